@@ -1,0 +1,146 @@
+//! Exact decimals: text to scaled integer and back, and the one place where a mean is rounded.
+
+use crate::error::RowFault;
+
+/// Reads a decimal as an integer scaled by ten to the power of `scale`: `12.3` at scale 1 is 123.
+///
+/// The form is an optional `-`, one or more digits, and optionally a point with one or more digits. Fewer decimals
+/// than `scale` are filled up with zeros.
+///
+/// # Errors
+/// Says whether the text is empty, not of that form, has too many decimals, or does not fit 64 bits.
+pub fn parse(text: &[u8], scale: u8) -> Result<i64, RowFault> {
+    if text.is_empty() {
+        return Err(RowFault::EmptyNumber);
+    }
+    let malformed = || RowFault::MalformedNumber(RowFault::quote(text));
+    let too_large = || RowFault::NumberTooLarge(RowFault::quote(text));
+    let (negative, digits) = match text.strip_prefix(b"-") {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let (whole, decimals) = match digits.iter().position(|&byte| byte == b'.') {
+        Some(point) => (&digits[..point], Some(&digits[point + 1..])),
+        None => (digits, None),
+    };
+    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    if !all_digits(whole) || !decimals.is_none_or(all_digits) {
+        return Err(malformed());
+    }
+    let decimals = decimals.unwrap_or_default();
+    if decimals.len() > usize::from(scale) {
+        return Err(RowFault::TooManyDecimals { text: RowFault::quote(text), scale });
+    }
+    let zeros = usize::from(scale) - decimals.len();
+    let digits = whole.iter().chain(decimals).map(|byte| i64::from(byte - b'0'));
+    // Negative numbers reach one further than positive ones, so the value is built up negated.
+    let negated = digits
+        .chain(std::iter::repeat_n(0, zeros))
+        .try_fold(0i64, |value, digit| value.checked_mul(10)?.checked_sub(digit))
+        .ok_or_else(too_large)?;
+    if negative { Ok(negated) } else { negated.checked_neg().ok_or_else(too_large) }
+}
+
+/// Appends the decimal `value / 10^scale` with exactly `scale` decimals. Never writes `-0.0`.
+pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
+    let mut digits = [b'0'; 64];
+    let mut position = digits.len();
+    let mut rest = value.unsigned_abs();
+    let point = digits.len() - usize::from(scale);
+    while rest > 0 || position >= point {
+        if position == point && scale > 0 {
+            position -= 1;
+            digits[position] = b'.';
+        }
+        position -= 1;
+        digits[position] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[position..]);
+}
+
+/// [`format`](format()) as a string.
+#[must_use]
+pub fn to_string(value: i128, scale: u8) -> String {
+    let mut out = Vec::new();
+    format(value, scale, &mut out);
+    out.into_iter().map(char::from).collect()
+}
+
+/// The mean `sum / count` rounded to an integer, halves up (toward +∞), as the 1BRC rules have it.
+///
+/// # Panics
+/// If `count` is 0.
+#[must_use]
+pub fn mean(sum: i128, count: u64) -> i128 {
+    let count = i128::from(count);
+    let quotient = sum.div_euclid(count);
+    let remainder = sum.rem_euclid(count);
+    quotient + i128::from(remainder >= count - remainder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_what_is_a_decimal() {
+        for (text, scale, value) in [
+            ("12.3", 1, 123),
+            ("-12.3", 1, -123),
+            ("0.0", 1, 0),
+            ("-0.0", 1, 0),
+            ("7", 1, 70),
+            ("007.5", 1, 75),
+            ("1.5", 3, 1500),
+            ("42", 0, 42),
+            ("9223372036854775807", 0, i64::MAX),
+            ("-9223372036854775808", 0, i64::MIN),
+            ("-922337203685477580.8", 1, i64::MIN),
+        ] {
+            assert_eq!(parse(text.as_bytes(), scale), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not() {
+        for text in
+            ["1.", ".5", "--1.0", "1e5", "nan", " 1.0", "1.0 ", "1..0", "+1.0", "-", ".", "1.0\r", "1.0\0", "1,0"]
+        {
+            assert!(matches!(parse(text.as_bytes(), 1), Err(RowFault::MalformedNumber(_))), "{text}");
+        }
+        assert_eq!(parse(b"", 1), Err(RowFault::EmptyNumber));
+        assert!(matches!(parse(b"1.23", 1), Err(RowFault::TooManyDecimals { .. })));
+        assert!(matches!(parse(b"1.0", 0), Err(RowFault::TooManyDecimals { .. })));
+        assert!(matches!(parse(b"922337203685477580.8", 1), Err(RowFault::NumberTooLarge(_))));
+        assert!(matches!(parse(b"99999999999999999999", 0), Err(RowFault::NumberTooLarge(_))));
+    }
+
+    #[test]
+    fn means_round_halves_up() {
+        for (sum, count, rounded) in
+            [(1, 2, 1), (-1, 2, 0), (-3, 2, -1), (3, 2, 2), (2, 3, 1), (-2, 3, -1), (-5, 10, 0), (0, 7, 0)]
+        {
+            assert_eq!(mean(sum, count), rounded, "{sum}/{count}");
+        }
+        assert_eq!(mean(i128::from(i64::MIN) * i128::from(u64::MAX), u64::MAX), i128::from(i64::MIN));
+    }
+
+    proptest! {
+        #[test]
+        fn text_round_trips(value: i64, scale in 0u8..=18) {
+            let text = to_string(i128::from(value), scale);
+            prop_assert_eq!(parse(text.as_bytes(), scale), Ok(value));
+        }
+
+        #[test]
+        fn mean_is_the_design_s_formula(sum in -(1i128 << 100)..(1i128 << 100), count in 1u64..) {
+            let n = i128::from(count);
+            prop_assert_eq!(mean(sum, count), (2 * sum + n).div_euclid(2 * n));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What can go wrong, with the place where it did.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a run failed. Each variant names the file; those about content name the place in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused something.
+    #[error("{path}: cannot {action}: {source}", path = .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried: "open", "read", "write" …
+        action: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A row of a text file does not fit the schema.
+    #[error("{path}: {place}: {fault}", path = .path.display())]
+    BadRow {
+        /// The file.
+        path: PathBuf,
+        /// Where the row is.
+        place: RowPlace,
+        /// What is wrong with it.
+        fault: RowFault,
+    },
+    /// More rows were rejected than allowed.
+    #[error("{path}: more than {limit} rows were rejected", path = .path.display())]
+    TooManyRejects {
+        /// The file.
+        path: PathBuf,
+        /// How many were allowed.
+        limit: u64,
+    },
+    /// A binary file is damaged: a checksum, a length or an invariant does not hold.
+    #[error("{path}: corrupt file: {place}: {reason}", path = .path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The part of the file: "footer", "row group 3, column 'temperature', block 2" …
+        place: String,
+        /// What does not hold.
+        reason: String,
+    },
+    /// The file is sound but this build cannot do what it asks (a newer version, another kind of file).
+    #[error("{path}: {reason}", path = .path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// What is not supported.
+        reason: String,
+    },
+    /// The request makes no sense for this table: an unknown column, an aggregate of a string …
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl Error {
+    /// For `map_err` on an I/O call: which file, and what was tried.
+    pub fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, action, source }
+    }
+
+    /// A damaged place in a file.
+    pub fn corrupt(path: &Path, place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Corrupt { path: path.to_owned(), place: place.into(), reason: reason.into() }
+    }
+
+    /// Something this build does not support in that file.
+    pub fn unsupported(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Unsupported { path: path.to_owned(), reason: reason.into() }
+    }
+}
+
+/// Where a row of a text file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowPlace {
+    /// Its line, from 1.
+    pub line: u64,
+    /// The byte at which the row starts, from 0.
+    pub byte: u64,
+    /// The name of the column at fault, if one is.
+    pub column: Option<String>,
+}
+
+impl fmt::Display for RowPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, byte {}", self.line, self.byte)?;
+        match &self.column {
+            Some(column) => write!(f, ", column '{column}'"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is wrong with a row of a text file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowFault {
+    /// The row has fewer columns than the schema.
+    #[error("missing separator '{}'", char::from(*.0))]
+    MissingSeparator(u8),
+    /// The row has more columns than the schema.
+    #[error("more columns than the schema has")]
+    TooManyColumns,
+    /// A string is empty.
+    #[error("empty name")]
+    EmptyName,
+    /// A string contains a NUL byte, which text never does: the file is binary or UTF-16.
+    #[error("NUL byte in a name")]
+    NulByte,
+    /// A number is empty.
+    #[error("empty number")]
+    EmptyNumber,
+    /// A number is not of the form `-12.3`.
+    #[error("malformed number '{0}'")]
+    MalformedNumber(String),
+    /// A number has more decimals than its column.
+    #[error("'{text}' has more than {scale} decimals")]
+    TooManyDecimals {
+        /// The number.
+        text: String,
+        /// The decimals that the column has.
+        scale: u8,
+    },
+    /// A number does not fit 64 bits at its column's scale.
+    #[error("number '{0}' does not fit 64 bits")]
+    NumberTooLarge(String),
+    /// The line is longer than a line may be.
+    #[error("line longer than {0} bytes")]
+    LineTooLong(usize),
+}
+
+impl RowFault {
+    /// A short printable form of some bytes for a message.
+    #[must_use]
+    pub fn quote(text: &[u8]) -> String {
+        const LONGEST: usize = 40;
+        let shown = &text[..text.len().min(LONGEST)];
+        let ellipsis = if text.len() > LONGEST { "…" } else { "" };
+        format!("{}{ellipsis}", shown.escape_ascii())
+    }
+}

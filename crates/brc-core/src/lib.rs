@@ -1,0 +1,28 @@
+//! The vocabulary every other crate of `brc` speaks.
+//!
+//! Encodings (how a file lays rows out) and queries (what is asked of rows) never see each other: both see only what
+//! this crate defines. An encoding lends [`Batch`]es of columns to a [`Sink`]; a query is a sink, a converter is a
+//! sink. Nothing here does I/O.
+
+#![forbid(unsafe_code)]
+
+pub mod batch;
+pub mod decimal;
+pub mod dictionary;
+pub mod error;
+pub mod predicate;
+pub mod scan;
+pub mod schema;
+pub mod statistics;
+pub mod table;
+
+pub use batch::{Batch, Column, Run, Values};
+pub use dictionary::Dictionary;
+pub use error::{Error, Result, RowFault, RowPlace};
+pub use predicate::{Comparison, Known, Predicate, Verdict};
+pub use scan::{Progress, Worker, scan};
+pub use schema::{DataType, Field, Schema};
+pub use statistics::Statistics;
+pub use table::{
+    BatchWriter, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table,
+};

@@ -1,0 +1,138 @@
+//! Scans a table with several threads: each worker takes the next split that nobody has taken.
+//!
+//! Whatever goes wrong first *in the table* is what is reported, not what goes wrong first in time: a worker that fails
+//! stops only the splits behind its own. So the message for a bad file is the same for any number of threads, and the
+//! lines of all splits before the bad one are known.
+
+use crate::error::{Error, Result, RowPlace};
+use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How far a scan is; another thread may look at it while the scan runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Rows seen so far.
+    pub rows: AtomicU64,
+    /// Bytes read so far.
+    pub bytes: AtomicU64,
+}
+
+/// One thread's share of a scan.
+pub trait Worker: Send {
+    /// Takes the rows of the split that is being scanned.
+    fn sink(&mut self) -> &mut dyn Sink;
+
+    /// Called when all rows of a split were delivered.
+    ///
+    /// # Errors
+    /// What goes wrong; it counts as an error of that split.
+    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()>;
+}
+
+/// Scans the whole table with up to `threads` workers and returns them when all is done.
+///
+/// # Errors
+/// The error of the first split, in the table's order, that has one. The splits behind it may or may not have been
+/// scanned.
+pub fn scan<W: Worker>(
+    table: &dyn Table,
+    options: &ScanOptions,
+    threads: usize,
+    progress: &Progress,
+    new_worker: impl Fn() -> W + Sync,
+) -> Result<Vec<W>> {
+    let shared =
+        Shared { table, next: AtomicU64::new(0), end: AtomicU64::new(u64::MAX), ledger: Mutex::default(), progress };
+    let one = || -> Result<W> {
+        let mut scanner = table.scanner(options)?;
+        let mut worker = new_worker();
+        shared.work(scanner.as_mut(), &mut worker);
+        Ok(worker)
+    };
+    let results = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.max(1)).map(|_| scope.spawn(one)).collect();
+        let mut results = vec![one()];
+        results.extend(others.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }));
+        results
+    });
+    let workers = results.into_iter().collect::<Result<Vec<W>>>()?;
+    shared.outcome()?;
+    Ok(workers)
+}
+
+struct Shared<'a> {
+    table: &'a dyn Table,
+    next: AtomicU64,
+    /// Splits from here on need not be scanned: one before them failed, or the stream has ended.
+    end: AtomicU64,
+    ledger: Mutex<Ledger>,
+    progress: &'a Progress,
+}
+
+#[derive(Default)]
+struct Ledger {
+    rows: HashMap<u64, u64>,
+    first_error: Option<(u64, ScanError)>,
+}
+
+impl Shared<'_> {
+    fn work(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker) {
+        loop {
+            let index = self.next.fetch_add(1, Relaxed);
+            if index >= self.end.load(Relaxed) {
+                return;
+            }
+            let Some(split) = self.table.split(index) else { return };
+            match self.one_split(scanner, worker, &split) {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.end.fetch_min(index, Relaxed);
+                }
+                Err(error) => self.failed(index, error),
+            }
+        }
+    }
+
+    /// Returns whether the split was there at all.
+    fn one_split(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker, split: &Split) -> Result<bool, ScanError> {
+        let Some(scanned) = scanner.scan(split, worker.sink())? else { return Ok(false) };
+        let rows = scanned.all_rows();
+        self.progress.rows.fetch_add(rows, Relaxed);
+        self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
+        self.lock().rows.insert(split.index, rows);
+        worker.split_done(split, scanned)?;
+        Ok(true)
+    }
+
+    fn failed(&self, index: u64, error: ScanError) {
+        self.end.fetch_min(index, Relaxed);
+        let first = &mut self.lock().first_error;
+        if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+            *first = Some((index, error));
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn outcome(self) -> Result<()> {
+        let ledger = self.ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match ledger.first_error {
+            None => Ok(()),
+            Some((_, ScanError::Other(error))) => Err(error),
+            Some((index, ScanError::BadRow { line_in_split, byte, column, fault })) => {
+                let lines_before: u64 = (0..index).filter_map(|earlier| ledger.rows.get(&earlier)).sum();
+                let column = column.and_then(|column| self.table.schema().fields().get(column));
+                let column = column.map(|field| field.name.clone());
+                let place = RowPlace { line: lines_before + line_in_split + 1, byte, column };
+                Err(Error::BadRow { path: self.table.path().to_owned(), place, fault })
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a table is made of: named columns, each with one type.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum DataType {
+    /// Byte strings kept once each in a dictionary; a row holds a code. Usually UTF-8, but any bytes are kept as they are.
+    String,
+    /// An exact decimal: an integer of up to 64 bits, divided by ten to the power of `scale`. Scale 0 is an integer.
+    Decimal {
+        /// Digits after the decimal point, 0 to 18.
+        scale: u8,
+    },
+}
+
+impl DataType {
+    /// The largest scale of a decimal: ten to this power still fits 64 bits.
+    pub const MAX_SCALE: u8 = 18;
+}
+
+impl fmt::Display for DataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::String => f.write_str("string"),
+            Self::Decimal { scale: 0 } => f.write_str("int"),
+            Self::Decimal { scale } => write!(f, "decimal({scale})"),
+        }
+    }
+}
+
+/// A named column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// The column's name: not empty, unique in its schema.
+    pub name: String,
+    /// The column's type.
+    pub data_type: DataType,
+}
+
+/// The columns of a table, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schema {
+    fields: Vec<Field>,
+}
+
+/// Why some text is not a schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// A column is not of the form `name:type`.
+    #[error("'{0}' is not of the form name:type")]
+    Form(String),
+    /// A type that does not exist.
+    #[error("unknown type '{0}' (types: string, int, decimal(SCALE))")]
+    Type(String),
+    /// A column without a name.
+    #[error("a column has an empty name")]
+    EmptyName,
+    /// Two columns of the same name.
+    #[error("two columns are named '{0}'")]
+    Duplicate(String),
+    /// No column at all.
+    #[error("a table needs at least one column")]
+    Empty,
+    /// A scale beyond [`DataType::MAX_SCALE`].
+    #[error("scale {0} is beyond {max}", max = DataType::MAX_SCALE)]
+    Scale(u8),
+}
+
+impl Schema {
+    /// A schema of these columns.
+    ///
+    /// # Errors
+    /// If there is no column, or a name is empty or taken twice, or a scale is too large.
+    pub fn new(fields: Vec<Field>) -> Result<Self, SchemaError> {
+        if fields.is_empty() {
+            return Err(SchemaError::Empty);
+        }
+        for (index, field) in fields.iter().enumerate() {
+            if field.name.is_empty() {
+                return Err(SchemaError::EmptyName);
+            }
+            if fields[..index].iter().any(|earlier| earlier.name == field.name) {
+                return Err(SchemaError::Duplicate(field.name.clone()));
+            }
+            if let DataType::Decimal { scale } = field.data_type
+                && scale > DataType::MAX_SCALE
+            {
+                return Err(SchemaError::Scale(scale));
+            }
+        }
+        Ok(Self { fields })
+    }
+
+    /// The table of the One Billion Row Challenge: `station` (string) and `temperature` (decimal of scale 1).
+    #[must_use]
+    pub fn one_brc() -> Self {
+        let field = |name: &str, data_type| Field { name: name.to_owned(), data_type };
+        Self { fields: vec![field("station", DataType::String), field("temperature", DataType::Decimal { scale: 1 })] }
+    }
+
+    /// Reads `name:type,name:type…`, types being `string`, `int` and `decimal(SCALE)`; [`fmt::Display`] writes it.
+    ///
+    /// # Errors
+    /// If the text is not of that form, or [`Schema::new`] refuses the columns.
+    pub fn parse(text: &str) -> Result<Self, SchemaError> {
+        let column = |part: &str| {
+            let (name, data_type) = part.rsplit_once(':').ok_or_else(|| SchemaError::Form(part.to_owned()))?;
+            Ok(Field { name: name.trim().to_owned(), data_type: parse_type(data_type.trim())? })
+        };
+        Self::new(text.split(',').map(column).collect::<Result<_, _>>()?)
+    }
+
+    /// The columns in order.
+    #[must_use]
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The position of the column of that name.
+    #[must_use]
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|field| field.name == name)
+    }
+}
+
+fn parse_type(text: &str) -> Result<DataType, SchemaError> {
+    let unknown = || SchemaError::Type(text.to_owned());
+    match text {
+        "string" => Ok(DataType::String),
+        "int" => Ok(DataType::Decimal { scale: 0 }),
+        _ => {
+            let scale = text.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')')).ok_or_else(unknown)?;
+            Ok(DataType::Decimal { scale: scale.trim().parse().map_err(|_| unknown())? })
+        }
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, field) in self.fields.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma}{}:{}", field.name, field.data_type)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_form_round_trips() {
+        for text in ["station:string,temperature:decimal(1)", "a:int", "x:string,y:decimal(18),z:int"] {
+            assert_eq!(Schema::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Schema::parse("station:string, temperature:decimal(1)").unwrap(), Schema::one_brc());
+    }
+
+    #[test]
+    fn bad_schemas_say_why() {
+        for (text, error) in [
+            ("", SchemaError::Form(String::new())),
+            ("a", SchemaError::Form("a".into())),
+            ("a:float", SchemaError::Type("float".into())),
+            ("a:decimal(x)", SchemaError::Type("decimal(x)".into())),
+            ("a:decimal(19)", SchemaError::Scale(19)),
+            (":int", SchemaError::EmptyName),
+            ("a:int,a:string", SchemaError::Duplicate("a".into())),
+        ] {
+            assert_eq!(Schema::parse(text).unwrap_err(), error);
+        }
+    }
+}

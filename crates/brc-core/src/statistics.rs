@@ -1,0 +1,74 @@
+//! What is known of some values without looking at them again.
+
+use serde::{Deserialize, Serialize};
+
+/// Count, sum, smallest and largest of some decimal values, in units of the column's scale.
+///
+/// Every aggregate of `brc` is a function of these, and two of them [merge](Statistics::merge), which is associative
+/// and commutative. The sum is wide enough for 2⁶⁴ values of 64 bits: it never wraps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// Number of values.
+    pub count: u64,
+    /// Exact sum.
+    pub sum: i128,
+    /// Smallest value; [`i64::MAX`] if there is none.
+    pub min: i64,
+    /// Largest value; [`i64::MIN`] if there is none.
+    pub max: i64,
+}
+
+impl Statistics {
+    /// The statistics of no values.
+    pub const EMPTY: Self = Self { count: 0, sum: 0, min: i64::MAX, max: i64::MIN };
+
+    /// Joins those of two sets of values.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Adds one value.
+    pub fn add(&mut self, value: i64) {
+        self.merge(&Self { count: 1, sum: i128::from(value), min: value, max: value });
+    }
+}
+
+impl Default for Statistics {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl FromIterator<i64> for Statistics {
+    fn from_iter<I: IntoIterator<Item = i64>>(values: I) -> Self {
+        let mut statistics = Self::EMPTY;
+        for value in values {
+            statistics.add(value);
+        }
+        statistics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn merging_parts_equals_the_whole(values: Vec<i64>, cut in 0usize..100) {
+            let cut = cut.min(values.len());
+            let whole: Statistics = values.iter().copied().collect();
+            let mut left: Statistics = values[..cut].iter().copied().collect();
+            let right: Statistics = values[cut..].iter().copied().collect();
+            let mut swapped = right;
+            swapped.merge(&left);
+            left.merge(&right);
+            prop_assert_eq!(left, whole);
+            prop_assert_eq!(swapped, whole);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The traits between encodings and those who read or write through them.
+//!
+//! Reading: a [`Table`] tells its [`Split`]s; each worker has a [`Scanner`] of its own and scans one split after the
+//! other into its own [`Sink`]. Writing: each worker has a [`PartEncoder`], itself a sink, that turns one split into one
+//! [`Part`]; the parts are appended by one [`BatchWriter`] in the order of the splits. So both sides run in parallel,
+//! and what is written does not depend on how many workers there were.
+
+use crate::batch::Batch;
+use crate::dictionary::Dictionary;
+use crate::error::{Error, Result, RowFault};
+use crate::predicate::Predicate;
+use crate::schema::Schema;
+use crate::statistics::Statistics;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::path::Path;
+
+/// A part of a table that one worker scans. Plain data: it may travel to another process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Split {
+    /// Its position among the splits, from 0.
+    pub index: u64,
+    /// Where it starts: a byte of a text file, a row group of a buren file. The encoding's own business.
+    pub start: u64,
+    /// Where it ends (exclusive), in the same unit.
+    pub end: u64,
+}
+
+/// Whether a scan must deliver rows as they lay in the original table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Order {
+    /// Any order inside a split: the cheapest one.
+    Any,
+    /// The original order inside a split.
+    Original,
+}
+
+/// What a scan should deliver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanOptions {
+    /// The columns wanted, as positions in the schema; batches have them in this order.
+    pub projection: Vec<usize>,
+    /// Rows for which this is false may be left out. The sink filters exactly; this only lets the scan skip.
+    pub predicate: Option<Predicate>,
+    /// Whether [`Sink::summary`] may stand for rows that all match the predicate.
+    pub statistics: bool,
+    /// In which order rows must come.
+    pub order: Order,
+}
+
+impl ScanOptions {
+    /// All rows of all columns of a schema in their original order, as a conversion wants them.
+    #[must_use]
+    pub fn everything(schema: &Schema) -> Self {
+        Self {
+            projection: (0..schema.fields().len()).collect(),
+            predicate: None,
+            statistics: false,
+            order: Order::Original,
+        }
+    }
+}
+
+/// What a scan of one split did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scanned {
+    /// Rows delivered in batches.
+    pub rows: u64,
+    /// Rows for which a summary stood.
+    pub summarised_rows: u64,
+    /// Rows skipped because they cannot match the predicate.
+    pub skipped_rows: u64,
+    /// Rows left out because they are malformed (text only; they are in `rejects`).
+    pub rejects: Vec<Reject>,
+    /// Bytes read from the file.
+    pub bytes: u64,
+    /// Time spent reading.
+    pub read_time: std::time::Duration,
+    /// Time spent on checksums, decompression and decoding (or parsing), without the sink.
+    pub decode_time: std::time::Duration,
+}
+
+impl Scanned {
+    /// All rows the scan accounted for, whatever became of them; for text, its lines.
+    #[must_use]
+    pub fn all_rows(&self) -> u64 {
+        self.rows + self.summarised_rows + self.skipped_rows + self.rejects.len() as u64
+    }
+}
+
+/// A row that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    /// How many lines of the split stand before it.
+    pub line_in_split: u64,
+    /// The byte of the file at which the row starts.
+    pub byte: u64,
+    /// The row as it was, without its line end (cut off where it is longer than a line may be).
+    pub text: Box<[u8]>,
+}
+
+/// Some rows that all match the predicate, known by their statistics only.
+#[derive(Debug, Clone, Copy)]
+pub struct Summary<'a> {
+    /// The number of rows; never 0.
+    pub rows: u64,
+    /// One for each column of the projection.
+    pub columns: &'a [ColumnSummary<'a>],
+}
+
+/// What a [`Summary`] tells of a column.
+#[derive(Debug, Clone, Copy)]
+pub enum ColumnSummary<'a> {
+    /// All rows have this code.
+    Code {
+        /// The code.
+        code: u32,
+        /// What it stands for, as in [`crate::Column::Codes`].
+        dictionary: &'a Dictionary,
+    },
+    /// The statistics of the rows' numbers.
+    Numbers(Statistics),
+}
+
+/// Takes what a scan delivers.
+pub trait Sink {
+    /// Takes some rows.
+    ///
+    /// # Errors
+    /// What goes wrong with them; the scan stops and hands the error on.
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()>;
+
+    /// Takes a summary in place of rows. Called only if [`ScanOptions::statistics`] allowed it.
+    ///
+    /// # Errors
+    /// As for [`Sink::batch`].
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()>;
+}
+
+/// A table that is open for reading.
+pub trait Table: Send + Sync {
+    /// The file's name, for messages; `-` for standard input.
+    fn path(&self) -> &Path;
+
+    /// Its columns.
+    fn schema(&self) -> &Schema;
+
+    /// The number of rows, where the file tells it.
+    fn rows(&self) -> Option<u64>;
+
+    /// The size of the file in bytes, where there is one: what progress is measured against.
+    fn bytes(&self) -> Option<u64>;
+
+    /// The split of that index, or `None` behind the last. A stream does not know its end: it always gives a split, and
+    /// [`Scanner::scan`] tells the end.
+    fn split(&self, index: u64) -> Option<Split>;
+
+    /// A scanner for one worker.
+    ///
+    /// # Errors
+    /// If the table cannot deliver what the options ask.
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>>;
+}
+
+/// Scans splits for one worker. Codes keep their meaning as long as the scanner lives.
+pub trait Scanner: Send {
+    /// Delivers the rows of a split to `sink`; `None` if a stream ended before the split began.
+    ///
+    /// # Errors
+    /// Unreadable or malformed content, or what the sink returned.
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError>;
+}
+
+/// Why a scan of a split failed. A bad row's line is only known in relation to the split: whoever knows the lines of the
+/// splits before turns it into an [`Error`].
+#[derive(Debug)]
+pub enum ScanError {
+    /// A row does not fit the schema.
+    BadRow {
+        /// How many lines of the split stand before it.
+        line_in_split: u64,
+        /// The byte of the file at which the row starts.
+        byte: u64,
+        /// The position of the column at fault, if one is.
+        column: Option<usize>,
+        /// What is wrong with it.
+        fault: RowFault,
+    },
+    /// Anything else.
+    Other(Error),
+}
+
+impl From<Error> for ScanError {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// One split, encoded: some bytes of the file to be, and what the writer must remember of them.
+pub struct Part {
+    /// The number of rows.
+    pub rows: u64,
+    /// The bytes as they will lie in the file.
+    pub bytes: Vec<u8>,
+    /// What [`BatchWriter::append`] needs to know; private to the encoding.
+    pub meta: Box<dyn Any + Send>,
+}
+
+/// Encodes the rows of one split after the other for one worker. A sink never gets summaries when encoding.
+pub trait PartEncoder: Sink + Send {
+    /// Closes the part that the batches since the last call make up.
+    ///
+    /// # Errors
+    /// If the rows cannot be encoded.
+    fn finish(&mut self) -> Result<Part>;
+}
+
+/// Puts the parts of a file together. The caller writes the bytes: first [`BatchWriter::start`]'s, then the parts' in
+/// the order in which they were appended, then [`BatchWriter::finish`]'s.
+pub trait BatchWriter: Send {
+    /// An encoder for one worker.
+    fn encoder(&self) -> Box<dyn PartEncoder>;
+
+    /// The first bytes of the file.
+    fn start(&mut self) -> Vec<u8>;
+
+    /// Takes note of the next part. Its bytes are the caller's to write.
+    ///
+    /// # Errors
+    /// If the file would outgrow what the encoding can hold.
+    fn append(&mut self, part: &mut Part) -> Result<()>;
+
+    /// The last bytes of the file.
+    ///
+    /// # Errors
+    /// If the file would outgrow what the encoding can hold.
+    fn finish(&mut self) -> Result<Vec<u8>>;
+}

@@ -1,0 +1,69 @@
+//! What an encoding is, and the list of all of them.
+
+use crate::input::Input;
+use brc_core::{BatchWriter, Result, Schema, Table};
+
+/// How a whole file lays rows out.
+pub trait Encoding: Sync {
+    /// Its name, as in `--from` and `--to`.
+    fn name(&self) -> &'static str;
+
+    /// The file extensions that mean it, the usual one first.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// One line on what it is, for help texts.
+    fn about(&self) -> &'static str;
+
+    /// Whether a file that starts with these bytes is of this encoding. The first encoding of the list that says yes
+    /// is taken.
+    fn sniff(&self, prefix: &[u8]) -> bool;
+
+    /// Whether tables of that schema can be written.
+    ///
+    /// # Errors
+    /// Why not.
+    fn can_hold(&self, schema: &Schema) -> Result<(), String>;
+
+    /// Opens a file of this encoding.
+    ///
+    /// # Errors
+    /// If it cannot be read, is damaged, or its schema cannot be told.
+    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>>;
+
+    /// A writer of a table of that schema.
+    ///
+    /// # Errors
+    /// If the encoding cannot hold the schema, or the options do not fit it.
+    fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>>;
+}
+
+/// How to read a file, as far as it does not tell itself.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// The columns of a text file; guessed from its first lines if `None`.
+    pub schema: Option<Schema>,
+    /// What stands between the columns of a text file.
+    pub separator: u8,
+    /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
+    pub keep_rejects: bool,
+    /// How many bytes of text make up a split: for a conversion, the size of a row group; never depends on the number
+    /// of threads, because what is written must not.
+    pub split_bytes: u64,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { schema: None, separator: b';', keep_rejects: false, split_bytes: 16 << 20 }
+    }
+}
+
+/// How to write a file.
+#[derive(Clone)]
+pub struct CreateOptions {
+    /// The compression of blocks.
+    pub compression: &'static dyn brc_compress::Compression,
+    /// The cluster key's name; the string column of lowest cardinality if `None`.
+    pub key: Option<String>,
+    /// What stands between the columns of a text file.
+    pub separator: u8,
+}

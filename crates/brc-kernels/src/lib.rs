@@ -1,0 +1,14 @@
+//! The hot loops of `brc`, and its only `unsafe` code.
+//!
+//! Every kernel is written once in plain Rust (the *portable* twin, which is also what any processor without a faster
+//! variant runs) and again, where measuring showed it to be worth it, for an instruction set that is chosen when the
+//! program runs: see [`cpu`]. Tests hold every variant against the portable one.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+
+pub mod accumulate;
+pub mod bitpack;
+pub mod cpu;
+pub mod filter;
+pub mod interner;
+pub mod text;
