@@ -1,1 +1,23 @@
-fn main() {}
+//! The binary `brc`: turns text tables into binary ones and asks them questions.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cli;
+mod commands;
+mod describe;
+mod explain;
+mod failure;
+mod generate;
+mod interrupt;
+mod progress;
+mod quantity;
+mod render;
+mod stdout;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::Cli::parse().command.run().unwrap_or_else(|error| failure::report(&error))
+}

@@ -29,6 +29,9 @@ pub trait Worker: Send {
     /// # Errors
     /// What goes wrong; it counts as an error of that split.
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()>;
+
+    /// Called when a split failed, be it in its scan or in [`Worker::split_done`]. Whoever waits for its rows can stop.
+    fn split_failed(&mut self, _split: &Split) {}
 }
 
 /// Scans the whole table with up to `threads` workers and returns them when all is done.
@@ -93,7 +96,10 @@ impl Shared<'_> {
                 Ok(false) => {
                     self.end.fetch_min(index, Relaxed);
                 }
-                Err(error) => self.failed(index, error),
+                Err(error) => {
+                    self.failed(index, error);
+                    worker.split_failed(&split);
+                }
             }
         }
     }

@@ -1,7 +1,11 @@
-//! What an encoding is, and the list of all of them.
+//! What an encoding is.
 
+use crate::description::Description;
 use crate::input::Input;
-use brc_core::{BatchWriter, Result, Schema, Table};
+use brc_core::{
+    Batch, BatchWriter, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan,
+};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// How a whole file lays rows out.
 pub trait Encoding: Sync {
@@ -35,6 +39,58 @@ pub trait Encoding: Sync {
     /// # Errors
     /// If the encoding cannot hold the schema, or the options do not fit it.
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>>;
+
+    /// What a file is made of.
+    ///
+    /// # Errors
+    /// As for [`Encoding::open`].
+    fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
+        Ok(Description::of_table(self.name(), self.open(input, options)?.as_ref()))
+    }
+
+    /// Reads a whole file with up to `threads` threads and checks everything that can be checked: at least that all of
+    /// its rows can be read.
+    ///
+    /// # Errors
+    /// The first thing in the file that does not hold.
+    fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
+        let table = self.open(input, options)?;
+        scan(table.as_ref(), &ScanOptions::everything(table.schema()), threads, progress, || Reads)?;
+        let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
+        Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
+    }
+}
+
+/// What was verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verified {
+    /// Rows.
+    pub rows: u64,
+    /// The size of the file in bytes.
+    pub bytes: u64,
+}
+
+/// Takes rows and does nothing with them.
+struct Reads;
+
+impl Worker for Reads {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink for Reads {
+    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// How to read a file, as far as it does not tell itself.

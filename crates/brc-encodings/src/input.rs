@@ -2,7 +2,8 @@
 
 use brc_core::{Error, Result};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// How many first bytes an encoding is recognised by.
@@ -37,21 +38,38 @@ impl Input {
     /// # Errors
     /// If it cannot be opened or read, or is a directory.
     pub fn open(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Self::from_stream(path.to_owned(), Box::new(io::stdin()));
-        }
-        let file = File::open(path).map_err(Error::io(path, "open"))?;
+        let file = if path == Path::new("-") { stdin() } else { File::open(path) };
+        let mut file = file.map_err(Error::io(path, "open"))?;
         let metadata = file.metadata().map_err(Error::io(path, "open"))?;
         if metadata.is_dir() {
             return Err(Error::io(path, "open")(io::ErrorKind::IsADirectory.into()));
         }
-        if !metadata.is_file() {
+        // Standard input may be a file of which another process has read a part: then only the rest is meant.
+        if !metadata.is_file() || file.stream_position().map_err(Error::io(path, "open"))? > 0 {
             return Self::from_stream(path.to_owned(), Box::new(file));
         }
-        let mut prefix = vec![0; PREFIX_BYTES.min(usize::try_from(metadata.len()).unwrap_or(PREFIX_BYTES))];
-        let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(path, "read"))?;
+        Self::from_file(path.to_owned(), file)
+    }
+
+    /// Takes a regular file.
+    ///
+    /// # Errors
+    /// If its first bytes cannot be read.
+    pub fn from_file(path: PathBuf, file: File) -> Result<Self> {
+        let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
+        let mut prefix = vec![0; PREFIX_BYTES.min(usize::try_from(length).unwrap_or(PREFIX_BYTES))];
+        let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(&path, "read"))?;
         prefix.truncate(read);
-        Ok(Self { path: path.to_owned(), prefix, source: Source::File { file, length: metadata.len() } })
+        Ok(Self { path, prefix, source: Source::File { file, length } })
+    }
+
+    /// The number of bytes, if it is known.
+    #[must_use]
+    pub fn length(&self) -> Option<u64> {
+        match self.source {
+            Source::File { length, .. } => Some(length),
+            Source::Stream(_) => None,
+        }
     }
 
     /// Takes a stream.
@@ -64,6 +82,10 @@ impl Input {
         taken.map_err(Error::io(&path, "read"))?;
         Ok(Self { path, prefix, source: Source::Stream(stream) })
     }
+}
+
+fn stdin() -> io::Result<File> {
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
 }
 
 /// Reads at a place of a file until `buffer` is full or the file ends; returns how many bytes there were.

@@ -5,8 +5,26 @@
 
 #![forbid(unsafe_code)]
 
+mod buren;
+pub mod convert;
+mod csv {
+    use brc_core::{RowFault, Schema};
+    pub(crate) fn explain(_: &[u8], _: &Schema, _: u8) -> (Option<usize>, RowFault) {
+        (None, RowFault::EmptyName)
+    }
+}
+pub mod description;
 pub mod encoding;
 pub mod input;
+pub mod ordered;
+pub mod output;
+mod registry;
+pub mod rejects;
 
-pub use encoding::{CreateOptions, Encoding, OpenOptions};
+pub use convert::{Converted, convert};
+pub use description::{Description, Fact, Facts};
+pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
+pub use output::{Output, OutputOptions};
+pub use registry::{ENCODINGS, by_extension, by_name, for_input};
+pub use rejects::RejectLog;

@@ -1,1 +1,12 @@
-//! To be written.
+//! Counts, sums, smallest and largest values: of one run of values at the speed of the first-level cache, and of many
+//! groups at once, whether rows come sorted by group (runs) or not.
+//!
+//! Sums are exact whatever the length: lanes are widened before they could wrap.
+
+mod groups;
+mod run;
+mod slots;
+
+pub use groups::GroupStatistics;
+pub use run::{run_i16, run_i32, run_i64, statistics};
+pub use slots::UnknownGroup;

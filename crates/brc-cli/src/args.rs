@@ -1,0 +1,112 @@
+//! Options that several commands share, and how their values are read.
+
+use brc_compress::{COMPRESSIONS, Compression};
+use brc_core::{Schema, Table};
+use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::path::Path;
+
+/// A number of worker threads.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Threads {
+    /// How many threads work [default: the processors this process may use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// The number asked for, or this process's share of the processors.
+    pub(crate) fn count(self) -> usize {
+        match self.threads {
+            Some(threads) => usize::from(threads),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+/// What a table cannot tell about itself.
+#[derive(Clone, clap::Args)]
+pub(crate) struct Source {
+    /// The encoding of the input [default: told by its first bytes]
+    #[arg(long, value_name = "ENCODING", value_parser = encoding())]
+    pub(crate) from: Option<&'static dyn Encoding>,
+
+    /// The columns of a text, as 'name:type,…' with the types string, int and decimal(SCALE)
+    /// [default: guessed from the first lines; two columns name;decimal are station and temperature]
+    #[arg(long, value_name = "COLUMNS", value_parser = Schema::parse)]
+    pub(crate) schema: Option<Schema>,
+
+    /// What stands between the columns of a text: one byte, or 'tab'
+    #[arg(long, value_name = "CHAR", default_value = ";", value_parser = separator)]
+    pub(crate) separator: u8,
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let from = self.from.map(Encoding::name);
+        f.debug_struct("Source").field("from", &from).field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// How to open a table with these options.
+    pub(crate) fn open_options(&self) -> OpenOptions {
+        OpenOptions { schema: self.schema.clone(), separator: self.separator, ..OpenOptions::default() }
+    }
+
+    /// Opens the source of a table, and finds its encoding.
+    ///
+    /// # Errors
+    /// If it cannot be read or its encoding cannot be told.
+    pub(crate) fn input(&self, path: &Path) -> brc_core::Result<(&'static dyn Encoding, Input)> {
+        let input = Input::open(path)?;
+        let encoding = match self.from {
+            Some(encoding) => encoding,
+            None => brc_encodings::for_input(&input)?,
+        };
+        Ok((encoding, input))
+    }
+
+    /// Opens a table.
+    ///
+    /// # Errors
+    /// If it cannot be read or its encoding or columns cannot be told.
+    pub(crate) fn open(&self, path: &Path, options: &OpenOptions) -> brc_core::Result<Opened> {
+        let (encoding, input) = self.input(path)?;
+        Ok(Opened { encoding, table: encoding.open(input, options)? })
+    }
+}
+
+/// A table, and what it is encoded as.
+pub(crate) struct Opened {
+    pub(crate) encoding: &'static dyn Encoding,
+    pub(crate) table: Box<dyn Table>,
+}
+
+/// Reads the name of an encoding.
+pub(crate) fn encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
+    let values = ENCODINGS.iter().map(|encoding| PossibleValue::new(encoding.name()).help(encoding.about()));
+    PossibleValuesParser::new(values)
+        .try_map(|name| brc_encodings::by_name(&name).ok_or_else(|| format!("unknown encoding {name}")))
+}
+
+/// Reads the name of a compression.
+pub(crate) fn compression() -> impl TypedValueParser<Value = &'static dyn Compression> {
+    let values =
+        COMPRESSIONS.iter().map(|compression| PossibleValue::new(compression.name()).help(compression.about()));
+    PossibleValuesParser::new(values)
+        .try_map(|name| brc_compress::by_name(&name).ok_or_else(|| format!("unknown compression {name}")))
+}
+
+/// Reads a separator.
+fn separator(text: &str) -> Result<u8, String> {
+    let separator = match text.as_bytes() {
+        b"tab" | b"\\t" => b'\t',
+        [byte] => *byte,
+        _ => return Err("must be one byte, or 'tab'".to_owned()),
+    };
+    if separator.is_ascii_digit() || b"-.\n\r\0\"".contains(&separator) {
+        return Err("cannot stand between columns: it may be part of them".to_owned());
+    }
+    Ok(separator)
+}

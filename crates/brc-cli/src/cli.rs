@@ -1,0 +1,71 @@
+//! The command line as a whole. Help, man pages and shell completions all come from these definitions.
+
+use crate::commands::{completions, convert, generate, inspect, man, query, verify};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Turns text tables into binary ones and asks them questions.
+///
+/// Text is read once and asked many times: `brc convert` reads a CSV-like text and writes it in a binary encoding,
+/// `brc query` answers group-by questions over any encoding, with the same answer.
+#[derive(Debug, Parser)]
+#[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  brc generate measurements.txt --rows 10M
+  brc convert measurements.txt measurements.buren
+  brc query measurements.buren
+  brc query measurements.buren --where 'temperature > 30' --agg 'count()' --limit 5
+
+Exit codes:
+  0  all went well
+  1  the run failed
+  2  the command line makes no sense, or something is in the way of the target
+  3  a row is malformed, or more rows were rejected than allowed
+  4  a file is corrupt";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Generate(generate::Args),
+    Convert(convert::Args),
+    Query(query::Args),
+    Inspect(inspect::Args),
+    Verify(verify::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+impl Command {
+    /// Does what the command says; returns its exit code unless it fails as a whole.
+    ///
+    /// # Errors
+    /// Whatever goes wrong; [`crate::failure::report`] knows what to make of it.
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Generate(args) => generate::run(&args)?,
+            Self::Convert(args) => convert::run(&args)?,
+            Self::Query(args) => query::run(&args)?,
+            Self::Inspect(args) => inspect::run(&args)?,
+            Self::Verify(args) => return verify::run(&args),
+            Self::Completions(args) => completions::run(&args)?,
+            Self::Man(args) => man::run(&args)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,146 @@
+//! `brc convert`: writes a table in another encoding.
+
+use crate::args::{Opened, Source, Threads, compression, encoding};
+use crate::progress::{Total, watch};
+use crate::quantity;
+use brc_compress::Compression;
+use brc_core::{Error, Progress, Table};
+use brc_encodings::{
+    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, by_extension, convert,
+};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Write a table in another encoding
+///
+/// All rows are kept in their order. The output is the old file or the whole new one, never a part. The same input and
+/// options give the same bytes, whatever the number of threads, from a file or a pipe.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The file to read; - is standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+
+    /// The file to write; - is standard output
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    source: Source,
+
+    /// The encoding of the output [default: told by its extension]
+    #[arg(long, value_name = "ENCODING", value_parser = encoding())]
+    to: Option<&'static dyn Encoding>,
+
+    /// How the blocks of the output are compressed
+    #[arg(long, value_name = "NAME", default_value = "none", value_parser = compression())]
+    compression: &'static dyn Compression,
+
+    /// The column by which rows are grouped inside a row group [default: the string column with the fewest values]
+    #[arg(long, value_name = "COLUMN")]
+    key: Option<String>,
+
+    /// How much text makes up a row group, in bytes; k, M, G are powers of 1024
+    #[arg(long, value_name = "BYTES", default_value = "16M", value_parser = row_group)]
+    row_group: u64,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    /// Replace the output, and the file of rejects, if they are there
+    #[arg(long)]
+    force: bool,
+
+    /// Do not wait until the output is safe on the disk: a crash of the machine just afterwards may damage it
+    #[arg(long)]
+    no_sync: bool,
+
+    /// Leave malformed rows out and keep them in this file, with line, byte, column and reason
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+
+    /// How many rows may be rejected [default: any number]
+    #[arg(long, value_name = "N", requires = "rejects", value_parser = quantity::parse_count)]
+    max_rejects: Option<u64>,
+}
+
+impl std::fmt::Debug for Args {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Args").field("input", &self.input).field("output", &self.output).finish_non_exhaustive()
+    }
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  brc convert measurements.txt measurements.buren
+  brc convert measurements.buren measurements.csv
+  brc convert visits.tsv visits.buren --separator tab --schema 'ip:string,revenue:decimal(2)'
+  brc convert dirty.txt clean.buren --rejects bad-rows.tsv --max-rejects 1000
+  zcat measurements.txt.gz | brc convert - measurements.buren --compression lz4";
+
+fn row_group(text: &str) -> Result<u64, String> {
+    const RANGE: std::ops::RangeInclusive<u64> = 64 << 10..=64 << 20;
+    let bytes = quantity::parse_bytes(text)?;
+    if RANGE.contains(&bytes) { Ok(bytes) } else { Err("must lie between 64k and 64M".to_owned()) }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let to = target_encoding(args)?;
+    let options =
+        OpenOptions { keep_rejects: args.rejects.is_some(), split_bytes: args.row_group, ..args.source.open_options() };
+    let Opened { table, .. } = args.source.open(&args.input, &options)?;
+    to.can_hold(table.schema()).map_err(|reason| Error::Usage(format!("{}: {reason}", to.name())))?;
+    let create =
+        CreateOptions { compression: args.compression, key: args.key.clone(), separator: args.source.separator };
+    let writer = to.create(table.schema(), &create)?;
+
+    crate::interrupt::clean_up_when_killed();
+    let output = Output::create(&args.output, &args.output_options(&[&args.input]))?;
+    let rejects = reject_log(args)?;
+    let progress = Progress::default();
+    let threads = args.threads.count();
+    let converted = watch(&progress, total(table.as_ref()), || {
+        convert(table.as_ref(), writer, output, rejects, threads, &progress)
+    })?;
+    eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+impl Args {
+    fn output_options(&self, inputs: &[&Path]) -> OutputOptions {
+        let inputs = inputs.iter().map(|path| path.to_path_buf()).collect();
+        OutputOptions { force: self.force, sync: !self.no_sync, inputs }
+    }
+}
+
+fn target_encoding(args: &Args) -> Result<&'static dyn Encoding, Error> {
+    args.to.or_else(|| by_extension(&args.output)).ok_or_else(|| {
+        let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
+        let output = args.output.display();
+        Error::Usage(format!("{output}: the name does not tell the encoding: add --to {}", names.join("|")))
+    })
+}
+
+fn reject_log(args: &Args) -> Result<RejectLog, Error> {
+    let Some(path) = &args.rejects else { return Ok(RejectLog::none()) };
+    if brc_encodings::output::same_target(path, &args.output) {
+        return Err(Error::Usage(format!("{}: is the output already", path.display())));
+    }
+    let file = Output::create(path, &args.output_options(&[&args.input]))?;
+    Ok(RejectLog::to(file, args.max_rejects, args.source.separator))
+}
+
+fn total(table: &dyn Table) -> Total {
+    table.bytes().map_or(Total::Unknown, Total::Bytes)
+}
+
+fn summary(converted: &Converted, seconds: f64) -> String {
+    let Converted { rows_read, rows_stored, rows_rejected, bytes_in, bytes_out, .. } = converted;
+    let [bytes_in, bytes_out] = [bytes_in, bytes_out].map(|&bytes| quantity::bytes(bytes));
+    format!(
+        "rows read {rows_read} = stored {rows_stored} + rejected {rows_rejected}; \
+         {bytes_in} → {bytes_out} in {seconds:.2} s"
+    )
+}

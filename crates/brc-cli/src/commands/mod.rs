@@ -1,0 +1,9 @@
+//! One file for each subcommand: its options, its help text, and what it does.
+
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod generate;
+pub(crate) mod inspect;
+pub(crate) mod man;
+pub(crate) mod query;
+pub(crate) mod verify;

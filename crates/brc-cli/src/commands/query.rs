@@ -1,0 +1,129 @@
+//! `brc query`: answers a group-by question.
+
+use crate::args::{Opened, Source, Threads};
+use crate::progress::{Total, watch};
+use crate::render::{FORMATS, Format, default_format};
+use crate::{explain, quantity, stdout};
+use brc_core::Progress;
+use brc_query::{Aggregate, Expression, OrderBy, Query};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Ask a table a question: group its rows, and compute something for each group
+///
+/// Without options: min, mean and max of each column of numbers, grouped by the string column. Numbers are exact; means
+/// are rounded half up to the column's scale. The encoding of the table is told by its first bytes.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The file to ask; - is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The columns to group by, with commas between; '' makes all rows one group [default: the string column]
+    #[arg(long, value_name = "COLUMNS")]
+    by: Option<String>,
+
+    /// What to compute, with commas between: min(x), mean(x), max(x), sum(x), count()
+    /// [default: min, mean and max of each column of numbers]
+    #[arg(long, value_name = "AGGREGATES")]
+    agg: Option<String>,
+
+    /// Which rows count: comparisons, in (…), and, or, not
+    #[arg(long = "where", value_name = "CONDITION")]
+    filter: Option<String>,
+
+    /// How to sort the answer: output columns with commas between, each with an optional desc [default: by the keys]
+    #[arg(long, value_name = "COLUMNS")]
+    order_by: Option<String>,
+
+    /// Print only the first N rows of the answer
+    #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
+    limit: Option<u64>,
+
+    /// How the answer is printed [default: 1brc if the question has that shape, else table]
+    #[arg(long, value_name = "NAME", value_parser = format())]
+    format: Option<&'static dyn Format>,
+
+    #[command(flatten)]
+    source: Source,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    /// Read the data even where statistics in the file would answer
+    #[arg(long)]
+    no_statistics: bool,
+
+    /// Tell on standard error what is read, what is skipped and what is answered from statistics
+    #[arg(long)]
+    explain: bool,
+
+    /// Tell on standard error how long reading, decoding and aggregating took
+    #[arg(long)]
+    timings: bool,
+}
+
+impl std::fmt::Debug for Args {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Args").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  brc query measurements.buren
+  brc query measurements.buren --where \"station = 'Hamburg'\" --format table
+  brc query measurements.txt --agg 'mean(temperature),count()' --where 'temperature > 30 and not station in (\\'Abha\\')'
+  brc query measurements.buren --order-by 'max(temperature) desc' --limit 3 --format table
+  brc query measurements.buren --by '' --agg 'count(),sum(temperature)' --format json --explain
+  brc query visits.tsv --separator tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";
+
+fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
+    let values = FORMATS.iter().map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        FORMATS.iter().copied().find(|format| format.name() == name).ok_or_else(|| format!("unknown format {name}"))
+    })
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let query = args.query()?;
+    let Opened { encoding, table } = args.source.open(&args.file, &args.source.open_options())?;
+    let plan = query.plan(table.schema())?;
+    let format = args.format.unwrap_or_else(|| default_format(&plan));
+    if args.explain {
+        explain::before(encoding, table.as_ref(), &plan);
+    }
+    let progress = Progress::default();
+    let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
+    let answer = watch(&progress, total, || plan.run(table.as_ref(), args.threads.count(), &progress))?;
+    let mut text = Vec::new();
+    format.render(&plan, &answer, &mut text)?;
+    if args.explain {
+        explain::after(table.as_ref(), answer.totals());
+    }
+    if args.timings {
+        explain::timings(answer.totals(), start.elapsed());
+    }
+    Ok(stdout::print(&text)?)
+}
+
+impl Args {
+    fn query(&self) -> brc_core::Result<Query> {
+        Ok(Query {
+            by: self.by.as_deref().map(columns),
+            aggregates: self.agg.as_deref().map(Aggregate::parse_list).transpose()?,
+            filter: self.filter.as_deref().map(Expression::parse).transpose()?,
+            order_by: self.order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?,
+            limit: self.limit,
+            statistics: !self.no_statistics,
+            timings: self.timings,
+        })
+    }
+}
+
+fn columns(list: &str) -> Vec<String> {
+    if list.trim().is_empty() { Vec::new() } else { list.split(',').map(|name| name.trim().to_owned()).collect() }
+}

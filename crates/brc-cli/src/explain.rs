@@ -1,0 +1,56 @@
+//! What a query is going to do and what it did, for who wants to know why it takes as long as it does.
+
+use crate::quantity::{bytes, count};
+use brc_core::Table;
+use brc_encodings::Encoding;
+use brc_query::{Plan, ScanTotals};
+use std::time::Duration;
+
+/// Tells what will be done.
+pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
+    let names = |columns: &[usize]| {
+        let names: Vec<_> = columns.iter().map(|&column| table.schema().fields()[column].name.as_str()).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    };
+    let columns = plan.columns();
+    let (keys, computed) = columns.split_at(plan.keys().len());
+    let list = |columns: &[brc_query::OutputColumn]| {
+        let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+        if names.is_empty() { "nothing: all rows are one group".to_owned() } else { names.join(", ") }
+    };
+    let options = plan.scan_options();
+    let size = table.bytes().map_or("a stream".to_owned(), bytes);
+    eprintln!("file        {}: {}, {size}", table.path().display(), encoding.name());
+    eprintln!("columns     {}", table.schema());
+    eprintln!("reads       {}", names(&options.projection));
+    if let Some(filter) = plan.filter() {
+        eprintln!("where       {filter}");
+    }
+    eprintln!("groups by   {}", list(keys));
+    eprintln!("computes    {}", list(computed));
+    let statistics = if options.statistics { "may answer for rows that need not be read" } else { "not used" };
+    eprintln!("statistics  {statistics}");
+}
+
+/// Tells what was done.
+pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
+    let of = table.bytes().map_or(String::new(), |size| format!(" of {}", bytes(size)));
+    eprintln!("bytes read  {}{of}, in splits: {}", bytes(totals.bytes), count(totals.splits));
+    eprintln!("rows        read: {}", count(totals.rows));
+    eprintln!("            answered from statistics: {}", count(totals.summarised_rows));
+    eprintln!("            skipped: {}", count(totals.skipped_rows));
+}
+
+/// Tells how long it took.
+pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
+    let parts = [
+        ("read", totals.read_time),
+        ("decode", totals.decode_time),
+        ("aggregate", totals.aggregate_time),
+        ("total", total),
+    ];
+    for (name, time) in parts {
+        let threads = if name == "total" { "" } else { "  (all threads together)" };
+        eprintln!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
+    }
+}

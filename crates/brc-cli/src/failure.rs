@@ -1,0 +1,37 @@
+//! What a failed run says, and the exit code it ends with.
+
+use brc_core::Error;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Tells what went wrong on standard error.
+///
+/// A closed standard output is no failure: whoever read it had enough.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    let known = error.downcast_ref::<Error>();
+    if known.is_some_and(is_closed_stdout) {
+        return ExitCode::SUCCESS;
+    }
+    // An error of the libraries already tells its cause.
+    match known {
+        Some(error) => eprintln!("brc: {error}"),
+        None => eprintln!("brc: {error:#}"),
+    }
+    ExitCode::from(known.map_or(1, exit_code))
+}
+
+fn is_closed_stdout(error: &Error) -> bool {
+    matches!(error, Error::Io { path, source, .. }
+        if path == Path::new("-") && source.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The exit code for an error; the help text of `brc` lists them.
+pub(crate) fn exit_code(error: &Error) -> u8 {
+    match error {
+        Error::Usage(_) => 2,
+        Error::BadRow { .. } | Error::TooManyRejects { .. } => 3,
+        Error::Corrupt { .. } => 4,
+        _ => 1,
+    }
+}

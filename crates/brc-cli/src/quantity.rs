@@ -1,0 +1,104 @@
+//! Numbers as people write and read them: `100M` rows, `1.38 GB`.
+
+/// Reads a count: digits, perhaps with `_` between them, and perhaps `k`, `M`, `G` or `B` for thousands, millions and
+/// billions.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+    parse(text, 1000, &[("k", 1), ("K", 1), ("M", 2), ("G", 3), ("B", 3)])
+}
+
+/// Reads a size in bytes: like [`parse_count`], but `k`, `M` and `G` are powers of 1024.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
+    parse(text, 1024, &[("k", 1), ("K", 1), ("M", 2), ("G", 3)])
+}
+
+fn parse(text: &str, base: u64, units: &[(&str, u32)]) -> Result<u64, String> {
+    let (digits, factor) =
+        units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, base.pow(*power)))).unwrap_or((text, 1));
+    let plain: String = digits.chars().filter(|&character| character != '_').collect();
+    if plain.is_empty() || digits.starts_with('_') || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
+        let units: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
+        return Err(format!("not a whole number, perhaps with one of {} behind it", units.join(", ")));
+    }
+    let number: Option<u64> = plain.parse().ok();
+    number.and_then(|number| number.checked_mul(factor)).ok_or_else(|| "too large".to_owned())
+}
+
+/// A size in bytes with three digits: `999 B`, `1.38 GB` (powers of 1000).
+pub(crate) fn bytes(size: u64) -> String {
+    let mut value = size as f64;
+    for unit in ["B", "kB", "MB", "GB", "TB"] {
+        let decimals = match value {
+            _ if unit == "B" || value >= 99.95 => 0,
+            _ if value >= 9.995 => 1,
+            _ => 2,
+        };
+        if value < 999.5 || unit == "TB" {
+            return format!("{value:.decimals$} {unit}");
+        }
+        value /= 1000.0;
+    }
+    unreachable!("the largest unit takes any size")
+}
+
+/// A count with `_` between thousands, as `--rows` takes it.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_sizes_are_read() {
+        for (text, number) in [
+            ("0", 0),
+            ("1000", 1000),
+            ("1_000_000", 1_000_000),
+            ("5k", 5000),
+            ("100M", 100_000_000),
+            ("1B", 1_000_000_000),
+        ] {
+            assert_eq!(parse_count(text), Ok(number), "{text}");
+        }
+        assert_eq!(parse_bytes("16M"), Ok(16 << 20));
+        for text in ["", "M", "1.5M", "-1", "_1", "1MM", "1 M", "99999999999G", "0x10"] {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+        assert!(parse_bytes("1B").is_err());
+    }
+
+    #[test]
+    fn counts_and_sizes_are_written() {
+        for (size, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.00 kB"),
+            (9_994, "9.99 kB"),
+            (1_379_500_000, "1.38 GB"),
+            (240_300_000, "240 MB"),
+            (999_600, "1.00 MB"),
+            (u64::MAX, "18446744 TB"),
+        ] {
+            assert_eq!(bytes(size), text);
+        }
+        for number in [0, 12, 123, 1234, 1_234_567] {
+            assert_eq!(parse_count(&count(number)), Ok(number));
+        }
+        assert_eq!(count(1_234_567), "1_234_567");
+    }
+}

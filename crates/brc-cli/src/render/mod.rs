@@ -1,0 +1,44 @@
+//! How an answer is printed: one file for each format, and the list of all of them.
+
+mod csv;
+mod json;
+mod one_brc;
+mod table;
+
+pub(crate) use json::json_string;
+pub(crate) use table::STYLE;
+
+use brc_core::{Result, decimal};
+use brc_query::{Answer, Plan, Value};
+
+/// A way to print an answer.
+pub(crate) trait Format: Sync {
+    /// Its name, as in `--format`.
+    fn name(&self) -> &'static str;
+
+    /// One line on what it is, for help texts.
+    fn about(&self) -> &'static str;
+
+    /// Appends the answer to that plan.
+    ///
+    /// # Errors
+    /// [`brc_core::Error::Usage`] if the format cannot express it.
+    fn render(&self, plan: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()>;
+}
+
+/// All formats, in the order in which help texts show them.
+pub(crate) static FORMATS: &[&dyn Format] = &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::Json];
+
+/// What is printed if nothing else is asked for: the official line where it fits, else a table.
+pub(crate) fn default_format(plan: &Plan) -> &'static dyn Format {
+    if plan.is_one_brc() { &one_brc::OneBrc } else { &table::Table }
+}
+
+/// Appends a value as plain text; nothing for a null.
+fn plain(value: Value<'_>, out: &mut Vec<u8>) {
+    match value {
+        Value::Text(text) => out.extend_from_slice(text),
+        Value::Number { value, scale } => decimal::format(value, scale, out),
+        Value::Null => {}
+    }
+}

@@ -1,0 +1,346 @@
+//! Whatever is wrong, the user is told what and where, the exit code says of what kind, and no half-made file is left.
+
+mod common;
+
+use common::Place;
+use std::io::{ErrorKind, Write};
+use std::process::Stdio;
+
+/// A bad second row, and what is said of it behind `line 2, byte 9`.
+const BAD_ROWS: &[(&[u8], &str)] = &[
+    (b"Hamburg", ": missing separator ';'"),
+    (b"", ": missing separator ';'"),
+    (b"Hamburg;1.0;2.0", ": more columns than the schema has"),
+    (b";1.0", ", column 'station': empty name"),
+    (b"Ham\0burg;1.0", ", column 'station': NUL byte in a name"),
+    (b"Hamburg;", ", column 'temperature': empty number"),
+    (b"Hamburg;1.", ", column 'temperature': malformed number '1.'"),
+    (b"Hamburg;.5", ", column 'temperature': malformed number '.5'"),
+    (b"Hamburg;--1.0", ", column 'temperature': malformed number '--1.0'"),
+    (b"Hamburg;+1.0", ", column 'temperature': malformed number '+1.0'"),
+    (b"Hamburg;1e5", ", column 'temperature': malformed number '1e5'"),
+    (b"Hamburg;nan", ", column 'temperature': malformed number 'nan'"),
+    (b"Hamburg; 1.0", ", column 'temperature': malformed number ' 1.0'"),
+    (b"Hamburg;1.0 ", ", column 'temperature': malformed number '1.0 '"),
+    (b"Hamburg;1,0", ", column 'temperature': malformed number '1,0'"),
+    (b"Hamburg;1.23", ", column 'temperature': '1.23' has more than 1 decimals"),
+    (b"Hamburg;922337203685477580.8", ", column 'temperature': number '922337203685477580.8' does not fit 64 bits"),
+];
+
+fn around(row: &[u8]) -> Vec<u8> {
+    [b"Abha;1.0\n", row, b"\nBonn;2.0\n"].concat()
+}
+
+const SCHEMA: &str = "--schema station:string,temperature:decimal(1)";
+
+#[test]
+fn a_bad_row_stops_the_run_and_says_where() {
+    for (row, fault) in BAD_ROWS {
+        let place = Place::new();
+        place.write("t.csv", around(row));
+        let message = format!("brc: t.csv: line 2, byte 9{fault}");
+        place.run(&format!("convert t.csv t.buren {SCHEMA}")).fails(3, &message);
+        place.run(&format!("query t.csv {SCHEMA}")).fails(3, &message);
+        assert_eq!(place.names(), ["t.csv"]);
+        let piped = place.pipe(&format!("convert - t.buren --from csv {SCHEMA}"), &around(row));
+        piped.fails(3, &message.replace("t.csv", "-"));
+        assert_eq!(place.names(), ["t.csv"]);
+    }
+}
+
+#[test]
+fn rejected_rows_are_kept_and_counted() {
+    let place = Place::new();
+    let mut text = Vec::new();
+    let mut expected = b"line\tbyte\tcolumn\treason\trow\n".to_vec();
+    for (index, (row, fault)) in BAD_ROWS.iter().enumerate() {
+        let (column, reason) = match fault.strip_prefix(", column '") {
+            Some(rest) => rest.split_once("': ").unwrap(),
+            None => ("", fault.strip_prefix(": ").unwrap()),
+        };
+        text.extend_from_slice(b"Abha;1.0\n");
+        expected.extend_from_slice(format!("{}\t{}\t{column}\t{reason}\t", 2 * index + 2, text.len()).as_bytes());
+        expected.extend_from_slice(
+            &row.iter().flat_map(|&byte| if byte == 0 { b"\\0".to_vec() } else { vec![byte] }).collect::<Vec<u8>>(),
+        );
+        expected.push(b'\n');
+        text.extend_from_slice(row);
+        text.push(b'\n');
+    }
+    place.write("t.csv", &text);
+    for threads in [1, 2, 7] {
+        let outcome =
+            place.run(&format!("convert t.csv t.buren {SCHEMA} --rejects bad.tsv --force --threads {threads}"));
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with("rows read 34 = stored 17 + rejected 17; "), "{}", outcome.stderr);
+        assert_eq!(String::from_utf8_lossy(&place.read("bad.tsv")), String::from_utf8_lossy(&expected));
+    }
+    assert_eq!(place.run("query t.buren").text(), "{Abha=1.0/1.0/1.0}\n");
+    assert_eq!(place.names(), ["bad.tsv", "t.buren", "t.csv"]);
+}
+
+#[test]
+fn lines_of_rejects_are_right_behind_many_splits() {
+    let place = Place::new();
+    let mut text = String::new();
+    for line in 1..=60_000 {
+        text.push_str(if line % 10_000 == 0 { "oops\n" } else { "Abha;1.0\n" });
+    }
+    place.write("t.csv", &text);
+    place.run("convert t.csv t.buren --rejects bad.tsv --row-group 64k --threads 4").ok();
+    let rejects = String::from_utf8(place.read("bad.tsv")).unwrap();
+    let lines: Vec<&str> = rejects.lines().skip(1).map(|line| line.split('\t').next().unwrap()).collect();
+    assert_eq!(lines, ["10000", "20000", "30000", "40000", "50000", "60000"]);
+    place
+        .run("convert t.csv u.buren --row-group 64k --threads 4")
+        .fails(3, "brc: t.csv: line 10000, byte 89991: missing separator ';'");
+}
+
+#[test]
+fn too_many_rejects_are_a_failure_that_leaves_nothing() {
+    let place = Place::new();
+    place.write("t.csv", "Abha;1.0\nx\ny\n");
+    let outcome = place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 1");
+    outcome.fails(3, "brc: t.csv: more than 1 rows were rejected");
+    assert_eq!(place.names(), ["t.csv"]);
+    place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 2").ok();
+    place.run("convert t.csv u.buren --max-rejects 2").fails_with(2, "--rejects");
+    place.run("convert t.csv u.buren --rejects u.buren").fails_with(2, "is the output already");
+    place.run("convert t.csv u.buren --rejects ./t.csv --force").fails_with(2, "same file");
+    place.run("convert t.csv u.buren --rejects bad.tsv").fails_with(2, "exists already");
+    assert_eq!(place.names(), ["bad.tsv", "t.buren", "t.csv"]);
+}
+
+#[test]
+fn carriage_returns_and_a_missing_last_line_end_are_fine() {
+    let place = Place::new();
+    place.write("t.csv", "Abha;1.0\r\nBonn;-0.0\r\nAbha;2.0");
+    let answer = "{Abha=1.0/1.5/2.0, Bonn=0.0/0.0/0.0}\n";
+    assert_eq!(place.run("query t.csv").text(), answer);
+    place.run("convert t.csv t.buren").ok();
+    assert_eq!(place.run("query t.buren").text(), answer);
+    place.run("convert t.buren back.csv").ok();
+    assert_eq!(place.read("back.csv"), b"Abha;1.0\nBonn;0.0\nAbha;2.0\n");
+}
+
+/// Writes a line of 1 GiB to `brc`, which may have at most 768 MiB of address space, then a good line.
+fn one_long_line(place: &Place, arguments: &str) -> common::Outcome {
+    let script = format!("ulimit -v 786432; exec $BRC {arguments}");
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(place.path(""))
+        .env("BRC", env!("CARGO_BIN_EXE_brc"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let chunk = vec![b'x'; 1 << 20];
+    let writer = std::thread::spawn(move || {
+        stdin.write_all(b"Abha;1.0\n")?;
+        for _ in 0..1024 {
+            stdin.write_all(&chunk)?;
+        }
+        stdin.write_all(b"\nBonn;2.0\n")
+    });
+    let output = child.wait_with_output().unwrap();
+    if let Err(error) = writer.join().unwrap() {
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+    }
+    common::Outcome {
+        code: output.status.code(),
+        stdout: output.stdout,
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[test]
+fn a_line_of_a_gibibyte_is_refused_in_bounded_memory() {
+    let place = Place::new();
+    let outcome = one_long_line(&place, "convert - t.buren --from csv --threads 2");
+    outcome.fails_with(3, "-: line 2, byte 9: line longer than ");
+    one_long_line(&place, "query - --from csv --threads 2").fails_with(3, "-: line 2, byte 9: line longer than ");
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn a_line_of_a_gibibyte_can_be_rejected_in_bounded_memory() {
+    let place = Place::new();
+    let outcome = one_long_line(&place, "convert - t.buren --from csv --threads 2 --rejects bad.tsv");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stderr.starts_with("rows read 3 = stored 2 + rejected 1; "), "{}", outcome.stderr);
+    assert!(place.read("bad.tsv").starts_with(b"line\tbyte\tcolumn\treason\trow\n2\t9\t\tline longer than "));
+    assert_eq!(place.run("query t.buren").text(), "{Abha=1.0/1.0/1.0, Bonn=2.0/2.0/2.0}\n");
+}
+
+#[test]
+fn sources_that_cannot_be_read_are_named() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    for command in ["query", "inspect", "verify"] {
+        place.run(&format!("{command} missing.txt")).fails_with(1, "missing.txt: cannot open: No such file");
+        place.run(&format!("{command} folder")).fails_with(1, "folder: cannot open: is a directory");
+    }
+    place.run("convert missing.txt t.buren").fails_with(1, "missing.txt: cannot open: No such file");
+    place.run("convert folder t.buren").fails_with(1, "folder: cannot open: is a directory");
+    assert_eq!(place.names(), ["folder"]);
+}
+
+#[test]
+fn targets_that_cannot_be_written_are_named() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    place.write("t.txt", "Abha;1.0\n");
+    place.run("convert t.txt folder --to buren --force").fails_with(1, "folder: cannot write: is a directory");
+    place.run("convert t.txt no/such/t.buren").fails_with(1, "no/such/t.buren: cannot create: No such file");
+    place.run("convert t.txt t").fails_with(2, "add --to ");
+    place.run("convert t.txt -").fails_with(2, "add --to ");
+    place.run("convert t.txt /dev/full --to buren").fails_with(1, "/dev/full: cannot write: No space left");
+    place.run("generate /dev/full --rows 100k").fails_with(1, "/dev/full: cannot write: No space left");
+    place.shell("$BRC query t.txt > /dev/full").fails_with(1, "-: cannot write: No space left");
+    assert_eq!(place.names(), ["folder", "t.txt"]);
+}
+
+#[test]
+fn a_disk_that_gets_full_leaves_the_old_file() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 100k").ok();
+    place.write("old.csv", "old");
+    // A file larger than 100 blocks cannot be written; the signal that would tell so is ignored.
+    for arguments in ["convert t.txt old.csv --force", "generate old.csv --rows 1M --force"] {
+        place
+            .shell(&format!("trap '' XFSZ; ulimit -f 100; exec $BRC {arguments}"))
+            .fails_with(1, "old.csv: cannot write:");
+        assert_eq!(place.read("old.csv"), b"old");
+        assert_eq!(place.names(), ["old.csv", "t.txt"]);
+    }
+}
+
+#[test]
+fn a_kill_takes_the_temporary_file_along() {
+    let place = Place::new();
+    let script = "mkfifo f; $BRC convert f t.buren --from csv & \
+                  { printf 'Abha;1.0\\n'; sleep 1; ls -A > during; kill -INT $!; wait $!; echo $? > code; } > f";
+    place.shell(script);
+    let during = String::from_utf8(place.read("during")).unwrap();
+    assert!(during.contains(".t.buren."), "{during}");
+    assert_eq!(place.read("code"), b"130\n");
+    assert_eq!(place.names(), ["code", "during", "f"]);
+}
+
+#[test]
+fn without_permission_nothing_is_read_or_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.write("secret.txt", "Abha;1.0\n");
+    std::fs::set_permissions(place.path("secret.txt"), std::fs::Permissions::from_mode(0)).unwrap();
+    if std::fs::read(place.path("secret.txt")).is_ok() {
+        // The superuser may read anything.
+        return;
+    }
+    place.run("query secret.txt").fails_with(1, "secret.txt: cannot open: Permission denied");
+    place.run("convert secret.txt t.buren").fails_with(1, "secret.txt: cannot open: Permission denied");
+    std::fs::set_permissions(place.path(""), std::fs::Permissions::from_mode(0o555)).unwrap();
+    let outcome = place.run("generate t.txt --rows 10");
+    std::fs::set_permissions(place.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
+    outcome.fails_with(1, "t.txt: cannot create: Permission denied");
+}
+
+#[test]
+fn an_existing_target_needs_force_and_is_never_the_input() {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.0\n");
+    place.write("old.buren", "old");
+    std::os::unix::fs::symlink("t.txt", place.path("link.csv")).unwrap();
+    std::fs::hard_link(place.path("t.txt"), place.path("hard.csv")).unwrap();
+    place.run("convert t.txt old.buren").fails(2, "brc: old.buren: exists already (--force replaces it)");
+    place.run("generate old.buren --rows 1").fails(2, "brc: old.buren: exists already (--force replaces it)");
+    assert_eq!(place.read("old.buren"), b"old");
+    for target in ["t.txt", "./t.txt", "link.csv", "hard.csv"] {
+        let message = format!("brc: {target}: input and output are the same file");
+        place.run(&format!("convert t.txt {target} --force")).fails(2, &message);
+    }
+    place.shell("$BRC convert - t.txt --force < t.txt").fails_with(2, "same file");
+    place.shell("$BRC convert t.txt - --to csv >> t.txt").fails_with(2, "same file");
+    assert_eq!(place.read("t.txt"), b"Abha;1.0\n");
+    place.run("convert t.txt old.buren --force").ok();
+    assert_eq!(place.run("query old.buren").text(), "{Abha=1.0/1.0/1.0}\n");
+}
+
+#[test]
+fn damaged_buren_files_are_corrupt() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 2k --stations 20").ok();
+    place.run("convert t.txt t.buren").ok();
+    let whole = place.read("t.buren");
+    let answer = place.run("query t.buren --no-statistics").text();
+    for length in [0, 1, 7, 8, 15, 16, 100, whole.len() / 2, whole.len() - 1] {
+        place.write("cut.buren", &whole[..length]);
+        for command in ["query cut.buren", "verify cut.buren", "inspect cut.buren", "convert cut.buren x.csv"] {
+            place.run(command).fails_with(4, "cut.buren: corrupt file: ");
+        }
+    }
+    for step in 0..60 {
+        let at = step * whole.len() / 60;
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        place.write("flipped.buren", &damaged);
+        // The first bytes say what kind of file it is; all others are under a checksum.
+        let code = if at < 4 { 1 } else { 4 };
+        assert_eq!(place.run("verify flipped.buren").code, Some(code), "byte {at}");
+        let outcome = place.run("convert flipped.buren x.csv");
+        assert_eq!(outcome.code, Some(code), "byte {at}");
+        let outcome = place.run("query flipped.buren --no-statistics");
+        assert!(outcome.code == Some(code) || outcome.text() == answer, "byte {at}");
+    }
+    assert!(!place.path("x.csv").exists());
+}
+
+#[test]
+fn files_of_another_kind_or_version_are_told_so() {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.0\n");
+    place.write("text.buren", "Abha;1.0\n");
+    place
+        .run("query text.buren")
+        .fails(1, "brc: text.buren: is named as buren but looks like csv (--from csv reads it as that)");
+    assert_eq!(place.run("query text.buren --from csv").text(), "{Abha=1.0/1.0/1.0}\n");
+    place.write("zip.buren", b"PK\x03\x04\0\0\0\0 and so on");
+    place.run("query zip.buren").fails_with(1, "zip.buren: not a buren file");
+    place.write("zip", b"PK\x03\x04\0\0\0\0 and so on");
+    place.run("query zip").fails_with(1, "zip: is of no known encoding (");
+    place.run("convert t.txt t.buren").ok();
+    std::fs::copy(place.path("t.buren"), place.path("named.txt")).unwrap();
+    place.run("query named.txt").fails_with(1, "named.txt: is named as csv but looks like buren");
+    let mut newer = place.read("t.buren");
+    newer[8] = 2;
+    newer.truncate(newer.len() - 4);
+    place.write("newer.buren", newer);
+    place.run("query newer.buren").fails_with(1, "buren format version 2; this build reads up to version 1");
+}
+
+#[test]
+fn questions_that_make_no_sense_are_usage_errors() {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.0\n");
+    let ask = |arguments: &[&str]| place.run_of(&[&["query", "t.txt"], arguments].concat());
+    ask(&["--where", "temprature > 1"]).fails_with(2, "did you mean 'temperature'");
+    ask(&["--where", "temperature >"]).fails_with(2, "expected");
+    ask(&["--agg", "median(temperature)"]).fails_with(2, "median");
+    ask(&["--agg", "mean(station)"]).fails_with(2, "column of numbers");
+    ask(&["--by", "city"]).fails_with(2, "city");
+    ask(&["--order-by", "count()"]).fails_with(2, "count()");
+    ask(&["--limit", "few"]).fails_with(2, "--limit");
+    ask(&["--threads", "0"]).fails_with(2, "--threads");
+    ask(&["--separator", "ab"]).fails_with(2, "one byte");
+    ask(&["--separator", "."]).fails_with(2, "cannot stand between columns");
+    ask(&["--schema", "a:float"]).fails_with(2, "unknown type 'float'");
+    place.run("generate x.txt --stations 414").fails_with(2, "1 to 413 stations");
+    place.run("generate x.txt --stations 0").fails_with(2, "1 to 413 stations");
+    place.run("generate x.txt --rows 1.5M").fails_with(2, "--rows");
+    place.run("convert t.txt x.buren --row-group 1k").fails_with(2, "between 64k and 64M");
+    place.run("convert t.txt x.buren --compression zip").fails_with(2, "snappy");
+    place.run("convert t.txt x.buren --key nope").fails_with(2, "nope");
+    assert_eq!(place.names(), ["t.txt"]);
+}

@@ -1,0 +1,191 @@
+//! What a user does: make a table, convert it, ask it, convert it back.
+
+mod common;
+
+use common::Place;
+
+/// Two stations, in an order that is neither that of names nor of values.
+const SMALL: &str = "Hamburg;12.0\nAbha;-0.1\nHamburg;8.9\nAbha;0.2\nHamburg;34.2\nSão Paulo;0.0\n";
+const SMALL_ANSWER: &str = "{Abha=-0.1/0.1/0.2, Hamburg=8.9/18.4/34.2, São Paulo=0.0/0.0/0.0}\n";
+
+#[test]
+fn a_table_is_made_converted_asked_and_converted_back() {
+    let place = Place::new();
+    place.run("generate m.txt --rows 100_000").ok();
+    let outcome = place.run("convert m.txt m.buren");
+    assert!(outcome.stderr.starts_with("rows read 100000 = stored 100000 + rejected 0; "), "{}", outcome.stderr);
+    outcome.ok();
+    let answer = place.run("query m.txt").text();
+    assert!(answer.starts_with("{Abha=") && answer.ends_with("}\n"));
+    assert_eq!(answer.matches('=').count(), 413);
+    assert_eq!(place.run("query m.buren").text(), answer);
+    assert_eq!(place.run("query m.buren --no-statistics").text(), answer);
+    place.run("convert m.buren back.txt").ok();
+    assert!(place.read("back.txt") == place.read("m.txt"));
+    assert!(place.read("m.buren").len() < place.read("m.txt").len() / 4);
+    assert_eq!(place.names(), ["back.txt", "m.buren", "m.txt"]);
+}
+
+#[test]
+fn every_encoding_gives_the_same_answers() {
+    let place = Place::new();
+    place.write("t.txt", SMALL);
+    place.run("convert t.txt t.buren").ok();
+    place.run("convert t.buren again.buren --compression lz4").ok();
+    place
+        .run("convert t.txt tabs.csv --separator tab --schema station:string,temperature:decimal(1)")
+        .fails_with(3, "line 1");
+    for file in ["t.txt", "t.buren", "again.buren"] {
+        assert_eq!(place.run(&format!("query {file}")).text(), SMALL_ANSWER);
+        let count = place.run_of(&[
+            "query",
+            file,
+            "--where",
+            "temperature > 0.1 and station != 'Abha'",
+            "--agg",
+            "count()",
+            "--format",
+            "csv",
+        ]);
+        assert_eq!(count.text(), "station,count()\nHamburg,3\n");
+    }
+}
+
+#[test]
+fn an_empty_file_is_an_empty_table() {
+    let place = Place::new();
+    place.write("t.txt", "");
+    assert_eq!(place.run("query t.txt").text(), "{}\n");
+    place.run("convert t.txt t.buren").ok();
+    assert_eq!(place.run("query t.buren").text(), "{}\n");
+    place.run("convert t.buren back.txt").ok();
+    assert_eq!(place.read("back.txt"), b"");
+    place.run("generate none.txt --rows 0").ok();
+    assert_eq!(place.read("none.txt"), b"");
+    assert_eq!(
+        place.run_of(&["query", "t.txt", "--by", "", "--agg", "count(),max(temperature)", "--format", "json"]).text(),
+        "[\n  {\"count()\": 0, \"max(temperature)\": null}\n]\n"
+    );
+}
+
+#[test]
+fn answers_come_in_four_formats() {
+    let place = Place::new();
+    place.write("t.txt", "b,\"x\";1.0\na;-2.5\n");
+    let ask = |format: &str| place.run_of(&["query", "t.txt", "--format", format, "--agg", "sum(temperature),count()"]);
+    assert_eq!(ask("csv").text(), "station,sum(temperature),count()\na,-2.5,1\n\"b,\"\"x\"\"\",1.0,1\n");
+    assert_eq!(
+        ask("json").text(),
+        "[\n  {\"station\": \"a\", \"sum(temperature)\": -2.5, \"count()\": 1},\n  \
+         {\"station\": \"b,\\\"x\\\"\", \"sum(temperature)\": 1.0, \"count()\": 1}\n]\n"
+    );
+    let table = " station   sum(temperature)   count()\n─────────────────────────────────────\n \
+                 a                     -2.5         1\n b,\"x\"                  1.0         1\n";
+    assert_eq!(ask("table").text(), table);
+    ask("1brc").fails_with(2, "min, mean and max of one column");
+    assert_eq!(place.run("query t.txt --format 1brc").text(), "{a=-2.5/-2.5/-2.5, b,\"x\"=1.0/1.0/1.0}\n");
+}
+
+#[test]
+fn names_that_are_not_utf_8_stay_the_bytes_they_are() {
+    let place = Place::new();
+    let text = b"K\xf6ln;1.0\nBonn;2.0\n";
+    place.write("t.txt", text);
+    place.run("convert t.txt t.buren").ok();
+    for file in ["t.txt", "t.buren"] {
+        assert_eq!(place.run(&format!("query {file}")).ok(), b"{Bonn=2.0/2.0/2.0, K\xf6ln=1.0/1.0/1.0}\n");
+        let csv = place.run(&format!("query {file} --format csv --agg count()"));
+        assert_eq!(csv.ok(), b"station,count()\nBonn,1\nK\xf6ln,1\n");
+        assert!(place.run(&format!("query {file} --format table")).text().contains("K\u{fffd}ln"));
+        place.run(&format!("query {file} --format json")).fails_with(2, "K\\xf6ln");
+    }
+    place.run("convert t.buren back.txt").ok();
+    assert_eq!(place.read("back.txt"), text);
+}
+
+#[test]
+fn the_same_bytes_come_out_whatever_the_threads() {
+    let place = Place::new();
+    for preset in ["1brc", "1brc-10k"] {
+        place.run(&format!("generate t.txt --force --preset {preset} --rows 120k --seed 7 --threads 1")).ok();
+        let text = place.read("t.txt");
+        place.run("convert t.txt t.buren --force --threads 1 --row-group 64k").ok();
+        let buren = place.read("t.buren");
+        let answer = place.run("query t.txt --threads 1").ok();
+        for threads in 2..=16 {
+            let made =
+                place.run(&format!("generate - --preset {preset} --rows 120k --seed 7 --threads {threads}")).ok();
+            assert!(made == text, "{threads} threads");
+            place.run(&format!("convert t.txt n.buren --force --no-sync --row-group 64k --threads {threads}")).ok();
+            assert!(place.read("n.buren") == buren, "{threads} threads");
+            place.run(&format!("convert t.buren n.txt --force --no-sync --threads {threads}")).ok();
+            assert!(place.read("n.txt") == text, "{threads} threads");
+            assert_eq!(place.run(&format!("query t.buren --no-statistics --threads {threads}")).ok(), answer);
+        }
+    }
+}
+
+#[test]
+fn a_pipe_is_as_good_as_a_file() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 50k").ok();
+    place.run("convert t.txt t.buren --row-group 64k").ok();
+    let (text, buren) = (place.read("t.txt"), place.read("t.buren"));
+    assert!(place.pipe("convert - - --to buren --row-group 64k", &text).ok() == buren);
+    assert!(place.pipe("convert - - --to csv", &buren).ok() == text);
+    let answer = place.run("query t.txt").text();
+    assert_eq!(place.pipe("query -", &text).text(), answer);
+    assert_eq!(place.pipe("query -", &buren).text(), answer);
+    assert_eq!(place.shell("$BRC query - < t.buren").text(), answer);
+    assert_eq!(place.shell("mkfifo f; cat t.txt > f & $BRC query f").text(), answer);
+    assert!(
+        place.shell("mkfifo g; cat g > copy & $BRC convert t.txt g --to buren --row-group 64k; wait").code == Some(0)
+    );
+    assert!(place.read("copy") == buren);
+    // A part of it was read by someone else.
+    assert_eq!(
+        place.shell("{ read line; $BRC query - --by '' --agg 'count()' --format csv; } < t.txt").text().lines().count(),
+        2
+    );
+}
+
+#[test]
+fn a_reader_who_has_had_enough_is_no_failure() {
+    let place = Place::new();
+    let outcome = place.shell("{ $BRC generate - --rows 10M; echo $? > code; } | head -n 1 | wc -l");
+    assert_eq!(place.read("code"), b"0\n");
+    assert_eq!(outcome.stderr, "");
+    assert_eq!(outcome.text().trim(), "1");
+    let outcome =
+        place.shell("$BRC generate t.txt --rows 10k; { $BRC convert t.txt - --to csv; echo $? > code; } | true");
+    assert_eq!((place.read("code"), outcome.code), (b"0\n".to_vec(), Some(0)));
+}
+
+#[test]
+fn tables_may_have_other_columns() {
+    let place = Place::new();
+    place.write("visits.tsv", "10.0.0.1\t3\t1.25\n10.0.0.2\t4\t-0.5\n10.0.0.1\t5\t2\n");
+    let schema = "--separator tab --schema ip:string,visits:int,revenue:decimal(2)";
+    place.run(&format!("convert visits.tsv v.buren {schema} --from csv")).ok();
+    let answer = "ip,sum(revenue),max(visits)\n10.0.0.1,3.25,5\n10.0.0.2,-0.50,4\n";
+    let question = "--agg sum(revenue),max(visits) --format csv";
+    assert_eq!(place.run(&format!("query visits.tsv {schema} {question} --from csv")).text(), answer);
+    assert_eq!(place.run(&format!("query v.buren {question}")).text(), answer);
+    place.run("query v.buren --schema a:int").fails_with(2, "its columns are ip:string,visits:int,revenue:decimal(2)");
+    place.run("convert v.buren v2.buren --key visits").fails_with(2, "visits");
+    assert!(!place.path("v2.buren").exists());
+}
+
+#[test]
+fn a_query_explains_itself() {
+    let place = Place::new();
+    place.write("t.txt", SMALL);
+    place.run("convert t.txt t.buren").ok();
+    let outcome = place.run("query t.buren --explain --timings");
+    for words in ["groups by   station", "answered from statistics: 6", "aggregate"] {
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    }
+    assert_eq!(outcome.text(), SMALL_ANSWER);
+    let outcome = place.run("query t.buren --explain --no-statistics");
+    assert!(outcome.stderr.contains("read: 6"), "{}", outcome.stderr);
+}

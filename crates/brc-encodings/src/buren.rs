@@ -1,0 +1,141 @@
+//! The columnar encoding of the crate `buren`, as one encoding among others.
+
+use crate::description::{Description, Fact, Facts};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified};
+use crate::input::{Input, Source};
+use ::buren::{Bounds, ColumnDescription, FileDescription, MAGIC, Reader, RowGroupDescription, Writer, WriterOptions};
+use brc_core::{BatchWriter, DataType, Error, Progress, Result, Schema, Table};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+pub(crate) struct Buren;
+
+impl Encoding for Buren {
+    fn name(&self) -> &'static str {
+        "buren"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["buren"]
+    }
+
+    fn about(&self) -> &'static str {
+        "dictionary-encoded columns in runs of one key: small, and asked in milliseconds"
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        // Half of the magic: a file of which the rest is damaged is still one of ours, and can say what is wrong.
+        prefix.starts_with(&MAGIC[..4])
+    }
+
+    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
+        match schema.fields().iter().find(|field| strange(field.data_type)) {
+            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        let reader = reader(input)?;
+        match &options.schema {
+            Some(schema) if schema != reader.schema() => {
+                let (path, own) = (reader.path().display(), reader.schema());
+                Err(Error::Usage(format!("{path}: its columns are {own}, not {schema}")))
+            }
+            _ => Ok(Box::new(reader)),
+        }
+    }
+
+    fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+        let options = WriterOptions { compression: options.compression, key: options.key.clone() };
+        Ok(Box::new(Writer::new(schema, options)?))
+    }
+
+    fn describe(&self, input: Input, _: &OpenOptions) -> Result<Description> {
+        Ok(describe(&reader(input)?.describe()?))
+    }
+
+    fn verify(&self, input: Input, _: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
+        let verified = reader(input)?.verify(threads, progress)?;
+        Ok(Verified { rows: verified.rows, bytes: verified.bytes })
+    }
+}
+
+fn describe(file: &FileDescription) -> Description {
+    let maps = |column: &ColumnDescription| column.maps.stored_bytes;
+    let dictionaries = |column: &ColumnDescription| column.dictionary.stored_bytes;
+    let facts = vec![
+        ("encoding", "buren".into()),
+        ("version", Fact::Count(file.version.into())),
+        ("compression", file.compression.into()),
+        ("rows", Fact::Count(file.rows)),
+        ("bytes", Fact::Bytes(file.bytes)),
+        ("row groups", Fact::Count(file.row_groups.len() as u64)),
+        ("run indexes", Fact::Bytes(file.run_indexes.stored_bytes)),
+        ("code maps", Fact::Bytes(file.columns.iter().map(maps).sum())),
+        ("dictionaries", Fact::Bytes(file.columns.iter().map(dictionaries).sum())),
+        ("footer", Fact::Bytes(file.footer_bytes)),
+    ];
+    let columns = file.columns.iter().map(describe_column).collect();
+    let row_groups = file.row_groups.iter().map(|row_group| describe_row_group(file, row_group)).collect();
+    Description { file: facts, columns, row_groups }
+}
+
+fn describe_column(column: &ColumnDescription) -> Facts {
+    let schemes: Vec<&str> = column.schemes.iter().map(|(name, _)| *name).collect();
+    let mut facts: Facts = vec![
+        ("name", column.name.as_str().into()),
+        ("type", column.data_type.to_string().as_str().into()),
+        ("scheme", schemes.join(", ").as_str().into()),
+    ];
+    match column.widths {
+        Some((least, most)) if least == most => facts.push(("bits", least.to_string().as_str().into())),
+        Some((least, most)) => facts.push(("bits", format!("{least}-{most}").as_str().into())),
+        None => {}
+    }
+    facts.push(("stored", Fact::Bytes(column.data.stored_bytes)));
+    facts.push(("unpacked", Fact::Bytes(column.data.unpacked_bytes)));
+    facts.extend(column.cardinality.map(|values| ("cardinality", Fact::Count(values.into()))));
+    match (&column.bounds, column.data_type) {
+        (Some(Bounds::Text { min, max }), _) => {
+            facts.extend([("min", Fact::Text(min.clone())), ("max", Fact::Text(max.clone()))]);
+        }
+        (Some(Bounds::Number { min, max }), DataType::Decimal { scale }) => {
+            let number = |value: i64| Fact::Number { value: value.into(), scale };
+            facts.extend([("min", number(*min)), ("max", number(*max))]);
+        }
+        _ => {}
+    }
+    facts
+}
+
+fn describe_row_group(file: &FileDescription, row_group: &RowGroupDescription) -> Facts {
+    let data: u64 = row_group.chunks.iter().map(|chunk| chunk.data.stored_bytes).sum();
+    let key = row_group.key.and_then(|key| file.schema.fields().get(key));
+    let mut facts: Facts = vec![("rows", Fact::Count(row_group.rows.into()))];
+    facts.extend(key.map(|key| ("cluster key", key.name.as_str().into())));
+    facts.push(("stored", Fact::Bytes(data + row_group.run_index.stored_bytes)));
+    facts
+}
+
+/// Opens a file. Its metadata lie at the end, so what comes through a pipe is put into a nameless file first.
+fn reader(input: Input) -> Result<Reader> {
+    let Input { path, prefix, source } = input;
+    if prefix.len() < MAGIC.len() && MAGIC.starts_with(&prefix) {
+        return Err(Error::corrupt(&path, "header", "the file ends within it"));
+    }
+    let file = match source {
+        Source::File { file, .. } => file,
+        Source::Stream(rest) => spool(&path, &prefix, rest)?,
+    };
+    Reader::open(file, &path)
+}
+
+fn spool(path: &Path, prefix: &[u8], mut rest: impl Read) -> Result<File> {
+    let mut file = tempfile::tempfile().map_err(Error::io(path, "make a temporary file for"))?;
+    let copied = file.write_all(prefix).and_then(|()| io::copy(&mut rest, &mut file));
+    copied.map_err(Error::io(path, "copy to a temporary file"))?;
+    Ok(file)
+}

@@ -1,0 +1,319 @@
+//! Turns a table of one encoding into a file of another, in parallel and in bounded memory.
+//!
+//! Each worker reads a split and encodes it as a part; the parts enter the target in the order of the splits. What is
+//! written depends on the table and the options only, never on the number of workers or their pace.
+
+use crate::ordered::{Accept, Ordered};
+use crate::output::Output;
+use crate::rejects::RejectLog;
+use brc_core::table::Reject;
+use brc_core::{
+    BatchWriter, Error, Part, PartEncoder, Progress, Result, ScanOptions, Scanned, Sink, Split, Table, Worker, scan,
+};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// How many bytes of finished parts may wait for an earlier one.
+const PARTS_ASIDE: usize = 24 << 20;
+
+/// What a conversion did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Converted {
+    /// Rows of the input, whatever became of them: always those stored plus those rejected.
+    pub rows_read: u64,
+    /// Rows of the output.
+    pub rows_stored: u64,
+    /// Rows left out because they are malformed.
+    pub rows_rejected: u64,
+    /// Size of the input in bytes.
+    pub bytes_in: u64,
+    /// Size of the output in bytes.
+    pub bytes_out: u64,
+    /// Parts of the output: row groups of a buren file.
+    pub parts: u64,
+}
+
+/// Writes all rows of `table` to `output` with up to `threads` workers. Malformed rows, if the table was opened to set
+/// them aside, go to `rejects`.
+///
+/// # Errors
+/// The first thing that goes wrong in the order of the table. Neither the output nor the rejects are there then.
+pub fn convert(
+    table: &dyn Table,
+    mut writer: Box<dyn BatchWriter>,
+    output: Output,
+    rejects: RejectLog,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Converted> {
+    let start = writer.start();
+    output.write_at(&start, 0)?;
+    let appender = Appender { table, writer, rejects, rows_read: 0, rows_stored: 0, parts: 0 };
+    let ordered = Ordered::new(&output, start.len() as u64, PARTS_ASIDE, appender);
+    let new_worker = || Converter { encoder: ordered.with_acceptor(|it| it.writer.encoder()), ordered: &ordered };
+    scan(table, &ScanOptions::everything(table.schema()), threads, progress, new_worker)?;
+
+    let (mut appender, end) = ordered.finish();
+    let last = appender.writer.finish()?;
+    output.write_at(&last, end)?;
+    let converted = Converted {
+        rows_read: progress.rows.load(Relaxed),
+        rows_stored: appender.rows_stored,
+        rows_rejected: appender.rejects.count(),
+        bytes_in: table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed)),
+        bytes_out: end + last.len() as u64,
+        parts: appender.parts,
+    };
+    converted.check(table)?;
+    // In this order, a table that is there never lacks its rejects.
+    appender.rejects.commit()?;
+    output.commit()?;
+    Ok(converted)
+}
+
+impl Converted {
+    /// Rows are counted where they are read, where they are stored and where they are rejected. If that does not add
+    /// up, rows were lost, and there must be no target that looks whole.
+    fn check(&self, table: &dyn Table) -> Result<()> {
+        let promised = table.rows().unwrap_or(self.rows_read);
+        if self.rows_read == self.rows_stored + self.rows_rejected && self.rows_read == promised {
+            return Ok(());
+        }
+        let reason = format!(
+            "{promised} rows expected, {} read, but {} stored and {} rejected",
+            self.rows_read, self.rows_stored, self.rows_rejected
+        );
+        Err(Error::corrupt(table.path(), "rows", reason))
+    }
+}
+
+/// What one split became.
+struct Piece {
+    /// `None` if the split had no good row.
+    part: Option<Part>,
+    rejects: Vec<Reject>,
+    rows_read: u64,
+}
+
+/// Takes the parts in order.
+struct Appender<'a> {
+    table: &'a dyn Table,
+    writer: Box<dyn BatchWriter>,
+    rejects: RejectLog,
+    rows_read: u64,
+    rows_stored: u64,
+    parts: u64,
+}
+
+impl Accept for Appender<'_> {
+    type Piece = Piece;
+    type Bytes = Vec<u8>;
+
+    fn size(piece: &Piece) -> usize {
+        let rejects = piece.rejects.iter().map(|reject| reject.text.len() + size_of::<Reject>());
+        piece.part.as_ref().map_or(0, |part| part.bytes.len()) + rejects.sum::<usize>()
+    }
+
+    fn accept(&mut self, piece: Piece) -> Result<Vec<u8>> {
+        self.rejects.add(self.table, self.rows_read, &piece.rejects)?;
+        self.rows_read += piece.rows_read;
+        let Some(mut part) = piece.part else { return Ok(Vec::new()) };
+        self.writer.append(&mut part)?;
+        self.rows_stored += part.rows;
+        self.parts += 1;
+        Ok(part.bytes)
+    }
+}
+
+/// One worker: encodes what it scans.
+struct Converter<'a, 'o, 't> {
+    encoder: Box<dyn PartEncoder>,
+    ordered: &'a Ordered<'o, Appender<'t>>,
+}
+
+impl Worker for Converter<'_, '_, '_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.encoder.as_mut()
+    }
+
+    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
+        let rows_read = scanned.all_rows();
+        let part = if scanned.rows == 0 { None } else { Some(self.encoder.finish()?) };
+        self.ordered.deliver(split.index, Piece { part, rejects: scanned.rejects, rows_read })?;
+        Ok(())
+    }
+
+    fn split_failed(&mut self, split: &Split) {
+        self.ordered.abandon(split.index);
+    }
+}
+
+impl Drop for Converter<'_, '_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // The others must not wait for ever for what this worker had taken on.
+            self.ordered.abandon(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::OutputOptions;
+    use brc_core::{Batch, Column, RowFault, ScanError, Scanner, Schema, Summary, Values};
+    use std::path::Path;
+
+    /// A table of numbers: each split has as many rows as its entry says, and a split that is `None` is bad.
+    struct Numbers {
+        schema: Schema,
+        splits: Vec<Option<u32>>,
+        rows: Option<u64>,
+    }
+
+    impl Numbers {
+        fn new(splits: Vec<Option<u32>>) -> Self {
+            Self { schema: Schema::parse("n:int").unwrap(), splits, rows: None }
+        }
+    }
+
+    impl Table for Numbers {
+        fn path(&self) -> &Path {
+            Path::new("numbers")
+        }
+
+        fn schema(&self) -> &Schema {
+            &self.schema
+        }
+
+        fn rows(&self) -> Option<u64> {
+            self.rows
+        }
+
+        fn bytes(&self) -> Option<u64> {
+            None
+        }
+
+        fn split(&self, index: u64) -> Option<Split> {
+            (index < self.splits.len() as u64).then_some(Split { index, start: index, end: index + 1 })
+        }
+
+        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+            Ok(Box::new(NumbersScanner(self)))
+        }
+    }
+
+    struct NumbersScanner<'a>(&'a Numbers);
+
+    impl Scanner for NumbersScanner<'_> {
+        fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+            if split.index.is_multiple_of(3) {
+                std::thread::sleep(std::time::Duration::from_micros(500));
+            }
+            let Some(rows) = self.0.splits[split.index as usize] else {
+                let fault = RowFault::EmptyNumber;
+                return Err(ScanError::BadRow { line_in_split: 4, byte: 7, column: Some(0), fault });
+            };
+            let values: Vec<i64> = (0..i64::from(rows)).map(|row| split.index as i64 * 1000 + row).collect();
+            let columns = [Column::Values(Values::I64(&values))];
+            sink.batch(&Batch { rows: values.len(), columns: &columns })?;
+            Ok(Some(Scanned { rows: u64::from(rows), bytes: 10, ..Scanned::default() }))
+        }
+    }
+
+    #[derive(Default)]
+    struct Lines(Vec<u8>, u64);
+
+    impl Sink for Lines {
+        fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+            let Column::Values(values) = &batch.columns[0] else { panic!("not a number") };
+            for row in 0..batch.rows {
+                self.0.extend_from_slice(format!("{}\n", values.get(row)).as_bytes());
+            }
+            self.1 += batch.rows as u64;
+            Ok(())
+        }
+
+        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+            panic!("nobody asked for summaries");
+        }
+    }
+
+    impl PartEncoder for Lines {
+        fn finish(&mut self) -> Result<Part> {
+            let Self(bytes, rows) = std::mem::take(self);
+            Ok(Part { rows, bytes, meta: Box::new(()) })
+        }
+    }
+
+    struct LinesWriter(u64);
+
+    impl BatchWriter for LinesWriter {
+        fn encoder(&self) -> Box<dyn PartEncoder> {
+            Box::<Lines>::default()
+        }
+
+        fn start(&mut self) -> Vec<u8> {
+            b"start\n".to_vec()
+        }
+
+        fn append(&mut self, part: &mut Part) -> Result<()> {
+            assert_ne!(part.rows, 0);
+            self.0 += part.rows;
+            Ok(())
+        }
+
+        fn finish(&mut self) -> Result<Vec<u8>> {
+            Ok(format!("{} rows\n", self.0).into_bytes())
+        }
+    }
+
+    fn run(table: &Numbers, threads: usize) -> (Result<Converted>, Option<String>) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lines");
+        let output = Output::create(&path, &OutputOptions::default()).unwrap();
+        let progress = Progress::default();
+        let result = convert(table, Box::new(LinesWriter(0)), output, RejectLog::none(), threads, &progress);
+        let text = std::fs::read_to_string(&path).ok();
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), usize::from(text.is_some()));
+        (result, text)
+    }
+
+    #[test]
+    fn parts_come_in_order_whatever_the_threads() {
+        let table = Numbers::new((0..40).map(|split| Some(split % 5)).collect());
+        let mut expected = String::from("start\n");
+        for split in 0..40 {
+            expected.extend((0..split % 5).map(|row| format!("{}\n", split * 1000 + row)));
+        }
+        expected.push_str("80 rows\n");
+        for threads in 1..=8 {
+            let (result, text) = run(&table, threads);
+            let converted = result.unwrap();
+            assert_eq!(text.as_ref(), Some(&expected), "{threads} threads");
+            assert_eq!((converted.rows_read, converted.rows_stored, converted.rows_rejected), (80, 80, 0));
+            assert_eq!((converted.parts, converted.bytes_in), (32, 400));
+            assert_eq!(converted.bytes_out, expected.len() as u64);
+        }
+    }
+
+    #[test]
+    fn an_error_is_the_first_of_the_table_and_leaves_nothing() {
+        let mut splits = vec![Some(3); 60];
+        splits[21] = None;
+        splits[22] = None;
+        let table = Numbers::new(splits);
+        for threads in 1..=8 {
+            let (result, text) = run(&table, threads);
+            assert_eq!(result.unwrap_err().to_string(), "numbers: line 68, byte 7, column 'n': empty number");
+            assert_eq!(text, None);
+        }
+    }
+
+    #[test]
+    fn rows_that_the_table_promised_must_come() {
+        let table = Numbers { rows: Some(7), ..Numbers::new(vec![Some(3), Some(3)]) };
+        let (result, text) = run(&table, 2);
+        assert!(matches!(result, Err(Error::Corrupt { .. })));
+        assert_eq!(text, None);
+    }
+}

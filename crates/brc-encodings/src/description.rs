@@ -1,0 +1,63 @@
+//! What a file is made of, in a form that fits every encoding: lists of named facts.
+//!
+//! Encodings have little in common here, and their facts are only ever shown; so they are not squeezed into fields that
+//! most would leave empty.
+
+use brc_core::{Schema, Table};
+
+/// A name and what is to be said under it.
+pub type Facts = Vec<(&'static str, Fact)>;
+
+/// Something that is known of a file or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// A text, usually UTF-8.
+    Text(Vec<u8>),
+    /// How many there are of something.
+    Count(u64),
+    /// A size in bytes.
+    Bytes(u64),
+    /// The decimal `value / 10^scale`.
+    Number {
+        /// In units of the scale.
+        value: i128,
+        /// Digits after the decimal point.
+        scale: u8,
+    },
+}
+
+impl From<&str> for Fact {
+    fn from(text: &str) -> Self {
+        Self::Text(text.as_bytes().to_vec())
+    }
+}
+
+/// What a file is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Description {
+    /// The whole file.
+    pub file: Facts,
+    /// Each column, in order.
+    pub columns: Vec<Facts>,
+    /// Each row group, in order, where the encoding has them.
+    pub row_groups: Vec<Facts>,
+}
+
+impl Description {
+    /// What any table tells of itself.
+    #[must_use]
+    pub fn of_table(encoding: &'static str, table: &dyn Table) -> Self {
+        let mut file: Facts = vec![("encoding", encoding.into())];
+        file.extend(table.rows().map(|rows| ("rows", Fact::Count(rows))));
+        file.extend(table.bytes().map(|bytes| ("bytes", Fact::Bytes(bytes))));
+        Self { file, columns: columns(table.schema()), row_groups: Vec::new() }
+    }
+}
+
+/// The name and the type of each column.
+pub(crate) fn columns(schema: &Schema) -> Vec<Facts> {
+    let facts = |field: &brc_core::Field| {
+        vec![("name", field.name.as_str().into()), ("type", field.data_type.to_string().as_str().into())]
+    };
+    schema.fields().iter().map(facts).collect()
+}

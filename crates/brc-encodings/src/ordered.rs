@@ -1,0 +1,205 @@
+//! Brings what several workers make, each at its own pace, into one target in one order.
+//!
+//! A place in the target is known only when everything before it is. So a piece that is early is put aside, up to a
+//! bound of bytes; beyond that its worker waits. Places are given out under a lock, but files are written outside it.
+
+use crate::output::Output;
+use brc_core::Result;
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What happens to a piece when its turn has come, one piece at a time: it gives the bytes to write.
+pub trait Accept {
+    /// What workers deliver.
+    type Piece: Send;
+
+    /// What is written of a piece.
+    type Bytes: AsRef<[u8]> + Send;
+
+    /// The size of a piece in bytes, for the bound on what is put aside.
+    fn size(piece: &Self::Piece) -> usize;
+
+    /// Takes the next piece.
+    ///
+    /// # Errors
+    /// Why the target cannot take it.
+    fn accept(&mut self, piece: Self::Piece) -> Result<Self::Bytes>;
+}
+
+/// A target that is written in the order of the pieces' numbers, from 0 without a gap.
+pub struct Ordered<'a, A: Accept> {
+    output: &'a Output,
+    /// How many bytes may be put aside.
+    bound: usize,
+    state: Mutex<State<A>>,
+    moved: Condvar,
+}
+
+struct State<A: Accept> {
+    accept: A,
+    next: u64,
+    /// No piece from here on will be taken: that one failed.
+    end: u64,
+    offset: u64,
+    aside: BTreeMap<u64, A::Piece>,
+    bytes_aside: usize,
+}
+
+impl<'a, A: Accept> Ordered<'a, A> {
+    /// Pieces go to `output` from `offset` on.
+    pub fn new(output: &'a Output, offset: u64, bound: usize, accept: A) -> Self {
+        let state = State { accept, next: 0, end: u64::MAX, offset, aside: BTreeMap::new(), bytes_aside: 0 };
+        Self { output, bound, state: Mutex::new(state), moved: Condvar::new() }
+    }
+
+    /// Delivers a piece, and writes whatever it makes writable. Returns bytes that were written, for who can
+    /// use their buffer again.
+    ///
+    /// # Errors
+    /// What [`Accept::accept`] or the writing says; the piece then counts as [abandoned](Self::abandon).
+    pub fn deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
+        self.try_deliver(index, piece).inspect_err(|_| self.abandon(index))
+    }
+
+    fn try_deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
+        let size = A::size(&piece);
+        let mut state = self.lock();
+        while index > state.next && index < state.end && state.bytes_aside + size > self.bound {
+            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if index >= state.end {
+            return Ok(None);
+        }
+        state.aside.insert(index, piece);
+        state.bytes_aside += size;
+        let mut spare = None;
+        let mut placed = Vec::new();
+        while let Some((bytes, offset)) = state.take_next()? {
+            if self.output.is_stream() {
+                self.output.write_at(bytes.as_ref(), offset)?;
+                spare = Some(bytes);
+            } else {
+                placed.push((bytes, offset));
+            }
+        }
+        drop(state);
+        self.moved.notify_all();
+        for (bytes, offset) in placed {
+            self.output.write_at(bytes.as_ref(), offset)?;
+            spare = Some(bytes);
+        }
+        Ok(spare)
+    }
+
+    /// Tells that a piece failed: it and all behind it will not come, and nobody need wait for them.
+    pub fn abandon(&self, index: u64) {
+        let mut state = self.lock();
+        state.end = state.end.min(index);
+        drop(state);
+        self.moved.notify_all();
+    }
+
+    /// Lends the acceptor for a moment.
+    pub fn with_acceptor<T>(&self, look: impl FnOnce(&mut A) -> T) -> T {
+        look(&mut self.lock().accept)
+    }
+
+    /// The acceptor, and the offset at which the pieces end.
+    pub fn finish(self) -> (A, u64) {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (state.accept, state.offset)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<A>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<A: Accept> State<A> {
+    /// The bytes of the next piece and their place, if it is there.
+    fn take_next(&mut self) -> Result<Option<(A::Bytes, u64)>> {
+        let Some(piece) = self.aside.remove(&self.next) else { return Ok(None) };
+        self.next += 1;
+        self.bytes_aside -= A::size(&piece);
+        let bytes = self.accept.accept(piece)?;
+        let offset = self.offset;
+        self.offset += bytes.as_ref().len() as u64;
+        Ok(Some((bytes, offset)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::OutputOptions;
+    use brc_core::Error;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    /// Takes pieces as they are, but not one that is a single `!`.
+    struct AsTheyAre;
+
+    impl Accept for AsTheyAre {
+        type Piece = Vec<u8>;
+        type Bytes = Vec<u8>;
+
+        fn size(piece: &Vec<u8>) -> usize {
+            piece.len()
+        }
+
+        fn accept(&mut self, piece: Vec<u8>) -> Result<Vec<u8>> {
+            if piece == b"!" { Err(Error::Usage("no".into())) } else { Ok(piece) }
+        }
+    }
+
+    fn in_order(threads: usize, bound: usize) -> Vec<u8> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("target");
+        let output = Output::create(&path, &OutputOptions::default()).unwrap();
+        let ordered = Ordered::new(&output, 0, bound, AsTheyAre);
+        let next = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Relaxed);
+                        if index >= 500 {
+                            return;
+                        }
+                        if index.is_multiple_of(7) {
+                            std::thread::yield_now();
+                        }
+                        ordered.deliver(index, format!("{index},").into_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        let (_, end) = ordered.finish();
+        output.commit().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len() as u64, end);
+        bytes
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_numbers() {
+        let expected: String = (0..500).map(|index| format!("{index},")).collect();
+        for threads in [1, 2, 5] {
+            for bound in [0, 10, 1000] {
+                assert_eq!(in_order(threads, bound), expected.as_bytes(), "{threads} threads, bound {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_piece_that_failed() {
+        let directory = tempfile::tempdir().unwrap();
+        let output = Output::create(&directory.path().join("target"), &OutputOptions::default()).unwrap();
+        let ordered = Ordered::new(&output, 0, 0, AsTheyAre);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| ordered.deliver(3, b"late".to_vec()));
+            ordered.abandon(2);
+            assert!(waiting.join().unwrap().is_ok());
+        });
+        assert!(ordered.deliver(0, b"!".to_vec()).is_err());
+    }
+}

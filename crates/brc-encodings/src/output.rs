@@ -1,0 +1,331 @@
+//! Where bytes are written: a file that is the old one or the whole new one, or a stream.
+//!
+//! A file is written beside its target under a temporary name and takes the target's name only when all of it is there,
+//! so neither a full disk nor a kill in the middle leaves half a table behind. Threads write it at several places at
+//! once. Pipes and devices take bytes only one after the other and get them directly.
+
+use brc_core::{Error, Result};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use tempfile::NamedTempFile;
+
+/// What is asked of a target.
+#[derive(Debug, Clone, Default)]
+pub struct OutputOptions {
+    /// Whether a file that is there may be replaced.
+    pub force: bool,
+    /// Whether [`Output::commit`] returns only when the bytes are safe on the disk. Without, a crash of the machine (not
+    /// of the program) soon after may leave a damaged file.
+    pub sync: bool,
+    /// Files that are read meanwhile and must not be the target, under whatever name; `-` is standard input.
+    pub inputs: Vec<PathBuf>,
+}
+
+/// A target that is being written. Dropped before [`Output::commit`], it leaves no trace of a file.
+pub struct Output {
+    path: PathBuf,
+    place: Place,
+    sync: bool,
+}
+
+enum Place {
+    File(Unfinished),
+    Stream(Mutex<File>),
+}
+
+impl Output {
+    /// Begins a target; `-` is standard output.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the target is an input, or is there and may not be replaced; the system's if it cannot be made.
+    pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
+        let target = if path == Path::new("-") { PathBuf::from("/dev/stdout") } else { follow_links(path) };
+        let found = fs::metadata(&target).ok();
+        if let Some(found) = &found {
+            refuse_inputs(path, found, &options.inputs)?;
+        }
+        let place = match found {
+            _ if path == Path::new("-") => {
+                // Not `io::Stdout`, which would look for line ends in all that passes.
+                let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(Error::io(path, "open"))?;
+                Place::Stream(Mutex::new(File::from(stdout)))
+            }
+            Some(found) if found.is_dir() => {
+                return Err(Error::io(path, "write")(io::ErrorKind::IsADirectory.into()));
+            }
+            Some(found) if !found.is_file() => Place::Stream(Mutex::new(open_stream(path, &found)?)),
+            Some(_) if !options.force => {
+                return Err(Error::Usage(format!("{}: exists already (--force replaces it)", path.display())));
+            }
+            found => Place::File(Unfinished::create(path, target, found.as_ref())?),
+        };
+        Ok(Self { path: path.to_owned(), place, sync: options.sync })
+    }
+
+    /// The target's name, for messages.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether bytes can only be written one after the other.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        matches!(self.place, Place::Stream(_))
+    }
+
+    /// Writes at a place of a file. A stream ignores the place: its caller writes in order.
+    ///
+    /// # Errors
+    /// The system's: a full disk, a closed pipe …
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        match &self.place {
+            Place::File(file) => file.temporary.as_file().write_all_at(bytes, offset),
+            Place::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
+        }
+        .map_err(Error::io(&self.path, "write"))
+    }
+
+    /// Ends the target: now it is there, whole.
+    ///
+    /// # Errors
+    /// The system's; the file that was there before, if any, is still there then.
+    pub fn commit(self) -> Result<()> {
+        match self.place {
+            Place::File(file) => file.commit(self.sync),
+            Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).flush(),
+        }
+        .map_err(Error::io(&self.path, "write"))
+    }
+}
+
+/// A file under its temporary name, and what it will be called.
+struct Unfinished {
+    temporary: NamedTempFile,
+    target: PathBuf,
+}
+
+impl Unfinished {
+    fn create(path: &Path, target: PathBuf, replaced: Option<&Metadata>) -> Result<Self> {
+        let mut prefix = std::ffi::OsString::from(".");
+        prefix.push(target.file_name().unwrap_or_default());
+        prefix.push(".");
+        let temporary = tempfile::Builder::new()
+            .prefix(&prefix)
+            .suffix(".tmp")
+            // The process's umask takes its share of this, as of any new file.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(directory(&target))
+            // `tempfile` adds the directory to the message; the target's name says more.
+            .map_err(|error| {
+                Error::io(path, "create")(error.raw_os_error().map_or(error, io::Error::from_raw_os_error))
+            })?;
+        register(temporary.path());
+        let unfinished = Self { temporary, target };
+        if let Some(replaced) = replaced {
+            let same = unfinished.temporary.as_file().set_permissions(replaced.permissions());
+            same.map_err(Error::io(path, "create"))?;
+        }
+        Ok(unfinished)
+    }
+
+    fn commit(self, sync: bool) -> io::Result<()> {
+        if sync {
+            self.temporary.as_file().sync_all()?;
+        }
+        fs::rename(self.temporary.path(), &self.target)?;
+        if sync {
+            File::open(directory(&self.target))?.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // The file itself is removed by `NamedTempFile`; after a rename there is nothing left to remove.
+        unregister(self.temporary.path());
+    }
+}
+
+/// Temporary files that are there now, for whoever has to end the process from outside.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn register(path: &Path) {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+}
+
+fn unregister(path: &Path) {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != path);
+}
+
+/// Removes the temporary files of all targets that are being written: what a process does just before a signal ends it.
+pub fn remove_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // Nobody is left to tell if it fails.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Where a chain of symbolic links ends, be it there or not: a link stays a link and the file behind it is replaced.
+fn follow_links(path: &Path) -> PathBuf {
+    const LONGEST_CHAIN: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..LONGEST_CHAIN {
+        match fs::read_link(&target) {
+            Ok(next) => target = directory(&target).join(next),
+            Err(_) => break,
+        }
+    }
+    target
+}
+
+/// Whether two targets, there or not, would be the same file.
+#[must_use]
+pub fn same_target(one: &Path, other: &Path) -> bool {
+    let place = |path| {
+        let target = follow_links(path);
+        let directory = fs::canonicalize(directory(&target)).ok()?;
+        Some((directory, target.file_name()?.to_owned()))
+    };
+    let identity = |path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let same = |one: Option<_>, other| one.is_some() && one == other;
+    place(one).is_some_and(|one| place(other) == Some(one)) || same(identity(one), identity(other))
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn open_stream(path: &Path, found: &Metadata) -> Result<File> {
+    if found.file_type().is_socket() {
+        return Err(Error::unsupported(path, "is a socket"));
+    }
+    OpenOptions::new().write(true).open(path).map_err(Error::io(path, "open"))
+}
+
+/// Only files and disks have contents to lose: a terminal may well be both ends.
+fn refuse_inputs(path: &Path, found: &Metadata, inputs: &[PathBuf]) -> Result<()> {
+    if !found.is_file() && !found.file_type().is_block_device() {
+        return Ok(());
+    }
+    for input in inputs {
+        let source = if input == Path::new("-") { Path::new("/dev/stdin") } else { input };
+        if fs::metadata(source).is_ok_and(|source| source.dev() == found.dev() && source.ino() == found.ino()) {
+            return Err(Error::Usage(format!("{}: input and output are the same file", path.display())));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> OutputOptions {
+        OutputOptions { sync: true, ..OutputOptions::default() }
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_target_appears_only_when_it_is_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        let output = Output::create(&path, &options()).unwrap();
+        output.write_at(b"world", 6).unwrap();
+        output.write_at(b"hello ", 0).unwrap();
+        assert!(!path.exists());
+        output.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"hello world");
+        assert_eq!(names(directory.path()), ["table"]);
+    }
+
+    #[test]
+    fn a_dropped_output_leaves_the_old_file_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        fs::write(&path, "old").unwrap();
+        let output = Output::create(&path, &OutputOptions { force: true, ..options() }).unwrap();
+        output.write_at(b"new", 0).unwrap();
+        drop(output);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(directory.path()), ["table"]);
+    }
+
+    #[test]
+    fn an_existing_file_needs_force_and_keeps_its_permissions() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        assert!(matches!(Output::create(&path, &options()), Err(Error::Usage(_))));
+        Output::create(&path, &OutputOptions { force: true, ..options() }).unwrap().commit().unwrap();
+        let metadata = fs::metadata(&path).unwrap();
+        assert_eq!((metadata.len(), metadata.mode() & 0o777), (0, 0o640));
+    }
+
+    #[test]
+    fn new_files_have_the_permissions_of_any_new_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let [ours, other] = ["ours", "other"].map(|name| directory.path().join(name));
+        Output::create(&ours, &options()).unwrap().commit().unwrap();
+        fs::write(&other, "").unwrap();
+        assert_eq!(fs::metadata(ours).unwrap().mode(), fs::metadata(other).unwrap().mode());
+    }
+
+    #[test]
+    fn an_input_is_refused_under_any_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let [input, hard, soft] = ["input", "hard", "soft"].map(|name| directory.path().join(name));
+        fs::write(&input, "x").unwrap();
+        fs::hard_link(&input, &hard).unwrap();
+        std::os::unix::fs::symlink("input", &soft).unwrap();
+        let options = OutputOptions { force: true, inputs: vec![input.clone()], ..options() };
+        for path in [&input, &hard, &soft] {
+            let error = Output::create(path, &options).err().unwrap();
+            assert!(error.to_string().contains("same file"), "{error}");
+        }
+    }
+
+    #[test]
+    fn links_stay_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let [file, link, dangling] = ["file", "link", "dangling"].map(|name| directory.path().join(name));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        std::os::unix::fs::symlink("later", &dangling).unwrap();
+        for path in [&link, &dangling] {
+            let output = Output::create(path, &OutputOptions { force: true, ..options() }).unwrap();
+            output.write_at(b"new", 0).unwrap();
+            output.commit().unwrap();
+            assert!(fs::symlink_metadata(path).unwrap().is_symlink());
+            assert_eq!(fs::read(path).unwrap(), b"new");
+        }
+        assert_eq!(names(directory.path()), ["dangling", "file", "later", "link"]);
+    }
+
+    #[test]
+    fn devices_are_written_directly_and_directories_not_at_all() {
+        let full = Output::create(Path::new("/dev/full"), &options()).unwrap();
+        assert!(full.is_stream());
+        let error = full.write_at(b"x", 0).unwrap_err().to_string();
+        assert!(error.contains("/dev/full: cannot write"), "{error}");
+        let directory = tempfile::tempdir().unwrap();
+        assert!(matches!(Output::create(directory.path(), &options()), Err(Error::Io { .. })));
+        let nowhere = directory.path().join("no/such/directory");
+        assert!(matches!(Output::create(&nowhere, &options()), Err(Error::Io { .. })));
+    }
+}

@@ -1,0 +1,216 @@
+//! The state of a group that gets 16-bit values, and the loops that put values there.
+
+use super::run;
+use crate::cpu::Level;
+use brc_core::{Run, Statistics};
+
+/// A row names a group that there is not, or there are not as many values as rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownGroup;
+
+/// One row in a slot's `packed`: the count above 40 bits of sum. 2²⁴ rows of 2¹⁵ fit the sum, and 2²⁴ the count.
+const ONE: u64 = 1 << 40;
+
+/// The state of a group that gets 16-bit values, small enough that those of hundreds of groups lie in the first-level
+/// cache: one addition counts and sums, one vector minimum does both extremes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(16))]
+pub(super) struct Slot {
+    packed: u64,
+    /// The smallest value and the complement of the largest; then zeros, up to the width of a vector.
+    extremes: [i16; 4],
+}
+
+impl Slot {
+    pub(super) const EMPTY: Self = Self { packed: 0, extremes: [i16::MAX, !i16::MIN, 0, 0] };
+
+    fn sum(self) -> i64 {
+        (self.packed << 24) as i64 >> 24
+    }
+
+    pub(super) fn count(self) -> u64 {
+        self.packed.wrapping_sub(self.sum() as u64) >> 40
+    }
+
+    #[inline(always)]
+    fn add(&mut self, rows: u64, min: i16, max: i16, sum: i64) {
+        self.packed = self.packed.wrapping_add(rows * ONE).wrapping_add(sum as u64);
+        self.extremes = [self.extremes[0].min(min), self.extremes[1].min(!max), 0, 0];
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.packed = self.packed.wrapping_add(other.packed);
+        for (extreme, other) in self.extremes.iter_mut().zip(other.extremes) {
+            *extreme = other.min(*extreme);
+        }
+    }
+
+    pub(super) fn statistics(self) -> Statistics {
+        match self.count() {
+            0 => Statistics::EMPTY,
+            count => Statistics {
+                count,
+                sum: self.sum().into(),
+                min: self.extremes[0].into(),
+                max: (!self.extremes[1]).into(),
+            },
+        }
+    }
+}
+
+/// Hands each run with its values to `each`.
+#[inline(always)]
+pub(super) fn each_run<T>(
+    runs: &[Run],
+    mut values: &[T],
+    mut each: impl FnMut(u32, &[T]) -> Result<(), UnknownGroup>,
+) -> Result<(), UnknownGroup> {
+    for run in runs {
+        let (part, rest) = values.split_at_checked(run.rows as usize).ok_or(UnknownGroup)?;
+        each(run.code, part)?;
+        values = rest;
+    }
+    if values.is_empty() { Ok(()) } else { Err(UnknownGroup) }
+}
+
+pub(super) fn runs_i16<const N: usize>(
+    level: Level,
+    runs: &[Run],
+    values: &[i16],
+    slots: &mut [[Slot; N]],
+) -> Result<(), UnknownGroup> {
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        Level::Avx512 => unsafe { x86::runs_avx512(runs, values, slots) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 => unsafe { x86::runs_avx2(runs, values, slots) },
+        _ => runs_with(runs, values, slots, run::run_i16_portable),
+    }
+}
+
+/// Inlined into each variant, so that the fold is too.
+#[inline(always)]
+fn runs_with<const N: usize>(
+    runs: &[Run],
+    values: &[i16],
+    slots: &mut [[Slot; N]],
+    fold: impl Fn(&[i16]) -> run::Fold<i16, i64>,
+) -> Result<(), UnknownGroup> {
+    each_run(runs, values, |group, part| {
+        let slots = slots.get_mut(group as usize).ok_or(UnknownGroup)?;
+        let fold = fold(part);
+        slots[0].add(part.len() as u64, fold.min, fold.max, fold.sum);
+        Ok(())
+    })
+}
+
+pub(super) fn rows_i16<const N: usize>(
+    level: Level,
+    groups: &[u32],
+    values: &[i16],
+    slots: &mut [[Slot; N]],
+) -> Result<(), UnknownGroup> {
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        Level::Avx2 | Level::Avx512 => unsafe { x86::rows_avx2(groups, values, slots) },
+        _ => rows_portable(groups, values, slots),
+    }
+}
+
+fn rows_portable<const N: usize>(groups: &[u32], values: &[i16], slots: &mut [[Slot; N]]) -> Result<(), UnknownGroup> {
+    for (row, (&group, &value)) in groups.iter().zip(values).enumerate() {
+        let slots = slots.get_mut(group as usize).ok_or(UnknownGroup)?;
+        slots[row % N].add(1, value, value, value.into());
+    }
+    Ok(())
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{ONE, Run, Slot, UnknownGroup, rows_portable, run, runs_with};
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    pub(super) fn runs_avx512<const N: usize>(
+        runs: &[Run],
+        values: &[i16],
+        slots: &mut [[Slot; N]],
+    ) -> Result<(), UnknownGroup> {
+        runs_with(runs, values, slots, |part| run::x86::run_i16_avx512(part))
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn runs_avx2<const N: usize>(
+        runs: &[Run],
+        values: &[i16],
+        slots: &mut [[Slot; N]],
+    ) -> Result<(), UnknownGroup> {
+        runs_with(runs, values, slots, |part| run::x86::run_i16_avx2(part))
+    }
+
+    /// So many rows are checked, then added without looking.
+    const CHECKED: usize = 1024;
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn rows_avx2<const N: usize>(
+        groups: &[u32],
+        values: &[i16],
+        slots: &mut [[Slot; N]],
+    ) -> Result<(), UnknownGroup> {
+        for (groups, values) in groups.chunks(CHECKED).zip(values.chunks(CHECKED)) {
+            let largest = groups.iter().fold(0, |largest, &group| largest.max(group));
+            if largest as usize >= slots.len() {
+                return Err(UnknownGroup);
+            }
+            let (groups_by_four, last_groups) = groups.as_chunks::<4>();
+            let (values_by_four, last_values) = values.as_chunks::<4>();
+            for (groups, values) in groups_by_four.iter().zip(values_by_four) {
+                let rows = slots_of_rows(values);
+                for row in 0..4 {
+                    // SAFETY: no group of this chunk is above `largest`, which has slots.
+                    unsafe { add(slots, groups[row], row % N, rows[row]) };
+                }
+            }
+            rows_portable(last_groups, last_values, slots)?;
+        }
+        Ok(())
+    }
+
+    /// Four slots, each with just one value.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn slots_of_rows(values: &[i16; 4]) -> [__m128i; 4] {
+        // SAFETY: four values are eight bytes.
+        let values = unsafe { _mm_loadl_epi64(values.as_ptr().cast()) };
+        let packed = _mm256_add_epi64(_mm256_cvtepi16_epi64(values), _mm256_set1_epi64x(ONE as i64));
+        let value = _mm256_cvtepu16_epi64(values);
+        let twice = _mm256_or_si256(value, _mm256_slli_epi64::<16>(value));
+        let extremes = _mm256_xor_si256(twice, _mm256_set1_epi64x(0xFFFF_0000));
+        let even = _mm256_unpacklo_epi64(packed, extremes);
+        let odd = _mm256_unpackhi_epi64(packed, extremes);
+        [
+            _mm256_castsi256_si128(even),
+            _mm256_castsi256_si128(odd),
+            _mm256_extracti128_si256::<1>(even),
+            _mm256_extracti128_si256::<1>(odd),
+        ]
+    }
+
+    /// Joins a row to a slot: the first half is added, of the second half the minimum is taken.
+    ///
+    /// # Safety
+    /// `group` is below the number of `slots`, and `copy` below `N`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn add<const N: usize>(slots: &mut [[Slot; N]], group: u32, copy: usize, row: __m128i) {
+        // SAFETY: promised by the caller; a slot is 16 bytes without padding, and aligned.
+        unsafe {
+            let slot = (&raw mut (*slots.as_mut_ptr().add(group as usize))[copy]).cast::<__m128i>();
+            let old = _mm_load_si128(slot);
+            _mm_store_si128(slot, _mm_blend_epi16::<0xF0>(_mm_add_epi64(old, row), _mm_min_epi16(old, row)));
+        }
+    }
+}

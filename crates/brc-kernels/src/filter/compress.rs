@@ -1,0 +1,256 @@
+//! Keeps the values and the runs of the rows that a mask wants.
+
+use super::{valid_bits, words};
+use crate::cpu::Level;
+use brc_core::Run;
+
+mod sealed {
+    pub trait Sealed: Copy {
+        /// Appends the wanted values to `out`, which has room for all and 64 more.
+        ///
+        /// # Safety
+        /// The processor has AVX-512, and `out` has that capacity left.
+        #[cfg(target_arch = "x86_64")]
+        unsafe fn compress_avx512(values: &[Self], mask: &[u64], out: &mut Vec<Self>);
+    }
+}
+
+/// A type whose values [`compress`] picks.
+pub trait Lane: sealed::Sealed {}
+
+/// Empties `out` and puts the values of the wanted rows there, in order.
+///
+/// # Panics
+/// If `mask` has not exactly [`words`] words.
+pub fn compress<T: Lane>(level: Level, values: &[T], mask: &[u64], out: &mut Vec<T>) {
+    assert_eq!(mask.len(), words(values.len()), "one word for 64 rows");
+    out.clear();
+    out.reserve(values.len() + 64);
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected; the capacity was just reserved.
+        Level::Avx512 => unsafe { T::compress_avx512(values, mask, out) },
+        _ => portable(values, mask, out),
+    }
+}
+
+fn portable<T: Copy>(values: &[T], mask: &[u64], out: &mut Vec<T>) {
+    for (values, &word) in values.chunks(64).zip(mask) {
+        let mut bits = word & valid_bits(values.len(), 0);
+        if bits == u64::MAX {
+            out.extend_from_slice(values);
+            continue;
+        }
+        while bits != 0 {
+            out.push(values[bits.trailing_zeros() as usize]);
+            bits &= bits - 1;
+        }
+    }
+}
+
+/// Empties `out` and puts the runs there as they are when only the wanted rows are left; runs without a wanted row are
+/// left out. Rows behind the mask's end are not wanted.
+pub fn compress_runs(level: Level, runs: &[Run], mask: &[u64], out: &mut Vec<Run>) {
+    out.clear();
+    out.reserve(runs.len());
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        Level::Avx2 | Level::Avx512 => unsafe { x86::runs_popcnt(runs, mask, out) },
+        _ => runs_portable(runs, mask, out),
+    }
+}
+
+#[inline(always)]
+fn runs_portable(runs: &[Run], mask: &[u64], out: &mut Vec<Run>) {
+    let mut start = 0usize;
+    for run in runs {
+        let end = start.saturating_add(run.rows as usize);
+        let rows = count(mask, start, end);
+        if rows > 0 {
+            out.push(Run { code: run.code, rows });
+        }
+        start = end;
+    }
+}
+
+/// The number of wanted rows from `start` to `end`.
+#[inline(always)]
+fn count(mask: &[u64], start: usize, end: usize) -> u32 {
+    let end = end.min(mask.len() * 64);
+    if start >= end {
+        return 0;
+    }
+    let (first, last) = (start / 64, (end - 1) / 64);
+    let from_start = u64::MAX << (start % 64);
+    let to_end = valid_bits(end, last);
+    if first == last {
+        return (mask[first] & from_start & to_end).count_ones();
+    }
+    let inner: u32 = mask[first + 1..last].iter().map(|word| word.count_ones()).sum();
+    (mask[first] & from_start).count_ones() + inner + (mask[last] & to_end).count_ones()
+}
+
+macro_rules! lane {
+    ($type:ty, $compress:ident) => {
+        impl Lane for $type {}
+        impl sealed::Sealed for $type {
+            #[cfg(target_arch = "x86_64")]
+            unsafe fn compress_avx512(values: &[Self], mask: &[u64], out: &mut Vec<Self>) {
+                // SAFETY: promised by the caller.
+                unsafe { x86::$compress(values, mask, out) }
+            }
+        }
+    };
+}
+
+lane!(i16, compress_i16);
+lane!(u32, compress_u32);
+lane!(i32, compress_i32);
+lane!(i64, compress_i64);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Run, runs_portable, valid_bits};
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "popcnt,bmi1,bmi2,lzcnt")]
+    pub(super) fn runs_popcnt(runs: &[Run], mask: &[u64], out: &mut Vec<Run>) {
+        runs_portable(runs, mask, out);
+    }
+
+    /// A compression for AVX-512. It goes to a register, which is then stored whole: compressing to memory is slow on
+    /// some processors.
+    macro_rules! compress {
+        ($name:ident, $type:ty, $lanes:literal, $mask:ty, $load:ident, $compress:ident, $store:ident) => {
+            /// # Safety
+            /// `out` has room for all values and 64 more.
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,popcnt,bmi2")]
+            pub(super) unsafe fn $name(values: &[$type], mask: &[u64], out: &mut Vec<$type>) {
+                let mut length = out.len();
+                for (values, &word) in values.chunks(64).zip(mask) {
+                    let mut bits = word & valid_bits(values.len(), 0);
+                    for values in values.chunks($lanes) {
+                        let there = _bzhi_u64(u64::MAX, values.len() as u32) as $mask;
+                        let wanted = bits as $mask;
+                        // SAFETY: only lanes that are there are loaded; not more values were kept than seen, so a
+                        // whole register fits the capacity promised by the caller.
+                        unsafe {
+                            let lanes = $load(there, values.as_ptr().cast());
+                            $store(out.as_mut_ptr().add(length).cast(), $compress(wanted, lanes));
+                        }
+                        length += wanted.count_ones() as usize;
+                        bits >>= $lanes;
+                    }
+                }
+                // SAFETY: so many values were written.
+                unsafe { out.set_len(length) };
+            }
+        };
+    }
+
+    compress!(
+        compress_i16,
+        i16,
+        32,
+        __mmask32,
+        _mm512_maskz_loadu_epi16,
+        _mm512_maskz_compress_epi16,
+        _mm512_storeu_epi16
+    );
+    compress!(
+        compress_u32,
+        u32,
+        16,
+        __mmask16,
+        _mm512_maskz_loadu_epi32,
+        _mm512_maskz_compress_epi32,
+        _mm512_storeu_epi32
+    );
+    compress!(
+        compress_i32,
+        i32,
+        16,
+        __mmask16,
+        _mm512_maskz_loadu_epi32,
+        _mm512_maskz_compress_epi32,
+        _mm512_storeu_epi32
+    );
+    compress!(
+        compress_i64,
+        i64,
+        8,
+        __mmask8,
+        _mm512_maskz_loadu_epi64,
+        _mm512_maskz_compress_epi64,
+        _mm512_storeu_epi64
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::fmt::Debug;
+
+    fn check<T: Lane + PartialEq + Debug>(values: &[T], mask: &[u64]) {
+        let wanted = |row: usize| mask[row / 64] >> (row % 64) & 1 == 1;
+        let expected: Vec<T> = (0..values.len()).filter(|&row| wanted(row)).map(|row| values[row]).collect();
+        for level in Level::available() {
+            let mut out = vec![values[0]];
+            compress(level, values, mask, &mut out);
+            assert_eq!(out, expected, "{level:?}");
+        }
+    }
+
+    fn masks() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::vec(prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)], 1..6)
+    }
+
+    proptest! {
+        /// Also with bits set behind the last row, which no mask should have.
+        #[test]
+        fn all_levels_and_widths_agree_with_plain_code(
+            values in prop::collection::vec(any::<i64>(), 384), mask in masks(), short in 0usize..64,
+        ) {
+            let values = &values[..mask.len() * 64 - short];
+            check(values, &mask);
+            check(&values.iter().map(|&value| value as i32).collect::<Vec<_>>(), &mask);
+            check(&values.iter().map(|&value| value as u32).collect::<Vec<_>>(), &mask);
+            check(&values.iter().map(|&value| value as i16).collect::<Vec<_>>(), &mask);
+        }
+
+        #[test]
+        fn runs_keep_as_many_rows_as_are_wanted(
+            lengths in prop::collection::vec(0u32..200, 0..10), mask in masks(),
+        ) {
+            let runs: Vec<Run> = lengths.iter().zip(0..).map(|(&rows, code)| Run { code, rows }).collect();
+            let mut row = 0;
+            let mut expected = Vec::new();
+            for run in &runs {
+                let mut rows = 0;
+                for _ in 0..run.rows {
+                    rows += mask.get(row / 64).map_or(0, |word| word >> (row % 64) & 1) as u32;
+                    row += 1;
+                }
+                if rows > 0 {
+                    expected.push(Run { code: run.code, rows });
+                }
+            }
+            for level in Level::available() {
+                let mut out = Vec::new();
+                compress_runs(level, &runs, &mask, &mut out);
+                prop_assert_eq!(&out, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn no_rows_are_no_values() {
+        for level in Level::available() {
+            let mut out = vec![1i16];
+            compress(level, &[], &[], &mut out);
+            assert_eq!(out, []);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Finds columns by name, and says what was meant where there is none.
+
+use brc_core::{Error, Schema};
+
+/// A name that no column has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} '{name}'{hint} ({what}s: {known})", hint = self.hint())]
+pub(crate) struct Unknown {
+    what: &'static str,
+    name: String,
+    meant: Option<String>,
+    known: String,
+}
+
+impl Unknown {
+    /// `name` is not among `known`, which are things of the kind `what`.
+    pub(crate) fn new<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Self {
+        Self {
+            what,
+            name: name.to_owned(),
+            meant: meant(name, known.clone()).map(str::to_owned),
+            known: known.collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    fn hint(&self) -> String {
+        self.meant.as_ref().map(|meant| format!(", did you mean '{meant}'?")).unwrap_or_default()
+    }
+}
+
+impl From<Unknown> for Error {
+    fn from(unknown: Unknown) -> Self {
+        Self::Usage(unknown.to_string())
+    }
+}
+
+/// The position of the column of that name.
+pub(crate) fn find(schema: &Schema, name: &str) -> Result<usize, Unknown> {
+    let names = schema.fields().iter().map(|field| field.name.as_str());
+    schema.index_of(name).ok_or_else(|| Unknown::new("column", name, names))
+}
+
+/// The known name that is closest, if any is close enough to be a slip.
+fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let close = |candidate: &'a str| {
+        let distance = distance(&name, &candidate.to_lowercase());
+        (distance <= 1 + name.chars().count() / 4).then_some((distance, candidate))
+    };
+    known.filter_map(close).min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+}
+
+/// How many characters have to be inserted, removed or changed to make one of the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (index, character) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, other) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(character != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised() {
+        for (from, to, steps) in [("", "", 0), ("abc", "", 3), ("kitten", "sitting", 3), ("ab", "ba", 2), ("a", "a", 0)]
+        {
+            assert_eq!(distance(from, to), steps);
+            assert_eq!(distance(to, from), steps);
+        }
+        let known = ["station", "temperature"];
+        assert_eq!(meant("Station", known.into_iter()), Some("station"));
+        assert_eq!(meant("temprature", known.into_iter()), Some("temperature"));
+        assert_eq!(meant("city", known.into_iter()), None);
+    }
+
+    #[test]
+    fn the_message_lists_what_there_is() {
+        assert_eq!(
+            find(&Schema::one_brc(), "statoin").unwrap_err().to_string(),
+            "unknown column 'statoin', did you mean 'station'? (columns: station, temperature)"
+        );
+        assert_eq!(
+            find(&Schema::one_brc(), "x").unwrap_err().to_string(),
+            "unknown column 'x' (columns: station, temperature)"
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! Decides for each row of a batch whether it is wanted.
+//!
+//! Whatever looks at one string column only is decided once for each code; numbers are compared many at a time. Both
+//! give one bit a row, and `and`, `or`, `not` work on 64 rows at once.
+
+use crate::group::Malformed;
+use brc_core::{Batch, Column, DataType, Dictionary, Known, Predicate, Schema, Verdict};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{range, valid_bits, words};
+
+/// A predicate made ready for batches of one projection.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    test: Test,
+    mask: Vec<u64>,
+    /// Masks for the parts of a test, kept for the next batch.
+    spare: Vec<Vec<u64>>,
+}
+
+/// The rows of a batch that are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Selection<'a> {
+    /// Every row.
+    All,
+    /// So many rows, but not all: those whose bit is set.
+    Some(&'a [u64], usize),
+}
+
+impl Selection<'_> {
+    /// How many rows of a batch of `rows` are wanted.
+    pub(crate) fn wanted(self, rows: usize) -> usize {
+        match self {
+            Self::All => rows,
+            Self::Some(_, wanted) => wanted,
+        }
+    }
+}
+
+impl Filter {
+    /// Columns of the predicate are positions in `schema`; those in the batches are as `projection` says.
+    pub(crate) fn new(predicate: &Predicate, schema: &Schema, projection: &[usize]) -> Self {
+        Self { test: Test::new(predicate, schema, projection), mask: Vec::new(), spare: Vec::new() }
+    }
+
+    /// The rows of a batch for which the predicate is true.
+    pub(crate) fn select(&mut self, level: Level, batch: &Batch<'_>) -> Result<Selection<'_>, Malformed> {
+        self.mask.clear();
+        self.mask.resize(words(batch.rows), 0);
+        self.test.evaluate(level, batch, &mut self.mask, &mut self.spare)?;
+        let wanted: usize = self.mask.iter().map(|word| word.count_ones() as usize).sum();
+        Ok(if wanted == batch.rows { Selection::All } else { Selection::Some(&self.mask, wanted) })
+    }
+}
+
+/// A predicate whose columns are positions in a batch.
+#[derive(Debug)]
+enum Test {
+    Constant(bool),
+    Number { position: usize, low: i64, high: i64 },
+    Text(TextTest),
+    All(Vec<Test>),
+    Any(Vec<Test>),
+    Not(Box<Test>),
+}
+
+/// A predicate that looks at one string column only.
+#[derive(Debug)]
+struct TextTest {
+    position: usize,
+    predicate: Predicate,
+    /// Whether it holds, for each code seen so far.
+    holds: Vec<bool>,
+}
+
+impl Test {
+    fn new(predicate: &Predicate, schema: &Schema, projection: &[usize]) -> Self {
+        let position = |column: usize| {
+            let position = projection.iter().position(|&projected| projected == column);
+            position.unwrap_or_else(|| unreachable!("a plan projects the columns that it filters by"))
+        };
+        let parts = |parts: &[Predicate]| parts.iter().map(|part| Self::new(part, schema, projection)).collect();
+        let mut columns = Vec::new();
+        predicate.columns(&mut columns);
+        if let [column] = columns[..]
+            && schema.fields()[column].data_type == DataType::String
+        {
+            let (position, predicate) = (position(column), predicate.clone());
+            return Self::Text(TextTest { position, predicate, holds: Vec::new() });
+        }
+        match predicate {
+            Predicate::Constant(holds) => Self::Constant(*holds),
+            Predicate::Number { column, low, high } => {
+                Self::Number { position: position(*column), low: *low, high: *high }
+            }
+            Predicate::Text { .. } => unreachable!("it looks at one string column only"),
+            Predicate::And(all) => Self::All(parts(all)),
+            Predicate::Or(any) => Self::Any(parts(any)),
+            Predicate::Not(part) => Self::Not(Box::new(Self::new(part, schema, projection))),
+        }
+    }
+
+    /// Sets or clears the bit of every row; `mask` is all 0 before, and of the right length.
+    fn evaluate(
+        &mut self,
+        level: Level,
+        batch: &Batch<'_>,
+        mask: &mut [u64],
+        spare: &mut Vec<Vec<u64>>,
+    ) -> Result<(), Malformed> {
+        match self {
+            Self::Constant(false) => {}
+            Self::Constant(true) => negate(mask, batch.rows),
+            Self::Number { position, low, high } => match batch.columns.get(*position) {
+                Some(Column::Values(values)) if values.len() == batch.rows => range(level, *values, *low, *high, mask),
+                _ => return Err(Malformed("a column of numbers is not there")),
+            },
+            Self::Text(test) => test.evaluate(batch, mask)?,
+            Self::All(parts) => {
+                negate(mask, batch.rows);
+                combine(parts, level, batch, mask, spare, |all, part| *all &= part)?;
+            }
+            Self::Any(parts) => combine(parts, level, batch, mask, spare, |any, part| *any |= part)?,
+            Self::Not(part) => {
+                part.evaluate(level, batch, mask, spare)?;
+                negate(mask, batch.rows);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn combine(
+    parts: &mut [Test],
+    level: Level,
+    batch: &Batch<'_>,
+    mask: &mut [u64],
+    spare: &mut Vec<Vec<u64>>,
+    join: impl Fn(&mut u64, u64),
+) -> Result<(), Malformed> {
+    for part in parts {
+        let mut other = spare.pop().unwrap_or_default();
+        other.clear();
+        other.resize(mask.len(), 0);
+        part.evaluate(level, batch, &mut other, spare)?;
+        for (word, &part) in mask.iter_mut().zip(&other) {
+            join(word, part);
+        }
+        spare.push(other);
+    }
+    Ok(())
+}
+
+fn negate(mask: &mut [u64], rows: usize) {
+    for (index, word) in mask.iter_mut().enumerate() {
+        *word = !*word & valid_bits(rows, index);
+    }
+}
+
+impl TextTest {
+    fn evaluate(&mut self, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), Malformed> {
+        match batch.columns.get(self.position) {
+            Some(Column::Codes { codes, dictionary }) => {
+                self.learn(dictionary);
+                for (word, codes) in mask.iter_mut().zip(codes.chunks(64)) {
+                    for (bit, &code) in codes.iter().enumerate() {
+                        *word |= u64::from(self.holds(code)?) << bit;
+                    }
+                }
+            }
+            Some(Column::Runs { runs, dictionary }) => {
+                self.learn(dictionary);
+                let mut start = 0;
+                for run in *runs {
+                    let end = start + run.rows as usize;
+                    if self.holds(run.code)? {
+                        set(mask, start, end);
+                    }
+                    start = end;
+                }
+            }
+            _ => return Err(Malformed("a column of strings is not there")),
+        }
+        Ok(())
+    }
+
+    fn holds(&self, code: u32) -> Result<bool, Malformed> {
+        self.holds.get(code as usize).copied().ok_or(Malformed("a code is not in its dictionary"))
+    }
+
+    /// Decides codes that were not there yet.
+    fn learn(&mut self, dictionary: &Dictionary) {
+        let predicate = &self.predicate;
+        let holds = |code| predicate.decide(&|_| Known::Text(dictionary.get(code))) == Verdict::Always;
+        self.holds.extend((self.holds.len()..dictionary.len()).map(|code| holds(code as u32)));
+    }
+}
+
+/// Sets the bits from `start` to `end`, as far as there are words for them.
+fn set(mask: &mut [u64], start: usize, end: usize) {
+    let end = end.min(mask.len() * 64);
+    if start >= end {
+        return;
+    }
+    let (first, last) = (start / 64, (end - 1) / 64);
+    let from_start = u64::MAX << (start % 64);
+    let to_end = valid_bits(end, last);
+    if first == last {
+        mask[first] |= from_start & to_end;
+        return;
+    }
+    mask[first] |= from_start;
+    mask[first + 1..last].fill(u64::MAX);
+    mask[last] |= to_end;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_bits_are_set_exactly() {
+        for rows in [1, 64, 65, 200] {
+            for start in 0..rows {
+                for end in start..=rows {
+                    let mut mask = vec![0; words(rows)];
+                    set(&mut mask, start, end);
+                    let found: Vec<usize> =
+                        (0..mask.len() * 64).filter(|row| mask[row / 64] >> (row % 64) & 1 == 1).collect();
+                    assert_eq!(found, (start..end).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! One worker's share of a question: takes batches, keeps the state of each group.
+
+use crate::filter::{Filter, Selection};
+use crate::keys::{Keys, Members};
+use crate::partial::Partial;
+use crate::plan::Plan;
+use brc_core::table::ColumnSummary;
+use brc_core::{Batch, Column, DataType, Error, Result, Run, Sink, Summary, Values};
+use brc_kernels::accumulate::{GroupStatistics, UnknownGroup};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::compress;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What a batch lacks that its scan was asked for, or has wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Malformed(pub(crate) &'static str);
+
+impl From<UnknownGroup> for Malformed {
+    fn from(_: UnknownGroup) -> Self {
+        Self("a code is not in its dictionary")
+    }
+}
+
+/// The groups and their state.
+#[derive(Debug)]
+pub(crate) struct GroupTable<'a> {
+    path: &'a Path,
+    level: Level,
+    filter: Option<Filter>,
+    keys: Keys,
+    /// The aggregated columns: where they are in a batch, and the state of each group.
+    columns: Vec<(usize, GroupStatistics)>,
+    /// The rows of each group; only kept if no column's state tells them.
+    counts: Vec<u64>,
+    kept: Kept,
+    timings: bool,
+    time: Duration,
+}
+
+impl<'a> GroupTable<'a> {
+    /// An empty one for the scan of a file, of which messages tell the name.
+    pub(crate) fn new(plan: &Plan, path: &'a Path) -> Self {
+        let projection = plan.projection();
+        let is_text: Vec<bool> =
+            plan.keys().iter().map(|&key| plan.schema().fields()[key].data_type == DataType::String).collect();
+        let position = |column| projection.iter().position(|&projected| projected == column);
+        Self {
+            path,
+            level: Level::best(),
+            filter: plan.predicate().map(|predicate| Filter::new(predicate, plan.schema(), &projection)),
+            keys: Keys::new(&is_text),
+            columns: plan
+                .aggregated()
+                .into_iter()
+                .filter_map(position)
+                .map(|position| (position, GroupStatistics::new()))
+                .collect(),
+            counts: Vec::new(),
+            kept: Kept::default(),
+            timings: plan.timings,
+            time: Duration::ZERO,
+        }
+    }
+
+    /// How long it took to take batches and summaries, if that was to be measured.
+    pub(crate) fn time(&self) -> Duration {
+        self.time
+    }
+
+    /// The state of all groups that have rows.
+    pub(crate) fn finish(self) -> Partial {
+        let groups = self.keys.groups();
+        let (names, tuples) = self.keys.finish();
+        let statistics: Vec<_> = self
+            .columns
+            .into_iter()
+            .map(|(_, mut column)| {
+                column.grow(groups);
+                column.finish()
+            })
+            .collect();
+        let counts = match statistics.first() {
+            Some(statistics) => statistics.iter().map(|statistics| statistics.count).collect(),
+            None => {
+                let mut counts = self.counts;
+                counts.resize(groups, 0);
+                counts
+            }
+        };
+        Partial::of_groups(names, tuples, counts, statistics)
+    }
+
+    fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
+        check(batch)?;
+        let selection = match &mut self.filter {
+            Some(filter) => filter.select(self.level, batch)?,
+            None => Selection::All,
+        };
+        if selection.wanted(batch.rows) == 0 {
+            return Ok(());
+        }
+        let (members, groups) = self.keys.members(self.level, batch, selection)?;
+        if self.columns.is_empty() {
+            self.counts.resize(groups, 0);
+            return count(members, &mut self.counts);
+        }
+        for (position, state) in &mut self.columns {
+            let Some(Column::Values(values)) = batch.columns.get(*position) else {
+                return Err(Malformed("a column of numbers is not there"));
+            };
+            let values = match selection {
+                Selection::All => *values,
+                Selection::Some(mask, _) => self.kept.values(self.level, *values, mask),
+            };
+            state.grow(groups);
+            match members {
+                Members::Rows(groups) => state.rows(self.level, groups, values)?,
+                Members::Runs(runs) => state.runs(self.level, runs, values)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Malformed> {
+        let group = self.keys.member(summary.columns)?;
+        let groups = self.keys.groups();
+        for (position, state) in &mut self.columns {
+            let Some(ColumnSummary::Numbers(statistics)) = summary.columns.get(*position) else {
+                return Err(Malformed("a summary's column of numbers is not there"));
+            };
+            state.grow(groups);
+            state.add(group, statistics)?;
+        }
+        if self.columns.is_empty() {
+            self.counts.resize(groups, 0);
+            *self.counts.get_mut(group as usize).ok_or(UnknownGroup)? += summary.rows;
+        }
+        Ok(())
+    }
+
+    fn timed(&mut self, take: impl FnOnce(&mut Self) -> Result<(), Malformed>) -> Result<()> {
+        let start = self.timings.then(Instant::now);
+        let taken = take(self);
+        if let Some(start) = start {
+            self.time += start.elapsed();
+        }
+        taken.map_err(|malformed| Error::corrupt(self.path, "a batch of rows", malformed.0))
+    }
+}
+
+impl Sink for GroupTable<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        self.timed(|groups| groups.take_batch(batch))
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        self.timed(|groups| groups.take_summary(summary))
+    }
+}
+
+/// Every column of a batch has as many rows as the batch.
+fn check(batch: &Batch<'_>) -> Result<(), Malformed> {
+    let rows = |column: &Column<'_>| match column {
+        Column::Codes { codes, .. } => codes.len() as u64,
+        Column::Runs { runs, .. } => runs.iter().map(|run| u64::from(run.rows)).sum(),
+        Column::Values(values) => values.len() as u64,
+    };
+    if batch.columns.iter().all(|column| rows(column) == batch.rows as u64) {
+        Ok(())
+    } else {
+        Err(Malformed("its columns are not equally long"))
+    }
+}
+
+fn count(members: Members<'_>, counts: &mut [u64]) -> Result<(), Malformed> {
+    let mut add = |Run { code, rows }| {
+        *counts.get_mut(code as usize).ok_or(UnknownGroup)? += u64::from(rows);
+        Ok(())
+    };
+    match members {
+        Members::Rows(groups) => groups.iter().try_for_each(|&code| add(Run { code, rows: 1 })),
+        Members::Runs(runs) => runs.iter().copied().try_for_each(add),
+    }
+}
+
+/// The wanted values of a batch.
+#[derive(Debug, Default)]
+struct Kept {
+    narrow: Vec<i16>,
+    middle: Vec<i32>,
+    wide: Vec<i64>,
+}
+
+impl Kept {
+    fn values(&mut self, level: Level, values: Values<'_>, mask: &[u64]) -> Values<'_> {
+        match values {
+            Values::I16(values) => {
+                compress(level, values, mask, &mut self.narrow);
+                Values::I16(&self.narrow)
+            }
+            Values::I32(values) => {
+                compress(level, values, mask, &mut self.middle);
+                Values::I32(&self.middle)
+            }
+            Values::I64(values) => {
+                compress(level, values, mask, &mut self.wide);
+                Values::I64(&self.wide)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aggregate, Expression, Query};
+    use brc_core::{Dictionary, Schema, Statistics};
+
+    /// What a table with a string key, and with that key and a number as keys, says to a batch or a summary.
+    fn refusals(give: impl Fn(&mut GroupTable<'_>) -> Result<()>, filter: Option<&str>) -> Vec<String> {
+        let plans = [vec!["s"], vec!["s", "x"]].map(|by| Query {
+            by: Some(by.into_iter().map(str::to_owned).collect()),
+            aggregates: Some(Aggregate::parse_list("sum(x)").unwrap()),
+            filter: filter.map(|text| Expression::parse(text).unwrap()),
+            ..Query::default()
+        });
+        let schema = Schema::parse("s:string,x:int").unwrap();
+        let give = |query: Query| {
+            let plan = query.plan(&schema).unwrap();
+            give(&mut GroupTable::new(&plan, Path::new("file"))).unwrap_err().to_string()
+        };
+        plans.map(give).to_vec()
+    }
+
+    #[test]
+    fn malformed_batches_are_refused() {
+        let dictionary: Dictionary = ["a", "b"].into_iter().collect();
+        let dictionary = &dictionary;
+        let values = Column::Values(Values::I16(&[1, 2]));
+        let codes = |codes| Column::Codes { codes, dictionary };
+        let runs = |runs| Column::Runs { runs, dictionary };
+        let run = |code, rows| Run { code, rows };
+        for (columns, reason) in [
+            (vec![codes(&[0, 2]), values], "a code is not in its dictionary"),
+            (vec![codes(&[0, u32::MAX]), values], "a code is not in its dictionary"),
+            (vec![runs(&[run(2, 2)]), values], "a code is not in its dictionary"),
+            (vec![codes(&[0]), values], "its columns are not equally long"),
+            (vec![runs(&[run(0, 1), run(1, 2)]), values], "its columns are not equally long"),
+            (vec![codes(&[0, 1]), Column::Values(Values::I64(&[1]))], "its columns are not equally long"),
+            (vec![values, values], ""),
+            (vec![codes(&[0, 1]), codes(&[0, 1])], ""),
+            (vec![codes(&[0, 1])], ""),
+            (vec![], ""),
+        ] {
+            let batch = Batch { rows: 2, columns: &columns };
+            for filter in [None, Some("s >= 'a'"), Some("x > 1"), Some("not x > 1 or s = 'b'")] {
+                for refusal in refusals(|groups| groups.batch(&batch), filter) {
+                    assert!(refusal.starts_with("file: corrupt file: a batch of rows: "), "{refusal}");
+                    assert!(refusal.ends_with(reason), "{refusal} {columns:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn malformed_summaries_are_refused() {
+        let dictionary: Dictionary = ["a", "b"].into_iter().collect();
+        let numbers = ColumnSummary::Numbers(Statistics { count: 1, sum: 1, min: 1, max: 1 });
+        let code = |code| ColumnSummary::Code { code, dictionary: &dictionary };
+        for columns in [vec![code(2), numbers], vec![code(0), code(0)], vec![numbers, numbers], vec![code(0)], vec![]] {
+            for refusal in refusals(|groups| groups.summary(&Summary { rows: 1, columns: &columns }), None) {
+                assert!(refusal.starts_with("file: corrupt file: a batch of rows: "), "{refusal}");
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Numbers distinct things from 0, in the order of their first appearance. The things themselves lie outside, one after
+//! the other, so that nothing is kept twice.
+
+use brc_core::Dictionary;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::hash::{BuildHasher, Hasher};
+
+/// Finds the number of a tuple of 64-bit words.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TupleIndex {
+    table: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl TupleIndex {
+    /// Knows the tuples of that width that are there, each once.
+    pub(crate) fn of(tuples: &[u64], width: usize) -> Self {
+        let mut index = Self::default();
+        let hash = |number: u32| hash(&index.hasher, &tuples[number as usize * width..(number as usize + 1) * width]);
+        let count = (tuples.len() / width) as u32;
+        index.table.reserve(count as usize, |&number| hash(number));
+        for number in 0..count {
+            index.table.insert_unique(hash(number), number, |&number| hash(number));
+        }
+        index
+    }
+
+    /// The number of `tuple`, which is not empty, among `tuples`. It is appended there if it is new.
+    ///
+    /// # Panics
+    /// If there are 2³² tuples already.
+    pub(crate) fn number(&mut self, tuple: &[u64], tuples: &mut Vec<u64>) -> u32 {
+        let width = tuple.len();
+        let at = |number: u32| number as usize * width..(number as usize + 1) * width;
+        let entry = self.table.entry(
+            hash(&self.hasher, tuple),
+            |&number| equal(&tuples[at(number)], tuple),
+            |&number| hash(&self.hasher, &tuples[at(number)]),
+        );
+        match entry {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let number = u32::try_from(tuples.len() / width)
+                    .unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct tuples"));
+                entry.insert(number);
+                tuples.extend_from_slice(tuple);
+                number
+            }
+        }
+    }
+}
+
+/// Word by word: a slice's own hash goes through bytes, which is slower.
+fn hash(hasher: &RandomState, tuple: &[u64]) -> u64 {
+    let mut state = hasher.build_hasher();
+    tuple.iter().for_each(|&word| state.write_u64(word));
+    state.finish()
+}
+
+/// Word by word: tuples are too short for comparing memory to be worth a call.
+pub(crate) fn equal(one: &[u64], other: &[u64]) -> bool {
+    one.iter().eq(other)
+}
+
+/// Finds the code of a name in a dictionary.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NameIndex {
+    table: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl NameIndex {
+    /// Knows the names that are there, each once.
+    pub(crate) fn of(names: &Dictionary) -> Self {
+        let mut index = Self::default();
+        let hash = |code: u32| index.hasher.hash_one(names.get(code));
+        index.table.reserve(names.len(), |&code| hash(code));
+        for code in 0..names.len() as u32 {
+            index.table.insert_unique(hash(code), code, |&code| hash(code));
+        }
+        index
+    }
+
+    /// The code of `name` in `names`, to which it is added if it is new.
+    pub(crate) fn code(&mut self, name: &[u8], names: &mut Dictionary) -> u32 {
+        let entry = self.table.entry(
+            self.hasher.hash_one(name),
+            |&code| names.get(code) == name,
+            |&code| self.hasher.hash_one(names.get(code)),
+        );
+        match entry {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let code = names.push(name);
+                entry.insert(code);
+                code
+            }
+        }
+    }
+}

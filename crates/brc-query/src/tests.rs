@@ -1,0 +1,349 @@
+//! Whole questions against plain code.
+
+pub(crate) mod memory;
+
+use crate::expression::tests::{Condition, condition};
+use crate::{Aggregate, Answer, Expression, Function, OrderBy, Partial, Plan, Query, Value};
+use brc_core::{DataType, Progress, Schema, Statistics, decimal};
+use memory::{Manner, MemoryTable, Record};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A value that outlives its answer; their order is that of the answers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Cell {
+    Null,
+    Number(i128),
+    Text(Vec<u8>),
+}
+
+const COLUMNS: [&str; 4] = ["s", "t", "x", "y y"];
+
+fn cell(row: &Record, column: &str) -> Cell {
+    match column {
+        "s" => Cell::Text(row.s.clone()),
+        "t" => Cell::Text(row.t.clone()),
+        "x" => Cell::Number(row.x.into()),
+        _ => Cell::Number(row.y.into()),
+    }
+}
+
+fn cells(answer: &Answer) -> Vec<Vec<Cell>> {
+    let owned = |value| match value {
+        Value::Null => Cell::Null,
+        Value::Number { value, .. } => Cell::Number(value),
+        Value::Text(text) => Cell::Text(text.to_vec()),
+    };
+    answer.rows().map(|row| row.map(owned).collect()).collect()
+}
+
+#[derive(Debug, Clone)]
+struct Question {
+    by: Vec<&'static str>,
+    aggregates: Vec<(Function, Option<&'static str>)>,
+    condition: Option<Condition>,
+    order_by: Vec<(usize, bool)>,
+    limit: Option<u64>,
+    statistics: bool,
+}
+
+impl Question {
+    fn any() -> impl Strategy<Value = Self> {
+        let by = prop::sample::subsequence(COLUMNS.to_vec(), 0..=4).prop_shuffle();
+        let mut all = vec![(Function::Count, None)];
+        for function in [Function::Min, Function::Mean, Function::Max, Function::Sum, Function::Count] {
+            all.extend([(function, Some("x")), (function, Some("y y"))]);
+        }
+        let aggregates = prop::sample::subsequence(all, 0..4).prop_shuffle();
+        let order_by = prop::collection::vec((any::<usize>(), any::<bool>()), 0..3);
+        let limit = prop::option::weighted(0.3, 0u64..5);
+        (by, aggregates, prop::option::of(condition()), order_by, limit, any::<bool>()).prop_map(
+            |(by, aggregates, condition, order_by, limit, statistics)| {
+                let columns = by.len() + aggregates.len();
+                let inside = |(column, descending): (usize, bool)| Some((column.checked_rem(columns)?, descending));
+                let order_by = order_by.into_iter().filter_map(inside).collect();
+                Self { by, aggregates, condition, order_by, limit, statistics }
+            },
+        )
+    }
+
+    fn names(&self) -> Vec<String> {
+        let aggregate = |(function, column): &(Function, Option<&str>)| {
+            Aggregate { function: *function, column: column.map(str::to_owned) }.to_string()
+        };
+        self.by.iter().map(|key| (*key).to_owned()).chain(self.aggregates.iter().map(aggregate)).collect()
+    }
+
+    fn plan(&self, schema: &Schema) -> Plan {
+        let aggregate =
+            |&(function, column): &(Function, Option<&str>)| Aggregate { function, column: column.map(str::to_owned) };
+        let names = self.names();
+        let order = |&(column, descending): &(usize, bool)| OrderBy { column: names[column].clone(), descending };
+        let query = Query {
+            by: Some(self.by.iter().map(|key| (*key).to_owned()).collect()),
+            aggregates: Some(self.aggregates.iter().map(aggregate).collect()),
+            filter: self.condition.as_ref().map(|condition| Expression::parse(&condition.write()).unwrap()),
+            order_by: self.order_by.iter().map(order).collect(),
+            limit: self.limit,
+            statistics: self.statistics,
+            timings: true,
+        };
+        query.plan(schema).unwrap()
+    }
+
+    fn answer(&self, rows: &[Record]) -> Vec<Vec<Cell>> {
+        let mut groups: BTreeMap<Vec<Cell>, Vec<&Record>> = BTreeMap::new();
+        if self.by.is_empty() {
+            groups.insert(Vec::new(), Vec::new());
+        }
+        for row in rows.iter().filter(|row| self.condition.as_ref().is_none_or(|condition| condition.holds(row))) {
+            groups.entry(self.by.iter().map(|key| cell(row, key)).collect()).or_default().push(row);
+        }
+        let mut answer: Vec<Vec<Cell>> = groups
+            .into_iter()
+            .map(|(mut cells, rows)| {
+                cells.extend(self.aggregates.iter().map(|(function, column)| computed(*function, *column, &rows)));
+                cells
+            })
+            .collect();
+        answer.sort_by(|one, other| {
+            let keys = (0..self.by.len()).map(|key| one[key].cmp(&other[key]));
+            let orders = self.order_by.iter().map(|&(column, descending)| {
+                let ordering = one[column].cmp(&other[column]);
+                if descending { ordering.reverse() } else { ordering }
+            });
+            orders.chain(keys).find(|ordering| ordering.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        answer.truncate(self.limit.map_or(usize::MAX, |limit| limit as usize));
+        answer
+    }
+}
+
+fn computed(function: Function, column: Option<&str>, rows: &[&Record]) -> Cell {
+    let numbers: Vec<i128> =
+        rows.iter().map(|row| if column == Some("x") { row.x.into() } else { row.y.into() }).collect();
+    let sum: i128 = numbers.iter().sum();
+    let value = match function {
+        Function::Count => Some(rows.len() as i128),
+        Function::Min => numbers.iter().min().copied(),
+        Function::Max => numbers.iter().max().copied(),
+        _ if rows.is_empty() => None,
+        Function::Sum => Some(sum),
+        Function::Mean => {
+            let count = rows.len() as i128;
+            Some((2 * sum + count).div_euclid(2 * count))
+        }
+    };
+    value.map_or(Cell::Null, Cell::Number)
+}
+
+fn manner() -> impl Strategy<Value = Manner> {
+    (1usize..80, 1usize..200, any::<bool>(), any::<bool>()).prop_map(
+        |(rows_in_split, rows_in_batch, runs, known_names)| Manner { rows_in_split, rows_in_batch, runs, known_names },
+    )
+}
+
+const PLAIN: Manner = Manner { rows_in_split: 100, rows_in_batch: 100, runs: false, known_names: false };
+
+fn table(rows: Vec<Record>, manner: Manner) -> MemoryTable {
+    MemoryTable { schema: Record::schema(), rows, manner }
+}
+
+fn run(plan: &Plan, table: &MemoryTable, threads: usize) -> Answer {
+    plan.run(table, threads, &Progress::default()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn answers_are_those_of_plain_code(
+        rows in prop::collection::vec(Record::any(), 0..200),
+        question in Question::any(),
+        manner in manner(),
+        threads in 1usize..5,
+    ) {
+        let expected = question.answer(&rows);
+        let table = table(rows, manner);
+        let plan = question.plan(&table.schema);
+        let answer = run(&plan, &table, threads);
+        prop_assert_eq!(cells(&answer), expected);
+        let names: Vec<_> = answer.columns().iter().map(|column| column.name.clone()).collect();
+        prop_assert_eq!(names, question.names());
+        let totals = answer.totals();
+        prop_assert_eq!(totals.rows + totals.summarised_rows + totals.skipped_rows, table.rows.len() as u64);
+        prop_assert_eq!(totals.splits, table.rows.len().div_ceil(manner.rows_in_split) as u64);
+    }
+
+    #[test]
+    fn merging_is_associative_and_commutative(
+        rows in prop::collection::vec(Record::any(), 0..120),
+        question in Question::any(),
+        manner in manner(),
+        cuts in (0usize..120, 0usize..120),
+    ) {
+        let cuts = (cuts.0.min(rows.len()), cuts.1.min(rows.len()));
+        let (first, second) = (cuts.0.min(cuts.1), cuts.0.max(cuts.1));
+        let expected = question.answer(&rows);
+        let plan = question.plan(&Record::schema());
+        let partial = |rows: &[Record]| plan.partial(&table(rows.to_vec(), manner), 2, &Progress::default()).unwrap().0;
+        let [a, b, c] = [partial(&rows[..first]), partial(&rows[first..second]), partial(&rows[second..])];
+        let merged = |parts: &[&Partial]| {
+            let mut all = parts[0].clone();
+            for part in &parts[1..] {
+                all.merge((*part).clone()).unwrap();
+            }
+            all
+        };
+        for order in [[&a, &b, &c], [&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]] {
+            for partial in [merged(&order), merged(&[order[0], &merged(&order[1..])])] {
+                let answer = plan.answer([partial], Default::default()).unwrap();
+                prop_assert_eq!(cells(&answer), expected.clone());
+            }
+        }
+    }
+}
+
+#[test]
+fn defaults_fit_the_table() {
+    let plan = |schema: &str| Query::default().plan(&Schema::parse(schema).unwrap());
+    let names = |schema: &str| -> Vec<String> {
+        plan(schema).unwrap().columns().into_iter().map(|column| column.name).collect()
+    };
+    assert_eq!(names("s:string,x:int"), ["s", "min(x)", "mean(x)", "max(x)"]);
+    assert_eq!(names("x:int,s:string,y:int").len(), 7);
+    assert_eq!(names("x:int"), ["min(x)", "mean(x)", "max(x)"]);
+    assert_eq!(names("s:string"), ["s", "count()"]);
+    assert_eq!(
+        plan("s:string,x:int,t:string").unwrap_err().to_string(),
+        "several columns to group by, name one or more of: s, t"
+    );
+    let one_brc = Query::default().plan(&Schema::one_brc()).unwrap();
+    assert!(one_brc.is_one_brc());
+    assert_eq!(one_brc.columns()[2].data_type, DataType::Decimal { scale: 1 });
+    assert!(!plan("x:int,s:string,y:int").unwrap().is_one_brc());
+    assert!(!plan("x:int").unwrap().is_one_brc());
+}
+
+#[test]
+fn the_official_shape_is_exactly_that() {
+    let shape = |by: Option<&str>, aggregates: &str| {
+        let query = Query {
+            by: by.map(|key| vec![key.to_owned()]),
+            aggregates: Some(Aggregate::parse_list(aggregates).unwrap()),
+            ..Query::default()
+        };
+        query.plan(&Schema::parse("s:string,x:decimal(1),y:int").unwrap()).unwrap().is_one_brc()
+    };
+    assert!(shape(Some("s"), "min(x),avg(x),max(x)"));
+    assert!(!shape(Some("y"), "min(x),mean(x),max(x)"));
+    assert!(!shape(None, "min(x),max(x),mean(x)"));
+    assert!(!shape(None, "min(x),mean(x),max(y)"));
+    assert!(!shape(None, "min(x),mean(x)"));
+}
+
+#[test]
+fn impossible_questions_say_what_is_possible() {
+    let error = |query: Query| query.plan(&Record::schema()).unwrap_err().to_string();
+    let by = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    let aggregates = |text| Some(Aggregate::parse_list(text).unwrap());
+    let question = || Query { by: by(&["s"]), aggregates: aggregates("count()"), ..Query::default() };
+    assert_eq!(
+        error(Query { by: by(&["S"]), ..question() }),
+        "unknown column 'S', did you mean 's'? (columns: s, t, x, y y)"
+    );
+    assert_eq!(error(Query { by: by(&["s", "s"]), ..question() }), "column 's' is named twice as a key");
+    assert_eq!(
+        error(Query { aggregates: aggregates("min(z)"), ..question() }).lines().next(),
+        Some("unknown column 'z', did you mean 's'? (columns: s, t, x, y y)")
+    );
+    assert_eq!(error(Query { aggregates: aggregates("max(t)"), ..question() }), "max(t) needs a column of numbers");
+    assert_eq!(error(Query { aggregates: aggregates("avg(x),mean(x)"), ..question() }), "mean(x) is asked for twice");
+    assert_eq!(
+        error(Query { order_by: OrderBy::parse_list("mean(x)").unwrap(), ..question() }),
+        "unknown output column 'mean(x)' (output columns: s, count())"
+    );
+}
+
+#[test]
+fn nothing_is_one_row_without_keys_and_none_with_keys() {
+    let query = |by: &[&str]| Query {
+        by: Some(by.iter().map(|name| (*name).to_owned()).collect()),
+        aggregates: Some(Aggregate::parse_list("count(),min(x),mean(x),sum(x)").unwrap()),
+        ..Query::default()
+    };
+    let empty = table(Vec::new(), PLAIN);
+    let answer = run(&query(&[]).plan(&empty.schema).unwrap(), &empty, 2);
+    assert_eq!(cells(&answer), [[Cell::Number(0), Cell::Null, Cell::Null, Cell::Null]]);
+    assert!(run(&query(&["s"]).plan(&empty.schema).unwrap(), &empty, 2).is_empty());
+    assert!(run(&query(&["x", "s"]).plan(&empty.schema).unwrap(), &empty, 2).is_empty());
+}
+
+#[test]
+fn statistics_answer_and_filters_skip() {
+    let rows: Vec<Record> =
+        (0..100).map(|x| Record { s: vec![b'a' + (x / 50) as u8], x, ..Record::default() }).collect();
+    let table = table(rows, Manner { runs: true, ..PLAIN });
+    let totals = |filter: Option<&str>, statistics| {
+        let filter = filter.map(|text| Expression::parse(text).unwrap());
+        let query = Query { by: Some(vec!["s".to_owned()]), filter, statistics, ..Query::default() };
+        let totals = run(&query.plan(&table.schema).unwrap(), &table, 1).totals().clone();
+        (totals.rows, totals.summarised_rows, totals.skipped_rows)
+    };
+    assert_eq!(totals(None, true), (0, 100, 0));
+    assert_eq!(totals(None, false), (100, 0, 0));
+    assert_eq!(totals(Some("s = 'a'"), true), (0, 50, 50));
+    assert_eq!(totals(Some("x >= 5"), true), (0, 50, 50));
+    assert_eq!(totals(Some("x > 7"), true), (50, 0, 50));
+}
+
+#[test]
+fn a_plan_is_checked_against_its_table() {
+    let table = table(vec![Record::default()], PLAIN);
+    let plan = Query::default().plan(&Schema::one_brc()).unwrap();
+    let error = plan.run(&table, 1, &Progress::default()).unwrap_err().to_string();
+    assert!(error.contains("but the plan is for station:string,temperature:decimal(1)"), "{error}");
+    for spoil in [
+        (|plan: &mut Plan| plan.keys = vec![7]) as fn(&mut Plan),
+        |plan| plan.outputs[0].column = Some(9),
+        |plan| plan.outputs[0].column = Some(0),
+        |plan| plan.outputs[0].column = None,
+        |plan| plan.predicate = Some(brc_core::Predicate::Number { column: 0, low: 0, high: 1 }),
+        |plan| plan.order_by = vec![crate::SortKey { column: 4, descending: false }],
+    ] {
+        let mut plan = plan.clone();
+        spoil(&mut plan);
+        let error = plan.answer([], Default::default()).unwrap_err().to_string();
+        assert_eq!(error, "the plan names columns that its schema does not have");
+    }
+}
+
+#[test]
+fn partials_of_different_plans_are_not_merged() {
+    let plan = |by: &str| Query { by: Some(vec![by.to_owned()]), ..Query::default() }.plan(&Record::schema()).unwrap();
+    let mut partial = plan("s").no_groups();
+    assert!(partial.merge(plan("x").no_groups()).is_err());
+}
+
+#[test]
+fn plans_and_partials_are_plain_data() {
+    fn is_plain<T: serde::Serialize + serde::de::DeserializeOwned>() {}
+    is_plain::<Plan>();
+    is_plain::<Partial>();
+}
+
+#[test]
+fn sums_and_means_are_exact_at_the_ends() {
+    let rows = vec![Record { x: i64::MAX, ..Record::default() }; 3];
+    let query = Query {
+        by: Some(vec![]),
+        aggregates: Some(Aggregate::parse_list("sum(x),mean(x)").unwrap()),
+        ..Query::default()
+    };
+    let table = table(rows.clone(), PLAIN);
+    let expected: Statistics = rows.iter().map(|row| row.x).collect();
+    assert_eq!(
+        cells(&run(&query.plan(&table.schema).unwrap(), &table, 1)),
+        [[Cell::Number(expected.sum), Cell::Number(decimal::mean(expected.sum, 3))]]
+    );
+}

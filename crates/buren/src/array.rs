@@ -1,0 +1,125 @@
+//! Packed arrays: how run indexes, code maps and dictionaries keep their integers.
+//!
+//! Sixteen bytes tell the frame of reference and the width; the packed differences from the frame follow. All arithmetic
+//! wraps at 64 bits, so the same form serves signed and unsigned integers.
+
+use brc_kernels::bitpack::{self, Lane};
+use brc_kernels::cpu::Level;
+
+/// The bytes before the packed differences: frame (8), width (1), zeros (7).
+pub(crate) const HEADER_BYTES: usize = 16;
+
+/// Appends the packed form of some integers.
+pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
+    let frame = values.iter().copied().min().unwrap_or(0);
+    let range = values.iter().copied().max().unwrap_or(0).wrapping_sub(frame) as u64;
+    let width = bitpack::width_of(range);
+    out.extend_from_slice(&frame.to_le_bytes());
+    out.extend_from_slice(&[width as u8, 0, 0, 0, 0, 0, 0, 0]);
+    let differences = values.iter().map(|value| value.wrapping_sub(frame) as u64);
+    match bitpack::lane_bits(width) {
+        16 => pack(width, &differences.map(|value| value as u16).collect::<Vec<_>>(), out),
+        32 => pack(width, &differences.map(|value| value as u32).collect::<Vec<_>>(), out),
+        _ => pack(width, &differences.collect::<Vec<_>>(), out),
+    }
+}
+
+fn pack<L: Lane>(width: u32, lanes: &[L], out: &mut Vec<u8>) {
+    bitpack::pack(Level::best(), width, lanes, out);
+}
+
+/// A packed array inside a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PackedArray<'a> {
+    frame: i64,
+    width: u32,
+    count: usize,
+    packed: &'a [u8],
+}
+
+impl<'a> PackedArray<'a> {
+    /// Takes an array of `count` integers off the front of `bytes`.
+    pub(crate) fn take(bytes: &mut &'a [u8], count: usize) -> Result<Self, &'static str> {
+        const SHORT: &str = "a packed array is cut off";
+        let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(SHORT)?;
+        let (frame, width) = header.split_first_chunk::<8>().ok_or(SHORT)?;
+        if width[1..] != [0; 7] {
+            return Err("the reserved bytes of a packed array are not zero");
+        }
+        let width = u32::from(width[0]);
+        let length = bitpack::packed_bytes(width, count as u64).ok_or("a packed array is wider than 64 bits")?;
+        let length = usize::try_from(length).map_err(|_| SHORT)?;
+        let (packed, rest) = rest.split_at_checked(length).ok_or(SHORT)?;
+        *bytes = rest;
+        Ok(Self { frame: i64::from_le_bytes(*frame), width, count, packed })
+    }
+
+    /// Replaces `out` by the integers, cut to 32 bits.
+    pub(crate) fn read_u32(&self, out: &mut Vec<u32>) {
+        self.read(out, |value| value as u32);
+    }
+
+    /// Replaces `out` by the integers.
+    pub(crate) fn read_i64(&self, out: &mut Vec<i64>) {
+        self.read(out, |value| value as i64);
+    }
+
+    fn read<T>(&self, out: &mut Vec<T>, convert: impl Fn(u64) -> T) {
+        out.clear();
+        out.reserve(self.count);
+        match bitpack::lane_bits(self.width) {
+            16 => self.read_lanes::<u16, T>(out, convert),
+            32 => self.read_lanes::<u32, T>(out, convert),
+            _ => self.read_lanes::<u64, T>(out, convert),
+        }
+    }
+
+    fn read_lanes<L: Lane + Into<u64>, T>(&self, out: &mut Vec<T>, convert: impl Fn(u64) -> T) {
+        let mut room = [L::default(); bitpack::GROUP];
+        let group_bytes = self.width as usize * bitpack::LANE_ROW_BYTES;
+        let mut packed = self.packed;
+        let mut left = self.count;
+        while left > 0 {
+            let lanes = &mut room[..left.min(bitpack::GROUP)];
+            bitpack::unpack(Level::best(), self.width, packed, lanes);
+            let frame = self.frame as u64;
+            out.extend(lanes.iter().map(|&lane| convert(lane.into().wrapping_add(frame))));
+            left -= lanes.len();
+            packed = packed.get(group_bytes..).unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn round_trips(mut values: Vec<i64>, shift in 0u32..64, copies in 1usize..20) {
+            for value in &mut values {
+                *value >>= shift;
+            }
+            let values = values.repeat(copies);
+            let mut bytes = Vec::new();
+            write(&values, &mut bytes);
+            bytes.push(7);
+            let mut rest = bytes.as_slice();
+            let array = PackedArray::take(&mut rest, values.len()).unwrap();
+            prop_assert_eq!(rest, [7]);
+            let mut back = vec![1];
+            array.read_i64(&mut back);
+            prop_assert_eq!(back, values);
+        }
+
+        #[test]
+        fn any_bytes_are_refused_or_read(bytes: Vec<u8>, count in 0usize..3000) {
+            if let Ok(array) = PackedArray::take(&mut bytes.as_slice(), count) {
+                let mut out = Vec::new();
+                array.read_u32(&mut out);
+                prop_assert_eq!(out.len(), count);
+            }
+        }
+    }
+}

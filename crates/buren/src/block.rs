@@ -1,0 +1,119 @@
+//! Blocks: bytes as they are stored, each with its checksum and its own decision whether compression pays.
+
+use crate::place::Place;
+use brc_compress::Compression;
+use brc_core::{Error, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// No compression may shrink a block further than this: so a forged length never makes a reader allocate much more than
+/// the file is large.
+pub(crate) const MOST_SHRINKING: u64 = 256;
+
+/// Where some bytes lie in the file, and how to trust them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// Where it starts in the file. Not stored: blocks lie one behind the other.
+    pub(crate) offset: u64,
+    /// Bytes in the file.
+    pub(crate) stored: u32,
+    /// Bytes when decompressed; it is compressed if that is more.
+    pub(crate) length: u32,
+    /// CRC-32C of the stored bytes.
+    pub(crate) checksum: u32,
+}
+
+/// CRC-32C.
+pub(crate) fn checksum(bytes: &[u8]) -> u32 {
+    crc_fast::crc32_iscsi(bytes)
+}
+
+/// Makes a block of what `bytes` has from `start` on: compresses it in place if that saves something.
+pub(crate) fn seal(
+    compression: &dyn Compression,
+    bytes: &mut Vec<u8>,
+    start: usize,
+    scratch: &mut Vec<u8>,
+) -> Result<Block> {
+    let too_large = |_| Error::Usage("a row group is too large for a buren file: make it smaller".to_owned());
+    let length = u32::try_from(bytes.len() - start).map_err(too_large)?;
+    if compression.id() != 0 {
+        scratch.clear();
+        compression.compress(&bytes[start..], scratch);
+        if scratch.len() < length as usize && scratch.len() as u64 * MOST_SHRINKING >= u64::from(length) {
+            bytes.truncate(start);
+            bytes.extend_from_slice(scratch);
+        }
+    }
+    let stored = &bytes[start..];
+    Ok(Block { offset: 0, stored: stored.len() as u32, length, checksum: checksum(stored) })
+}
+
+/// The file that blocks are read from.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) path: &'a Path,
+    pub(crate) compression: &'static dyn Compression,
+}
+
+/// What reading blocks cost so far.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) bytes: u64,
+    pub(crate) read_time: Duration,
+    pub(crate) decode_time: Duration,
+}
+
+/// Holds one block at a time, in buffers that are used again for the next.
+#[derive(Default)]
+pub(crate) struct BlockBuffer {
+    stored: Vec<u8>,
+    unpacked: Vec<u8>,
+    length: usize,
+    compressed: bool,
+}
+
+impl BlockBuffer {
+    /// Reads, checks and decompresses a block. The footer's lengths were checked against the file when it was opened.
+    pub(crate) fn load(&mut self, source: Source<'_>, block: &Block, place: Place<'_>, cost: &mut Cost) -> Result<()> {
+        let corrupt = |reason: String| Error::corrupt(source.path, place.to_string(), reason);
+        let started = Instant::now();
+        let stored = at_least(&mut self.stored, block.stored as usize);
+        match source.file.read_exact_at(stored, block.offset) {
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                return Err(corrupt("the file has become shorter".to_owned()));
+            }
+            result => result.map_err(Error::io(source.path, "read"))?,
+        }
+        let read = Instant::now();
+        if checksum(stored) != block.checksum {
+            return Err(corrupt("the checksum does not match".to_owned()));
+        }
+        self.length = block.length as usize;
+        self.compressed = block.length > block.stored;
+        if self.compressed {
+            let unpacked = at_least(&mut self.unpacked, self.length);
+            source.compression.decompress(stored, unpacked).map_err(|error| corrupt(error.to_string()))?;
+        }
+        cost.bytes += u64::from(block.stored);
+        cost.read_time += read - started;
+        cost.decode_time += read.elapsed();
+        Ok(())
+    }
+
+    /// The block's bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.compressed { &self.unpacked[..self.length] } else { &self.stored[..self.length] }
+    }
+}
+
+/// The first `length` bytes of a buffer that grows when needed and never shrinks.
+fn at_least(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
+    if buffer.len() < length {
+        buffer.resize(length, 0);
+    }
+    &mut buffer[..length]
+}

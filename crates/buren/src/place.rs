@@ -1,0 +1,25 @@
+//! Where in a file something is, for messages.
+
+use std::fmt;
+
+/// A block of a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    Data { row_group: usize, column: &'a str, block: usize },
+    Map { row_group: usize, column: &'a str },
+    RunIndex { row_group: usize },
+    Dictionary { column: &'a str, block: usize },
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Data { row_group, column, block } => {
+                write!(f, "row group {row_group}, column '{column}', block {block}")
+            }
+            Self::Map { row_group, column } => write!(f, "row group {row_group}, column '{column}', code map"),
+            Self::RunIndex { row_group } => write!(f, "row group {row_group}, run index"),
+            Self::Dictionary { column, block } => write!(f, "dictionary of column '{column}', block {block}"),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Puts the rows of a clustered row group back in their original order.
+//!
+//! The order stream has the key's code of every original row. The next row with code *k* is the next row of run *k*: a
+//! cursor for each run tells where that is, and every other column is gathered from there.
+
+use crate::footer::Cluster;
+use crate::integers::{Integers, Kind, ValuesMut, for_values};
+use crate::place::Place;
+use crate::run_index::Detail;
+use crate::scan_column::ScanColumn;
+use crate::scanner::{BurenScanner, PIECE, for_each_piece, with_slots};
+use crate::schemes::Frames;
+use crate::selection::Span;
+use brc_core::{Batch, Column, Error, Result, Run, ScanError, Scanned, Sink, Values};
+
+/// Delivers the rows of a clustered row group in original order.
+pub(crate) fn scan(
+    scanner: &mut BurenScanner<'_>,
+    index: usize,
+    cluster: Cluster,
+    sink: &mut dyn Sink,
+    scanned: &mut Scanned,
+) -> Result<(), ScanError> {
+    let BurenScanner { reader, columns, runs, cost, .. } = scanner;
+    let rows = reader.row_group(index).rows;
+    for column in columns.iter_mut() {
+        column.start(index, cost)?;
+    }
+    runs.want(Detail::Min, columns.iter().map(|column| column.column));
+    runs.load(reader, index, cluster, cost)?;
+    let mut clustered: Vec<Integers> = columns.iter().map(|_| Integers::default()).collect();
+    for (column, clustered) in columns.iter_mut().zip(&mut clustered) {
+        if column.column != cluster.key && column.chunk().width > 0 {
+            let span = Span { first_run: 0, first_row: 0, rows };
+            let column = std::slice::from_mut(column);
+            for_each_piece(reader, index, column, Some(cluster.key), runs, span, cost, |columns, _, _| {
+                columns.iter().for_each(|column| clustered.extend(column.values()));
+                Ok(())
+            })?;
+        }
+    }
+    let mut order = ScanColumn::new(reader, cluster.key)?;
+    order.start(index, cost)?;
+    let mut cursors = Cursors::new(&runs.rows);
+    let rows_per_block = reader.footer().rows_per_block as usize;
+    let rows = rows as usize;
+    let mut row = 0;
+    while row < rows {
+        let first = row % rows_per_block;
+        let of_piece = (PIECE - first % PIECE).min(rows - row).min(rows_per_block - first);
+        order.load(row / rows_per_block, cost)?;
+        let run = Run { code: 0, rows: of_piece as u32 };
+        order.decode(first, of_piece, Frames { chunk: 0, runs: &[run], bases: &[] });
+        if !for_values!(order.values(), codes => cursors.walk(codes)) {
+            let place = Place::Data {
+                row_group: index,
+                column: reader.footer().name(cluster.key),
+                block: row / rows_per_block,
+            };
+            return Err(reader.corrupt(place, "the order stream does not fit the run index").into());
+        }
+        for (column, clustered) in columns.iter_mut().zip(&clustered) {
+            if column.column == cluster.key {
+                gather(order.values(), &cursors.identity[..of_piece], column.integers_mut());
+            } else if column.chunk().width > 0 {
+                gather(clustered.values(), &cursors.positions, column.integers_mut());
+            } else if runs.statistics[column.column].min.is_empty() {
+                column.decode(0, of_piece, Frames { chunk: 0, runs: &[], bases: &[] });
+            } else {
+                gather(Values::I64(&runs.statistics[column.column].min), &cursors.codes, column.integers_mut());
+            }
+            column.translate()?;
+        }
+        deliver(columns, of_piece, sink)?;
+        row += of_piece;
+    }
+    scanned.rows += rows as u64;
+    Ok(())
+}
+
+fn deliver(columns: &[ScanColumn<'_>], rows: usize, sink: &mut dyn Sink) -> Result<(), Error> {
+    with_slots(columns.len(), Column::Values(Values::I16(&[])), |slots| {
+        for (slot, column) in slots.iter_mut().zip(columns) {
+            *slot = column.as_column();
+        }
+        sink.batch(&Batch { rows, columns: slots })
+    })
+}
+
+/// Where the next row of each run is.
+struct Cursors {
+    next: Vec<u32>,
+    ends: Vec<u32>,
+    /// For the rows of the piece at hand, where they lie in clustered order, and their run.
+    positions: Vec<u32>,
+    codes: Vec<u32>,
+    identity: Vec<u32>,
+}
+
+impl Cursors {
+    fn new(rows: &[u32]) -> Self {
+        let ends: Vec<u32> = rows
+            .iter()
+            .scan(0, |end, rows| {
+                *end += rows;
+                Some(*end)
+            })
+            .collect();
+        let next = ends.iter().zip(rows).map(|(end, rows)| end - rows).collect();
+        Self { next, ends, positions: Vec::new(), codes: Vec::new(), identity: (0..PIECE as u32).collect() }
+    }
+
+    /// Finds the rows with these codes; false if there is no such run, or it has no more rows.
+    fn walk<C: Copy + Into<i64>>(&mut self, codes: &[C]) -> bool {
+        self.positions.clear();
+        self.codes.clear();
+        for &code in codes {
+            let code = code.into() as usize;
+            let (Some(next), Some(end)) = (self.next.get_mut(code), self.ends.get(code)) else { return false };
+            if next == end {
+                return false;
+            }
+            self.positions.push(*next);
+            self.codes.push(code as u32);
+            *next += 1;
+        }
+        true
+    }
+}
+
+/// Replaces `out` by the values at these positions, all of which there are.
+fn gather(values: Values<'_>, positions: &[u32], out: &mut Integers) {
+    match values {
+        Values::I16(values) => {
+            if let ValuesMut::I16(out) = out.overwrite(Kind::I16, positions.len()) {
+                pick(values, positions, out);
+            }
+        }
+        Values::I32(values) => {
+            if let ValuesMut::I32(out) = out.overwrite(Kind::I32, positions.len()) {
+                pick(values, positions, out);
+            }
+        }
+        Values::I64(values) => {
+            if let ValuesMut::I64(out) = out.overwrite(Kind::I64, positions.len()) {
+                pick(values, positions, out);
+            }
+        }
+    }
+}
+
+fn pick<T: Copy>(values: &[T], positions: &[u32], out: &mut [T]) {
+    for (out, &position) in out.iter_mut().zip(positions) {
+        *out = values[position as usize];
+    }
+}

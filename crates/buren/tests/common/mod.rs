@@ -1,0 +1,210 @@
+//! Tables in plain code, for the tests to hold files against.
+#![allow(dead_code)]
+
+use brc_core::table::ColumnSummary;
+use brc_core::{
+    Batch, BatchWriter, Column, Dictionary, Order, Part, Result, ScanOptions, Scanned, Schema, Sink, Statistics,
+    Summary, Table, Values,
+};
+use buren::{Reader, Writer, WriterOptions};
+use std::io::Write;
+use std::path::Path;
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Data {
+    /// Strings.
+    Strings(Vec<Vec<u8>>),
+    /// Numbers.
+    Numbers(Vec<i64>),
+}
+
+/// One field of a row.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cell {
+    /// A string.
+    Text(Vec<u8>),
+    /// A number.
+    Number(i64),
+}
+
+impl Data {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Strings(values) => values.len(),
+            Self::Numbers(values) => values.len(),
+        }
+    }
+
+    pub fn cell(&self, row: usize) -> Cell {
+        match self {
+            Self::Strings(values) => Cell::Text(values[row].clone()),
+            Self::Numbers(values) => Cell::Number(values[row]),
+        }
+    }
+}
+
+/// The rows of some columns.
+pub fn rows(columns: &[Data]) -> Vec<Vec<Cell>> {
+    (0..columns[0].len()).map(|row| columns.iter().map(|column| column.cell(row)).collect()).collect()
+}
+
+/// The schema of some columns, named `a`, `b` …
+pub fn schema(columns: &[Data]) -> Schema {
+    let column = |(index, data): (usize, &Data)| {
+        let name = char::from(b'a' + index as u8);
+        match data {
+            Data::Strings(_) => format!("{name}:string"),
+            Data::Numbers(_) => format!("{name}:decimal({index})"),
+        }
+    };
+    Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
+}
+
+/// Options of that compression and key.
+pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
+    WriterOptions { compression: brc_compress::by_name(compression).unwrap(), key: key.map(str::to_owned) }
+}
+
+/// Writes a file: each part has that many rows, the last one the rest. `workers` encoders take turns.
+pub fn write(columns: &[Data], parts: &[usize], options: WriterOptions, workers: usize) -> Result<Vec<u8>> {
+    let mut writer = Writer::new(&schema(columns), options)?;
+    let mut encoders: Vec<_> = (0..workers).map(|_| writer.encoder()).collect();
+    let mut dictionaries: Vec<Vec<Dictionary>> = vec![vec![Dictionary::new(); columns.len()]; workers];
+    let mut file = writer.start();
+    let all = columns[0].len();
+    let mut start = 0;
+    for (index, rows) in parts.iter().copied().chain([usize::MAX]).enumerate() {
+        let end = start + rows.min(all - start);
+        let worker = index % workers;
+        let encoder = &mut encoders[worker];
+        while start < end {
+            let batch_end = end.min(start + 1 + (start * 7) % 1000);
+            lend(columns, start..batch_end, &mut dictionaries[worker], encoder.as_mut())?;
+            start = batch_end;
+        }
+        let mut part: Part = encoder.finish()?;
+        writer.append(&mut part)?;
+        file.extend_from_slice(&part.bytes);
+    }
+    file.extend_from_slice(&writer.finish()?);
+    Ok(file)
+}
+
+/// Lends some rows as a batch; numbers alternate between the widths that hold them.
+fn lend(
+    columns: &[Data],
+    rows: std::ops::Range<usize>,
+    dictionaries: &mut [Dictionary],
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let mut codes = vec![Vec::new(); columns.len()];
+    let mut narrow = vec![Vec::new(); columns.len()];
+    for (index, column) in columns.iter().enumerate() {
+        match column {
+            Data::Strings(values) => {
+                for value in &values[rows.clone()] {
+                    let dictionary = &mut dictionaries[index];
+                    let known = dictionary.iter().position(|known| known == value.as_slice());
+                    codes[index].push(known.map_or_else(|| dictionary.push(value), |code| code as u32));
+                }
+            }
+            Data::Numbers(values) if rows.start % 2 == 0 => {
+                narrow[index] = values[rows.clone()].iter().filter_map(|&value| i16::try_from(value).ok()).collect();
+            }
+            Data::Numbers(_) => {}
+        }
+    }
+    let lent: Vec<_> = columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| match column {
+            Data::Strings(_) => Column::Codes { codes: &codes[index], dictionary: &dictionaries[index] },
+            Data::Numbers(_) if narrow[index].len() == rows.len() => Column::Values(Values::I16(&narrow[index])),
+            Data::Numbers(values) => Column::Values(Values::I64(&values[rows.clone()])),
+        })
+        .collect();
+    sink.batch(&Batch { rows: rows.len(), columns: &lent })
+}
+
+/// Opens a file of these bytes.
+pub fn open(bytes: &[u8]) -> Result<Reader> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    Reader::open(file, Path::new("t.buren"))
+}
+
+/// Collects what a scan delivers.
+#[derive(Default)]
+pub struct Collected {
+    /// The rows delivered.
+    pub rows: Vec<Vec<Cell>>,
+    /// The summaries delivered, each with its rows.
+    pub summaries: Vec<(u64, Vec<CellSummary>)>,
+    /// Batches delivered.
+    pub batches: usize,
+}
+
+/// What a summary says of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CellSummary {
+    /// All have this value.
+    Text(Vec<u8>),
+    /// Their statistics.
+    Numbers(Statistics),
+}
+
+impl Sink for Collected {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let mut columns = Vec::new();
+        for column in batch.columns {
+            columns.push(match column {
+                Column::Values(values) => {
+                    (0..values.len()).map(|row| Cell::Number(values.get(row))).collect::<Vec<_>>()
+                }
+                _ => {
+                    let mut codes = Vec::new();
+                    brc_core::batch::codes_of(column, &mut codes);
+                    let dictionary = column.dictionary().unwrap();
+                    codes.iter().map(|&code| Cell::Text(dictionary.get(code).to_vec())).collect()
+                }
+            });
+        }
+        assert!(batch.rows > 0 && columns.iter().all(|column| column.len() == batch.rows));
+        self.rows.extend((0..batch.rows).map(|row| columns.iter().map(|column| column[row].clone()).collect()));
+        self.batches += 1;
+        Ok(())
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        let column = |column: &ColumnSummary<'_>| match column {
+            ColumnSummary::Code { code, dictionary } => CellSummary::Text(dictionary.get(*code).to_vec()),
+            ColumnSummary::Numbers(statistics) => CellSummary::Numbers(*statistics),
+        };
+        self.summaries.push((summary.rows, summary.columns.iter().map(column).collect()));
+        Ok(())
+    }
+}
+
+/// Scans all row groups with one scanner.
+pub fn scan(reader: &Reader, options: &ScanOptions) -> Result<(Collected, Vec<Scanned>)> {
+    let mut collected = Collected::default();
+    let mut all = Vec::new();
+    let mut scanner = reader.scanner(options)?;
+    let mut index = 0;
+    while let Some(split) = reader.split(index) {
+        match scanner.scan(&split, &mut collected) {
+            Ok(scanned) => all.push(scanned.unwrap()),
+            Err(brc_core::ScanError::Other(error)) => return Err(error),
+            Err(other) => panic!("{other:?}"),
+        }
+        index += 1;
+    }
+    Ok((collected, all))
+}
+
+/// All rows of all columns.
+pub fn scan_all(reader: &Reader, order: Order) -> Result<Vec<Vec<Cell>>> {
+    let options = ScanOptions { order, ..ScanOptions::everything(reader.schema()) };
+    Ok(scan(reader, &options)?.0.rows)
+}

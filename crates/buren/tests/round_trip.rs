@@ -1,0 +1,221 @@
+//! Random tables come back as they were, whatever the options, and what a scan skips or summarises was right to.
+
+mod common;
+
+use brc_core::{Comparison, Error, Known, Order, Predicate, Progress, ScanOptions, Schema, Statistics, Table, Verdict};
+use buren::Writer;
+use common::{Cell, CellSummary, Data, open, options, rows, scan, scan_all, schema, write};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Columns of the same length: strings of various cardinality, numbers of various spread.
+fn tables() -> impl Strategy<Value = Vec<Data>> {
+    let column = |rows: usize| {
+        let names = prop::sample::select(vec![1usize, 2, 5, 40, 100_000]);
+        let strings = (names, any::<u64>()).prop_map(move |(names, seed)| {
+            let name = move |row: usize| format!("n{}", mix(seed, row) as usize % names).into_bytes();
+            Data::Strings((0..rows).map(name).collect())
+        });
+        let shift = prop::sample::select(vec![0u32, 20, 31, 33, 47, 50, 54, 60, 63]);
+        let numbers = (shift, any::<i64>(), any::<u64>()).prop_map(move |(shift, base, seed)| {
+            let base = if shift > 40 { base >> shift.min(62) } else { base };
+            let number = move |row: usize| base.wrapping_add((mix(seed, row) as i64) >> shift);
+            Data::Numbers((0..rows).map(number).collect())
+        });
+        prop_oneof![strings, numbers]
+    };
+    prop_oneof![1usize..50, 1000usize..4000].prop_flat_map(move |rows| prop::collection::vec(column(rows), 1..5))
+}
+
+fn mix(seed: u64, row: usize) -> u64 {
+    let mixed = (seed ^ row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+fn compressions() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(brc_compress::COMPRESSIONS.iter().map(|compression| compression.name()).collect::<Vec<_>>())
+}
+
+fn sorted(mut rows: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
+    rows.sort();
+    rows
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn rows_come_back(
+        table in tables(),
+        parts in prop::collection::vec(0usize..3000, 0..4),
+        compression in compressions(),
+        by_key: bool,
+    ) {
+        let key = table.iter().position(|column| matches!(column, Data::Strings(_))).filter(|_| by_key);
+        let key = key.map(|column| schema(&table).fields()[column].name.clone());
+        let bytes = write(&table, &parts, options(compression, key.as_deref()), 2).unwrap();
+        prop_assert_eq!(&bytes, &write(&table, &parts, options(compression, key.as_deref()), 1).unwrap());
+        let reader = open(&bytes).unwrap();
+        prop_assert_eq!(reader.schema(), &schema(&table));
+        prop_assert_eq!(reader.rows(), Some(table[0].len() as u64));
+        let expected = rows(&table);
+        prop_assert_eq!(&scan_all(&reader, Order::Original).unwrap(), &expected);
+        prop_assert_eq!(sorted(scan_all(&reader, Order::Any).unwrap()), sorted(expected));
+        let verified = reader.verify(2, &Progress::default()).unwrap();
+        prop_assert_eq!(verified.rows, table[0].len() as u64);
+        reader.describe().unwrap();
+    }
+
+    #[test]
+    fn projections_deliver_their_columns(table in tables(), columns in prop::collection::vec(0usize..4, 0..4)) {
+        let columns: Vec<_> = columns.into_iter().filter(|&column| column < table.len()).collect();
+        let bytes = write(&table, &[1500], options("none", None), 1).unwrap();
+        let reader = open(&bytes).unwrap();
+        for order in [Order::Any, Order::Original] {
+            let asked = ScanOptions { projection: columns.clone(), predicate: None, statistics: false, order };
+            let (found, scanned) = scan(&reader, &asked).unwrap();
+            let expected = rows(&table);
+            let expected = expected.iter().map(|row| columns.iter().map(|&column| row[column].clone()).collect::<Vec<_>>());
+            prop_assert_eq!(sorted(found.rows), sorted(expected.collect()));
+            prop_assert_eq!(scanned.iter().map(|scanned| scanned.rows).sum::<u64>(), table[0].len() as u64);
+        }
+    }
+
+    #[test]
+    fn what_is_skipped_or_summarised_was_right_to_be(
+        table in tables(),
+        parts in prop::collection::vec(0usize..3000, 0..3),
+        number: prop::sample::Index,
+        text: prop::sample::Index,
+        negated: bool,
+        either: bool,
+    ) {
+        let mut conditions = Vec::new();
+        for (column, data) in table.iter().enumerate() {
+            conditions.push(match data {
+                Data::Numbers(values) => Predicate::Number { column, low: *number.get(values), high: i64::MAX },
+                Data::Strings(values) => {
+                    Predicate::Text { column, comparison: Comparison::LessOrEqual, value: text.get(values).clone() }
+                }
+            });
+        }
+        let predicate = if either { Predicate::Or(conditions) } else { Predicate::And(conditions) };
+        let predicate = if negated { Predicate::Not(Box::new(predicate)) } else { predicate };
+        let expected: Vec<_> = rows(&table).into_iter().filter(|row| holds(&predicate, row)).collect();
+        let reader = open(&write(&table, &parts, options("none", None), 1).unwrap()).unwrap();
+        for (statistics, order) in [(false, Order::Any), (true, Order::Any), (true, Order::Original)] {
+            let predicate = Some(predicate.clone());
+            let options = ScanOptions { predicate: predicate.clone(), statistics, order, ..ScanOptions::everything(reader.schema()) };
+            let (found, scanned) = scan(&reader, &options).unwrap();
+            let accounted: u64 = scanned.iter().map(brc_core::Scanned::all_rows).sum();
+            prop_assert_eq!(accounted, table[0].len() as u64);
+            let matching: Vec<_> = found.rows.into_iter().filter(|row| holds(predicate.as_ref().unwrap(), row)).collect();
+            if found.summaries.is_empty() {
+                prop_assert_eq!(sorted(matching), sorted(expected.clone()));
+            } else {
+                prop_assert!(statistics && order == Order::Any);
+                prop_assert_eq!(totals(&matching, &found.summaries, table.len()), totals(&expected, &[], table.len()));
+            }
+        }
+    }
+}
+
+fn holds(predicate: &Predicate, row: &[Cell]) -> bool {
+    let known = |column: usize| match &row[column] {
+        Cell::Text(value) => Known::Text(value),
+        Cell::Number(value) => Known::Numbers { min: *value, max: *value },
+    };
+    predicate.decide(&known) == Verdict::Always
+}
+
+/// For each column, the statistics of its numbers, or how often it has each string.
+fn totals(
+    rows: &[Vec<Cell>],
+    summaries: &[(u64, Vec<CellSummary>)],
+    columns: usize,
+) -> Vec<(Statistics, BTreeMap<Vec<u8>, u64>)> {
+    let mut totals = vec![(Statistics::EMPTY, BTreeMap::new()); columns];
+    for row in rows {
+        for ((numbers, strings), cell) in totals.iter_mut().zip(row) {
+            match cell {
+                Cell::Number(value) => numbers.add(*value),
+                Cell::Text(value) => *strings.entry(value.clone()).or_default() += 1,
+            }
+        }
+    }
+    for (rows, columns) in summaries {
+        for ((numbers, strings), column) in totals.iter_mut().zip(columns) {
+            match column {
+                CellSummary::Numbers(statistics) => numbers.merge(statistics),
+                CellSummary::Text(value) => *strings.entry(value.clone()).or_default() += rows,
+            }
+        }
+    }
+    totals
+}
+
+#[test]
+fn an_empty_table_is_a_file_without_row_groups() {
+    let table = [Data::Strings(vec![]), Data::Numbers(vec![])];
+    let reader = open(&write(&table, &[0, 0], options("none", None), 1).unwrap()).unwrap();
+    assert_eq!(reader.rows(), Some(0));
+    assert_eq!(reader.split(0), None);
+    assert_eq!(scan_all(&reader, Order::Original).unwrap(), Vec::<Vec<Cell>>::new());
+}
+
+#[test]
+fn the_key_must_be_a_string_column() {
+    let table = Schema::parse("name:string,size:int").unwrap();
+    for (key, message) in [
+        ("size", "cannot cluster by column 'size': it is int, not string"),
+        ("color", "there is no column 'color' to cluster by"),
+    ] {
+        let error = Writer::new(&table, options("none", Some(key))).err().unwrap();
+        assert!(matches!(&error, Error::Usage(found) if found == message), "{error}");
+    }
+}
+
+/// Several blocks in a chunk, runs across them, and predicates that leave most of them unread.
+#[test]
+fn chunks_of_several_blocks() {
+    let row_count = 200_000;
+    let key = |row: usize| mix(1, row) % 40;
+    let table = [
+        Data::Strings((0..row_count).map(|row| format!("k{}", key(row)).into_bytes()).collect()),
+        Data::Numbers((0..row_count).map(|row| (key(row) * 1000 + mix(2, row) % 700) as i64).collect()),
+        Data::Strings((0..row_count).map(|row| format!("{}", mix(3, row) % 300).into_bytes()).collect()),
+        Data::Numbers((0..row_count).map(|row| (mix(4, row) >> 20) as i64).collect()),
+    ];
+    let expected = rows(&table);
+    for compression in ["none", "snappy"] {
+        let reader = open(&write(&table, &[150_000], options(compression, None), 1).unwrap()).unwrap();
+        assert_eq!(scan_all(&reader, Order::Original).unwrap(), expected);
+        assert_eq!(reader.verify(2, &Progress::default()).unwrap().row_groups, 2);
+        let everything = ScanOptions { order: Order::Any, ..ScanOptions::everything(reader.schema()) };
+        let (_, all) = scan(&reader, &everything).unwrap();
+        let predicate = Predicate::And(vec![
+            Predicate::Text { column: 0, comparison: Comparison::Equal, value: b"k7".to_vec() },
+            Predicate::Number { column: 1, low: 7000, high: 7699 },
+        ]);
+        let (found, scanned) =
+            scan(&reader, &ScanOptions { predicate: Some(predicate.clone()), ..everything.clone() }).unwrap();
+        let matching: Vec<_> = expected.iter().filter(|row| holds(&predicate, row)).cloned().collect();
+        assert_eq!(sorted(found.rows), sorted(matching));
+        let bytes = |scanned: &[brc_core::Scanned]| scanned.iter().map(|scanned| scanned.bytes).sum::<u64>();
+        assert!(bytes(&scanned) * 3 < bytes(&all) * 2, "{} of {} bytes", bytes(&scanned), bytes(&all));
+        let description = reader.describe().unwrap();
+        assert_eq!(description.columns[1].schemes, [("run-packed", 2)]);
+        assert_eq!(description.columns[1].widths, Some((10, 10)));
+    }
+}
+
+#[test]
+fn several_workers_make_the_same_file() {
+    let names = (0..5000u32).map(|row| format!("{}", row * row % 97).into_bytes()).collect();
+    let table = [Data::Numbers((0..5000).map(|row| row * 37 % 1999 - 999).collect()), Data::Strings(names)];
+    let parts = [700, 1, 900, 1300, 600];
+    let one = write(&table, &parts, options("lz4", None), 1).unwrap();
+    for workers in 2..6 {
+        assert_eq!(write(&table, &parts, options("lz4", None), workers).unwrap(), one);
+    }
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Writes the Rust code of the Cap'n Proto schemas; it is committed, so that building needs no extra tool.
+#
+#   scripts/regenerate-schemas.sh           generate
+#   scripts/regenerate-schemas.sh --check   say whether the committed code is current (what CI runs)
+#
+# Needs `capnp` 0.9 or newer (Debian: apt-get install capnproto) and fetches the plugin of the version below by itself.
+set -euo pipefail
+
+plugin_version=0.27.0
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+check=false
+case "${1-}" in
+    "") ;;
+    --check) check=true ;;
+    *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+
+if ! command -v capnp >/dev/null; then
+    if $check; then
+        echo "schemas: not checked, the capnp tool is not installed"
+        exit 0
+    fi
+    echo "schemas: install the capnp tool first (Debian: apt-get install capnproto)" >&2
+    exit 1
+fi
+
+plugin_root=${CAPNPC_ROOT:-${CARGO_TARGET_DIR:-target}/capnpc-$plugin_version}
+plugin=$plugin_root/bin/capnpc-rust
+[ -x "$plugin" ] || cargo install --quiet capnpc --version "$plugin_version" --root "$plugin_root"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# generate SCHEMA TARGET: the code of one schema, formatted as `cargo fmt` leaves it.
+generate() {
+    local code
+    capnp compile --src-prefix=schemas -o"$plugin:$work" "$1"
+    code=$work/$(basename "$1" .capnp)_capnp.rs
+    # The tool that parsed the schema says its version; the code does not depend on it.
+    sed -i "/^\/\/ capnp binary version/d" "$code"
+    rustfmt --edition 2024 --config-path "$root" "$code"
+    if ! $check; then
+        cp "$code" "$2"
+    elif ! cmp -s "$code" "$2"; then
+        echo "schemas: $2 is not what $1 generates; run scripts/regenerate-schemas.sh" >&2
+        exit 1
+    fi
+}
+
+generate schemas/buren.capnp crates/buren/src/buren_capnp.rs
+echo "schemas: $($check && echo current || echo written)"
