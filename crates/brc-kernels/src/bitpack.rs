@@ -6,16 +6,16 @@
 //! shuffle. The lane is the narrowest of 16, 32 and 64 bits that holds the width ([`lane_bits`]). A last group that is
 //! not full keeps only the words its rows reach into: [`packed_bytes`] tells how much.
 //!
-//! Packed values are unsigned. [`rebase`] and [`unbase`] turn them into signed ones and back by the base of the run
-//! they lie in: a frame of reference.
+//! What is packed are the differences of signed values from a *base*, one for each run of values: [`pack`] subtracts
+//! it and [`unpack`] adds it again.
 
 mod lanes;
-mod runs;
 #[cfg(test)]
 mod tests;
+mod values;
 
-pub use lanes::{GROUP, LANE_ROW_BYTES, Lane, lane_bits, pack, packed_bytes, unpack, width_of};
-pub use runs::{Narrow, rebase, unbase};
+pub use lanes::{GROUP, LANE_ROW_BYTES, lane_bits, packed_bytes, width_of};
+pub use values::{Value, pack, unpack};
 
 use crate::cpu::Level;
 

@@ -9,7 +9,7 @@ pub enum Level {
     Portable,
     /// AVX2, BMI1, BMI2, POPCNT, LZCNT and AES on x86-64.
     Avx2,
-    /// Additionally AVX-512 F, BW, CD, DQ, VL, VBMI and VBMI2, as from Ice Lake and Zen 4.
+    /// Additionally AVX-512 F, BW, CD, DQ, VL, VBMI and VBMI2, and VAES, as from Ice Lake and Zen 4.
     Avx512,
 }
 
@@ -54,7 +54,8 @@ fn detect() -> Level {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2");
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("vaes");
     match (avx2, avx512) {
         (true, true) => Level::Avx512,
         (true, false) => Level::Avx2,

@@ -1,37 +1,29 @@
 //! Turns names into dense codes, about a nanosecond each: every row of a text table needs one.
 //!
-//! Names of up to [`SHORT`] bytes, which are nearly all, are two machine words. They live in a table without collisions:
-//! the low bits of a name's hash choose a *group*, the group's displacement is added to the high bits, and the sum is the
-//! name's slot. Whenever a new name falls on a taken slot, its group gets another displacement ("hash, displace, and
-//! compress", Belazzougui, Botelho and Dietzfelbinger 2009, done incrementally). So a look-up is one comparison with one
-//! slot, the table is dense enough for the first-level cache, and no branch depends on which name comes.
-//! Whatever does not fit that scheme goes to a second table that compares with the dictionary.
+//! Names of up to [`SHORT`] bytes, which are nearly all, live whole in a table without collisions. A name's hash chooses
+//! a *group*; the group's displacement moves the name to its slot. Whenever a new name falls on a taken slot, its group
+//! gets another displacement ("hash, displace, and compress" of Belazzougui, Botelho and Dietzfelbinger, 2009, done one
+//! name at a time). So a look-up is one comparison with one slot, no branch depends on which name comes, and the table
+//! stays dense enough for the caches nearest to the processor. All other names go to a second table that compares with
+//! the dictionary.
 
+use crate::cpu::Level;
 use brc_core::Dictionary;
 
-/// The longest name that is kept in the table of short names, in bytes.
+/// The longest name that the table of short names holds, in bytes.
 pub const SHORT: usize = 16;
 
-/// A short name: its first eight bytes, and those behind them; up to eight bytes are in both words. Zero-padded. With
-/// the length it tells the name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Key {
-    pub(crate) first: u64,
-    pub(crate) rest: u64,
-    pub(crate) length: u32,
-}
+/// What fills a short name up to [`SHORT`] bytes. No name of a text table contains it, so that the padded name and the
+/// name tell each other.
+pub(crate) const PADDING: u8 = b'\n';
 
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub(crate) struct Slot {
-    pub(crate) first: u64,
-    pub(crate) rest: u64,
-    /// 0 if the slot is free: no name is empty.
-    pub(crate) length: u32,
-    pub(crate) code: u32,
-}
+/// A short name, padded: two little-endian words.
+pub(crate) type Key = [u64; 2];
 
-/// Gives each distinct name a code: 0, 1, 2 … in the order in which they first came.
+/// The key of a free slot: no name at all.
+const NO_KEY: Key = [u64::from_le_bytes([PADDING; 8]); 2];
+
+/// Gives each distinct name a code: 0, 1, 2 …
 #[derive(Debug, Clone)]
 pub struct Interner {
     dictionary: Dictionary,
@@ -39,17 +31,12 @@ pub struct Interner {
     long: LongNames,
 }
 
-impl Default for Interner {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Interner {
-    /// An interner that knows no name.
+    /// An interner that knows no name. Its hash is one that kernels of `level` compute at once.
     #[must_use]
-    pub fn new() -> Self {
-        Self { dictionary: Dictionary::new(), short: ShortNames::new(10), long: LongNames::default() }
+    pub fn new(level: Level) -> Self {
+        let hash = HashKind::of(level.min(Level::best()));
+        Self { dictionary: Dictionary::new(), short: ShortNames::new(hash, 0), long: LongNames::default() }
     }
 
     /// The names so far, by code.
@@ -58,147 +45,242 @@ impl Interner {
         &self.dictionary
     }
 
+    /// The code of a name, if it was seen before.
+    #[must_use]
+    pub fn get(&self, name: &[u8]) -> Option<u32> {
+        let short = key(name).and_then(|key| self.short.get(&key));
+        short.or_else(|| self.long.get(name, &self.dictionary))
+    }
+
     /// The code of a name; a new one if it was never seen.
     pub fn intern(&mut self, name: &[u8]) -> u32 {
-        if (1..=SHORT).contains(&name.len()) {
-            let key = Key::new(name);
-            if let Some(code) = self.short.get(&key) {
-                return code;
-            }
-            if let Some(code) = self.long.get(name, &self.dictionary) {
-                return code;
-            }
-            let code = self.dictionary.push(name);
-            if !self.short.insert(&key, code) {
-                self.long.insert(name, code);
-            }
+        if let Some(code) = self.get(name) {
             return code;
         }
-        self.long.get(name, &self.dictionary).unwrap_or_else(|| {
-            let code = self.dictionary.push(name);
+        let code = self.dictionary.push(name);
+        let placed = key(name).is_some_and(|key| self.short.insert(Slot { key, code, ..Slot::FREE }));
+        if !placed {
             self.long.insert(name, code);
-            code
-        })
+        }
+        code
     }
 }
 
-impl Key {
-    pub(crate) fn new(name: &[u8]) -> Self {
-        let word = |bytes: &[u8]| {
-            let mut padded = [0; 8];
-            padded[..bytes.len()].copy_from_slice(bytes);
-            u64::from_le_bytes(padded)
-        };
-        let first = word(&name[..name.len().min(8)]);
-        let rest = if name.len() > 8 { word(&name[8..]) } else { first };
-        Self { first, rest, length: name.len() as u32 }
+/// The padded form of a name that is short enough, not empty, and free of padding.
+pub(crate) fn key(name: &[u8]) -> Option<Key> {
+    if name.is_empty() || name.len() > SHORT || name.contains(&PADDING) {
+        return None;
+    }
+    let mut padded = [PADDING; SHORT];
+    padded[..name.len()].copy_from_slice(name);
+    let word = |at: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&padded[at..at + 8]);
+        u64::from_le_bytes(bytes)
+    };
+    Some([word(0), word(8)])
+}
+
+/// How keys are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HashKind {
+    /// Two rounds of AES: 32 well-mixed bits in two instructions, for four keys at once with AVX-512.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    Aes,
+    /// A multiplication, for processors without AES instructions.
+    Multiply,
+}
+
+impl HashKind {
+    fn of(level: Level) -> Self {
+        if cfg!(target_arch = "x86_64") && level >= Level::Avx2 { Self::Aes } else { Self::Multiply }
     }
 
-    #[inline(always)]
-    pub(crate) fn hash(first: u64, rest: u64) -> u64 {
-        const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-        (first ^ rest.rotate_left(29)).wrapping_mul(SPREAD)
+    fn hash(self, key: &Key) -> u32 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Aes` is chosen only where the level has AES instructions.
+            Self::Aes => unsafe { aes::hash(key) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Aes => unreachable!("AES hashing is chosen on x86-64 only"),
+            Self::Multiply => {
+                const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+                let product = u128::from(key[0] ^ key[1].rotate_left(29)) * u128::from(SPREAD);
+                let folded = product as u64 ^ (product >> 64) as u64;
+                folded as u32 ^ (folded >> 32) as u32
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod aes {
+    use super::Key;
+    use std::arch::x86_64::{
+        _mm_aesenc_si128, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_set_epi64x,
+    };
+
+    /// The round key: digits of π.
+    pub(crate) const ROUND: [i64; 2] = [0x1319_8A2E_0370_7344, 0x243F_6A88_85A3_08D3];
+
+    /// # Safety
+    /// The processor has AES instructions.
+    #[target_feature(enable = "aes")]
+    pub(super) unsafe fn hash(key: &Key) -> u32 {
+        let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
+        // SAFETY: a key is sixteen readable bytes.
+        let key = unsafe { _mm_loadu_si128(key.as_ptr().cast()) };
+        _mm_cvtsi128_si32(_mm_aesenc_si128(_mm_aesenc_si128(key, round), round)) as u32
+    }
+}
+
+/// A place for a short name.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(32))]
+pub(crate) struct Slot {
+    pub(crate) key: Key,
+    pub(crate) code: u32,
+}
+
+impl Slot {
+    const FREE: Self = Self { key: NO_KEY, code: 0 };
+
+    fn is_free(&self) -> bool {
+        self.key == NO_KEY
     }
 }
 
 /// The table of short names.
 #[derive(Debug, Clone)]
 pub(crate) struct ShortNames {
-    /// 2^bits of them.
+    hash: HashKind,
+    /// A slot that is always free, where kernels send rows they leave out; then 2^[`ShortNames::bits`] places.
     pub(crate) slots: Vec<Slot>,
-    /// One displacement for each group of names; half as many groups as slots.
-    pub(crate) displacements: Vec<u16>,
-    /// The slots have 2^bits places.
     pub(crate) bits: u32,
-    names: usize,
-    /// The slots of each group's names, so that a group can be moved.
+    /// One for each group; a power of two of them.
+    pub(crate) displacements: Vec<u32>,
+    /// The displacements once more, if they are few enough for two vector registers.
+    pub(crate) few: Option<Box<[u8; ShortNames::FEW_GROUPS]>>,
+    /// The places of each group's names, so that a group can be moved.
     groups: Vec<Vec<u32>>,
+    names: usize,
 }
 
 impl ShortNames {
-    fn new(bits: u32) -> Self {
-        let groups = 1 << (bits - 1);
+    pub(crate) const FEW_GROUPS: usize = 128;
+    const FEWEST_BITS: u32 = 10;
+
+    /// `size` 0 is the smallest table, each further one twice as large.
+    fn new(hash: HashKind, size: u32) -> Self {
+        let bits = Self::FEWEST_BITS + size;
+        let few = size == 0;
+        let groups = if few { Self::FEW_GROUPS } else { 1 << (bits - 2) };
         Self {
-            slots: vec![Slot::default(); 1 << bits],
-            displacements: vec![0; groups],
+            hash,
+            slots: vec![Slot::FREE; (1 << bits) + 1],
             bits,
-            names: 0,
+            displacements: vec![0; groups],
+            few: few.then(|| Box::new([0; Self::FEW_GROUPS])),
             groups: vec![Vec::new(); groups],
+            names: 0,
         }
     }
 
-    fn group(&self, hash: u64) -> usize {
-        (hash >> 16) as usize & (self.displacements.len() - 1)
+    /// How many names the table takes before it grows: more in a large one, whose groups have more displacements.
+    fn most_names(&self) -> usize {
+        let places = 1 << self.bits;
+        if self.few.is_some() { places / 2 } else { places / 16 * 11 }
     }
 
-    fn home(&self, hash: u64, displacement: u16) -> usize {
-        ((hash >> (64 - self.bits)) as usize ^ displacement as usize) & (self.slots.len() - 1)
+    fn group(&self, hash: u32) -> usize {
+        (hash >> (32 - self.displacements.len().trailing_zeros())) as usize
+    }
+
+    /// The slot of a name. Behind the slot that is always free; kernels compute the same.
+    fn home(&self, hash: u32, displacement: u32) -> usize {
+        let place = hash.wrapping_add((hash >> 16).wrapping_mul(displacement));
+        (place as usize & ((1 << self.bits) - 1)) + 1
+    }
+
+    /// The slot in which a name lies, if it does.
+    pub(crate) fn find(&self, key: &Key) -> Option<usize> {
+        let hash = self.hash.hash(key);
+        let home = self.home(hash, self.displacements[self.group(hash)]);
+        (self.slots[home].key == *key).then_some(home)
     }
 
     fn get(&self, key: &Key) -> Option<u32> {
-        let hash = Key::hash(key.first, key.rest);
-        let slot = &self.slots[self.home(hash, self.displacements[self.group(hash)])];
-        (slot.first == key.first && slot.rest == key.rest && slot.length == key.length).then_some(slot.code)
+        self.find(key).map(|slot| self.slots[slot].code)
     }
 
-    fn insert(&mut self, key: &Key, code: u32) -> bool {
-        if self.names * 2 >= self.slots.len() {
+    /// Returns whether a place was found. For two names in 2³⁰ there is none.
+    fn insert(&mut self, slot: Slot) -> bool {
+        if self.names >= self.most_names() {
             self.grow();
         }
-        self.place(Slot { first: key.first, rest: key.rest, length: key.length, code })
+        if self.place(slot) {
+            return true;
+        }
+        // In a small table a group has few displacements to choose from.
+        self.few.is_some() && {
+            self.grow();
+            self.place(slot)
+        }
+    }
+
+    fn grow(&mut self) {
+        let mut size = self.bits - Self::FEWEST_BITS;
+        loop {
+            size += 1;
+            let mut larger = Self::new(self.hash, size);
+            if self.slots.iter().filter(|slot| !slot.is_free()).all(|&slot| larger.place(slot)) {
+                *self = larger;
+                return;
+            }
+        }
     }
 
     fn place(&mut self, slot: Slot) -> bool {
-        let hash = Key::hash(slot.first, slot.rest);
-        let group = self.group(hash);
-        let mut members: Vec<Slot> = Vec::new();
-        for &place in &self.groups[group] {
-            members.push(std::mem::take(&mut self.slots[place as usize]));
-        }
+        let group = self.group(self.hash.hash(&slot.key));
+        let mut members: Vec<Slot> =
+            self.groups[group].iter().map(|&home| std::mem::replace(&mut self.slots[home as usize], Slot::FREE)).collect();
         members.push(slot);
-        let old = self.displacements[group];
-        for attempt in 0..=u16::MAX {
-            let displacement = old.wrapping_add(attempt);
+        let current = self.displacements[group];
+        let tries = if self.few.is_some() { 1 << u8::BITS } else { 1 << self.bits.min(16) };
+        for attempt in 0..tries {
+            let displacement = (current + attempt) % tries;
             if self.place_group(group, displacement, &members) {
                 self.names += 1;
                 return true;
             }
-            if attempt as usize >= self.slots.len() {
-                break;
-            }
         }
         members.pop();
-        let back = self.place_group(group, old, &members);
-        debug_assert!(back);
+        self.place_group(group, current, &members);
         false
     }
 
-    fn place_group(&mut self, group: usize, displacement: u16, members: &[Slot]) -> bool {
+    fn place_group(&mut self, group: usize, displacement: u32, members: &[Slot]) -> bool {
         let homes: Vec<u32> =
-            members.iter().map(|slot| self.home(Key::hash(slot.first, slot.rest), displacement) as u32).collect();
+            members.iter().map(|slot| self.home(self.hash.hash(&slot.key), displacement) as u32).collect();
         let free = homes
             .iter()
             .enumerate()
-            .all(|(index, &home)| self.slots[home as usize].length == 0 && !homes[..index].contains(&home));
+            .all(|(index, &home)| self.slots[home as usize].is_free() && !homes[..index].contains(&home));
         if free {
             for (slot, &home) in members.iter().zip(&homes) {
                 self.slots[home as usize] = *slot;
             }
             self.displacements[group] = displacement;
+            if let Some(few) = &mut self.few {
+                few[group] = displacement as u8;
+            }
             self.groups[group] = homes;
         }
         free
     }
-
-    fn grow(&mut self) {
-        let old = std::mem::replace(self, Self::new(self.bits + 1));
-        for slot in old.slots.into_iter().filter(|slot| slot.length > 0) {
-            assert!(self.place(slot));
-        }
-    }
 }
 
-/// All other names: open addressing over their codes, with the hash beside it.
+/// All other names: open addressing over their codes, with the hash beside each.
 #[derive(Debug, Clone, Default)]
 struct LongNames {
     /// A power of two of them, or none.
@@ -220,7 +302,7 @@ impl LongNames {
         if self.slots.is_empty() {
             return None;
         }
-        let hash = hash_long(name);
+        let hash = hash_bytes(name);
         let mask = self.slots.len() - 1;
         let mut index = hash as usize & mask;
         loop {
@@ -244,7 +326,7 @@ impl LongNames {
                 }
             }
         }
-        self.place(LongSlot { hash: hash_long(name), code });
+        self.place(LongSlot { hash: hash_bytes(name), code });
         self.names += 1;
     }
 
@@ -258,14 +340,14 @@ impl LongNames {
     }
 }
 
-fn hash_long(name: &[u8]) -> u32 {
+fn hash_bytes(name: &[u8]) -> u32 {
     const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
     let fold = |state: u64, word: u64| {
         let product = u128::from(state ^ word) * u128::from(SPREAD);
         product as u64 ^ (product >> 64) as u64
     };
-    let mut state = name.len() as u64;
     let mut words = name.chunks_exact(8);
+    let mut state = name.len() as u64;
     for word in &mut words {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(word);
@@ -275,4 +357,56 @@ fn hash_long(name: &[u8]) -> u32 {
     last[..words.remainder().len()].copy_from_slice(words.remainder());
     state = fold(state, u64::from_le_bytes(last));
     (state >> 32) as u32 ^ state as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn check(level: Level, names: &[Vec<u8>]) {
+        let mut interner = Interner::new(level);
+        let mut oracle: HashMap<Vec<u8>, u32> = HashMap::new();
+        for name in names.iter().chain(names) {
+            let next = oracle.len() as u32;
+            let expected = *oracle.entry(name.clone()).or_insert(next);
+            assert_eq!(interner.intern(name), expected, "{:?}", name.escape_ascii().to_string());
+        }
+        assert_eq!(interner.dictionary().len(), oracle.len());
+        for (name, &code) in &oracle {
+            assert_eq!(interner.dictionary().get(code), name.as_slice());
+            assert_eq!(interner.get(name), Some(code));
+        }
+        assert_eq!(interner.get(b"never seen"), None);
+    }
+
+    #[test]
+    fn many_names_of_all_lengths() {
+        let names: Vec<Vec<u8>> =
+            (0..50_000u32).map(|i| format!("{i:0width$}", width = 1 + i as usize % 40).into_bytes()).collect();
+        for level in Level::available() {
+            check(level, &names);
+        }
+    }
+
+    #[test]
+    fn names_that_differ_little() {
+        let mut names: Vec<Vec<u8>> = (0..=20).map(|length| vec![b'a'; length]).collect();
+        names.extend([b"a\0".to_vec(), b"\0".to_vec(), b"\n".to_vec(), b"a\n".to_vec(), b"aaaaaaaaaaaaaaa\0".to_vec()]);
+        names.extend((0..=255u8).map(|byte| vec![byte]));
+        names.extend((0..=255u8).map(|byte| [b"0123456789abcde".as_slice(), &[byte]].concat()));
+        for level in Level::available() {
+            check(level, &names);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_names(names in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..200)) {
+            for level in Level::available() {
+                check(level, &names);
+            }
+        }
+    }
 }

@@ -3,7 +3,8 @@
 //! Sixteen bytes tell the frame of reference and the width; the packed differences from the frame follow. All arithmetic
 //! wraps at 64 bits, so the same form serves signed and unsigned integers.
 
-use brc_kernels::bitpack::{self, Lane};
+use brc_core::Run;
+use brc_kernels::bitpack;
 use brc_kernels::cpu::Level;
 
 /// The bytes before the packed differences: frame (8), width (1), zeros (7).
@@ -16,16 +17,8 @@ pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
     let width = bitpack::width_of(range);
     out.extend_from_slice(&frame.to_le_bytes());
     out.extend_from_slice(&[width as u8, 0, 0, 0, 0, 0, 0, 0]);
-    let differences = values.iter().map(|value| value.wrapping_sub(frame) as u64);
-    match bitpack::lane_bits(width) {
-        16 => pack(width, &differences.map(|value| value as u16).collect::<Vec<_>>(), out),
-        32 => pack(width, &differences.map(|value| value as u32).collect::<Vec<_>>(), out),
-        _ => pack(width, &differences.collect::<Vec<_>>(), out),
-    }
-}
-
-fn pack<L: Lane>(width: u32, lanes: &[L], out: &mut Vec<u8>) {
-    bitpack::pack(Level::best(), width, lanes, out);
+    let runs = [Run { code: 0, rows: values.len() as u32 }];
+    bitpack::pack(Level::best(), width, values, &runs, &[frame], out);
 }
 
 /// A packed array inside a block.
@@ -56,37 +49,25 @@ impl<'a> PackedArray<'a> {
 
     /// Replaces `out` by the integers, cut to 32 bits.
     pub(crate) fn read_u32(&self, out: &mut Vec<u32>) {
-        self.read(out, |value| value as u32);
+        const PART: usize = 1024;
+        out.clear();
+        let mut part = [0; PART];
+        for first in (0..self.count).step_by(PART) {
+            let part = &mut part[..PART.min(self.count - first)];
+            self.read_part(first, part);
+            out.extend(part.iter().map(|&value| value as u32));
+        }
     }
 
     /// Replaces `out` by the integers.
     pub(crate) fn read_i64(&self, out: &mut Vec<i64>) {
-        self.read(out, |value| value as i64);
+        out.resize(self.count, 0);
+        self.read_part(0, out);
     }
 
-    fn read<T>(&self, out: &mut Vec<T>, convert: impl Fn(u64) -> T) {
-        out.clear();
-        out.reserve(self.count);
-        match bitpack::lane_bits(self.width) {
-            16 => self.read_lanes::<u16, T>(out, convert),
-            32 => self.read_lanes::<u32, T>(out, convert),
-            _ => self.read_lanes::<u64, T>(out, convert),
-        }
-    }
-
-    fn read_lanes<L: Lane + Into<u64>, T>(&self, out: &mut Vec<T>, convert: impl Fn(u64) -> T) {
-        let mut room = [L::default(); bitpack::GROUP];
-        let group_bytes = self.width as usize * bitpack::LANE_ROW_BYTES;
-        let mut packed = self.packed;
-        let mut left = self.count;
-        while left > 0 {
-            let lanes = &mut room[..left.min(bitpack::GROUP)];
-            bitpack::unpack(Level::best(), self.width, packed, lanes);
-            let frame = self.frame as u64;
-            out.extend(lanes.iter().map(|&lane| convert(lane.into().wrapping_add(frame))));
-            left -= lanes.len();
-            packed = packed.get(group_bytes..).unwrap_or_default();
-        }
+    fn read_part(&self, first: usize, part: &mut [i64]) {
+        let runs = [Run { code: 0, rows: part.len() as u32 }];
+        bitpack::unpack(Level::best(), self.width, self.packed, first, &runs, &[self.frame], part);
     }
 }
 

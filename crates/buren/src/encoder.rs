@@ -7,7 +7,7 @@ use crate::footer_check::MOST_ROWS;
 use crate::integers::{Integers, UNKNOWN, slice};
 use crate::run_index::{self, RunStatistics};
 use crate::runs::RunWalk;
-use crate::schemes::{self, Facts, Frames, Lanes};
+use crate::schemes::{self, Facts, Frames};
 use brc_compress::Compression;
 use brc_core::{
     Batch, Column, DataType, Dictionary, Error, Part, PartEncoder, Result, Run, Schema, Sink, Statistics, Summary,
@@ -255,7 +255,6 @@ impl PartEncoder for Encoder {
 /// Writes column chunks, with buffers that are used again.
 #[derive(Default)]
 struct ChunkWriter {
-    lanes: Lanes,
     runs: Vec<Run>,
     compressed: Vec<u8>,
 }
@@ -306,7 +305,7 @@ impl ChunkWriter {
             let frames = Frames { chunk: min, runs: &self.runs, bases: &bases[of_block] };
             let block_start = bytes.len();
             let values = slice(integers.values(), start..end);
-            chunk.scheme.encode(chunk.width, values, frames, &mut self.lanes, bytes);
+            chunk.scheme.encode(chunk.width, values, frames, bytes);
             chunk.blocks.push(block::seal(compression, bytes, block_start, &mut self.compressed)?);
             start = end;
         }

@@ -5,7 +5,7 @@ use crate::footer::Chunk;
 use crate::integers::{Integers, for_values, wide};
 use crate::place::Place;
 use crate::reader::Reader;
-use crate::schemes::{Frames, Lanes};
+use crate::schemes::Frames;
 use brc_core::{Column, Dictionary, Result, Values};
 
 pub(crate) struct ScanColumn<'r> {
@@ -18,7 +18,6 @@ pub(crate) struct ScanColumn<'r> {
     row_group: usize,
     block: BlockBuffer,
     loaded: Option<usize>,
-    lanes: Lanes,
     integers: Integers,
     codes: Vec<u32>,
 }
@@ -34,7 +33,6 @@ impl<'r> ScanColumn<'r> {
             row_group: 0,
             block: BlockBuffer::default(),
             loaded: None,
-            lanes: Lanes::default(),
             integers: Integers::default(),
             codes: Vec::new(),
         })
@@ -74,7 +72,7 @@ impl<'r> ScanColumn<'r> {
         let frames = Frames { chunk: chunk.bounds().0, ..frames };
         let block = if chunk.blocks.is_empty() { &[][..] } else { self.block.bytes() };
         let out = self.integers.overwrite(chunk.kind(), rows);
-        chunk.scheme.decode(chunk.width, block, first, frames, &mut self.lanes, out);
+        chunk.scheme.decode(chunk.width, block, first, frames, out);
     }
 
     /// The integers decoded last: numbers, or codes of the chunk.

@@ -1,7 +1,4 @@
-//! The packed layout itself: unsigned values of up to 64 bits, in lanes.
-
-use super::{Kernel, run_at};
-use crate::cpu::Level;
+//! The packed layout itself: groups of unsigned values of up to 64 bits, in lanes.
 
 /// Values in a full group.
 pub const GROUP: usize = 1024;
@@ -39,93 +36,13 @@ pub fn packed_bytes(width: u32, count: u64) -> Option<u64> {
     (count / GROUP as u64).checked_mul(group_bytes)?.checked_add(rest_bytes)
 }
 
-fn packed_length(width: u32, count: usize) -> usize {
-    packed_bytes(width, count as u64).and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX)
-}
+/// An unsigned integer that values are packed in.
+pub(super) trait Lane: Copy + Default {
+    /// Packs a group, as far as there is room: a last group that is not full has less.
+    fn pack_group(width: u32, group: &[Self; GROUP], packed: &mut [u8]);
 
-/// An unsigned integer that values are packed from and unpacked to.
-pub trait Lane: Copy + Default + Send + Sync + 'static {
-    /// Its width in bits.
-    const BITS: u32;
-
-    #[doc(hidden)]
-    fn pack_groups(width: u32, groups: &[[Self; GROUP]], packed: &mut [u8]);
-
-    #[doc(hidden)]
-    fn unpack_groups(width: u32, packed: &[u8], groups: &mut [[Self; GROUP]]);
-}
-
-/// Appends `values` in packed form.
-///
-/// Bits of a value above `width` are lost. Widths are packed in the lane that [`lane_bits`] tells.
-///
-/// # Panics
-/// If `L` is not that lane.
-pub fn pack<L: Lane>(level: Level, width: u32, values: &[L], packed: &mut Vec<u8>) {
-    assert_eq!(L::BITS, lane_bits(width), "values of {width} bits are packed in another lane");
-    let start = packed.len();
-    packed.resize(start + packed_length(width, values.len()), 0);
-    let (groups, rest) = values.as_chunks::<GROUP>();
-    let (full, tail) = packed[start..].split_at_mut(groups.len() * width as usize * LANE_ROW_BYTES);
-    run_at(level, Pack { width, groups, packed: full });
-    if !rest.is_empty() {
-        let mut group = [L::default(); GROUP];
-        group[..rest.len()].copy_from_slice(rest);
-        let mut room = [0; GROUP * 8];
-        let room = &mut room[..width as usize * LANE_ROW_BYTES];
-        run_at(level, Pack { width, groups: std::slice::from_ref(&group), packed: room });
-        tail.copy_from_slice(&room[..tail.len()]);
-    }
-}
-
-/// Unpacks the first `values.len()` values of `packed`.
-///
-/// # Panics
-/// If `L` is not the lane that [`lane_bits`] tells, or `packed` is shorter than [`packed_bytes`].
-pub fn unpack<L: Lane>(level: Level, width: u32, packed: &[u8], values: &mut [L]) {
-    assert_eq!(L::BITS, lane_bits(width), "values of {width} bits are packed in another lane");
-    let packed = &packed[..packed_length(width, values.len())];
-    let (groups, rest) = values.as_chunks_mut::<GROUP>();
-    let (full, tail) = packed.split_at(groups.len() * width as usize * LANE_ROW_BYTES);
-    run_at(level, Unpack { width, packed: full, groups });
-    if !rest.is_empty() {
-        let mut room = [0; GROUP * 8];
-        let room = &mut room[..width as usize * LANE_ROW_BYTES];
-        room[..tail.len()].copy_from_slice(tail);
-        let mut group = [L::default(); GROUP];
-        run_at(level, Unpack { width, packed: room, groups: std::slice::from_mut(&mut group) });
-        rest.copy_from_slice(&group[..rest.len()]);
-    }
-}
-
-struct Pack<'a, L> {
-    width: u32,
-    groups: &'a [[L; GROUP]],
-    packed: &'a mut [u8],
-}
-
-impl<L: Lane> Kernel for Pack<'_, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        L::pack_groups(self.width, self.groups, self.packed);
-    }
-}
-
-struct Unpack<'a, L> {
-    width: u32,
-    packed: &'a [u8],
-    groups: &'a mut [[L; GROUP]],
-}
-
-impl<L: Lane> Kernel for Unpack<'_, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        L::unpack_groups(self.width, self.packed, self.groups);
-    }
+    /// Unpacks a full group and adds `base` to each value, wrapping.
+    fn unpack_group(width: u32, packed: &[u8], base: Self, group: &mut [Self; GROUP]);
 }
 
 /// Implements [`Lane`]: one copy of the loops for each width, so that all shifts are constants.
@@ -159,7 +76,7 @@ macro_rules! lane {
         }
 
         #[inline(always)]
-        fn $unpack<const WIDTH: usize>(packed: &[u8], group: &mut [$lane; GROUP]) {
+        fn $unpack<const WIDTH: usize>(packed: &[u8], base: $lane, group: &mut [$lane; GROUP]) {
             const BITS: usize = $lane::BITS as usize;
             const LANES: usize = GROUP / BITS;
             let mask = $lane::MAX >> (BITS - WIDTH);
@@ -178,7 +95,7 @@ macro_rules! lane {
                     }
                 }
                 for value in &mut unpacked {
-                    *value &= mask;
+                    *value = (*value & mask).wrapping_add(base);
                 }
                 *values = unpacked;
             }
@@ -199,31 +116,21 @@ macro_rules! lane {
         }
 
         impl Lane for $lane {
-            const BITS: u32 = $lane::BITS;
-
             #[inline(always)]
-            fn pack_groups(width: u32, groups: &[[Self; GROUP]], packed: &mut [u8]) {
+            fn pack_group(width: u32, group: &[Self; GROUP], packed: &mut [u8]) {
                 match width {
                     0 => {}
-                    $($width => {
-                        for (group, packed) in groups.iter().zip(packed.chunks_exact_mut($width * LANE_ROW_BYTES)) {
-                            $pack::<$width>(group, packed);
-                        }
-                    })+
-                    _ => unreachable!("the width was checked"),
+                    $($width => $pack::<$width>(group, packed),)+
+                    _ => unreachable!("{width} bits are packed in another lane"),
                 }
             }
 
             #[inline(always)]
-            fn unpack_groups(width: u32, packed: &[u8], groups: &mut [[Self; GROUP]]) {
+            fn unpack_group(width: u32, packed: &[u8], base: Self, group: &mut [Self; GROUP]) {
                 match width {
-                    0 => groups.as_flattened_mut().fill(0),
-                    $($width => {
-                        for (group, packed) in groups.iter_mut().zip(packed.chunks_exact($width * LANE_ROW_BYTES)) {
-                            $unpack::<$width>(packed, group);
-                        }
-                    })+
-                    _ => unreachable!("the width was checked"),
+                    0 => group.fill(base),
+                    $($width => $unpack::<$width>(packed, base, group),)+
+                    _ => unreachable!("{width} bits are packed in another lane"),
                 }
             }
         }

@@ -24,28 +24,36 @@ fn pack_slowly(width: u32, values: &[u64]) -> Vec<u8> {
     packed
 }
 
-fn check<L: Lane + TryFrom<u64> + Into<u64> + PartialEq + std::fmt::Debug>(width: u32, values: &[u64]) {
+fn one_run(count: usize) -> Vec<Run> {
+    (0..count.min(1)).map(|_| Run { code: 0, rows: count as u32 }).collect()
+}
+
+fn check<V: Value + PartialEq>(width: u32, values: &[u64], cut: fn(u64) -> V) {
     let expected = pack_slowly(width, values);
     assert_eq!(packed_bytes(width, values.len() as u64), Some(expected.len() as u64));
-    let lanes: Vec<L> = values.iter().map(|&value| L::try_from(value).ok().unwrap()).collect();
+    let runs = one_run(values.len());
+    let bases = vec![0; runs.len()];
+    let values: Vec<V> = values.iter().map(|&value| cut(value)).collect();
     for level in Level::available() {
         let mut packed = vec![7];
-        pack(level, width, &lanes, &mut packed);
+        pack(level, width, &values, &runs, &bases, &mut packed);
         assert!(packed[1..] == expected, "pack {} values of {width} bits with {level:?}", values.len());
-        let mut back = vec![L::default(); values.len()];
-        unpack(level, width, &expected, &mut back);
-        assert!(back == lanes, "unpack {} values of {width} bits with {level:?}", values.len());
+        let mut back = vec![V::default(); values.len()];
+        unpack(level, width, &expected, 0, &runs, &bases, &mut back);
+        assert!(back == values, "unpack {} values of {width} bits with {level:?}", values.len());
     }
 }
 
 fn check_width(width: u32, values: &[u64]) {
     let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
     let values: Vec<_> = values.iter().map(|value| value & mask).collect();
-    match lane_bits(width) {
-        16 => check::<u16>(width, &values),
-        32 => check::<u32>(width, &values),
-        _ => check::<u64>(width, &values),
+    if width <= 16 {
+        check(width, &values, |value| value as i16);
     }
+    if width <= 32 {
+        check(width, &values, |value| value as i32);
+    }
+    check(width, &values, |value| value as i64);
 }
 
 fn random(seed: u64, count: usize) -> Vec<u64> {
@@ -71,9 +79,9 @@ fn every_width_matches_the_layout() {
 /// The worked example of buren's SPEC.md.
 #[test]
 fn the_layout_is_pinned() {
-    let values: Vec<u16> = (0..130).map(|value| value * 7 % 1024).collect();
+    let values: Vec<i16> = (0..130).map(|value| value * 7 % 1024).collect();
     let mut packed = Vec::new();
-    pack(Level::Portable, 10, &values, &mut packed);
+    pack(Level::Portable, 10, &values, &one_run(130), &[0], &mut packed);
     assert_eq!(packed.len(), 256);
     // Lane 0 has values 0, 64 and 128: 0, 448 and 896. Lane 1 has 7, 455 and 903.
     let word = |at: usize| u16::from_le_bytes([packed[at], packed[at + 1]]);
@@ -101,27 +109,44 @@ proptest! {
 
     #[test]
     fn bases_are_added_and_subtracted(
-        runs in prop::collection::vec((1u32..200, any::<i64>()), 0..20),
+        runs in prop::collection::vec((prop_oneof![1u32..200, 1000u32..5000], any::<i64>()), 1..10),
         seed: u64,
-        shift in 0u32..48,
+        width in 1u32..=64,
+        first: prop::sample::Index,
+        count: prop::sample::Index,
     ) {
-        let bases: Vec<_> = runs.iter().map(|run| run.1 >> shift).collect();
+        let rows = runs.iter().map(|run| run.0 as usize).sum();
+        let mut values: Vec<i64> = random(seed, rows).iter().map(|value| (value >> (64 - width)) as i64).collect();
+        let base_of_row = runs.iter().flat_map(|run| std::iter::repeat_n(run.1, run.0 as usize));
+        values.iter_mut().zip(base_of_row).for_each(|(value, base)| *value = value.wrapping_add(base));
+        let first = first.index(rows);
+        let count = 1 + count.index(rows - first);
+        // The runs of the rows wanted, and all of them.
+        let mut start = 0;
+        let wanted: Vec<(Run, i64)> = runs.iter().filter_map(|&(rows, base)| {
+            let end = start + rows as usize;
+            let common = end.min(first + count).saturating_sub(start.max(first));
+            start = end;
+            (common > 0).then_some((Run { code: 0, rows: common as u32 }, base))
+        }).collect();
+        let (wanted, wanted_bases): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
+        let bases: Vec<_> = runs.iter().map(|run| run.1).collect();
         let runs: Vec<_> = runs.iter().map(|run| Run { code: 0, rows: run.0 }).collect();
-        let rows = runs.iter().map(|run| run.rows as usize).sum();
-        let lanes: Vec<u16> = random(seed, rows).iter().map(|&value| value as u16).collect();
-        let base_of_row = runs.iter().zip(&bases).flat_map(|(run, base)| std::iter::repeat_n(*base, run.rows as usize));
-        let expected: Vec<i64> =
-            lanes.iter().zip(base_of_row).map(|(&lane, base)| base.wrapping_add(i64::from(lane))).collect();
         for level in Level::available() {
-            let mut wide = vec![0i64; rows];
-            rebase(level, &lanes, &runs, &bases, &mut wide);
-            prop_assert_eq!(&wide, &expected);
-            let mut narrow = vec![0i16; rows];
-            rebase(level, &lanes, &runs, &bases, &mut narrow);
-            prop_assert!(narrow.iter().zip(&expected).all(|(&narrow, &wide)| narrow == wide as i16));
-            let mut back = vec![0u16; rows];
-            unbase(level, &wide, &runs, &bases, &mut back);
-            prop_assert_eq!(&back, &lanes);
+            let mut packed = Vec::new();
+            pack(level, width, &values, &runs, &bases, &mut packed);
+            let mut back = vec![0i64; count];
+            unpack(level, width, &packed, first, &wanted, &wanted_bases, &mut back);
+            prop_assert!(back == values[first..first + count]);
+            if width <= 16 {
+                let narrow: Vec<_> = values.iter().map(|&value| value as i16).collect();
+                let mut of_narrow = Vec::new();
+                pack(level, width, &narrow, &runs, &bases, &mut of_narrow);
+                prop_assert!(of_narrow == packed);
+                let mut back = vec![0i16; count];
+                unpack(level, width, &packed, first, &wanted, &wanted_bases, &mut back);
+                prop_assert!(back == narrow[first..first + count]);
+            }
         }
     }
 }

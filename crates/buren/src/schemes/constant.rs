@@ -1,6 +1,6 @@
 //! All integers of the chunk are the same: the footer has it, and there are no blocks.
 
-use super::{Facts, Frames, Lanes, Scheme};
+use super::{Facts, Frames, Scheme};
 use crate::integers::ValuesMut;
 use brc_core::Values;
 
@@ -23,9 +23,9 @@ impl Scheme for Constant {
         None
     }
 
-    fn encode(&self, _width: u8, _values: Values<'_>, _frames: Frames<'_>, _lanes: &mut Lanes, _out: &mut Vec<u8>) {}
+    fn encode(&self, _width: u8, _values: Values<'_>, _frames: Frames<'_>, _out: &mut Vec<u8>) {}
 
-    fn decode(&self, _: u8, _: &[u8], _: usize, frames: Frames<'_>, _: &mut Lanes, out: ValuesMut<'_>) {
+    fn decode(&self, _: u8, _: &[u8], _: usize, frames: Frames<'_>, out: ValuesMut<'_>) {
         match out {
             ValuesMut::I16(out) => out.fill(frames.chunk as i16),
             ValuesMut::I32(out) => out.fill(frames.chunk as i32),

@@ -33,14 +33,6 @@ pub(crate) struct Frames<'a> {
     pub(crate) bases: &'a [i64],
 }
 
-/// Room for unpacked lanes, used again for every piece.
-#[derive(Debug, Default)]
-pub(crate) struct Lanes {
-    u16: Vec<u16>,
-    u32: Vec<u32>,
-    u64: Vec<u64>,
-}
-
 /// A way to store integers.
 pub(crate) trait Scheme: Sync {
     /// What stands for it in files, for ever.
@@ -62,11 +54,11 @@ pub(crate) trait Scheme: Sync {
     fn block_bytes(&self, width: u8, rows: u32) -> Option<u64>;
 
     /// Appends a block of these integers.
-    fn encode(&self, width: u8, values: Values<'_>, frames: Frames<'_>, lanes: &mut Lanes, out: &mut Vec<u8>);
+    fn encode(&self, width: u8, values: Values<'_>, frames: Frames<'_>, out: &mut Vec<u8>);
 
     /// Reads the integers of a block from row `first` on, as many as there is room for. The block has the size that
     /// [`Scheme::block_bytes`] tells, and the room is wide enough for the chunk's smallest and largest integer.
-    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, lanes: &mut Lanes, out: ValuesMut<'_>);
+    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, out: ValuesMut<'_>);
 }
 
 /// All schemes. Of two that need the same room the first is taken.
@@ -133,10 +125,10 @@ mod tests {
             let Some(width) = scheme.width(&facts) else { continue };
             let mut integers = Integers::default();
             integers.extend(Values::I64(values));
-            let (mut lanes, mut block) = (Lanes::default(), Vec::new());
+            let mut block = Vec::new();
             let frames = Frames { chunk: min, runs, bases: &bases };
             if let Some(bytes) = scheme.block_bytes(width, values.len() as u32) {
-                scheme.encode(width, integers.values(), frames, &mut lanes, &mut block);
+                scheme.encode(width, integers.values(), frames, &mut block);
                 assert_eq!(block.len() as u64, bytes, "{}", scheme.name());
             }
             let mut part_runs = Vec::new();
@@ -154,7 +146,7 @@ mod tests {
             let frames = Frames { chunk: min, runs: &part_runs, bases: &part_bases };
             let mut back = Integers::default();
             let room = back.overwrite(Kind::holding(min, max), rows);
-            scheme.decode(width, &block, first, frames, &mut lanes, room);
+            scheme.decode(width, &block, first, frames, room);
             let back: Vec<_> = (0..rows).map(|row| back.values().get(row)).collect();
             assert_eq!(back, values[first..first + rows], "{}", scheme.name());
         }

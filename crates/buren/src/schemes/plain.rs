@@ -1,7 +1,7 @@
 //! Signed little-endian integers of 8, 16, 32 or 64 bits: what is left when packing has nothing to win, as for very few
 //! rows.
 
-use super::{Facts, Frames, Lanes, Scheme};
+use super::{Facts, Frames, Scheme};
 use crate::integers::{ValuesMut, for_values, wide};
 use brc_core::Values;
 
@@ -28,7 +28,7 @@ impl Scheme for Plain {
         Some(u64::from(rows) * u64::from(width / 8))
     }
 
-    fn encode(&self, width: u8, values: Values<'_>, _frames: Frames<'_>, _lanes: &mut Lanes, out: &mut Vec<u8>) {
+    fn encode(&self, width: u8, values: Values<'_>, _frames: Frames<'_>, out: &mut Vec<u8>) {
         for_values!(values, values => {
             for &value in values {
                 out.extend_from_slice(&wide(value).to_le_bytes()[..usize::from(width / 8)]);
@@ -36,7 +36,7 @@ impl Scheme for Plain {
         });
     }
 
-    fn decode(&self, width: u8, block: &[u8], first: usize, _: Frames<'_>, _: &mut Lanes, out: ValuesMut<'_>) {
+    fn decode(&self, width: u8, block: &[u8], first: usize, _: Frames<'_>, out: ValuesMut<'_>) {
         let block = block.get(first * usize::from(width / 8)..).unwrap_or_default();
         match width {
             8 => read(block, i8::from_le_bytes, out),

@@ -3,7 +3,7 @@
 //! The temperatures of one station spread less than those of all, which is worth a bit a row. The bases cost nothing:
 //! the run index has them anyway.
 
-use super::{Facts, Frames, Lanes, Scheme, packed};
+use super::{Facts, Frames, Scheme, packed};
 use crate::integers::ValuesMut;
 use brc_core::Values;
 use brc_kernels::bitpack;
@@ -31,11 +31,11 @@ impl Scheme for RunPacked {
         bitpack::packed_bytes(u32::from(width), u64::from(rows))
     }
 
-    fn encode(&self, width: u8, values: Values<'_>, frames: Frames<'_>, lanes: &mut Lanes, out: &mut Vec<u8>) {
-        packed::encode(width, values, frames.runs, frames.bases, lanes, out);
+    fn encode(&self, width: u8, values: Values<'_>, frames: Frames<'_>, out: &mut Vec<u8>) {
+        packed::encode(width, values, frames.runs, frames.bases, out);
     }
 
-    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, lanes: &mut Lanes, out: ValuesMut<'_>) {
-        packed::decode(width, block, first, frames.runs, frames.bases, lanes, out);
+    fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, out: ValuesMut<'_>) {
+        packed::decode(width, block, first, frames.runs, frames.bases, out);
     }
 }

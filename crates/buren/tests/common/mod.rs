@@ -1,5 +1,5 @@
 //! Tables in plain code, for the tests to hold files against.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
 use brc_core::table::ColumnSummary;
 use brc_core::{
@@ -109,7 +109,7 @@ fn lend(
                     codes[index].push(known.map_or_else(|| dictionary.push(value), |code| code as u32));
                 }
             }
-            Data::Numbers(values) if rows.start % 2 == 0 => {
+            Data::Numbers(values) if rows.start.is_multiple_of(2) => {
                 narrow[index] = values[rows.clone()].iter().filter_map(|&value| i16::try_from(value).ok()).collect();
             }
             Data::Numbers(_) => {}

@@ -1,0 +1,499 @@
+//! Some hundred rows at once with AVX-512: a *tile* of text goes through a few short loops, each over all its rows.
+//!
+//! 1. find the separators and line ends, as positions;
+//! 2. parse the numbers, eight rows in a register, and check every byte of them;
+//! 3. mask and hash the names, sixteen rows at a time, and compute the slots in which they must lie;
+//! 4. compare the names with their slots;
+//! 5. take the codes from the slots.
+//!
+//! Short loops with little to wait for in each keep the processor's window full; no branch depends on what a usual row
+//! holds. Rows with a long name are left out by sending them to a slot that is always free, and done at the end.
+
+use super::{Progress, RowReader, Window, plain};
+use crate::interner::{Interner, Key, PADDING, SHORT, ShortNames, Slot, aes, key};
+use std::arch::x86_64::*;
+
+/// How much text is a tile, in bytes. Its rows and the table of names together should fit the first-level cache.
+const TILE: usize = 4096;
+/// More pairs of positions than a tile can have, and room for a whole register behind them.
+const PAIRS: usize = TILE / 2 + 64;
+/// What a slot takes, in bits of an offset.
+const SLOT_SHIFT: u32 = size_of::<Slot>().trailing_zeros();
+/// A separator may be this far before a line end in a plain row.
+const NUMBER: i64 = plain::LONGEST_NUMBER as i64;
+
+const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
+
+/// The working memory of a tile.
+#[repr(C, align(64))]
+pub(super) struct Tile {
+    /// From [`Tile::FIRST`] on, for each row: one more than the position of its separator, and of its line feed; before
+    /// the first row a 0. So a row starts where the entry before its own says.
+    marks: [u16; Self::FIRST + 2 * PAIRS],
+    /// The padded short names.
+    keys: [Key; PAIRS],
+    /// The offsets of their slots, in bytes.
+    slots: [u32; PAIRS],
+    /// For each sixteen rows: which are left out, because the name is not short or there is no such row.
+    left_out: [u16; PAIRS / 16 + 1],
+    /// The rows whose names are empty or not short.
+    others: [u16; PAIRS],
+}
+
+/// The positions of a tile's rows.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    text: *const u8,
+    marks: &'a [u16],
+    count: usize,
+}
+
+impl Rows<'_> {
+    fn start(&self, row: usize) -> usize {
+        usize::from(self.marks[Tile::FIRST + 2 * row - 1])
+    }
+
+    fn separator(&self, row: usize) -> usize {
+        usize::from(self.marks[Tile::FIRST + 2 * row]) - 1
+    }
+}
+
+impl Tile {
+    /// So that the marks of the first row lie at the start of a cache line.
+    const FIRST: usize = 32;
+
+    pub(super) fn new() -> Box<Self> {
+        Box::new(Self {
+            marks: [0; Self::FIRST + 2 * PAIRS],
+            keys: [[0; 2]; PAIRS],
+            slots: [0; PAIRS],
+            left_out: [0; PAIRS / 16 + 1],
+            others: [0; PAIRS],
+        })
+    }
+
+    /// [`RowReader::read`]. Called only where [`crate::cpu::Level::Avx512`] is available.
+    pub(super) fn read(
+        &mut self,
+        window: Window<'_>,
+        separator: u8,
+        interner: &mut Interner,
+        codes: &mut Vec<u32>,
+        values: &mut Vec<i16>,
+    ) -> Progress {
+        codes.reserve(PAIRS);
+        values.reserve(PAIRS);
+        // SAFETY: the processor has AVX-512 (see above). A window has readable margins of a whole register on both
+        // sides. Both vectors have room for the rows of a tile, rounded up to whole registers.
+        unsafe { self.read_tile(window, separator, interner, codes, values) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,vaes")]
+    #[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt,aes")]
+    unsafe fn read_tile(
+        &mut self,
+        window: Window<'_>,
+        separator: u8,
+        interner: &mut Interner,
+        codes: &mut Vec<u32>,
+        values: &mut Vec<i16>,
+    ) -> Progress {
+        let text = window.text();
+        let text = &text[..text.len().min(TILE)];
+        // SAFETY: for all of this block: as in `read`; the loops below stay inside the tile's rows, rounded up to
+        // whole registers, for which all arrays have room.
+        unsafe {
+            let mut count = self.find_marks(text, separator);
+            if count == 0 {
+                return plain::read(window.text(), separator, crate::cpu::Level::Avx512, interner, codes, values);
+            }
+            let numbers = values.as_mut_ptr().add(values.len());
+            if !self.parse_numbers(text.as_ptr(), separator, count, numbers) {
+                count = self.plain_rows(text, separator, count);
+            }
+            if count == 0 {
+                return Progress { rows: 0, bytes: 0 };
+            }
+            let mut others = self.hash_names(text.as_ptr(), count, &interner.short);
+            count = self.match_names(text.as_ptr(), count, interner, &mut others);
+            let found = codes.as_mut_ptr().add(codes.len());
+            let table = interner.short.slots.as_ptr().cast::<u8>();
+            for row in 0..count {
+                *found.add(row) = (*table.add(self.slots[row] as usize).cast::<Slot>()).code;
+            }
+            count = self.name_others(text, count, others, interner, found);
+            codes.set_len(codes.len() + count);
+            values.set_len(values.len() + count);
+            let bytes = if count == 0 { 0 } else { usize::from(self.marks[Self::FIRST + 2 * count - 1]) };
+            Progress { rows: count, bytes }
+        }
+    }
+
+    /// Writes the marks and returns how many rows there are; 0 also if marks lie too close for rows.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+    #[inline]
+    unsafe fn find_marks(&mut self, text: &[u8], separator: u8) -> usize {
+        let first = self.marks.as_mut_ptr();
+        // SAFETY: a block is read up to 63 bytes behind the text, inside its margin. At most one mark is written for
+        // each byte of a tile, and 32 at a time: the array has room for as many.
+        unsafe {
+            let first = first.add(Self::FIRST);
+            let separators = _mm512_set1_epi8(separator as i8);
+            let line_feeds = _mm512_set1_epi8(b'\n' as i8);
+            let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
+            let mut base = _mm512_set1_epi16(1);
+            let mut next = first;
+            let mut most = 0;
+            let mut at = 0;
+            while at < text.len() {
+                let bytes = _mm512_loadu_si512(text.as_ptr().add(at).cast());
+                let here = if text.len() - at >= 64 { !0 } else { (1u64 << (text.len() - at)) - 1 };
+                let marks =
+                    (_mm512_cmpeq_epi8_mask(bytes, separators) | _mm512_cmpeq_epi8_mask(bytes, line_feeds)) & here;
+                let packed = _mm512_maskz_compress_epi8(marks, places);
+                let positions = _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed)), base);
+                _mm512_storeu_si512(next.cast(), positions);
+                base = _mm512_add_epi16(base, _mm512_set1_epi16(64));
+                let count = marks.count_ones();
+                most = most.max(count);
+                next = next.add(count.min(32) as usize);
+                at += 64;
+            }
+            let rows = next.offset_from(first) as usize / 2;
+            // The last group of rows is filled up with repetitions of the last row.
+            let filler = if rows == 0 { [1, 1] } else { [*first.add(2 * rows - 2), *first.add(2 * rows - 1)] };
+            for row in rows..rows + 16 {
+                *first.add(2 * row) = filler[0];
+                *first.add(2 * row + 1) = filler[1];
+            }
+            if most <= 32 { rows } else { 0 }
+        }
+    }
+
+    /// Writes the numbers, and returns whether every row is `name;number` with a plain number; only the names are not
+    /// looked at.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[inline]
+    unsafe fn parse_numbers(&self, text: *const u8, separator: u8, rows: usize, numbers: *mut i16) -> bool {
+        /// Registers that are worked on side by side.
+        const SIDE_BY_SIDE: usize = 2;
+        macro_rules! each {
+            ($lane:ident => $value:expr) => {{
+                let mut all = [_mm512_setzero_si512(); SIDE_BY_SIDE];
+                for $lane in 0..SIDE_BY_SIDE {
+                    all[$lane] = $value;
+                }
+                all
+            }};
+        }
+        // The last eight bytes of a row with its line feed: "name;-12.3\n" ends with ";-12.3\n".
+        let zeros = [separator, separator, separator, b'0', b'0', b'.', b'0', b'\n'];
+        let zeros = _mm512_set1_epi64(i64::from_le_bytes(zeros));
+        let largest = _mm512_set1_epi64(i64::from_le_bytes([0, 0, 0, 9, 9, 0, 9, 0]));
+        let weights = _mm512_set1_epi64(i64::from_le_bytes([100, 10, 0, 1, 0, 0, 0, 0]));
+        let negative_start = _mm512_set1_epi64(i64::from_le_bytes([separator, b'-', 0, 0, 0, 0, 0, 0]));
+        let low_byte = _mm512_set1_epi64(0xff);
+        let eight = _mm512_set1_epi64(8);
+        let mut faults = _mm512_setzero_si512();
+        let mut row = 0;
+        // SAFETY: the marks are filled up to a whole group; a word starts at most eight bytes before the text, inside
+        // its margin; `numbers` has room for a whole group.
+        unsafe {
+            let marks = self.marks.as_ptr().add(Self::FIRST);
+            while row < rows {
+                let words = each!(lane => {
+                    let word = |at: usize| {
+                        let end = usize::from(*marks.add(2 * (row + 8 * lane + at) + 1));
+                        text.wrapping_add(end).wrapping_sub(8)
+                    };
+                    let two = |at: usize| {
+                        let second = word(at + 1).cast::<i64>().read_unaligned();
+                        _mm_insert_epi64::<1>(_mm_loadl_epi64(word(at).cast()), second)
+                    };
+                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(0)), two(2));
+                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(4)), two(6));
+                    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+                });
+                // Where in the word the separator is, in bits; far outside if the number is longer than a word.
+                let pairs = each!(lane => {
+                    _mm512_cvtepu32_epi64(_mm256_loadu_si256(marks.add(2 * (row + 8 * lane)).cast()))
+                });
+                let ends = each!(lane => _mm512_srli_epi64::<16>(pairs[lane]));
+                let starts = each!(lane => _mm512_and_si512(pairs[lane], _mm512_set1_epi64(0xffff)));
+                let starts = each!(lane => _mm512_sub_epi64(_mm512_add_epi64(starts[lane], _mm512_set1_epi64(7)), ends[lane]));
+                let starts = each!(lane => _mm512_slli_epi64::<3>(starts[lane]));
+                // The separator, and perhaps a minus, must be there.
+                let heads = each!(lane => _mm512_srlv_epi64(words[lane], starts[lane]));
+                let heads = each!(lane => _mm512_xor_si512(heads[lane], negative_start));
+                let mut negative = [0; SIDE_BY_SIDE];
+                for lane in 0..SIDE_BY_SIDE {
+                    negative[lane] = _mm512_testn_epi64_mask(heads[lane], _mm512_set1_epi64(0xffff));
+                }
+                // Behind it, only digits, the point and the line feed may be; at least the last four bytes are looked
+                // at, so that a number that is too short shows.
+                let digits = each!(lane => _mm512_add_epi64(starts[lane], eight));
+                let digits = each!(lane => _mm512_mask_add_epi64(digits[lane], negative[lane], digits[lane], eight));
+                let digits = each!(lane => _mm512_min_epu64(digits[lane], _mm512_set1_epi64(32)));
+                let looked_at = each!(lane => _mm512_sllv_epi64(_mm512_set1_epi64(-1), digits[lane]));
+                let digits = each!(lane => _mm512_ternarylogic_epi64::<0x28>(words[lane], zeros, looked_at[lane]));
+                for lane in 0..SIDE_BY_SIDE {
+                    let wrong = _mm512_subs_epu8(digits[lane], largest);
+                    faults = _mm512_or_si512(faults, _mm512_ternarylogic_epi64::<0xf8>(wrong, heads[lane], low_byte));
+                    // A start outside the word: the number is longer than a plain one.
+                    let far = _mm512_cmpgt_epu64_mask(starts[lane], _mm512_set1_epi64(8 * (6 - 3)));
+                    let near = _mm512_cmplt_epu64_mask(starts[lane], _mm512_set1_epi64(8 * (6 - NUMBER)));
+                    faults = _mm512_mask_mov_epi64(faults, far | near, _mm512_set1_epi64(-1));
+                }
+                let sums = each!(lane => _mm512_srli_epi64::<24>(digits[lane]));
+                let sums = each!(lane => _mm512_maddubs_epi16(sums[lane], weights));
+                let sums = each!(lane => _mm512_madd_epi16(sums[lane], _mm512_set1_epi16(1)));
+                for lane in 0..SIDE_BY_SIDE {
+                    let signed =
+                        _mm512_mask_sub_epi64(sums[lane], negative[lane], _mm512_setzero_si512(), sums[lane]);
+                    _mm_storeu_si128(numbers.add(row + 8 * lane).cast(), _mm512_cvtepi64_epi16(signed));
+                }
+                row += 8 * SIDE_BY_SIDE;
+            }
+        }
+        _mm512_test_epi64_mask(faults, faults) == 0
+    }
+
+    /// How many rows at the start of the text are plain.
+    #[cold]
+    fn plain_rows(&self, text: &[u8], separator: u8, rows: usize) -> usize {
+        let rows_at = Rows { text: text.as_ptr(), marks: &self.marks, count: rows };
+        let plain = |row: &usize| {
+            let start = rows_at.start(*row);
+            let whole = plain::row(&text[start..], rows_at.separator(*row) - start);
+            text[rows_at.separator(*row)] == separator
+                && whole.is_some_and(|plain| start + plain.bytes == usize::from(self.marks[Self::FIRST + 2 * row + 1]))
+        };
+        (0..rows_at.count).take_while(plain).count()
+    }
+
+    /// Writes the keys of all short names and the slots where they must lie, and lists the rows with other names.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,vaes,aes,popcnt")]
+    #[inline]
+    unsafe fn hash_names(&mut self, text: *const u8, rows: usize, table: &ShortNames) -> usize {
+        macro_rules! four {
+            ($part:ident => $value:expr) => {{
+                let mut all = [_mm512_setzero_si512(); 4];
+                for $part in 0..4 {
+                    all[$part] = $value;
+                }
+                all
+            }};
+        }
+        let round = _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]));
+        let mask = _mm512_set1_epi32((1 << table.bits) - 1);
+        let group_shift = _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32);
+        let mut others = 0;
+        let mut row = 0;
+        // SAFETY: the marks are filled up to a whole group; a name is read up to sixteen bytes behind the text, inside
+        // its margin. A group's number is below the number of groups, by its shift.
+        unsafe {
+            let marks = self.marks.as_ptr().add(Self::FIRST);
+            let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
+            let few = table.few.as_deref().map(|few| {
+                (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast()))
+            });
+            while row < rows {
+                let here = if rows - row >= 16 { !0u16 } else { (1 << (rows - row)) - 1 };
+                let own = _mm512_loadu_si512(marks.add(2 * row).cast());
+                let before = _mm512_loadu_si512(marks.add(2 * row).sub(1).cast());
+                let lengths = _mm512_sub_epi32(_mm512_sub_epi32(own, before), _mm512_set1_epi32(1));
+                let lengths = _mm512_and_si512(lengths, _mm512_set1_epi32(0xffff));
+                let wrapped = _mm512_sub_epi32(lengths, _mm512_set1_epi32(1));
+                let other = _mm512_cmpge_epu32_mask(wrapped, _mm512_set1_epi32(SHORT as i32));
+                let left_out = other | !here;
+                self.left_out[row / 16] = left_out;
+                let numbered = _mm512_add_epi32(_mm512_loadu_si512(COUNTING.as_ptr().cast()), _mm512_set1_epi32(row as i32));
+                let listed = _mm512_maskz_compress_epi32(other & here, numbered);
+                _mm256_storeu_si256(self.others.as_mut_ptr().add(others).cast(), _mm512_cvtepi32_epi16(listed));
+                others += (other & here).count_ones() as usize;
+                let lengths = _mm512_maskz_mov_epi32(!left_out, lengths);
+                let raw = four!(part => {
+                    let name = |at: usize| {
+                        let start = usize::from(*marks.add(2 * (row + 4 * part + at)).sub(1));
+                        _mm_loadu_si128(text.add(start).cast())
+                    };
+                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
+                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(2)), name(3));
+                    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+                });
+                let spread = four!(part => {
+                    _mm512_permutexvar_epi8(_mm512_loadu_si512(SPREAD[part].as_ptr().cast()), lengths)
+                });
+                let keys = four!(part => {
+                    let inside = _mm512_cmplt_epu8_mask(places, spread[part]);
+                    _mm512_mask_blend_epi8(inside, _mm512_set1_epi8(PADDING as i8), raw[part])
+                });
+                for part in 0..4 {
+                    _mm512_storeu_si512(self.keys.as_mut_ptr().add(row + 4 * part).cast(), keys[part]);
+                }
+                row += 16;
+            }
+            row = 0;
+            while row < rows {
+                let keys = four!(part => _mm512_loadu_si512(self.keys.as_ptr().add(row + 4 * part).cast()));
+                let mixed = four!(part => _mm512_aesenc_epi128(keys[part], round));
+                let mixed = four!(part => _mm512_aesenc_epi128(mixed[part], round));
+                let first_words = _mm512_loadu_si512(FIRST_WORDS.as_ptr().cast());
+                let low = _mm512_permutex2var_epi32(mixed[0], first_words, mixed[1]);
+                let high = _mm512_permutex2var_epi32(mixed[2], first_words, mixed[3]);
+                let hashes = _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high));
+                let groups = _mm512_srl_epi32(hashes, group_shift);
+                let displacements = match few {
+                    Some((low, high)) => {
+                        let bytes = _mm512_permutex2var_epi8(low, groups, high);
+                        _mm512_and_si512(bytes, _mm512_set1_epi32(0xff))
+                    }
+                    None => _mm512_i32gather_epi32::<4>(groups, table.displacements.as_ptr().cast()),
+                };
+                let moved = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(hashes), displacements);
+                let homes = _mm512_and_si512(_mm512_add_epi32(hashes, moved), mask);
+                let homes = _mm512_add_epi32(homes, _mm512_set1_epi32(1));
+                let homes = _mm512_maskz_mov_epi32(!self.left_out[row / 16], homes);
+                let offsets = _mm512_slli_epi32::<SLOT_SHIFT>(homes);
+                _mm512_storeu_si512(self.slots.as_mut_ptr().add(row).cast(), offsets);
+                row += 16;
+            }
+        }
+        others
+    }
+
+    /// Compares all names with their slots, gives new names a slot, and returns the rows up to the first bad name.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    #[inline]
+    unsafe fn match_names(
+        &mut self,
+        text: *const u8,
+        mut rows: usize,
+        interner: &mut Interner,
+        others: &mut usize,
+    ) -> usize {
+        let mut row = 0;
+        while row < rows {
+            let table = interner.short.slots.as_ptr().cast::<u8>();
+            let mut unequal = 0u32;
+            for part in 0..4 {
+                // SAFETY: offsets are those of slots of this table or of a smaller one before; the arrays have room for
+                // whole groups.
+                unsafe {
+                    let offsets = self.slots.as_ptr().add(row + 4 * part);
+                    let name = |at: usize| _mm_load_si128(table.add(*offsets.add(at) as usize).cast());
+                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
+                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(2)), name(3));
+                    let found = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+                    let keys = _mm512_loadu_si512(self.keys.as_ptr().add(row + 4 * part).cast());
+                    unequal |= u32::from(_mm512_cmpneq_epi64_mask(keys, found)) << (8 * part);
+                }
+            }
+            if unequal == 0 {
+                row += 16;
+                continue;
+            }
+            let rows_at = Rows { text, marks: &self.marks, count: rows };
+            let at = row + (unequal.trailing_zeros() / 2) as usize;
+            // SAFETY: the marks of a row lie inside the tile's text.
+            let name = unsafe { name_of(rows_at, at) };
+            if name.contains(&0) {
+                rows = at;
+                self.left_out_from(rows);
+                continue;
+            }
+            interner.intern(name);
+            if let Some(slot) = key(name).and_then(|key| interner.short.find(&key)) {
+                self.slots[at] = (slot as u32) << SLOT_SHIFT;
+            } else {
+                self.leave_out(at);
+                self.others[*others] = at as u16;
+                *others += 1;
+            }
+            // A new name may have moved others: all rows of the tile are compared once more.
+            row = 0;
+        }
+        rows
+    }
+
+    /// Makes a row match the slot that is always free.
+    fn leave_out(&mut self, row: usize) {
+        self.slots[row] = 0;
+        self.keys[row] = [u64::from_le_bytes([PADDING; 8]); 2];
+    }
+
+    fn left_out_from(&mut self, row: usize) {
+        for after in row..row.next_multiple_of(16) {
+            self.leave_out(after);
+        }
+    }
+
+    /// Gives the rows with other names their codes, and returns the rows up to the first bad name.
+    #[inline]
+    unsafe fn name_others(
+        &self,
+        text: &[u8],
+        rows: usize,
+        others: usize,
+        interner: &mut Interner,
+        codes: *mut u32,
+    ) -> usize {
+        let mut good = rows;
+        for &row in &self.others[..others] {
+            let row = usize::from(row);
+            if row >= rows {
+                continue;
+            }
+            let rows_at = Rows { text: text.as_ptr(), marks: &self.marks, count: rows };
+            // SAFETY: the marks of a row lie inside the tile's text.
+            let name = unsafe { name_of(rows_at, row) };
+            let code = match interner.get(name) {
+                Some(code) => code,
+                None if name.is_empty() || name.contains(&0) => {
+                    good = good.min(row);
+                    continue;
+                }
+                None => interner.intern(name),
+            };
+            // SAFETY: there is room for a code for each of the tile's rows.
+            unsafe { *codes.add(row) = code };
+        }
+        good
+    }
+}
+
+/// # Safety
+/// The marks of the row lie inside the text.
+unsafe fn name_of(rows: Rows<'_>, row: usize) -> &'_ [u8] {
+    let start = rows.start(row);
+    // SAFETY: see above.
+    unsafe { std::slice::from_raw_parts(rows.text.add(start), rows.separator(row) - start) }
+}
+
+/// 0, 1, 2 … 63.
+static PLACES: [u8; 64] = {
+    let mut places = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        places[at] = at as u8;
+        at += 1;
+    }
+    places
+};
+
+/// 0, 1, 2 … 15.
+static COUNTING: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// The first word of each of four names, and of four more in a second register.
+static FIRST_WORDS: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// Repeats the low bytes of four of sixteen words sixteen times each: one register for each four.
+static SPREAD: [[u8; 64]; 4] = {
+    let mut spread = [[0; 64]; 4];
+    let mut at = 0;
+    while at < 256 {
+        spread[at / 64][at % 64] = (at / 16 * 4) as u8;
+        at += 1;
+    }
+    spread
+};

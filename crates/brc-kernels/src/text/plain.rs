@@ -1,0 +1,137 @@
+//! One row after the other, in plain Rust: the portable variant, and what defines a plain row for all variants.
+
+use super::{Progress, RowReader};
+use crate::cpu::Level;
+use crate::interner::Interner;
+
+/// The length of the longest number of a plain row: `-12.3`.
+pub(super) const LONGEST_NUMBER: usize = 5;
+
+/// A row of the usual form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlainRow {
+    /// Length of the name; never 0.
+    pub(super) name: usize,
+    /// The number, in tenths.
+    pub(super) value: i16,
+    /// Length of the row with its line feed.
+    pub(super) bytes: usize,
+}
+
+/// Reads the row at the start of the text if it is plain and whole; `name` is the place of its first separator.
+#[inline(always)]
+pub(super) fn row(text: &[u8], name: usize) -> Option<PlainRow> {
+    let number = text.get(name + 1..)?;
+    let (negative, digits) = match number {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, number),
+    };
+    let digit = |byte: u8| i16::from(byte.wrapping_sub(b'0'));
+    let (tenths, length) = match *digits {
+        [a @ b'0'..=b'9', b'.', b @ b'0'..=b'9', b'\n', ..] => (10 * digit(a) + digit(b), 4),
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', b'.', c @ b'0'..=b'9', b'\n', ..] => {
+            (100 * digit(a) + 10 * digit(b) + digit(c), 5)
+        }
+        _ => return None,
+    };
+    if name == 0 || text[..name].iter().any(|byte| matches!(byte, b'\n' | 0)) {
+        return None;
+    }
+    let value = if negative { -tenths } else { tenths };
+    Some(PlainRow { name, value, bytes: name + 1 + usize::from(negative) + length })
+}
+
+/// [`RowReader::read`].
+pub(super) fn read(
+    text: &[u8],
+    separator: u8,
+    level: Level,
+    interner: &mut Interner,
+    codes: &mut Vec<u32>,
+    values: &mut Vec<i16>,
+) -> Progress {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the processor has AVX2.
+        Level::Avx2 | Level::Avx512 => unsafe { read_avx2(text, separator, interner, codes, values) },
+        _ => read_rows(text, separator, find, interner, codes, values),
+    }
+}
+
+#[inline(always)]
+fn read_rows(
+    text: &[u8],
+    separator: u8,
+    find: impl Fn(&[u8], u8) -> Option<usize>,
+    interner: &mut Interner,
+    codes: &mut Vec<u32>,
+    values: &mut Vec<i16>,
+) -> Progress {
+    let mut progress = Progress { rows: 0, bytes: 0 };
+    while progress.rows < RowReader::MOST_ROWS {
+        let rest = &text[progress.bytes..];
+        let Some(row) = find(rest, separator).and_then(|name| row(rest, name)) else { break };
+        codes.push(interner.intern(&rest[..row.name]));
+        values.push(row.value);
+        progress.rows += 1;
+        progress.bytes += row.bytes;
+    }
+    progress
+}
+
+/// The place of the first `byte`, eight bytes at a time.
+#[inline(always)]
+fn find(text: &[u8], byte: u8) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHS: u64 = ONES << 7;
+    let pattern = ONES * u64::from(byte);
+    let mut words = text.chunks_exact(8);
+    let mut at = 0;
+    for word in &mut words {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(word);
+        let differences = u64::from_le_bytes(bytes) ^ pattern;
+        // The lowest set bit marks the first zero byte; higher ones may be wrong.
+        let zeros = differences.wrapping_sub(ONES) & !differences & HIGHS;
+        if zeros != 0 {
+            return Some(at + zeros.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    words.remainder().iter().position(|&found| found == byte).map(|place| at + place)
+}
+
+/// # Safety
+/// The processor has AVX2, BMI1 and BMI2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn read_avx2(
+    text: &[u8],
+    separator: u8,
+    interner: &mut Interner,
+    codes: &mut Vec<u32>,
+    values: &mut Vec<i16>,
+) -> Progress {
+    read_rows(text, separator, find_avx2, interner, codes, values)
+}
+
+/// [`find`] with 32 bytes at a time; only called where AVX2 is enabled, into which it is inlined.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn find_avx2(text: &[u8], byte: u8) -> Option<usize> {
+    use std::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8};
+    let mut blocks = text.chunks_exact(32);
+    let mut at = 0;
+    for block in &mut blocks {
+        // SAFETY: a block is 32 readable bytes; the only caller enables AVX2.
+        let equal = unsafe {
+            let bytes = _mm256_loadu_si256(block.as_ptr().cast());
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8))) as u32
+        };
+        if equal != 0 {
+            return Some(at + equal.trailing_zeros() as usize);
+        }
+        at += 32;
+    }
+    blocks.remainder().iter().position(|&found| found == byte).map(|place| at + place)
+}

@@ -1,0 +1,173 @@
+use super::plain::PlainRow;
+use super::*;
+use proptest::prelude::*;
+
+/// Reads a whole text with one variant: rows as (name, value), and where it stopped.
+fn read_all(level: Level, text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
+    let mut buffer = vec![b'#'; MARGIN];
+    buffer.extend_from_slice(text);
+    // What lies behind the text must not matter: make it look like more rows.
+    buffer.extend_from_slice(&b"x;1.1\n".repeat(MARGIN));
+    let mut window = Window::new(&buffer, MARGIN, MARGIN + text.len());
+    let mut reader = RowReader::new(level, b';');
+    let (mut codes, mut values) = (Vec::new(), Vec::new());
+    let mut consumed = 0;
+    loop {
+        let before = codes.len();
+        let progress = reader.read(window, &mut codes, &mut values);
+        assert_eq!((codes.len(), values.len()), (before + progress.rows, before + progress.rows));
+        assert!(progress.rows <= RowReader::MOST_ROWS);
+        if progress.rows == 0 {
+            assert_eq!(progress.bytes, 0);
+            break;
+        }
+        consumed += progress.bytes;
+        window.advance(progress.bytes);
+    }
+    let names = codes.iter().map(|&code| reader.dictionary().get(code).to_vec());
+    (names.zip(values).collect(), consumed)
+}
+
+/// The same by the definition: split at line ends, then at the separator.
+fn oracle(text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
+    let mut rows = Vec::new();
+    let mut consumed = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let Some(name) = line.iter().position(|&byte| byte == b';') else { break };
+        let number = &line[name + 1..];
+        let plain_number = number.strip_suffix(b"\n").is_some_and(|number| {
+            let digits = number.strip_prefix(b"-").unwrap_or(number);
+            matches!(digits, [b'0'..=b'9', b'.', b'0'..=b'9'] | [b'0'..=b'9', b'0'..=b'9', b'.', b'0'..=b'9'])
+        });
+        if name == 0 || line[..name].contains(&0) || !plain_number {
+            break;
+        }
+        let tenths: String = number.iter().filter(|byte| !b".\n".contains(byte)).map(|&byte| char::from(byte)).collect();
+        rows.push((line[..name].to_vec(), tenths.parse().unwrap()));
+        consumed += line.len();
+    }
+    (rows, consumed)
+}
+
+fn check(text: &[u8]) {
+    let expected = oracle(text);
+    for level in Level::available() {
+        let found = read_all(level, text);
+        assert_eq!(found, expected, "{} on {:?}", level.name(), text.escape_ascii().to_string());
+    }
+}
+
+#[test]
+fn every_plain_number() {
+    let mut text = Vec::new();
+    for tenths in -999i16..=999 {
+        let sign = if tenths < 0 { "-" } else { "" };
+        let (whole, tenth) = (tenths.abs() / 10, tenths.abs() % 10);
+        text.extend_from_slice(format!("Abha;{sign}{whole}.{tenth}\nß;{sign}{whole:02}.{tenth}\n").as_bytes());
+    }
+    text.extend_from_slice(b"a;-0.0\nb;-00.0\n");
+    check(&text);
+    assert_eq!(oracle(&text).0.len(), 2 * 1999 + 2);
+}
+
+#[test]
+fn names_of_every_length_at_every_offset() {
+    for length in 1..=130usize {
+        let row = format!("{};-1.5\n", "n".repeat(length));
+        for rows in [1, 2, 15, 16, 17, 33] {
+            check(row.repeat(rows).as_bytes());
+        }
+    }
+    for offset in 1..=140usize {
+        check(format!("{};1.5\nabc;2.5\ndefg;-33.5\n", "o".repeat(offset)).as_bytes());
+    }
+}
+
+#[test]
+fn long_texts_of_many_names() {
+    let mut text = String::new();
+    for row in 0..60_000u64 {
+        let name = row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50;
+        let length = if name % 50 == 0 { 30 } else { 1 + name as usize % 14 };
+        text.push_str(&format!("{name:0length$};{}.{}\n", row % 100, row % 10));
+    }
+    check(text.as_bytes());
+    assert_eq!(oracle(text.as_bytes()).1, text.len());
+}
+
+#[test]
+fn lines_longer_than_a_tile() {
+    for length in [4000, 4090, 4096, 5000, 20_000] {
+        check(format!("a;1.0\n{};2.0\nb;3.0\n", "x".repeat(length)).as_bytes());
+    }
+}
+
+/// Each odd row, alone and inside others, stops every variant at the same place.
+#[test]
+fn odd_rows_stop_the_reader_before_them() {
+    let odd: &[&[u8]] = &[
+        b"", b"\n", b";\n", b"a\n", b"a;\n", b";1.0\n", b"a;1\n", b"a;1.\n", b"a;.5\n", b"a;1.23\n", b"a;--1.0\n",
+        b"a;1e5\n", b"a;nan\n", b"a; 1.0\n", b"a;1.0 \n", b"a;1.0\r\n", b"a;123.4\n", b"a;-123.4\n", b"a;-.5\n",
+        b"a;-\n", b"a;b;1.0\n", b"a;;1.0\n", b"a;1.0;2.0\n", b"a\0;1.0\n", b"\0;1.0\n", b"a;\x001.0\n", b"a;1.0\0\n",
+        b"a;\0\x00\x001.0\n", b"a;1.0", b"a;-1", b"a", b"a;1:0\n", b"a;/1.0\n", b"a;1.:\n", b"a;:.1\n", b"a;1\n2.0\n",
+        b"a;-1-.0\n", b"a;00000001.0\n", b"a;1234567.8\n", b"a;+1.0\n", b"longer than sixteen bytes\0;1.0\n",
+        b"a;\xff1.0\n", b"a;0\n.0\n", b"a;1..\n", b"a;-12.34\n", b"1.0\n", b"a\nb;1.0\n", b"a\n1.0\n",
+    ];
+    for row in odd {
+        for before in [0usize, 1, 7, 8, 15, 16, 17, 40, 700] {
+            for after in [0usize, 1, 20] {
+                let text = [&b"Ulaanbaatar;-2.5\n".repeat(before), *row, &b"Riga;12.0\n".repeat(after)].concat();
+                check(&text);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_single_byte_change_of_a_row() {
+    let text = b"Roma;1.5\nOslo;-12.3\nBergen;7.0\n";
+    for place in 0..text.len() {
+        for byte in 0..=255u8 {
+            let mut changed = text.to_vec();
+            changed[place] = byte;
+            check(&changed);
+        }
+    }
+}
+
+#[test]
+fn names_are_any_bytes() {
+    let mut text = Vec::new();
+    for byte in (1..=255u8).filter(|byte| !b";\n".contains(byte)) {
+        text.extend_from_slice(&[byte]);
+        text.extend_from_slice(b";1.0\nx");
+        text.extend_from_slice(&[byte, byte]);
+        text.extend_from_slice(b";2.0\n");
+    }
+    check(&text);
+    assert_eq!(oracle(&text).1, text.len());
+}
+
+#[test]
+fn a_plain_row_is_what_its_definition_says() {
+    assert_eq!(plain::row(b"ab;-1.5\nx", 2), Some(PlainRow { name: 2, value: -15, bytes: 8 }));
+    assert_eq!(plain::row(b"ab;-1.5", 2), None);
+}
+
+proptest! {
+    #[test]
+    fn any_text(text in prop::collection::vec(prop::sample::select(b"ab;;-.0129\n\n\r\0".to_vec()), 0..300)) {
+        check(&text);
+    }
+
+    #[test]
+    fn mostly_plain_text(rows in prop::collection::vec(("[a-e]{1,20}|[x-z]{1,2}", -999i16..=999, 0u8..60), 0..400)) {
+        let mut text = Vec::new();
+        for (name, tenths, odd) in rows {
+            let sign = if tenths < 0 { "-" } else { "" };
+            text.extend_from_slice(format!("{name};{sign}{}.{}", tenths.abs() / 10, tenths.abs() % 10).as_bytes());
+            text.extend_from_slice(match odd { 0 => b"0\n", 1 => b"\r\n", _ => b"\n" });
+        }
+        check(&text);
+    }
+}
