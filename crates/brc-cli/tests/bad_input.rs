@@ -220,13 +220,19 @@ fn a_disk_that_gets_full_leaves_the_old_file() {
 #[test]
 fn a_kill_takes_the_temporary_file_along() {
     let place = Place::new();
-    let script = "mkfifo f; $BRC convert f t.buren --from csv & \
-                  { printf 'Abha;1.0\\n'; sleep 1; ls -A > during; kill -INT $!; wait $!; echo $? > code; } > f";
-    place.shell(script);
-    let during = String::from_utf8(place.read("during")).unwrap();
-    assert!(during.contains(".t.buren."), "{during}");
-    assert_eq!(place.read("code"), b"130\n");
-    assert_eq!(place.names(), ["code", "during", "f"]);
+    let mut command = place.command("convert - t.buren --from csv");
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all("Abha;1.0\n".repeat(20_000).as_bytes()).unwrap();
+    while place.names().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(place.names()[0].starts_with(".t.buren."));
+    let killed = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
+    assert_eq!(place.names(), [""; 0]);
 }
 
 #[test]

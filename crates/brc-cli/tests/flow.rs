@@ -79,7 +79,7 @@ fn answers_come_in_four_formats() {
         "[\n  {\"station\": \"a\", \"sum(temperature)\": -2.5, \"count()\": 1},\n  \
          {\"station\": \"b,\\\"x\\\"\", \"sum(temperature)\": 1.0, \"count()\": 1}\n]\n"
     );
-    let table = " station   sum(temperature)   count()\n─────────────────────────────────────\n \
+    let table = " station   sum(temperature)   count()\n──────────────────────────────────────\n \
                  a                     -2.5         1\n b,\"x\"                  1.0         1\n";
     assert_eq!(ask("table").text(), table);
     ask("1brc").fails_with(2, "min, mean and max of one column");
@@ -179,13 +179,53 @@ fn tables_may_have_other_columns() {
 #[test]
 fn a_query_explains_itself() {
     let place = Place::new();
-    place.write("t.txt", SMALL);
+    place.run("generate t.txt --rows 100k").ok();
     place.run("convert t.txt t.buren").ok();
     let outcome = place.run("query t.buren --explain --timings");
-    for words in ["groups by   station", "answered from statistics: 6", "aggregate"] {
+    for words in ["groups by   station", "answered from statistics: 100_000", "aggregate"] {
         assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     }
-    assert_eq!(outcome.text(), SMALL_ANSWER);
+    let answer = outcome.text();
     let outcome = place.run("query t.buren --explain --no-statistics");
-    assert!(outcome.stderr.contains("read: 6"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("read: 100_000"), "{}", outcome.stderr);
+    assert_eq!(outcome.text(), answer);
+}
+
+#[test]
+fn a_file_tells_what_it_is_made_of() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 100k").ok();
+    place.run("convert t.txt t.buren --row-group 1M --compression lz4").ok();
+    let text = place.run("inspect t.buren").text();
+    for words in ["encoding     buren", "compression  lz4", "rows         100_000", "row groups   2", "station", "413"]
+    {
+        assert!(text.contains(words), "{text}");
+    }
+    let json = place.run("inspect t.buren --json").text();
+    for words in ["\"rows\": 100000", "\"cluster_key\": \"station\"", "\"cardinality\": 413", "\"max\": \"Zürich\""] {
+        assert!(json.contains(words), "{json}");
+    }
+    let text = place.run("inspect t.txt").text();
+    assert!(text.contains("encoding     csv") && text.contains("decimal(1)"), "{text}");
+    assert!(place.run("inspect t.txt --json").text().contains("{\"name\": \"station\", \"type\": \"string\"}"));
+}
+
+#[test]
+fn files_are_verified_one_by_one() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 10k").ok();
+    place.run("convert t.txt t.buren").ok();
+    let size = place.read("t.buren").len();
+    let verdict = place.run("verify t.buren t.txt").text();
+    assert!(
+        verdict.starts_with("t.buren: OK (buren, 10_000 rows, ") && verdict.contains("\nt.txt: OK (csv, 10_000 rows, ")
+    );
+    place.write("cut.buren", &place.read("t.buren")[..size - 1]);
+    place.write("bad.txt", "Abha\n");
+    let outcome =
+        place.run("verify bad.txt missing.txt cut.buren t.buren --schema station:string,temperature:decimal(1)");
+    assert_eq!(outcome.code, Some(4));
+    assert_eq!(outcome.stderr.lines().count(), 3, "{}", outcome.stderr);
+    assert_eq!(outcome.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1);
+    assert_eq!(place.run("verify missing.txt bad.txt").code, Some(1));
 }

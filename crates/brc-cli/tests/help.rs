@@ -36,10 +36,11 @@ fn every_shell_gets_completions() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = place.run(&format!("completions {shell}")).text();
-        for word in COMMANDS.iter().chain(&["no-statistics", "buren"]) {
+        for word in COMMANDS.iter().chain(&["no-statistics", "max-rejects"]) {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
+    assert!(place.run("completions zsh").text().contains("snappy"));
     place.run("completions tcsh").fails_with(2, "tcsh");
 }
 

@@ -25,8 +25,8 @@ impl Encoding for Buren {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        // Half of the magic: a file of which the rest is damaged is still one of ours, and can say what is wrong.
-        prefix.starts_with(&MAGIC[..4])
+        // Half of the magic: a file of which the rest is damaged or cut off is still one of ours, and can say so.
+        prefix.starts_with(&MAGIC[..4]) || (!prefix.is_empty() && MAGIC.starts_with(prefix))
     }
 
     fn can_hold(&self, schema: &Schema) -> Result<(), String> {

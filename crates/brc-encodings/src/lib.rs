@@ -7,12 +7,7 @@
 
 mod buren;
 pub mod convert;
-mod csv {
-    use brc_core::{RowFault, Schema};
-    pub(crate) fn explain(_: &[u8], _: &Schema, _: u8) -> (Option<usize>, RowFault) {
-        (None, RowFault::EmptyName)
-    }
-}
+mod csv;
 pub mod description;
 pub mod encoding;
 pub mod input;

@@ -1,6 +1,6 @@
 //! The list of all encodings, and how one of them is chosen.
 
-use crate::buren;
+use crate::{buren, csv};
 use crate::encoding::Encoding;
 use crate::input::Input;
 use brc_core::{Error, Result};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
-pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren];
+pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren, &csv::Csv];
 
 /// The encoding of that name.
 #[must_use]

@@ -40,6 +40,11 @@ impl<'a> Window<'a> {
         &self.buffer[self.start..self.end]
     }
 
+    /// The part of the text that one call of [`RowReader::read`] looks at.
+    fn reach(&self) -> &'a [u8] {
+        &self.buffer[self.start..self.end.min(self.start + RowReader::LONGEST_ROW)]
+    }
+
     /// Leaves out the first `bytes` bytes.
     ///
     /// # Panics
@@ -71,6 +76,9 @@ pub struct RowReader {
 impl RowReader {
     /// The most rows that one call reads.
     pub const MOST_ROWS: usize = 1024;
+
+    /// The longest row that counts as plain, in bytes.
+    pub const LONGEST_ROW: usize = 64 << 10;
 
     /// A reader that knows no names yet, for a separator that is not part of a number or line end.
     ///
@@ -108,7 +116,7 @@ impl RowReader {
         if self.level == Level::Avx512 {
             return self.tile.read(window, self.separator, &mut self.interner, codes, values);
         }
-        plain::read(window.text(), self.separator, self.level, &mut self.interner, codes, values)
+        plain::read(window.reach(), self.separator, self.level, &mut self.interner, codes, values)
     }
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn seal(
     start: usize,
     scratch: &mut Vec<u8>,
 ) -> Result<Block> {
-    let too_large = |_| Error::Usage("a row group is too large for a buren file: make it smaller".to_owned());
+    let too_large =
+        |_| Error::Usage("a block would be larger than 4 GiB: make row groups smaller, or values shorter".to_owned());
     let length = u32::try_from(bytes.len() - start).map_err(too_large)?;
     if compression.id() != 0 {
         scratch.clear();
@@ -116,4 +117,43 @@ fn at_least(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
         buffer.resize(length, 0);
     }
     &mut buffer[..length]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn the_checksum_is_crc_32c() {
+        assert_eq!(checksum(b"123456789"), 0xe306_9283);
+    }
+
+    #[test]
+    fn only_what_gets_smaller_is_compressed() {
+        let repetitive = b"Hamburg".repeat(30);
+        let random: Vec<u8> = (0..200u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        for compression in brc_compress::COMPRESSIONS {
+            for (content, compressible) in [(repetitive.as_slice(), true), (&random, false), (b"", false)] {
+                let mut bytes = b"before".to_vec();
+                bytes.extend_from_slice(content);
+                let mut block = seal(*compression, &mut bytes, 6, &mut Vec::new()).unwrap();
+                block.offset = 6;
+                assert_eq!(block.length as usize, content.len());
+                assert_eq!(
+                    block.stored < block.length,
+                    compressible && compression.id() != 0,
+                    "{}",
+                    compression.name()
+                );
+                let mut file = tempfile::tempfile().unwrap();
+                file.write_all(&bytes).unwrap();
+                let source = Source { file: &file, path: Path::new("t"), compression: *compression };
+                let (mut buffer, mut cost) = (BlockBuffer::default(), Cost::default());
+                buffer.load(source, &block, Place::RunIndex { row_group: 0 }, &mut cost).unwrap();
+                assert_eq!(buffer.bytes(), content);
+                assert_eq!(cost.bytes, u64::from(block.stored));
+            }
+        }
+    }
 }

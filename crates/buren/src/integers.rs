@@ -35,6 +35,17 @@ pub(crate) enum ValuesMut<'a> {
     I64(&'a mut [i64]),
 }
 
+impl ValuesMut<'_> {
+    /// For how many there is room.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::I16(values) => values.len(),
+            Self::I32(values) => values.len(),
+            Self::I64(values) => values.len(),
+        }
+    }
+}
+
 /// A growing column of integers. All three buffers are kept for the next use; one of them is in use.
 #[derive(Debug, Default)]
 pub(crate) struct Integers {
@@ -94,6 +105,12 @@ impl Integers {
             Kind::I32 => self.i32.extend(values.iter().map(|&value| value as i32)),
             Kind::I64 => self.i64.extend(values.iter().map(|&value| wide(value))),
         });
+    }
+
+    /// Replaces all values.
+    pub(crate) fn assign(&mut self, values: Values<'_>) {
+        self.clear();
+        self.extend(values);
     }
 
     /// Appends `table[code]` for each code, unless one of them is [`UNKNOWN`]: then nothing, and false is returned.

@@ -5,13 +5,15 @@
 
 use crate::footer::Cluster;
 use crate::integers::{Integers, Kind, ValuesMut, for_values};
+use crate::pieces::{PIECE, for_each_piece, with_slots};
 use crate::place::Place;
 use crate::run_index::Detail;
 use crate::scan_column::ScanColumn;
-use crate::scanner::{BurenScanner, PIECE, for_each_piece, with_slots};
+use crate::scanner::BurenScanner;
 use crate::schemes::Frames;
 use crate::selection::Span;
 use brc_core::{Batch, Column, Error, Result, Run, ScanError, Scanned, Sink, Values};
+use std::time::Instant;
 
 /// Delivers the rows of a clustered row group in original order.
 pub(crate) fn scan(
@@ -21,61 +23,70 @@ pub(crate) fn scan(
     sink: &mut dyn Sink,
     scanned: &mut Scanned,
 ) -> Result<(), ScanError> {
+    let clustered = decode_clustered(scanner, index, cluster)?;
     let BurenScanner { reader, columns, runs, cost, .. } = scanner;
-    let rows = reader.row_group(index).rows;
-    for column in columns.iter_mut() {
-        column.start(index, cost)?;
-    }
-    runs.want(Detail::Min, columns.iter().map(|column| column.column));
-    runs.load(reader, index, cluster, cost)?;
-    let mut clustered: Vec<Integers> = columns.iter().map(|_| Integers::default()).collect();
-    for (column, clustered) in columns.iter_mut().zip(&mut clustered) {
-        if column.column != cluster.key && column.chunk().width > 0 {
-            let span = Span { first_run: 0, first_row: 0, rows };
-            let column = std::slice::from_mut(column);
-            for_each_piece(reader, index, column, Some(cluster.key), runs, span, cost, |columns, _, _| {
-                columns.iter().for_each(|column| clustered.extend(column.values()));
-                Ok(())
-            })?;
-        }
-    }
     let mut order = ScanColumn::new(reader, cluster.key)?;
     order.start(index, cost)?;
     let mut cursors = Cursors::new(&runs.rows);
     let rows_per_block = reader.footer().rows_per_block as usize;
-    let rows = rows as usize;
+    let rows = reader.row_group(index).rows as usize;
     let mut row = 0;
     while row < rows {
-        let first = row % rows_per_block;
+        let (block, first) = (row / rows_per_block, row % rows_per_block);
         let of_piece = (PIECE - first % PIECE).min(rows - row).min(rows_per_block - first);
-        order.load(row / rows_per_block, cost)?;
+        order.load(block, cost)?;
+        let started = Instant::now();
         let run = Run { code: 0, rows: of_piece as u32 };
         order.decode(first, of_piece, Frames { chunk: 0, runs: &[run], bases: &[] });
         if !for_values!(order.values(), codes => cursors.walk(codes)) {
-            let place = Place::Data {
-                row_group: index,
-                column: reader.footer().name(cluster.key),
-                block: row / rows_per_block,
-            };
+            let place = Place::Data { row_group: index, column: reader.footer().name(cluster.key), block };
             return Err(reader.corrupt(place, "the order stream does not fit the run index").into());
         }
         for (column, clustered) in columns.iter_mut().zip(&clustered) {
+            let bases = &runs.statistics[column.column].min;
             if column.column == cluster.key {
-                gather(order.values(), &cursors.identity[..of_piece], column.integers_mut());
+                column.integers_mut().assign(order.values());
             } else if column.chunk().width > 0 {
                 gather(clustered.values(), &cursors.positions, column.integers_mut());
-            } else if runs.statistics[column.column].min.is_empty() {
+            } else if bases.is_empty() {
                 column.decode(0, of_piece, Frames { chunk: 0, runs: &[], bases: &[] });
             } else {
-                gather(Values::I64(&runs.statistics[column.column].min), &cursors.codes, column.integers_mut());
+                gather(Values::I64(bases), &cursors.codes, column.integers_mut());
             }
             column.translate()?;
         }
+        cost.decode_time += started.elapsed();
         deliver(columns, of_piece, sink)?;
         row += of_piece;
     }
     scanned.rows += rows as u64;
     Ok(())
+}
+
+/// Decodes all projected columns but the key. Those of width 0 are left out: they have one value, or one a run.
+fn decode_clustered(
+    scanner: &mut BurenScanner<'_>,
+    index: usize,
+    cluster: Cluster,
+) -> Result<Vec<Integers>, ScanError> {
+    let BurenScanner { reader, columns, runs, cost, .. } = scanner;
+    runs.want(Detail::Min, columns.iter().map(|column| column.column));
+    runs.load(reader, index, cluster, cost)?;
+    let span = Span { first_run: 0, first_row: 0, rows: reader.row_group(index).rows };
+    let mut clustered = Vec::new();
+    for column in columns.iter_mut() {
+        column.start(index, cost)?;
+        let mut values = Integers::default();
+        if column.column != cluster.key && column.chunk().width > 0 {
+            let column = std::slice::from_mut(column);
+            for_each_piece(reader, index, column, Some(cluster.key), runs, span, cost, |columns, _, _| {
+                columns.iter().for_each(|column| values.extend(column.values()));
+                Ok(())
+            })?;
+        }
+        clustered.push(values);
+    }
+    Ok(clustered)
 }
 
 fn deliver(columns: &[ScanColumn<'_>], rows: usize, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -94,7 +105,6 @@ struct Cursors {
     /// For the rows of the piece at hand, where they lie in clustered order, and their run.
     positions: Vec<u32>,
     codes: Vec<u32>,
-    identity: Vec<u32>,
 }
 
 impl Cursors {
@@ -107,7 +117,7 @@ impl Cursors {
             })
             .collect();
         let next = ends.iter().zip(rows).map(|(end, rows)| end - rows).collect();
-        Self { next, ends, positions: Vec::new(), codes: Vec::new(), identity: (0..PIECE as u32).collect() }
+        Self { next, ends, positions: Vec::new(), codes: Vec::new() }
     }
 
     /// Finds the rows with these codes; false if there is no such run, or it has no more rows.

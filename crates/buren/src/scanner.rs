@@ -1,27 +1,21 @@
 //! Scans row groups for one worker: decides what can be skipped or summarised, and delivers the rest piece by piece.
 //!
-//! A piece is small enough that what is decoded is still in the first-level cache when the sink folds it. All buffers
-//! live as long as the scanner; per piece there is one call of the sink and a little work for each run, and nothing a row.
+//! All buffers live as long as the scanner: there is no work for single rows outside the kernels, and no allocation.
 
-use crate::block::{BlockBuffer, Cost};
+use crate::block::Cost;
 use crate::footer::{Cluster, RowGroup};
-use crate::place::Place;
+use crate::pieces::{for_each_piece, with_slots};
 use crate::reader::Reader;
 use crate::restore;
-use crate::run_index::{self, Detail, RunStatistics};
-use crate::runs::RunWalk;
+use crate::run_index::Detail;
+use crate::run_table::RunTable;
 use crate::scan_column::ScanColumn;
-use crate::schemes::Frames;
 use crate::selection::{Span, Spans, verdicts_by_value};
 use brc_core::table::ColumnSummary;
 use brc_core::{
-    Batch, Column, Known, Order, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Statistics,
-    Summary, Values, Verdict,
+    Batch, Column, Known, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Statistics, Summary,
+    Values, Verdict,
 };
-use std::time::Instant;
-
-/// Rows of a piece.
-pub(crate) const PIECE: usize = 4096;
 
 pub(crate) struct BurenScanner<'r> {
     pub(crate) reader: &'r Reader,
@@ -34,20 +28,6 @@ pub(crate) struct BurenScanner<'r> {
     /// For each column that was a cluster key so far, the predicate's verdict for each of its values.
     key_verdicts: Vec<Option<Vec<Verdict>>>,
     pub(crate) cost: Cost,
-}
-
-/// The runs of the row group that is being scanned.
-#[derive(Default)]
-pub(crate) struct RunTable {
-    pub(crate) rows: Vec<u32>,
-    /// The dictionary's code of each run, if that was asked for; else 0.
-    codes: Vec<u32>,
-    /// For each column of the schema, what was asked for.
-    pub(crate) statistics: Vec<RunStatistics>,
-    details: Vec<Detail>,
-    block: BlockBuffer,
-    /// The runs of the piece at hand.
-    piece: Vec<Run>,
 }
 
 impl<'r> BurenScanner<'r> {
@@ -310,104 +290,4 @@ impl Scanner for BurenScanner<'_> {
         scanned.decode_time = self.cost.decode_time;
         Ok(Some(scanned))
     }
-}
-
-impl RunTable {
-    pub(crate) fn new(columns: usize) -> Self {
-        Self { statistics: (0..columns).map(|_| RunStatistics::default()).collect(), ..Self::default() }
-    }
-
-    /// Asks for the statistics of these columns only.
-    pub(crate) fn want(&mut self, detail: Detail, columns: impl Iterator<Item = usize>) {
-        self.details.clear();
-        self.details.resize(self.statistics.len(), Detail::Nothing);
-        columns.for_each(|column| self.details[column] = detail);
-    }
-
-    /// Lets the code of each run be its number.
-    pub(crate) fn number(&mut self) {
-        self.codes.clear();
-        self.codes.extend(0..self.rows.len() as u32);
-    }
-
-    /// Reads what was asked for of a run index.
-    pub(crate) fn load(&mut self, reader: &Reader, index: usize, cluster: Cluster, cost: &mut Cost) -> Result<()> {
-        let row_group = reader.row_group(index);
-        let place = Place::RunIndex { row_group: index };
-        self.block.load(reader.source(), &cluster.run_index, place, cost)?;
-        let runs = row_group.chunks[cluster.key].cardinality() as usize;
-        let decimals = self.statistics.iter_mut().zip(&self.details).zip(&row_group.chunks);
-        let wanted = decimals.filter_map(|((statistics, detail), chunk)| {
-            statistics.clear();
-            chunk.statistics().map(|_| (*detail, statistics))
-        });
-        run_index::read(self.block.bytes(), runs, row_group.rows, &mut self.rows, wanted)
-            .map_err(|reason| reader.corrupt(place, reason))?;
-        self.codes.resize(runs, 0);
-        Ok(())
-    }
-}
-
-/// Decodes a span piece by piece and hands the columns, the runs and the number of rows of each piece on. The column
-/// `key` is not decoded: it has one value a run. Without a key all rows are one run.
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn for_each_piece<'r>(
-    reader: &Reader,
-    index: usize,
-    columns: &mut [ScanColumn<'r>],
-    key: Option<usize>,
-    runs: &mut RunTable,
-    span: Span,
-    cost: &mut Cost,
-    mut on_piece: impl FnMut(&[ScanColumn<'r>], &[Run], usize) -> Result<(), ScanError>,
-) -> Result<(), ScanError> {
-    let row_group = reader.row_group(index);
-    let rows_per_block = reader.footer().rows_per_block as usize;
-    let mut walk = key.map(|_| RunWalk::new(&runs.codes, &runs.rows, span.first_run));
-    let mut row = span.first_row as usize;
-    let end = row + span.rows as usize;
-    while row < end {
-        let block = row / rows_per_block;
-        let block_start = block * rows_per_block;
-        let block_end = end.min(block_start + rows_per_block);
-        for column in columns.iter_mut().filter(|column| Some(column.column) != key) {
-            column.load(block, cost)?;
-        }
-        let mut sampled = Some(Instant::now());
-        let rows_of_block = block_end - row;
-        while row < block_end {
-            let first = row - block_start;
-            let rows = (PIECE - first % PIECE).min(block_end - row);
-            let of_piece = match &mut walk {
-                Some(walk) => walk.take(rows, &mut runs.piece),
-                None => {
-                    runs.piece.clear();
-                    runs.piece.push(Run { code: 0, rows: rows as u32 });
-                    0..0
-                }
-            };
-            for column in columns.iter_mut().filter(|column| Some(column.column) != key) {
-                let bases = if row_group.has_run_statistics(column.column) {
-                    &runs.statistics[column.column].min[of_piece.clone()]
-                } else {
-                    &[]
-                };
-                column.decode(first, rows, Frames { chunk: 0, runs: &runs.piece, bases });
-                column.translate()?;
-            }
-            // The clock is read for the first piece of a block only, and the others are taken to be like it.
-            if let Some(started) = sampled.take() {
-                cost.decode_time += started.elapsed() * rows_of_block as u32 / rows as u32;
-            }
-            on_piece(columns, &runs.piece, rows)?;
-            row += rows;
-        }
-    }
-    Ok(())
-}
-
-/// Lends a slice of `count` slots that costs no allocation as long as they are few.
-pub(crate) fn with_slots<T: Copy, R>(count: usize, empty: T, then: impl FnOnce(&mut [T]) -> R) -> R {
-    const FEW: usize = 8;
-    if count <= FEW { then(&mut [empty; FEW][..count]) } else { then(&mut vec![empty; count]) }
 }

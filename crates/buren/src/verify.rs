@@ -7,11 +7,12 @@
 use crate::block::{BlockBuffer, Cost};
 use crate::footer::{Cluster, RowGroup};
 use crate::integers::{for_values, slice, wide};
+use crate::pieces::for_each_piece;
 use crate::place::Place;
 use crate::reader::Reader;
 use crate::run_index::Detail;
+use crate::run_table::RunTable;
 use crate::scan_column::ScanColumn;
-use crate::scanner::{RunTable, for_each_piece};
 use crate::selection::Span;
 use brc_core::{Error, Progress, Result, ScanError, Statistics, Values};
 use brc_kernels::accumulate;

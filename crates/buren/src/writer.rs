@@ -133,8 +133,11 @@ impl BatchWriter for Writer {
             meta.row_group.chunks.iter().zip(self.interners.iter_mut().zip(&meta.dictionaries))
         {
             if matches!(chunk.content, Content::String { .. }) {
+                interner.parts += 1;
                 numbers.clear();
-                numbers.extend(dictionary.iter().map(|value| i64::from(interner.intern(value))));
+                for value in dictionary.iter() {
+                    numbers.push(i64::from(interner.intern(value)?));
+                }
                 let mut packed = Vec::new();
                 array::write(&numbers, &mut packed);
                 self.numbers.push(packed);
@@ -164,18 +167,28 @@ struct Interner {
     dictionary: Dictionary,
     numbers: HashTable<u32>,
     hasher: RandomState,
+    /// How many parts came so far, and the last of them that each number occurred in.
+    parts: u32,
+    last_part: Vec<u32>,
 }
 
 impl Interner {
-    fn intern(&mut self, value: &[u8]) -> u32 {
-        let Self { dictionary, numbers, hasher } = self;
+    /// The number of a value, which occurs once in the part at hand.
+    fn intern(&mut self, value: &[u8]) -> Result<u32> {
+        let Self { dictionary, numbers, hasher, parts, last_part } = self;
         let hash = hasher.hash_one(value);
-        let same = |number: &u32| dictionary.get(*number) == value;
-        if let Some(number) = numbers.find(hash, same) {
-            return *number;
+        let known = numbers.find(hash, |number| dictionary.get(*number) == value).copied();
+        let number = known.unwrap_or_else(|| {
+            let number = dictionary.push(value);
+            numbers.insert_unique(hash, number, |number| hasher.hash_one(dictionary.get(*number)));
+            last_part.push(0);
+            number
+        });
+        let last = &mut last_part[number as usize];
+        if std::mem::replace(last, *parts) == *parts {
+            let value = String::from_utf8_lossy(value);
+            return Err(Error::Usage(format!("two codes of one dictionary stand for '{value}'")));
         }
-        let number = dictionary.push(value);
-        numbers.insert_unique(hash, number, |number| hasher.hash_one(dictionary.get(*number)));
-        number
+        Ok(number)
     }
 }

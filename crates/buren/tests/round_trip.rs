@@ -2,7 +2,10 @@
 
 mod common;
 
-use brc_core::{Comparison, Error, Known, Order, Predicate, Progress, ScanOptions, Schema, Statistics, Table, Verdict};
+use brc_core::{
+    Batch, BatchWriter, Column, Comparison, Dictionary, Error, Known, Order, Predicate, Progress, ScanOptions, Schema,
+    Statistics, Table, Values, Verdict,
+};
 use buren::Writer;
 use common::{Cell, CellSummary, Data, open, options, rows, scan, scan_all, schema, write};
 use proptest::prelude::*;
@@ -55,6 +58,8 @@ proptest! {
         let key = key.map(|column| schema(&table).fields()[column].name.clone());
         let bytes = write(&table, &parts, options(compression, key.as_deref()), 2).unwrap();
         prop_assert_eq!(&bytes, &write(&table, &parts, options(compression, key.as_deref()), 1).unwrap());
+        let uncompressed = write(&table, &parts, options("none", key.as_deref()), 1).unwrap();
+        prop_assert!(bytes.len() <= uncompressed.len() + 8, "compression makes no file larger");
         let reader = open(&bytes).unwrap();
         prop_assert_eq!(reader.schema(), &schema(&table));
         prop_assert_eq!(reader.rows(), Some(table[0].len() as u64));
@@ -207,6 +212,26 @@ fn chunks_of_several_blocks() {
         assert_eq!(description.columns[1].schemes, [("run-packed", 2)]);
         assert_eq!(description.columns[1].widths, Some((10, 10)));
     }
+}
+
+/// What an encoder cannot take is an error, not a file that cannot be read.
+#[test]
+fn batches_must_fit_the_schema() {
+    let writer = Writer::new(&Schema::parse("name:string,size:int").unwrap(), options("none", None)).unwrap();
+    let names: Dictionary = ["a", "a"].into_iter().collect();
+    let strings = Column::Codes { codes: &[0, 1], dictionary: &names };
+    let numbers = Column::Values(Values::I32(&[1, 2]));
+    let mut encoder = writer.encoder();
+    for columns in [&[strings][..], &[numbers, numbers], &[strings, strings]] {
+        assert!(matches!(encoder.batch(&Batch { rows: 2, columns }), Err(Error::Usage(_))));
+    }
+    let mut encoder = writer.encoder();
+    encoder.batch(&Batch { rows: 2, columns: &[strings, numbers] }).unwrap();
+    let mut writer = writer;
+    let mut part = encoder.finish().unwrap();
+    let error = writer.append(&mut part).unwrap_err();
+    assert_eq!(error.to_string(), "two codes of one dictionary stand for 'a'");
+    assert!(matches!(writer.append(&mut part), Err(Error::Usage(_))), "a part is appended once");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Tile {
         unsafe {
             let mut count = self.find_marks(text, separator);
             if count == 0 {
-                return plain::read(window.text(), separator, crate::cpu::Level::Avx512, interner, codes, values);
+                return plain::read(window.reach(), separator, crate::cpu::Level::Avx512, interner, codes, values);
             }
             let numbers = values.as_mut_ptr().add(values.len());
             if !self.parse_numbers(text.as_ptr(), separator, count, numbers) {

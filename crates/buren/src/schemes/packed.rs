@@ -31,8 +31,8 @@ impl Scheme for Packed {
     }
 
     fn decode(&self, width: u8, block: &[u8], first: usize, frames: Frames<'_>, out: ValuesMut<'_>) {
-        let rows = frames.runs.iter().map(|run| run.rows).sum();
-        decode(width, block, first, &[Run { code: 0, rows }], &[frames.chunk], out);
+        let run = Run { code: 0, rows: out.len() as u32 };
+        decode(width, block, first, &[run], &[frames.chunk], out);
     }
 }
 

@@ -1,0 +1,156 @@
+//! Cuts text into pieces of whole rows without loading more than a cache holds.
+//!
+//! A split is a range of bytes; to it belong the rows that start in it. So where one row ends and which split it belongs
+//! to depends on the text alone, not on who reads it or in what portions.
+
+use super::LONGEST_LINE;
+use crate::input::read_full_at;
+use brc_core::{Error, Result, Split};
+use brc_kernels::text::{MARGIN, Window};
+use memchr::{memchr, memrchr};
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How much is read at once: small enough to stay in the second-level cache while its rows are parsed.
+const PORTION: usize = 256 << 10;
+
+/// What is read behind the end of a split at first: usually its last row ends there.
+const OVERLAP: usize = 4 << 10;
+
+/// Whole rows, each with its line feed.
+pub(super) struct Piece<'a> {
+    /// The rows. A row longer than a line may be is cut off, and alone.
+    pub(super) window: Window<'a>,
+    /// The place of the first byte in the file.
+    pub(super) byte: u64,
+}
+
+/// Reads the rows of one split of a file after the other.
+pub(super) struct FilePieces<'t> {
+    file: &'t File,
+    path: &'t Path,
+    length: u64,
+    /// A margin, the text, a margin.
+    buffer: Vec<u8>,
+    /// How much of the text is valid, and how much of that was handed out.
+    filled: usize,
+    taken: usize,
+    /// The place in the file of the first byte of the buffer's text.
+    byte: u64,
+    end: u64,
+    /// Whether everything up to the next line feed belongs to a row that is dealt with.
+    skipping: bool,
+    pub(super) bytes_read: u64,
+    pub(super) read_time: Duration,
+}
+
+impl<'t> FilePieces<'t> {
+    pub(super) fn new(file: &'t File, path: &'t Path, length: u64) -> Self {
+        let buffer = vec![0; MARGIN + PORTION + MARGIN];
+        let (bytes_read, read_time) = (0, Duration::ZERO);
+        Self { file, path, length, buffer, filled: 0, taken: 0, byte: 0, end: 0, skipping: false, bytes_read, read_time }
+    }
+
+    /// Goes to a split.
+    pub(super) fn start(&mut self, split: &Split) {
+        // The row that a split begins with starts behind a line feed, which may be the last byte of the split before.
+        self.skipping = split.start > 0;
+        self.byte = split.start - u64::from(self.skipping);
+        self.end = split.end;
+        (self.filled, self.taken) = (0, 0);
+        (self.bytes_read, self.read_time) = (0, Duration::ZERO);
+    }
+
+    /// The next rows of the split.
+    pub(super) fn next(&mut self) -> Result<Option<Piece<'_>>> {
+        loop {
+            self.drop_taken();
+            if !self.skipping && self.byte >= self.end {
+                return Ok(None);
+            }
+            let ended = self.fill()?;
+            if self.skipping {
+                self.skip();
+                if ended && self.skipping {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let rows = self.whole_rows(ended);
+            if rows > 0 {
+                self.taken = rows;
+                let window = Window::new(&self.buffer, MARGIN, MARGIN + rows);
+                return Ok(Some(Piece { window, byte: self.byte }));
+            }
+            if ended && self.filled == 0 {
+                return Ok(None);
+            }
+            if self.filled > LONGEST_LINE {
+                return Ok(Some(self.too_long()));
+            }
+            let larger = (self.buffer.len() * 2).min(MARGIN + LONGEST_LINE + PORTION + MARGIN);
+            self.buffer.resize(larger, 0);
+        }
+    }
+
+    fn drop_taken(&mut self) {
+        self.buffer.copy_within(MARGIN + self.taken..MARGIN + self.filled, MARGIN);
+        self.filled -= self.taken;
+        self.byte += self.taken as u64;
+        self.taken = 0;
+    }
+
+    /// Reads on; returns whether the file has ended.
+    fn fill(&mut self) -> Result<bool> {
+        let position = self.byte + self.filled as u64;
+        let room = self.buffer.len() - 2 * MARGIN - self.filled;
+        let left_of_split = usize::try_from(self.end.saturating_sub(position)).unwrap_or(usize::MAX);
+        let left_of_file = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
+        let wanted = room.min(left_of_split.saturating_add(OVERLAP)).min(left_of_file);
+        let target = &mut self.buffer[MARGIN + self.filled..][..wanted];
+        let before = Instant::now();
+        let read = read_full_at(self.file, target, position).map_err(Error::io(self.path, "read"))?;
+        self.read_time += before.elapsed();
+        self.bytes_read += read as u64;
+        self.filled += read;
+        // A file that became shorter while it was read ends where it ends now.
+        Ok(position + read as u64 >= self.length || read < wanted)
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.buffer[MARGIN..MARGIN + self.filled]
+    }
+
+    fn skip(&mut self) {
+        let line_feed = memchr(b'\n', self.text());
+        self.taken = line_feed.map_or(self.filled, |at| at + 1);
+        self.skipping = line_feed.is_none();
+    }
+
+    /// The length of the whole rows at hand that belong to the split.
+    fn whole_rows(&mut self, ended: bool) -> usize {
+        let left = usize::try_from(self.end - self.byte).unwrap_or(usize::MAX);
+        if left <= self.filled
+            && let Some(end) = memchr(b'\n', &self.text()[left - 1..])
+        {
+            return left + end;
+        }
+        if ended && self.filled > 0 && self.text().last() != Some(&b'\n') {
+            // The margin has room for the line feed that is missing.
+            self.buffer[MARGIN + self.filled] = b'\n';
+            self.buffer.resize(self.buffer.len().max(2 * MARGIN + self.filled + 1), 0);
+            self.filled += 1;
+        }
+        memrchr(b'\n', self.text()).map_or(0, |end| end + 1)
+    }
+
+    /// A row that is too long, cut off; the rest of it is skipped.
+    fn too_long(&mut self) -> Piece<'_> {
+        let shown = LONGEST_LINE + 1;
+        self.buffer[MARGIN + shown] = b'\n';
+        self.taken = self.filled;
+        self.skipping = true;
+        Piece { window: Window::new(&self.buffer, MARGIN, MARGIN + shown + 1), byte: self.byte }
+    }
+}

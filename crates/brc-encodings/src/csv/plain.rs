@@ -1,0 +1,93 @@
+//! Rows of a name and a number of one decimal, by the kernels; the odd one among them by the general parser.
+
+use super::pieces::Piece;
+use super::row::{self, Value};
+use super::scanner::{BATCH_ROWS, Delivery, first_line};
+use brc_core::{Column, ScanError, Values};
+use brc_kernels::cpu::Level;
+use brc_kernels::text::{RowReader, Window};
+
+/// The most rows that are parsed one by one before the kernel is tried again.
+const MOST_PATIENCE: usize = 1024;
+
+pub(super) struct PlainRows {
+    reader: RowReader,
+    codes: Vec<u32>,
+    values: Vec<i16>,
+}
+
+impl PlainRows {
+    pub(super) fn new(level: Level, separator: u8) -> Self {
+        let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
+        Self {
+            reader: RowReader::new(level, separator),
+            codes: Vec::with_capacity(room),
+            values: Vec::with_capacity(room),
+        }
+    }
+
+    pub(super) fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        let mut window = piece.window;
+        let bytes = window.text().len() as u64;
+        // A text of which no row is plain should not cost a kernel call for each of its rows.
+        let mut patience = 1;
+        while !window.text().is_empty() {
+            let progress = self.reader.read(window, &mut self.codes, &mut self.values);
+            window.advance(progress.bytes);
+            delivery.lines += progress.rows as u64;
+            if progress.rows > 0 {
+                patience = 1;
+            } else {
+                for _ in 0..patience {
+                    let byte = piece.byte + bytes - window.text().len() as u64;
+                    self.odd_row(&mut window, byte, delivery)?;
+                }
+                patience = (patience * 2).min(MOST_PATIENCE);
+            }
+            if self.codes.len() >= BATCH_ROWS {
+                self.deliver(delivery)?;
+            }
+        }
+        self.deliver(delivery)
+    }
+
+    fn odd_row(&mut self, window: &mut Window<'_>, byte: u64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        let text = window.text();
+        if text.is_empty() {
+            return Ok(());
+        }
+        let (line, length) = first_line(text);
+        let mut values = Vec::with_capacity(2);
+        match row::parse(line, delivery.schema, delivery.separator, &mut values) {
+            Err(bad) => delivery.bad_row(line, byte, bad)?,
+            Ok(()) => {
+                if let [Value::Text(name), Value::Number(number)] = values[..] {
+                    self.good_row(name, number, delivery)?;
+                }
+            }
+        }
+        delivery.lines += 1;
+        window.advance(length);
+        Ok(())
+    }
+
+    fn good_row(&mut self, name: &[u8], number: i64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        let code = self.reader.intern(name);
+        if let Ok(value) = i16::try_from(number) {
+            self.codes.push(code);
+            self.values.push(value);
+            return Ok(());
+        }
+        self.deliver(delivery)?;
+        let codes = Column::Codes { codes: &[code], dictionary: self.reader.dictionary() };
+        delivery.batch(1, &[codes, Column::Values(Values::I64(&[number]))])
+    }
+
+    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        let codes = Column::Codes { codes: &self.codes, dictionary: self.reader.dictionary() };
+        let result = delivery.batch(self.codes.len(), &[codes, Column::Values(Values::I16(&self.values))]);
+        self.codes.clear();
+        self.values.clear();
+        result
+    }
+}
