@@ -1,5 +1,7 @@
 //! What a user does: make a table, convert it, ask it, convert it back.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::Place;
@@ -202,7 +204,7 @@ fn a_file_tells_what_it_is_made_of() {
         assert!(text.contains(words), "{text}");
     }
     let json = place.run("inspect t.buren --json").text();
-    for words in ["\"rows\": 100000", "\"cluster_key\": \"station\"", "\"cardinality\": 413", "\"max\": \"Zürich\""] {
+    for words in ["\"rows\": 100000", "\"cluster_key\": \"station\"", "\"cardinality\": 413", "\"max\": \"İzmir\""] {
         assert!(json.contains(words), "{json}");
     }
     let text = place.run("inspect t.txt").text();

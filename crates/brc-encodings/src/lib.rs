@@ -15,6 +15,7 @@ pub mod ordered;
 pub mod output;
 mod registry;
 pub mod rejects;
+mod write_back;
 
 pub use convert::{Converted, convert};
 pub use description::{Description, Fact, Facts};

@@ -4,6 +4,7 @@
 //! so neither a full disk nor a kill in the middle leaves half a table behind. Threads write it at several places at
 //! once. Pipes and devices take bytes only one after the other and get them directly.
 
+use crate::write_back::WriteBack;
 use brc_core::{Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -29,7 +30,6 @@ pub struct OutputOptions {
 pub struct Output {
     path: PathBuf,
     place: Place,
-    sync: bool,
 }
 
 enum Place {
@@ -61,9 +61,9 @@ impl Output {
             Some(_) if !options.force => {
                 return Err(Error::Usage(format!("{}: exists already (--force replaces it)", path.display())));
             }
-            found => Place::File(Unfinished::create(path, target, found.as_ref())?),
+            found => Place::File(Unfinished::create(path, target, found.as_ref(), options.sync)?),
         };
-        Ok(Self { path: path.to_owned(), place, sync: options.sync })
+        Ok(Self { path: path.to_owned(), place })
     }
 
     /// The target's name, for messages.
@@ -84,7 +84,7 @@ impl Output {
     /// The system's: a full disk, a closed pipe …
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         match &self.place {
-            Place::File(file) => file.temporary.as_file().write_all_at(bytes, offset),
+            Place::File(file) => file.write_at(bytes, offset),
             Place::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
         }
         .map_err(Error::io(&self.path, "write"))
@@ -96,7 +96,7 @@ impl Output {
     /// The system's; the file that was there before, if any, is still there then.
     pub fn commit(self) -> Result<()> {
         match self.place {
-            Place::File(file) => file.commit(self.sync),
+            Place::File(file) => file.commit(),
             Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).flush(),
         }
         .map_err(Error::io(&self.path, "write"))
@@ -106,11 +106,16 @@ impl Output {
 /// A file under its temporary name, and what it will be called.
 struct Unfinished {
     temporary: NamedTempFile,
+    _registered: Registered,
     target: PathBuf,
+    /// Whether there may be a file of the target's name when this one gets it.
+    replaces: bool,
+    /// Who brings the bytes to the disk, if that is to be waited for.
+    write_back: Option<WriteBack>,
 }
 
 impl Unfinished {
-    fn create(path: &Path, target: PathBuf, replaced: Option<&Metadata>) -> Result<Self> {
+    fn create(path: &Path, target: PathBuf, replaced: Option<&Metadata>, sync: bool) -> Result<Self> {
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(target.file_name().unwrap_or_default());
         prefix.push(".");
@@ -121,46 +126,56 @@ impl Unfinished {
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(directory(&target))
             // `tempfile` adds the directory to the message; the target's name says more.
-            .map_err(|error| {
-                Error::io(path, "create")(error.raw_os_error().map_or(error, io::Error::from_raw_os_error))
-            })?;
-        register(temporary.path());
-        let unfinished = Self { temporary, target };
+            .map_err(|error| error.raw_os_error().map_or(error, io::Error::from_raw_os_error))
+            .map_err(Error::io(path, "create"))?;
+        let registered = Registered::new(temporary.path());
         if let Some(replaced) = replaced {
-            let same = unfinished.temporary.as_file().set_permissions(replaced.permissions());
+            let same = temporary.as_file().set_permissions(replaced.permissions());
             same.map_err(Error::io(path, "create"))?;
         }
-        Ok(unfinished)
+        let write_back = if sync { Some(WriteBack::of(temporary.as_file())) } else { None };
+        let write_back = write_back.transpose().map_err(Error::io(path, "create"))?;
+        Ok(Self { temporary, _registered: registered, target, replaces: replaced.is_some(), write_back })
     }
 
-    fn commit(self, sync: bool) -> io::Result<()> {
-        if sync {
-            self.temporary.as_file().sync_all()?;
-        }
-        fs::rename(self.temporary.path(), &self.target)?;
-        if sync {
-            File::open(directory(&self.target))?.sync_all()?;
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.temporary.as_file().write_all_at(bytes, offset)?;
+        if let Some(write_back) = &self.write_back {
+            write_back.wrote(bytes.len());
         }
         Ok(())
     }
-}
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        // The file itself is removed by `NamedTempFile`; after a rename there is nothing left to remove.
-        unregister(self.temporary.path());
+    fn commit(self) -> io::Result<()> {
+        let sync = self.write_back.is_some();
+        if let Some(write_back) = self.write_back {
+            write_back.end();
+            self.temporary.as_file().sync_all()?;
+        }
+        // Someone else may have made a file of that name meanwhile.
+        let persist = if self.replaces { NamedTempFile::persist } else { NamedTempFile::persist_noclobber };
+        persist(self.temporary, &self.target)?;
+        if sync { File::open(directory(&self.target))?.sync_all() } else { Ok(()) }
     }
 }
 
 /// Temporary files that are there now, for whoever has to end the process from outside.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn register(path: &Path) {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+/// An entry of [`UNFINISHED`].
+struct Registered(PathBuf);
+
+impl Registered {
+    fn new(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Self(path.to_owned())
+    }
 }
 
-fn unregister(path: &Path) {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| other != path);
+impl Drop for Registered {
+    fn drop(&mut self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
+    }
 }
 
 /// Removes the temporary files of all targets that are being written: what a process does just before a signal ends it.
@@ -275,6 +290,31 @@ mod tests {
         Output::create(&path, &OutputOptions { force: true, ..options() }).unwrap().commit().unwrap();
         let metadata = fs::metadata(&path).unwrap();
         assert_eq!((metadata.len(), metadata.mode() & 0o777), (0, 0o640));
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        let output = Output::create(&path, &options()).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        let error = output.commit().unwrap_err().to_string();
+        assert!(error.contains("exists"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(names(directory.path()), ["table"]);
+    }
+
+    #[test]
+    fn large_files_are_written_back_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        let output = Output::create(&path, &options()).unwrap();
+        let piece = vec![7; 12 << 20];
+        for index in 0..6 {
+            output.write_at(&piece, index * (12 << 20)).unwrap();
+        }
+        output.commit().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().len(), 6 * (12 << 20));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The list of all encodings, and how one of them is chosen.
 
-use crate::{buren, csv};
 use crate::encoding::Encoding;
 use crate::input::Input;
+use crate::{buren, csv};
 use brc_core::{Error, Result};
 use std::path::Path;
 

@@ -310,7 +310,7 @@ impl LongNames {
             if slot.code == u32::MAX {
                 return None;
             }
-            if slot.hash == hash && dictionary.get(slot.code) == name {
+            if slot.hash == hash && equal(dictionary.get(slot.code), name) {
                 return Some(slot.code);
             }
             index = (index + 1) & mask;
@@ -340,23 +340,38 @@ impl LongNames {
     }
 }
 
+/// Mixes the first, middle and last sixteen bytes: without a loop, of which the end would be hard to predict. Names that
+/// are longer and differ only elsewhere are found one after the other.
+#[inline]
 fn hash_bytes(name: &[u8]) -> u32 {
     const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-    let fold = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(SPREAD);
+    let fold = |left: u64, right: u64| {
+        let product = u128::from(left ^ SPREAD) * u128::from(right ^ SPREAD.rotate_left(32));
         product as u64 ^ (product >> 64) as u64
     };
-    let mut words = name.chunks_exact(8);
-    let mut state = name.len() as u64;
-    for word in &mut words {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(word);
-        state = fold(state, u64::from_le_bytes(bytes));
-    }
-    let mut last = [0; 8];
-    last[..words.remainder().len()].copy_from_slice(words.remainder());
-    state = fold(state, u64::from_le_bytes(last));
+    let state = if let (Some(first), Some(last)) = (name.first_chunk::<16>(), name.last_chunk::<16>()) {
+        let middle = name[name.len() / 2 - 8..].first_chunk::<16>().unwrap_or(first);
+        let ends = [first, middle, last].map(|bytes| {
+            let word = u128::from_le_bytes(*bytes);
+            fold(word as u64, (word >> 64) as u64)
+        });
+        fold(ends[0] ^ name.len() as u64, ends[1].rotate_left(21) ^ ends[2].rotate_left(42))
+    } else {
+        name.iter().fold(name.len() as u64, |state, &byte| fold(state, byte.into()))
+    };
     (state >> 32) as u32 ^ state as u32
+}
+
+/// Whether two names of the second table are equal; the usual lengths are compared without a loop.
+#[inline]
+fn equal(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    match (left.first_chunk::<16>(), right.first_chunk::<16>(), left.last_chunk::<16>(), right.last_chunk::<16>()) {
+        (Some(a), Some(b), Some(c), Some(d)) if left.len() <= 32 => a == b && c == d,
+        _ => left == right,
+    }
 }
 
 #[cfg(test)]

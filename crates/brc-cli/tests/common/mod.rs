@@ -1,6 +1,6 @@
 //! Runs the real binary in a directory of its own.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::fs;
 use std::io::Write;
@@ -8,35 +8,35 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A directory with files, in which `brc` runs.
-pub struct Place(tempfile::TempDir);
+pub(crate) struct Place(tempfile::TempDir);
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Outcome {
-    pub code: Option<i32>,
-    pub stdout: Vec<u8>,
-    pub stderr: String,
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
     }
 
     /// The names of all files, sorted.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -44,29 +44,29 @@ impl Place {
     }
 
     /// The command `brc` with these arguments, separated by spaces.
-    pub fn command(&self, arguments: &str) -> Command {
+    pub(crate) fn command(&self, arguments: &str) -> Command {
         self.command_of(&arguments.split(' ').filter(|argument| !argument.is_empty()).collect::<Vec<_>>())
     }
 
     /// The command `brc` with these arguments.
-    pub fn command_of(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command_of(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_brc"));
         command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
         command
     }
 
     /// Runs `brc` with these arguments, separated by spaces.
-    pub fn run(&self, arguments: &str) -> Outcome {
+    pub(crate) fn run(&self, arguments: &str) -> Outcome {
         Outcome::of(self.command(arguments).output().unwrap())
     }
 
     /// Runs `brc` with these arguments.
-    pub fn run_of(&self, arguments: &[&str]) -> Outcome {
+    pub(crate) fn run_of(&self, arguments: &[&str]) -> Outcome {
         Outcome::of(self.command_of(arguments).output().unwrap())
     }
 
     /// Runs `brc` with that standard input through a pipe.
-    pub fn pipe(&self, arguments: &str, input: &[u8]) -> Outcome {
+    pub(crate) fn pipe(&self, arguments: &str, input: &[u8]) -> Outcome {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -79,7 +79,7 @@ impl Place {
     }
 
     /// Runs a shell script in which `$BRC` is the binary.
-    pub fn shell(&self, script: &str) -> Outcome {
+    pub(crate) fn shell(&self, script: &str) -> Outcome {
         let mut command = Command::new("sh");
         command.current_dir(self.0.path()).args(["-c", script]).env("BRC", env!("CARGO_BIN_EXE_brc"));
         Outcome::of(command.stdin(Stdio::null()).output().unwrap())
@@ -94,27 +94,27 @@ impl Outcome {
 
     /// Standard output of a run that went well.
     #[track_caller]
-    pub fn ok(self) -> Vec<u8> {
+    pub(crate) fn ok(self) -> Vec<u8> {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         self.stdout
     }
 
     /// [`Outcome::ok`] as a string.
     #[track_caller]
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         String::from_utf8(self.ok()).unwrap()
     }
 
     /// Sees to it that the run failed with that exit code and exactly that message.
     #[track_caller]
-    pub fn fails(&self, code: i32, message: &str) {
+    pub(crate) fn fails(&self, code: i32, message: &str) {
         assert_eq!((self.code, self.stderr.trim_end()), (Some(code), message));
         assert!(self.stdout.is_empty());
     }
 
     /// Sees to it that the run failed with that exit code and a message with these words.
     #[track_caller]
-    pub fn fails_with(&self, code: i32, words: &str) {
+    pub(crate) fn fails_with(&self, code: i32, words: &str) {
         assert_eq!(self.code, Some(code), "{}", self.stderr);
         assert!(self.stderr.contains(words), "{}", self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);

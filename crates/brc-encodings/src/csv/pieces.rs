@@ -49,7 +49,19 @@ impl<'t> FilePieces<'t> {
     pub(super) fn new(file: &'t File, path: &'t Path, length: u64) -> Self {
         let buffer = vec![0; MARGIN + PORTION + MARGIN];
         let (bytes_read, read_time) = (0, Duration::ZERO);
-        Self { file, path, length, buffer, filled: 0, taken: 0, byte: 0, end: 0, skipping: false, bytes_read, read_time }
+        Self {
+            file,
+            path,
+            length,
+            buffer,
+            filled: 0,
+            taken: 0,
+            byte: 0,
+            end: 0,
+            skipping: false,
+            bytes_read,
+            read_time,
+        }
     }
 
     /// Goes to a split.

@@ -19,7 +19,13 @@ impl TextWriter {
 impl BatchWriter for TextWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         let codes = vec![Vec::new(); self.columns.len()];
-        Box::new(TextEncoder { columns: self.columns.clone(), separator: self.separator, codes, rows: 0, text: Vec::new() })
+        Box::new(TextEncoder {
+            columns: self.columns.clone(),
+            separator: self.separator,
+            codes,
+            rows: 0,
+            text: Vec::new(),
+        })
     }
 
     fn start(&mut self) -> Vec<u8> {

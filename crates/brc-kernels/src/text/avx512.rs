@@ -3,8 +3,7 @@
 //! 1. find the separators and line ends, as positions;
 //! 2. parse the numbers, eight rows in a register, and check every byte of them;
 //! 3. mask and hash the names, sixteen rows at a time, and compute the slots in which they must lie;
-//! 4. compare the names with their slots;
-//! 5. take the codes from the slots.
+//! 4. compare the names with their slots, and take the codes from there.
 //!
 //! Short loops with little to wait for in each keep the processor's window full; no branch depends on what a usual row
 //! holds. Rows with a long name are left out by sending them to a slot that is always free, and done at the end.
@@ -19,8 +18,6 @@ const TILE: usize = 4096;
 const PAIRS: usize = TILE / 2 + 64;
 /// What a slot takes, in bits of an offset.
 const SLOT_SHIFT: u32 = size_of::<Slot>().trailing_zeros();
-/// A separator may be this far before a line end in a plain row.
-const NUMBER: i64 = plain::LONGEST_NUMBER as i64;
 
 const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
 
@@ -115,12 +112,8 @@ impl Tile {
                 return Progress { rows: 0, bytes: 0 };
             }
             let mut others = self.hash_names(text.as_ptr(), count, &interner.short);
-            count = self.match_names(text.as_ptr(), count, interner, &mut others);
             let found = codes.as_mut_ptr().add(codes.len());
-            let table = interner.short.slots.as_ptr().cast::<u8>();
-            for row in 0..count {
-                *found.add(row) = (*table.add(self.slots[row] as usize).cast::<Slot>()).code;
-            }
+            count = self.match_names(text.as_ptr(), count, interner, &mut others, found);
             count = self.name_others(text, count, others, interner, found);
             codes.set_len(codes.len() + count);
             values.set_len(values.len() + count);
@@ -214,7 +207,8 @@ impl Tile {
                     let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(4)), two(6));
                     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
                 });
-                // Where in the word the separator is, in bits; far outside if the number is longer than a word.
+                // Where in the word the separator is, in bits. Where it is not in the word at all, shifting by as much
+                // leaves nothing of it, and nothing is no separator.
                 let pairs = each!(lane => {
                     _mm512_cvtepu32_epi64(_mm256_loadu_si256(marks.add(2 * (row + 8 * lane)).cast()))
                 });
@@ -229,8 +223,9 @@ impl Tile {
                 for lane in 0..SIDE_BY_SIDE {
                     negative[lane] = _mm512_testn_epi64_mask(heads[lane], _mm512_set1_epi64(0xffff));
                 }
-                // Behind it, only digits, the point and the line feed may be; at least the last four bytes are looked
-                // at, so that a number that is too short shows.
+                // Behind it, only digits, the point and the line feed may be. The last four bytes are looked at in any
+                // case, so that a number that is too short shows; in one that is too long, the bytes before them are not
+                // the separators that `zeros` has there.
                 let digits = each!(lane => _mm512_add_epi64(starts[lane], eight));
                 let digits = each!(lane => _mm512_mask_add_epi64(digits[lane], negative[lane], digits[lane], eight));
                 let digits = each!(lane => _mm512_min_epu64(digits[lane], _mm512_set1_epi64(32)));
@@ -239,10 +234,6 @@ impl Tile {
                 for lane in 0..SIDE_BY_SIDE {
                     let wrong = _mm512_subs_epu8(digits[lane], largest);
                     faults = _mm512_or_si512(faults, _mm512_ternarylogic_epi64::<0xf8>(wrong, heads[lane], low_byte));
-                    // A start outside the word: the number is longer than a plain one.
-                    let far = _mm512_cmpgt_epu64_mask(starts[lane], _mm512_set1_epi64(8 * (6 - 3)));
-                    let near = _mm512_cmplt_epu64_mask(starts[lane], _mm512_set1_epi64(8 * (6 - NUMBER)));
-                    faults = _mm512_mask_mov_epi64(faults, far | near, _mm512_set1_epi64(-1));
                 }
                 let sums = each!(lane => _mm512_srli_epi64::<24>(digits[lane]));
                 let sums = each!(lane => _mm512_maddubs_epi16(sums[lane], weights));
@@ -362,7 +353,8 @@ impl Tile {
         others
     }
 
-    /// Compares all names with their slots, gives new names a slot, and returns the rows up to the first bad name.
+    /// Compares all names with their slots, takes their codes, gives new names a slot, and returns the rows up to the
+    /// first bad name.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
     #[inline]
     unsafe fn match_names(
@@ -371,6 +363,7 @@ impl Tile {
         mut rows: usize,
         interner: &mut Interner,
         others: &mut usize,
+        codes: *mut u32,
     ) -> usize {
         let mut row = 0;
         while row < rows {
@@ -381,7 +374,11 @@ impl Tile {
                 // whole groups.
                 unsafe {
                     let offsets = self.slots.as_ptr().add(row + 4 * part);
-                    let name = |at: usize| _mm_load_si128(table.add(*offsets.add(at) as usize).cast());
+                    let name = |at: usize| {
+                        let slot = table.add(*offsets.add(at) as usize).cast::<Slot>();
+                        *codes.add(row + 4 * part + at) = (*slot).code;
+                        _mm_load_si128(slot.cast())
+                    };
                     let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
                     let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(2)), name(3));
                     let found = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);

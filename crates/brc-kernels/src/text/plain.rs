@@ -4,9 +4,6 @@ use super::{Progress, RowReader};
 use crate::cpu::Level;
 use crate::interner::Interner;
 
-/// The length of the longest number of a plain row: `-12.3`.
-pub(super) const LONGEST_NUMBER: usize = 5;
-
 /// A row of the usual form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PlainRow {
