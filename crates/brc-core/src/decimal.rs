@@ -53,8 +53,19 @@ pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
             digits[position] = b'.';
         }
         position -= 1;
-        digits[position] = b'0' + (rest % 10) as u8;
-        rest /= 10;
+        // Almost all numbers are of 64 bits, for which division is many times faster.
+        let digit = match u64::try_from(rest) {
+            Ok(short) => {
+                rest = u128::from(short / 10);
+                short % 10
+            }
+            Err(_) => {
+                let digit = rest % 10;
+                rest /= 10;
+                digit as u64
+            }
+        };
+        digits[position] = b'0' + digit as u8;
     }
     if value < 0 {
         out.push(b'-');

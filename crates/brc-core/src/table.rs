@@ -9,6 +9,7 @@ use crate::batch::Batch;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, RowFault};
 use crate::predicate::Predicate;
+use crate::rejects::Rejects;
 use crate::schema::Schema;
 use crate::statistics::Statistics;
 use serde::{Deserialize, Serialize};
@@ -71,7 +72,7 @@ pub struct Scanned {
     /// Rows skipped because they cannot match the predicate.
     pub skipped_rows: u64,
     /// Rows left out because they are malformed (text only; they are in `rejects`).
-    pub rejects: Vec<Reject>,
+    pub rejects: Rejects,
     /// Bytes read from the file.
     pub bytes: u64,
     /// Time spent reading.
@@ -84,19 +85,8 @@ impl Scanned {
     /// All rows the scan accounted for, whatever became of them; for text, its lines.
     #[must_use]
     pub fn all_rows(&self) -> u64 {
-        self.rows + self.summarised_rows + self.skipped_rows + self.rejects.len() as u64
+        self.rows + self.summarised_rows + self.skipped_rows + self.rejects.len()
     }
-}
-
-/// A row that was left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reject {
-    /// How many lines of the split stand before it.
-    pub line_in_split: u64,
-    /// The byte of the file at which the row starts.
-    pub byte: u64,
-    /// The row as it was, without its line end (cut off where it is longer than a line may be).
-    pub text: Box<[u8]>,
 }
 
 /// Some rows that all match the predicate, known by their statistics only.

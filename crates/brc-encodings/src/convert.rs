@@ -6,9 +6,9 @@
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
 use crate::rejects::RejectLog;
-use brc_core::table::Reject;
 use brc_core::{
-    BatchWriter, Error, Part, PartEncoder, Progress, Result, ScanOptions, Scanned, Sink, Split, Table, Worker, scan,
+    BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, ScanOptions, Scanned, Sink, Split, Table, Worker,
+    scan,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -90,7 +90,7 @@ impl Converted {
 struct Piece {
     /// `None` if the split had no good row.
     part: Option<Part>,
-    rejects: Vec<Reject>,
+    rejects: Rejects,
     rows_read: u64,
 }
 
@@ -109,8 +109,7 @@ impl Accept for Appender<'_> {
     type Bytes = Vec<u8>;
 
     fn size(piece: &Piece) -> usize {
-        let rejects = piece.rejects.iter().map(|reject| reject.text.len() + size_of::<Reject>());
-        piece.part.as_ref().map_or(0, |part| part.bytes.len()) + rejects.sum::<usize>()
+        piece.part.as_ref().map_or(0, |part| part.bytes.len()) + piece.rejects.memory()
     }
 
     fn accept(&mut self, piece: Piece) -> Result<Vec<u8>> {

@@ -5,8 +5,7 @@
 
 use crate::csv;
 use crate::output::Output;
-use brc_core::table::Reject;
-use brc_core::{Error, Result, Table};
+use brc_core::{Error, Reject, Rejects, Result, Table};
 use std::io::Write;
 
 const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
@@ -45,21 +44,21 @@ impl RejectLog {
     }
 
     /// Adds the rejects of the next split, before which there are `lines_before` lines.
-    pub(crate) fn add(&mut self, table: &dyn Table, lines_before: u64, rejects: &[Reject]) -> Result<()> {
-        for reject in rejects {
+    pub(crate) fn add(&mut self, table: &dyn Table, lines_before: u64, rejects: &Rejects) -> Result<()> {
+        for reject in rejects.iter() {
             if self.count == self.limit {
                 return Err(Error::TooManyRejects { path: table.path().to_owned(), limit: self.limit });
             }
             self.count += 1;
             if self.file.is_some() {
-                self.line(table, lines_before + reject.line_in_split + 1, reject)?;
+                self.line(table, lines_before + reject.line_in_split + 1, &reject)?;
             }
         }
         Ok(())
     }
 
-    fn line(&mut self, table: &dyn Table, line: u64, reject: &Reject) -> Result<()> {
-        let (column, fault) = csv::explain(&reject.text, table.schema(), self.separator);
+    fn line(&mut self, table: &dyn Table, line: u64, reject: &Reject<'_>) -> Result<()> {
+        let (column, fault) = csv::explain(reject.text, table.schema(), self.separator);
         let column = column.and_then(|column| table.schema().fields().get(column));
         let column = column.map_or("", |field| field.name.as_str());
         // Writing to memory does not fail.
@@ -68,7 +67,7 @@ impl RejectLog {
         self.buffer.push(b'\t');
         escape(fault.to_string().as_bytes(), &mut self.buffer);
         self.buffer.push(b'\t');
-        escape(&reject.text, &mut self.buffer);
+        escape(reject.text, &mut self.buffer);
         self.buffer.push(b'\n');
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }

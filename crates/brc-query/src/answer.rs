@@ -90,7 +90,7 @@ impl From<&Scanned> for ScanTotals {
             rows: scanned.rows,
             summarised_rows: scanned.summarised_rows,
             skipped_rows: scanned.skipped_rows,
-            rejected_rows: scanned.rejects.len() as u64,
+            rejected_rows: scanned.rejects.len(),
             bytes: scanned.bytes,
             read_time: scanned.read_time,
             decode_time: scanned.decode_time,

@@ -7,8 +7,9 @@ use super::row::BadRow;
 use super::stream::{Stream, StreamPieces};
 use super::table::TextTable;
 use super::{LONGEST_LINE, row};
-use brc_core::table::Reject;
-use brc_core::{Batch, Column, DataType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split};
+use brc_core::{
+    Batch, Column, DataType, Reject, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+};
 use brc_kernels::cpu::Level;
 use memchr::memchr;
 use std::time::{Duration, Instant};
@@ -129,7 +130,7 @@ impl Delivery<'_> {
         if !self.keep_rejects {
             return Err(ScanError::BadRow { line_in_split, byte, column: bad.column, fault: bad.fault });
         }
-        let text = line[..line.len().min(LONGEST_LINE + 1)].into();
+        let text = &line[..line.len().min(LONGEST_LINE + 1)];
         self.scanned.rejects.push(Reject { line_in_split, byte, text });
         Ok(())
     }

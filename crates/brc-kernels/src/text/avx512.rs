@@ -18,6 +18,8 @@ const TILE: usize = 4096;
 const PAIRS: usize = TILE / 2 + 64;
 /// What a slot takes, in bits of an offset.
 const SLOT_SHIFT: u32 = size_of::<Slot>().trailing_zeros();
+/// The offset of the slot that is always free, before all others.
+const LEFT_OUT: i32 = -(size_of::<Slot>() as i32);
 
 const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
 
@@ -29,8 +31,8 @@ pub(super) struct Tile {
     marks: [u16; Self::FIRST + 2 * PAIRS],
     /// The padded short names.
     keys: [Key; PAIRS],
-    /// The offsets of their slots, in bytes.
-    slots: [u32; PAIRS],
+    /// The offsets of their slots, in bytes from the first that can hold a name.
+    slots: [i32; PAIRS],
     /// For each sixteen rows: which are left out, because the name is not short or there is no such row.
     left_out: [u16; PAIRS / 16 + 1],
     /// The rows whose names are empty or not short.
@@ -134,7 +136,7 @@ impl Tile {
             let separators = _mm512_set1_epi8(separator as i8);
             let line_feeds = _mm512_set1_epi8(b'\n' as i8);
             let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
-            let mut base = _mm512_set1_epi16(1);
+            let mut base = _mm256_set1_epi16(1);
             let mut next = first;
             let mut most = 0;
             let mut at = 0;
@@ -144,10 +146,15 @@ impl Tile {
                 let marks =
                     (_mm512_cmpeq_epi8_mask(bytes, separators) | _mm512_cmpeq_epi8_mask(bytes, line_feeds)) & here;
                 let packed = _mm512_maskz_compress_epi8(marks, places);
-                let positions = _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(packed)), base);
-                _mm512_storeu_si512(next.cast(), positions);
-                base = _mm512_add_epi16(base, _mm512_set1_epi16(64));
                 let count = marks.count_ones();
+                let positions = _mm256_add_epi16(_mm256_cvtepu8_epi16(_mm512_castsi512_si128(packed)), base);
+                _mm256_storeu_si256(next.cast(), positions);
+                if count > 16 {
+                    let more = _mm512_extracti32x4_epi32::<1>(packed);
+                    let positions = _mm256_add_epi16(_mm256_cvtepu8_epi16(more), base);
+                    _mm256_storeu_si256(next.add(16).cast(), positions);
+                }
+                base = _mm256_add_epi16(base, _mm256_set1_epi16(64));
                 most = most.max(count);
                 next = next.add(count.min(32) as usize);
                 at += 64;
@@ -168,17 +175,6 @@ impl Tile {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]
     unsafe fn parse_numbers(&self, text: *const u8, separator: u8, rows: usize, numbers: *mut i16) -> bool {
-        /// Registers that are worked on side by side.
-        const SIDE_BY_SIDE: usize = 2;
-        macro_rules! each {
-            ($lane:ident => $value:expr) => {{
-                let mut all = [_mm512_setzero_si512(); SIDE_BY_SIDE];
-                for $lane in 0..SIDE_BY_SIDE {
-                    all[$lane] = $value;
-                }
-                all
-            }};
-        }
         // The last eight bytes of a row with its line feed: "name;-12.3\n" ends with ";-12.3\n".
         let zeros = [separator, separator, separator, b'0', b'0', b'.', b'0', b'\n'];
         let zeros = _mm512_set1_epi64(i64::from_le_bytes(zeros));
@@ -194,9 +190,17 @@ impl Tile {
         unsafe {
             let marks = self.marks.as_ptr().add(Self::FIRST);
             while row < rows {
-                let words = each!(lane => {
+                // Where in the word the separator is, in bits. Where it is not in the word at all, shifting by as much
+                // leaves nothing of it, and nothing is no separator.
+                let pairs = _mm512_loadu_si512(marks.add(2 * row).cast());
+                let lengths = _mm512_madd_epi16(pairs, _mm512_set1_epi32(0xfff8_0008_u32 as i32));
+                let starts = _mm512_add_epi32(lengths, _mm512_set1_epi32(56));
+                let halves = [_mm512_castsi512_si256(starts), _mm512_extracti64x4_epi64::<1>(starts)];
+                for (half, starts) in halves.into_iter().enumerate() {
+                    let starts = _mm512_cvtepi32_epi64(starts);
+                    let first = row + 8 * half;
                     let word = |at: usize| {
-                        let end = usize::from(*marks.add(2 * (row + 8 * lane + at) + 1));
+                        let end = usize::from(*marks.add(2 * (first + at) + 1));
                         text.wrapping_add(end).wrapping_sub(8)
                     };
                     let two = |at: usize| {
@@ -205,45 +209,26 @@ impl Tile {
                     };
                     let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(0)), two(2));
                     let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(4)), two(6));
-                    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-                });
-                // Where in the word the separator is, in bits. Where it is not in the word at all, shifting by as much
-                // leaves nothing of it, and nothing is no separator.
-                let pairs = each!(lane => {
-                    _mm512_cvtepu32_epi64(_mm256_loadu_si256(marks.add(2 * (row + 8 * lane)).cast()))
-                });
-                let ends = each!(lane => _mm512_srli_epi64::<16>(pairs[lane]));
-                let starts = each!(lane => _mm512_and_si512(pairs[lane], _mm512_set1_epi64(0xffff)));
-                let starts = each!(lane => _mm512_sub_epi64(_mm512_add_epi64(starts[lane], _mm512_set1_epi64(7)), ends[lane]));
-                let starts = each!(lane => _mm512_slli_epi64::<3>(starts[lane]));
-                // The separator, and perhaps a minus, must be there.
-                let heads = each!(lane => _mm512_srlv_epi64(words[lane], starts[lane]));
-                let heads = each!(lane => _mm512_xor_si512(heads[lane], negative_start));
-                let mut negative = [0; SIDE_BY_SIDE];
-                for lane in 0..SIDE_BY_SIDE {
-                    negative[lane] = _mm512_testn_epi64_mask(heads[lane], _mm512_set1_epi64(0xffff));
+                    let words = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+                    // The separator, and perhaps a minus, must be there.
+                    let heads = _mm512_xor_si512(_mm512_srlv_epi64(words, starts), negative_start);
+                    let negative = _mm512_testn_epi64_mask(heads, _mm512_set1_epi64(0xffff));
+                    // Behind it, only digits, the point and the line feed may be. The last four bytes are looked at in
+                    // any case, so that a number that is too short shows; in one that is too long, the bytes before
+                    // them are not the separators that `zeros` has there.
+                    let digits = _mm512_add_epi64(starts, eight);
+                    let digits = _mm512_mask_add_epi64(digits, negative, digits, eight);
+                    let digits = _mm512_min_epu64(digits, _mm512_set1_epi64(32));
+                    let looked_at = _mm512_sllv_epi64(_mm512_set1_epi64(-1), digits);
+                    let digits = _mm512_ternarylogic_epi64::<0x28>(words, zeros, looked_at);
+                    faults = _mm512_or_si512(faults, _mm512_subs_epu8(digits, largest));
+                    faults = _mm512_ternarylogic_epi64::<0xf8>(faults, heads, low_byte);
+                    let sums = _mm512_maddubs_epi16(_mm512_srli_epi64::<24>(digits), weights);
+                    let sums = _mm512_madd_epi16(sums, _mm512_set1_epi16(1));
+                    let signed = _mm512_mask_sub_epi64(sums, negative, _mm512_setzero_si512(), sums);
+                    _mm_storeu_si128(numbers.add(first).cast(), _mm512_cvtepi64_epi16(signed));
                 }
-                // Behind it, only digits, the point and the line feed may be. The last four bytes are looked at in any
-                // case, so that a number that is too short shows; in one that is too long, the bytes before them are not
-                // the separators that `zeros` has there.
-                let digits = each!(lane => _mm512_add_epi64(starts[lane], eight));
-                let digits = each!(lane => _mm512_mask_add_epi64(digits[lane], negative[lane], digits[lane], eight));
-                let digits = each!(lane => _mm512_min_epu64(digits[lane], _mm512_set1_epi64(32)));
-                let looked_at = each!(lane => _mm512_sllv_epi64(_mm512_set1_epi64(-1), digits[lane]));
-                let digits = each!(lane => _mm512_ternarylogic_epi64::<0x28>(words[lane], zeros, looked_at[lane]));
-                for lane in 0..SIDE_BY_SIDE {
-                    let wrong = _mm512_subs_epu8(digits[lane], largest);
-                    faults = _mm512_or_si512(faults, _mm512_ternarylogic_epi64::<0xf8>(wrong, heads[lane], low_byte));
-                }
-                let sums = each!(lane => _mm512_srli_epi64::<24>(digits[lane]));
-                let sums = each!(lane => _mm512_maddubs_epi16(sums[lane], weights));
-                let sums = each!(lane => _mm512_madd_epi16(sums[lane], _mm512_set1_epi16(1)));
-                for lane in 0..SIDE_BY_SIDE {
-                    let signed =
-                        _mm512_mask_sub_epi64(sums[lane], negative[lane], _mm512_setzero_si512(), sums[lane]);
-                    _mm_storeu_si128(numbers.add(row + 8 * lane).cast(), _mm512_cvtepi64_epi16(signed));
-                }
-                row += 8 * SIDE_BY_SIDE;
+                row += 16;
             }
         }
         _mm512_test_epi64_mask(faults, faults) == 0
@@ -276,7 +261,8 @@ impl Tile {
             }};
         }
         let round = _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]));
-        let mask = _mm512_set1_epi32((1 << table.bits) - 1);
+        let mask = _mm512_set1_epi32(((1 << table.bits) - 1) << SLOT_SHIFT);
+        let none = _mm512_set1_epi32(LEFT_OUT);
         let group_shift = _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32);
         let mut others = 0;
         let mut row = 0;
@@ -335,17 +321,12 @@ impl Tile {
                 let hashes = _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high));
                 let groups = _mm512_srl_epi32(hashes, group_shift);
                 let displacements = match few {
-                    Some((low, high)) => {
-                        let bytes = _mm512_permutex2var_epi8(low, groups, high);
-                        _mm512_and_si512(bytes, _mm512_set1_epi32(0xff))
-                    }
+                    Some((low, high)) => _mm512_maskz_permutex2var_epi8(LOW_BYTES, low, groups, high),
                     None => _mm512_i32gather_epi32::<4>(groups, table.displacements.as_ptr().cast()),
                 };
                 let moved = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(hashes), displacements);
-                let homes = _mm512_and_si512(_mm512_add_epi32(hashes, moved), mask);
-                let homes = _mm512_add_epi32(homes, _mm512_set1_epi32(1));
-                let homes = _mm512_maskz_mov_epi32(!self.left_out[row / 16], homes);
-                let offsets = _mm512_slli_epi32::<SLOT_SHIFT>(homes);
+                let homes = _mm512_slli_epi32::<SLOT_SHIFT>(_mm512_add_epi32(hashes, moved));
+                let offsets = _mm512_mask_and_epi32(none, !self.left_out[row / 16], homes, mask);
                 _mm512_storeu_si512(self.slots.as_mut_ptr().add(row).cast(), offsets);
                 row += 16;
             }
@@ -367,7 +348,7 @@ impl Tile {
     ) -> usize {
         let mut row = 0;
         while row < rows {
-            let table = interner.short.slots.as_ptr().cast::<u8>();
+            let table = interner.short.slots[1..].as_ptr().cast::<u8>();
             let mut unequal = 0u32;
             for part in 0..4 {
                 // SAFETY: offsets are those of slots of this table or of a smaller one before; the arrays have room for
@@ -375,7 +356,7 @@ impl Tile {
                 unsafe {
                     let offsets = self.slots.as_ptr().add(row + 4 * part);
                     let name = |at: usize| {
-                        let slot = table.add(*offsets.add(at) as usize).cast::<Slot>();
+                        let slot = table.offset(*offsets.add(at) as isize).cast::<Slot>();
                         *codes.add(row + 4 * part + at) = (*slot).code;
                         _mm_load_si128(slot.cast())
                     };
@@ -401,7 +382,7 @@ impl Tile {
             }
             interner.intern(name);
             if let Some(slot) = key(name).and_then(|key| interner.short.find(&key)) {
-                self.slots[at] = (slot as u32) << SLOT_SHIFT;
+                self.slots[at] = ((slot - 1) as i32) << SLOT_SHIFT;
             } else {
                 self.leave_out(at);
                 self.others[*others] = at as u16;
@@ -415,7 +396,7 @@ impl Tile {
 
     /// Makes a row match the slot that is always free.
     fn leave_out(&mut self, row: usize) {
-        self.slots[row] = 0;
+        self.slots[row] = LEFT_OUT;
         self.keys[row] = [u64::from_le_bytes([PADDING; 8]); 2];
     }
 
@@ -466,6 +447,9 @@ unsafe fn name_of(rows: Rows<'_>, row: usize) -> &'_ [u8] {
     // SAFETY: see above.
     unsafe { std::slice::from_raw_parts(rows.text.add(start), rows.separator(row) - start) }
 }
+
+/// The low byte of each of sixteen words.
+const LOW_BYTES: u64 = 0x1111_1111_1111_1111;
 
 /// 0, 1, 2 … 63.
 static PLACES: [u8; 64] = {
