@@ -29,7 +29,7 @@ fi
 
 plugin_root=${CAPNPC_ROOT:-${CARGO_TARGET_DIR:-target}/capnpc-$plugin_version}
 plugin=$plugin_root/bin/capnpc-rust
-[ -x "$plugin" ] || cargo install --quiet capnpc --version "$plugin_version" --root "$plugin_root"
+[ -x "$plugin" ] || cargo install --quiet --locked capnpc --version "$plugin_version" --root "$plugin_root"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::Path;
 
 /// A number of worker threads.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Threads {
     /// How many threads work [default: the processors this process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -39,13 +39,6 @@ pub(crate) struct Source {
     /// What stands between the columns of a text: one byte, or 'tab'
     #[arg(long, value_name = "CHAR", default_value = ";", value_parser = separator)]
     pub(crate) separator: u8,
-}
-
-impl std::fmt::Debug for Source {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let from = self.from.map(Encoding::name);
-        f.debug_struct("Source").field("from", &from).field("schema", &self.schema).finish_non_exhaustive()
-    }
 }
 
 impl Source {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 ///
 /// Text is read once and asked many times: `brc convert` reads a CSV-like text and writes it in a binary encoding,
 /// `brc query` answers group-by questions over any encoding, with the same answer.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -29,7 +29,7 @@ Exit codes:
   3  a row is malformed, or more rows were rejected than allowed
   4  a file is corrupt";
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub(crate) enum Command {
     Generate(generate::Args),
     Convert(convert::Args),

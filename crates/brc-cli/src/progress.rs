@@ -37,7 +37,9 @@ fn show(progress: &Progress, total: Total, end: &Receiver<()>) {
     if end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
         return;
     }
-    let bar = ProgressBar::with_draw_target(length(total), ProgressDrawTarget::stderr()).with_style(style(total));
+    let bar = ProgressBar::with_draw_target(length(total), ProgressDrawTarget::stderr())
+        .with_style(style(total))
+        .with_elapsed(PATIENCE);
     while end.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
         let (rows, bytes) = (progress.rows.load(Relaxed), progress.bytes.load(Relaxed));
         let speed = bytes as f64 / bar.elapsed().as_secs_f64().max(0.001) / 1e6;
@@ -61,7 +63,7 @@ fn length(total: Total) -> Option<u64> {
 fn style(total: Total) -> ProgressStyle {
     let template = match total {
         Total::Unknown => "{spinner} {msg}, {elapsed}",
-        Total::Bytes(_) | Total::Rows(_) => "[{bar:30}] {percent:>3}% {msg}, {eta} to go",
+        Total::Bytes(_) | Total::Rows(_) => "[{bar:20}] {percent:>3}% {msg}, {eta} to go",
     };
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

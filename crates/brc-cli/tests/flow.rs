@@ -28,6 +28,16 @@ fn a_table_is_made_converted_asked_and_converted_back() {
     assert_eq!(place.names(), ["back.txt", "m.buren", "m.txt"]);
 }
 
+/// Whoever keeps a seed keeps the table: the bytes are the same in all versions.
+#[test]
+fn the_bytes_of_a_seed_are_pinned() {
+    let place = Place::new();
+    let text = place.run("generate - --rows 5 --seed 42").text();
+    assert_eq!(text, "Los Angeles;24.5\nIfrane;5.3\nBerlin;-3.6\nManama;2.0\nAtlanta;8.0\n");
+    let text = place.run("generate - --rows 5 --seed 42 --preset 1brc-10k --stations 20").text();
+    assert_eq!(text, "Еж;37.3\nÄk;-6.0\nÌ;14.8\nЕж;8.1\nE;15.2\n");
+}
+
 #[test]
 fn every_encoding_gives_the_same_answers() {
     let place = Place::new();

@@ -107,6 +107,7 @@ struct Appender<'a> {
 impl Accept for Appender<'_> {
     type Piece = Piece;
     type Bytes = Vec<u8>;
+    const SPARES: usize = 0;
 
     fn size(piece: &Piece) -> usize {
         piece.part.as_ref().map_or(0, |part| part.bytes.len()) + piece.rejects.memory()

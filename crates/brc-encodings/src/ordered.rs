@@ -1,11 +1,13 @@
 //! Brings what several workers make, each at its own pace, into one target in one order.
 //!
-//! A place in the target is known only when everything before it is. So a piece that is early is put aside, up to a
-//! bound of bytes; beyond that its worker waits. Places are given out under a lock, but files are written outside it.
+//! A place in the target is known only when everything before it is, so a piece that is early is put aside. And only one
+//! thread writes at a time: systems let no two write one file anyway, they would burn processor time waiting for each
+//! other. Whoever delivers a piece while nobody writes becomes the writer until nothing is left to write; all others go
+//! on with their work at once, unless more bytes than a bound wait to be written.
 
 use crate::output::Output;
 use brc_core::Result;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// What happens to a piece when its turn has come, one piece at a time: it gives the bytes to write.
@@ -16,7 +18,10 @@ pub trait Accept {
     /// What is written of a piece.
     type Bytes: AsRef<[u8]> + Send;
 
-    /// The size of a piece in bytes, for the bound on what is put aside.
+    /// How many written bytes are kept for [`Ordered::deliver`] to return.
+    const SPARES: usize;
+
+    /// The size of a piece in bytes, for the bound on what waits.
     fn size(piece: &Self::Piece) -> usize;
 
     /// Takes the next piece.
@@ -29,7 +34,7 @@ pub trait Accept {
 /// A target that is written in the order of the pieces' numbers, from 0 without a gap.
 pub struct Ordered<'a, A: Accept> {
     output: &'a Output,
-    /// How many bytes may be put aside.
+    /// How many bytes may wait.
     bound: usize,
     state: Mutex<State<A>>,
     moved: Condvar,
@@ -37,23 +42,41 @@ pub struct Ordered<'a, A: Accept> {
 
 struct State<A: Accept> {
     accept: A,
+    /// The number of the next piece to accept.
     next: u64,
     /// No piece from here on will be taken: that one failed.
     end: u64,
+    /// Where the next piece will lie.
     offset: u64,
-    aside: BTreeMap<u64, A::Piece>,
-    bytes_aside: usize,
+    /// Pieces that are early.
+    early: BTreeMap<u64, A::Piece>,
+    /// What can be written, with its size as a piece and its place.
+    ready: VecDeque<(A::Bytes, usize, u64)>,
+    /// The size of all that is early or ready, or is being written.
+    waiting: usize,
+    is_writing: bool,
+    spares: Vec<A::Bytes>,
 }
 
 impl<'a, A: Accept> Ordered<'a, A> {
     /// Pieces go to `output` from `offset` on.
     pub fn new(output: &'a Output, offset: u64, bound: usize, accept: A) -> Self {
-        let state = State { accept, next: 0, end: u64::MAX, offset, aside: BTreeMap::new(), bytes_aside: 0 };
+        let state = State {
+            accept,
+            next: 0,
+            end: u64::MAX,
+            offset,
+            early: BTreeMap::new(),
+            ready: VecDeque::new(),
+            waiting: 0,
+            is_writing: false,
+            spares: Vec::new(),
+        };
         Self { output, bound, state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    /// Delivers a piece, and writes whatever it makes writable. Returns bytes that were written, for who can
-    /// use their buffer again.
+    /// Delivers a piece, and perhaps writes it and others. Returns bytes that were written, for who can use their buffer
+    /// again.
     ///
     /// # Errors
     /// What [`Accept::accept`] or the writing says; the piece then counts as [abandoned](Self::abandon).
@@ -64,31 +87,42 @@ impl<'a, A: Accept> Ordered<'a, A> {
     fn try_deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
         let size = A::size(&piece);
         let mut state = self.lock();
-        while index > state.next && index < state.end && state.bytes_aside + size > self.bound {
+        // The next piece, while nobody writes, is what all others wait for: it must not wait itself.
+        while index < state.end && state.waiting + size > self.bound && (index > state.next || state.is_writing) {
             state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if index >= state.end {
             return Ok(None);
         }
-        state.aside.insert(index, piece);
-        state.bytes_aside += size;
-        let mut spare = None;
-        let mut placed = Vec::new();
-        while let Some((bytes, offset)) = state.take_next()? {
-            if self.output.is_stream() {
-                self.output.write_at(bytes.as_ref(), offset)?;
-                spare = Some(bytes);
-            } else {
-                placed.push((bytes, offset));
+        state.waiting += size;
+        state.early.insert(index, piece);
+        state.accept_all()?;
+        if !state.is_writing {
+            state.is_writing = true;
+            state = self.write(state)?;
+        }
+        Ok(state.spares.pop())
+    }
+
+    /// Writes until nothing is ready.
+    fn write<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<MutexGuard<'s, State<A>>> {
+        while let Some((bytes, size, offset)) = state.ready.pop_front() {
+            drop(state);
+            let written = self.output.write_at(bytes.as_ref(), offset);
+            state = self.lock();
+            state.waiting -= size;
+            if state.spares.len() < A::SPARES {
+                state.spares.push(bytes);
+            }
+            self.moved.notify_all();
+            if written.is_err() {
+                state.is_writing = false;
+                written?;
             }
         }
-        drop(state);
+        state.is_writing = false;
         self.moved.notify_all();
-        for (bytes, offset) in placed {
-            self.output.write_at(bytes.as_ref(), offset)?;
-            spare = Some(bytes);
-        }
-        Ok(spare)
+        Ok(state)
     }
 
     /// Tells that a piece failed: it and all behind it will not come, and nobody need wait for them.
@@ -116,15 +150,17 @@ impl<'a, A: Accept> Ordered<'a, A> {
 }
 
 impl<A: Accept> State<A> {
-    /// The bytes of the next piece and their place, if it is there.
-    fn take_next(&mut self) -> Result<Option<(A::Bytes, u64)>> {
-        let Some(piece) = self.aside.remove(&self.next) else { return Ok(None) };
-        self.next += 1;
-        self.bytes_aside -= A::size(&piece);
-        let bytes = self.accept.accept(piece)?;
-        let offset = self.offset;
-        self.offset += bytes.as_ref().len() as u64;
-        Ok(Some((bytes, offset)))
+    /// Accepts all pieces whose turn it is.
+    fn accept_all(&mut self) -> Result<()> {
+        while let Some(piece) = self.early.remove(&self.next) {
+            let size = A::size(&piece);
+            self.next += 1;
+            let bytes = self.accept.accept(piece)?;
+            let offset = self.offset;
+            self.offset += bytes.as_ref().len() as u64;
+            self.ready.push_back((bytes, size, offset));
+        }
+        Ok(())
     }
 }
 
@@ -141,6 +177,7 @@ mod tests {
     impl Accept for AsTheyAre {
         type Piece = Vec<u8>;
         type Bytes = Vec<u8>;
+        const SPARES: usize = 2;
 
         fn size(piece: &Vec<u8>) -> usize {
             piece.len()

@@ -58,7 +58,7 @@ impl Interner {
             return code;
         }
         let code = self.dictionary.push(name);
-        let placed = key(name).is_some_and(|key| self.short.insert(Slot { key, code, ..Slot::FREE }));
+        let placed = key(name).is_some_and(|key| self.short.insert(Slot { key, code }));
         if !placed {
             self.long.insert(name, code);
         }
@@ -116,9 +116,7 @@ impl HashKind {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod aes {
     use super::Key;
-    use std::arch::x86_64::{
-        _mm_aesenc_si128, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_set_epi64x,
-    };
+    use std::arch::x86_64::{_mm_aesenc_si128, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_set_epi64x};
 
     /// The round key: digits of π.
     pub(crate) const ROUND: [i64; 2] = [0x1319_8A2E_0370_7344, 0x243F_6A88_85A3_08D3];
@@ -242,8 +240,10 @@ impl ShortNames {
 
     fn place(&mut self, slot: Slot) -> bool {
         let group = self.group(self.hash.hash(&slot.key));
-        let mut members: Vec<Slot> =
-            self.groups[group].iter().map(|&home| std::mem::replace(&mut self.slots[home as usize], Slot::FREE)).collect();
+        let mut members: Vec<Slot> = self.groups[group]
+            .iter()
+            .map(|&home| std::mem::replace(&mut self.slots[home as usize], Slot::FREE))
+            .collect();
         members.push(slot);
         let current = self.displacements[group];
         let tries = if self.few.is_some() { 1 << u8::BITS } else { 1 << self.bits.min(16) };

@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use clap::CommandFactory;
 
 /// Print a script with which a shell completes brc's commands and options
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The shell

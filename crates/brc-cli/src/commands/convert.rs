@@ -65,12 +65,6 @@ pub(crate) struct Args {
     max_rejects: Option<u64>,
 }
 
-impl std::fmt::Debug for Args {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Args").field("input", &self.input).field("output", &self.output).finish_non_exhaustive()
-    }
-}
-
 const AFTER_HELP: &str = "\
 Examples:
   brc convert measurements.txt measurements.buren

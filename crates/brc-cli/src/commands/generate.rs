@@ -44,12 +44,6 @@ pub(crate) struct Args {
     force: bool,
 }
 
-impl std::fmt::Debug for Args {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Args").field("output", &self.output).field("rows", &self.rows).finish_non_exhaustive()
-    }
-}
-
 const AFTER_HELP: &str = "\
 The file is not synced to the disk: it can be made again.
 

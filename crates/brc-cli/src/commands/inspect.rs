@@ -6,7 +6,7 @@ use crate::stdout;
 use std::path::PathBuf;
 
 /// Show what a file is made of: columns, rows, row groups, how they are stored and how large they are
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The file; - is standard input

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use std::path::PathBuf;
 
 /// Write the manual pages of brc and its commands
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The directory to write them to; made if it is not there

@@ -5,9 +5,10 @@ use crate::progress::{Total, watch};
 use crate::render::{FORMATS, Format, default_format};
 use crate::{explain, quantity, stdout};
 use brc_core::Progress;
-use brc_query::{Aggregate, Expression, OrderBy, Query};
+use brc_query::{Aggregate, Expression, FUNCTIONS, OrderBy, Query};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// Ask a table a question: group its rows, and compute something for each group
@@ -25,12 +26,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COLUMNS")]
     by: Option<String>,
 
-    /// What to compute, with commas between: min(x), mean(x), max(x), sum(x), count()
-    /// [default: min, mean and max of each column of numbers]
-    #[arg(long, value_name = "AGGREGATES")]
+    #[arg(long, value_name = "AGGREGATES", help = AGG_HELP.as_str())]
     agg: Option<String>,
 
-    /// Which rows count: comparisons, in (…), and, or, not
+    /// Which rows count: comparisons of columns with numbers and 'strings', in (…), and, or, not, parentheses
     #[arg(long = "where", value_name = "CONDITION")]
     filter: Option<String>,
 
@@ -65,17 +64,19 @@ pub(crate) struct Args {
     timings: bool,
 }
 
-impl std::fmt::Debug for Args {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Args").field("file", &self.file).finish_non_exhaustive()
-    }
-}
+static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
+    let functions: Vec<_> = FUNCTIONS.iter().map(|info| format!("{}(…)", info.name)).collect();
+    format!(
+        "What to compute, with commas between: {} [default: min, mean and max of each column of numbers]",
+        functions.join(", ")
+    )
+});
 
 const AFTER_HELP: &str = "\
 Examples:
   brc query measurements.buren
   brc query measurements.buren --where \"station = 'Hamburg'\" --format table
-  brc query measurements.txt --agg 'mean(temperature),count()' --where 'temperature > 30 and not station in (\\'Abha\\')'
+  brc query measurements.txt --where 'temperature > 30' --agg 'mean(temperature),count()'
   brc query measurements.buren --order-by 'max(temperature) desc' --limit 3 --format table
   brc query measurements.buren --by '' --agg 'count(),sum(temperature)' --format json --explain
   brc query visits.tsv --separator tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";

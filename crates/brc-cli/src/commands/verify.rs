@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Check files: every checksum and everything else that can be checked; for a text, every row
 ///
 /// Each file gets one line. All files are checked, whatever is wrong with one.
-#[derive(Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// The files; - is standard input

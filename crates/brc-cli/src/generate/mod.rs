@@ -105,6 +105,7 @@ struct AsTheyAre;
 impl Accept for AsTheyAre {
     type Piece = Block;
     type Bytes = Block;
+    const SPARES: usize = 16;
 
     fn size(block: &Block) -> usize {
         block.as_ref().len()

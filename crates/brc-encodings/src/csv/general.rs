@@ -18,6 +18,15 @@ enum Gathered {
     Numbers(Vec<i64>),
 }
 
+impl Gathered {
+    fn lend(&self) -> Column<'_> {
+        match self {
+            Self::Strings { interner, codes } => Column::Codes { codes, dictionary: interner.dictionary() },
+            Self::Numbers(numbers) => Column::Values(Values::I64(numbers)),
+        }
+    }
+}
+
 impl GeneralRows {
     pub(super) fn new(schema: &Schema) -> Self {
         let gathered = |data_type| match data_type {
@@ -60,13 +69,7 @@ impl GeneralRows {
     }
 
     fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
-        let lent = |column| match column {
-            &Gathered::Strings { ref interner, ref codes } => {
-                Column::Codes { codes, dictionary: interner.dictionary() }
-            }
-            Gathered::Numbers(numbers) => Column::Values(Values::I64(numbers)),
-        };
-        let columns: Vec<_> = self.columns.iter().map(lent).collect();
+        let columns: Vec<_> = self.columns.iter().map(Gathered::lend).collect();
         let result = delivery.batch(self.rows, &columns);
         for column in &mut self.columns {
             match column {

@@ -79,3 +79,6 @@ pub(crate) fn explain(text: &[u8], schema: &Schema, separator: u8) -> (Option<us
         Ok(()) => unreachable!("a row was rejected that is none of the bad ones"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,16 @@ pub(super) struct Piece<'a> {
     pub(super) byte: u64,
 }
 
+/// What the last line of a text lacks to be a whole row. A carriage return there is part of the row, so another one is
+/// added to be taken off.
+pub(super) fn missing_end(text: &[u8]) -> &'static [u8] {
+    match text.last() {
+        None | Some(b'\n') => b"",
+        Some(b'\r') => b"\r\n",
+        Some(_) => b"\n",
+    }
+}
+
 /// Reads the rows of one split of a file after the other.
 pub(super) struct FilePieces<'t> {
     file: &'t File,
@@ -148,11 +158,12 @@ impl<'t> FilePieces<'t> {
         {
             return left + end;
         }
-        if ended && self.filled > 0 && self.text().last() != Some(&b'\n') {
-            // The margin has room for the line feed that is missing.
-            self.buffer[MARGIN + self.filled] = b'\n';
-            self.buffer.resize(self.buffer.len().max(2 * MARGIN + self.filled + 1), 0);
-            self.filled += 1;
+        if ended && self.filled > 0 {
+            let end = missing_end(self.text());
+            // The margin has room for the end that is missing.
+            self.buffer[MARGIN + self.filled..][..end.len()].copy_from_slice(end);
+            self.filled += end.len();
+            self.buffer.resize(self.buffer.len().max(self.filled + 2 * MARGIN), 0);
         }
         memrchr(b'\n', self.text()).map_or(0, |end| end + 1)
     }

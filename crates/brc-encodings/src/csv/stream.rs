@@ -4,7 +4,7 @@
 //! it while another one reads on.
 
 use super::LONGEST_LINE;
-use super::pieces::Piece;
+use super::pieces::{Piece, missing_end};
 use brc_core::{Error, Result, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
@@ -120,9 +120,7 @@ impl StreamPieces {
             }
             searched = row_start;
             if self.fill(state)? == 0 {
-                if self.buffer.len() > start && self.buffer.last() != Some(&b'\n') {
-                    self.buffer.push(b'\n');
-                }
+                self.buffer.extend_from_slice(missing_end(&self.buffer[start..]));
                 return Ok(if self.buffer.len() > start { RowEnd::At(self.buffer.len()) } else { RowEnd::None });
             }
         }

@@ -90,7 +90,7 @@ impl Sink for TextEncoder {
 /// Whether a string, read back, would be the same.
 fn fits(name: &[u8], separator: u8, last: bool) -> bool {
     let broken = name.is_empty() || name.iter().any(|&byte| byte == separator || byte == b'\n' || byte == 0);
-    !broken && !(last && name.ends_with(b"\r"))
+    !(broken || last && name.ends_with(b"\r"))
 }
 
 impl TextEncoder {

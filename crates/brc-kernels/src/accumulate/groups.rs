@@ -7,7 +7,7 @@ use brc_core::{Run, Statistics, Values};
 
 /// How many slots each of a few groups has: consecutive rows take turns, so that a row does not wait for the one before
 /// if both are of one group. Of many groups each has one: equal neighbours are rare, and memory is what counts.
-const COPIES: usize = 4;
+const COPIES: usize = 2;
 
 /// So many groups are few: all their slots fit the first-level cache.
 const FEW: usize = 512;

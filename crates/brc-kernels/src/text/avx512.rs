@@ -271,9 +271,10 @@ impl Tile {
         unsafe {
             let marks = self.marks.as_ptr().add(Self::FIRST);
             let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
-            let few = table.few.as_deref().map(|few| {
-                (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast()))
-            });
+            let few = table
+                .few
+                .as_deref()
+                .map(|few| (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast())));
             while row < rows {
                 let here = if rows - row >= 16 { !0u16 } else { (1 << (rows - row)) - 1 };
                 let own = _mm512_loadu_si512(marks.add(2 * row).cast());
@@ -284,7 +285,8 @@ impl Tile {
                 let other = _mm512_cmpge_epu32_mask(wrapped, _mm512_set1_epi32(SHORT as i32));
                 let left_out = other | !here;
                 self.left_out[row / 16] = left_out;
-                let numbered = _mm512_add_epi32(_mm512_loadu_si512(COUNTING.as_ptr().cast()), _mm512_set1_epi32(row as i32));
+                let numbered =
+                    _mm512_add_epi32(_mm512_loadu_si512(COUNTING.as_ptr().cast()), _mm512_set1_epi32(row as i32));
                 let listed = _mm512_maskz_compress_epi32(other & here, numbered);
                 _mm256_storeu_si256(self.others.as_mut_ptr().add(others).cast(), _mm512_cvtepi32_epi16(listed));
                 others += (other & here).count_ones() as usize;
@@ -305,8 +307,8 @@ impl Tile {
                     let inside = _mm512_cmplt_epu8_mask(places, spread[part]);
                     _mm512_mask_blend_epi8(inside, _mm512_set1_epi8(PADDING as i8), raw[part])
                 });
-                for part in 0..4 {
-                    _mm512_storeu_si512(self.keys.as_mut_ptr().add(row + 4 * part).cast(), keys[part]);
+                for (part, keys) in keys.into_iter().enumerate() {
+                    _mm512_storeu_si512(self.keys.as_mut_ptr().add(row + 4 * part).cast(), keys);
                 }
                 row += 16;
             }

@@ -42,7 +42,8 @@ fn oracle(text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
         if name == 0 || line[..name].contains(&0) || !plain_number {
             break;
         }
-        let tenths: String = number.iter().filter(|byte| !b".\n".contains(byte)).map(|&byte| char::from(byte)).collect();
+        let tenths: String =
+            number.iter().filter(|byte| !b".\n".contains(byte)).map(|&byte| char::from(byte)).collect();
         rows.push((line[..name].to_vec(), tenths.parse().unwrap()));
         consumed += line.len();
     }
@@ -106,12 +107,54 @@ fn lines_longer_than_a_tile() {
 #[test]
 fn odd_rows_stop_the_reader_before_them() {
     let odd: &[&[u8]] = &[
-        b"", b"\n", b";\n", b"a\n", b"a;\n", b";1.0\n", b"a;1\n", b"a;1.\n", b"a;.5\n", b"a;1.23\n", b"a;--1.0\n",
-        b"a;1e5\n", b"a;nan\n", b"a; 1.0\n", b"a;1.0 \n", b"a;1.0\r\n", b"a;123.4\n", b"a;-123.4\n", b"a;-.5\n",
-        b"a;-\n", b"a;b;1.0\n", b"a;;1.0\n", b"a;1.0;2.0\n", b"a\0;1.0\n", b"\0;1.0\n", b"a;\x001.0\n", b"a;1.0\0\n",
-        b"a;\0\x00\x001.0\n", b"a;1.0", b"a;-1", b"a", b"a;1:0\n", b"a;/1.0\n", b"a;1.:\n", b"a;:.1\n", b"a;1\n2.0\n",
-        b"a;-1-.0\n", b"a;00000001.0\n", b"a;1234567.8\n", b"a;+1.0\n", b"longer than sixteen bytes\0;1.0\n",
-        b"a;\xff1.0\n", b"a;0\n.0\n", b"a;1..\n", b"a;-12.34\n", b"1.0\n", b"a\nb;1.0\n", b"a\n1.0\n",
+        b"",
+        b"\n",
+        b";\n",
+        b"a\n",
+        b"a;\n",
+        b";1.0\n",
+        b"a;1\n",
+        b"a;1.\n",
+        b"a;.5\n",
+        b"a;1.23\n",
+        b"a;--1.0\n",
+        b"a;1e5\n",
+        b"a;nan\n",
+        b"a; 1.0\n",
+        b"a;1.0 \n",
+        b"a;1.0\r\n",
+        b"a;123.4\n",
+        b"a;-123.4\n",
+        b"a;-.5\n",
+        b"a;-\n",
+        b"a;b;1.0\n",
+        b"a;;1.0\n",
+        b"a;1.0;2.0\n",
+        b"a\0;1.0\n",
+        b"\0;1.0\n",
+        b"a;\x001.0\n",
+        b"a;1.0\0\n",
+        b"a;\0\x00\x001.0\n",
+        b"a;1.0",
+        b"a;-1",
+        b"a",
+        b"a;1:0\n",
+        b"a;/1.0\n",
+        b"a;1.:\n",
+        b"a;:.1\n",
+        b"a;1\n2.0\n",
+        b"a;-1-.0\n",
+        b"a;00000001.0\n",
+        b"a;1234567.8\n",
+        b"a;+1.0\n",
+        b"longer than sixteen bytes\0;1.0\n",
+        b"a;\xff1.0\n",
+        b"a;0\n.0\n",
+        b"a;1..\n",
+        b"a;-12.34\n",
+        b"1.0\n",
+        b"a\nb;1.0\n",
+        b"a\n1.0\n",
     ];
     for row in odd {
         for before in [0usize, 1, 7, 8, 15, 16, 17, 40, 700] {

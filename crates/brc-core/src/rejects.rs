@@ -1,0 +1,128 @@
+//! The rows of a split that were left out.
+//!
+//! A text may well have nothing but bad rows, millions of them in one split, and some of a few bytes. So they lie in one
+//! buffer, each hardly larger than it is in the text, and memory stays in proportion to the split.
+
+/// A row that was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reject<'a> {
+    /// How many lines of the split stand before it.
+    pub line_in_split: u64,
+    /// The byte of the file at which the row starts.
+    pub byte: u64,
+    /// The row as it was, without its line end (cut off where it is longer than a line may be).
+    pub text: &'a [u8],
+}
+
+/// Rows of one split that were left out, in the order in which they stand there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rejects {
+    /// For each row: how far its line and its byte are from those of the row before, the length of its text, its text.
+    bytes: Vec<u8>,
+    len: u64,
+    last_line: u64,
+    last_byte: u64,
+}
+
+impl Rejects {
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it stands before the one that was added last.
+    pub fn push(&mut self, reject: Reject<'_>) {
+        assert!(reject.line_in_split >= self.last_line && reject.byte >= self.last_byte, "rejects come in their order");
+        let numbers = [reject.line_in_split - self.last_line, reject.byte - self.last_byte, reject.text.len() as u64];
+        for number in numbers {
+            write_number(number, &mut self.bytes);
+        }
+        self.bytes.extend_from_slice(reject.text);
+        self.len += 1;
+        (self.last_line, self.last_byte) = (reject.line_in_split, reject.byte);
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The memory that the rows take, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The rows in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Reject<'_>> {
+        let (mut rest, mut line_in_split, mut byte) = (self.bytes.as_slice(), 0, 0);
+        (0..self.len).map(move |_| {
+            line_in_split += read_number(&mut rest);
+            byte += read_number(&mut rest);
+            let length = read_number(&mut rest) as usize;
+            let (text, others) = rest.split_at(length);
+            rest = others;
+            Reject { line_in_split, byte, text }
+        })
+    }
+}
+
+/// Appends a number, seven bits a byte, the low ones first; all bytes but the last have their highest bit set.
+fn write_number(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn read_number(bytes: &mut &[u8]) -> u64 {
+    let (mut number, mut shift) = (0, 0);
+    while let Some((&byte, rest)) = bytes.split_first() {
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+        shift += 7;
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_come_back(rows: Vec<(u16, u64, Vec<u8>)>) {
+            let (mut line_in_split, mut byte) = (0u64, 0u64);
+            let mut rejects = Rejects::default();
+            let mut expected = Vec::new();
+            for (lines, bytes, text) in &rows {
+                line_in_split += u64::from(*lines);
+                byte = byte.saturating_add(*bytes);
+                let reject = Reject { line_in_split, byte, text };
+                rejects.push(reject);
+                expected.push(reject);
+            }
+            prop_assert_eq!(rejects.len(), rows.len() as u64);
+            prop_assert_eq!(rejects.iter().collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn short_rows_take_little_memory() {
+        let mut rejects = Rejects::default();
+        for row in 0..1000 {
+            rejects.push(Reject { line_in_split: row, byte: 2 * row, text: b"x" });
+        }
+        assert_eq!(rejects.memory(), 4000);
+    }
+}

@@ -1,0 +1,275 @@
+use super::*;
+use crate::input::Source;
+use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Summary, Worker, batch, scan};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// A row as text, and the rows of each split with its rejects.
+type Rows = Vec<Vec<String>>;
+
+struct Gather<'a> {
+    splits: &'a Mutex<BTreeMap<u64, (Rows, Scanned)>>,
+    rows: Rows,
+}
+
+impl Worker for Gather<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
+        self.splits.lock().unwrap().insert(split.index, (std::mem::take(&mut self.rows), scanned));
+        Ok(())
+    }
+}
+
+impl Sink for Gather<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        for row in 0..batch.rows {
+            let value = |column: &brc_core::Column<'_>| match column {
+                brc_core::Column::Values(values) => values.get(row).to_string(),
+                _ => {
+                    let mut codes = Vec::new();
+                    assert!(batch::codes_of(column, &mut codes));
+                    column.dictionary().unwrap().get(codes[row]).escape_ascii().to_string()
+                }
+            };
+            self.rows.push(batch.columns.iter().map(value).collect());
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!()
+    }
+}
+
+/// Gives its bytes in portions of a few, as a pipe may.
+struct Drip(Vec<u8>, usize);
+
+impl Read for Drip {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..count].copy_from_slice(&self.0[..count]);
+        self.0.drain(..count);
+        Ok(count)
+    }
+}
+
+fn file(text: &[u8]) -> Input {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(text).unwrap();
+    Input::from_file(PathBuf::from("test.csv"), file).unwrap()
+}
+
+fn stream(text: &[u8], portion: usize) -> Input {
+    let drip = Drip(text.to_vec(), portion);
+    Input { path: PathBuf::from("-"), prefix: Vec::new(), source: Source::Stream(Box::new(drip)) }
+}
+
+/// All rows in order, and the lines and bytes of the rejects.
+type Outcome = std::result::Result<(Rows, Vec<(u64, u64, Vec<u8>)>), String>;
+
+fn read(input: Input, options: &OpenOptions, threads: usize) -> Outcome {
+    let table = Csv.open(input, options).map_err(|error| error.to_string())?;
+    let splits = Mutex::default();
+    let everything = ScanOptions::everything(table.schema());
+    let gather = || Gather { splits: &splits, rows: Vec::new() };
+    scan(table.as_ref(), &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
+    let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), 0);
+    for (split_rows, scanned) in splits.into_inner().unwrap().into_values() {
+        assert_eq!(split_rows.len() as u64, scanned.rows);
+        rows.extend(split_rows);
+        let place =
+            |reject: brc_core::Reject<'_>| (lines + reject.line_in_split + 1, reject.byte, reject.text.to_vec());
+        rejects.extend(scanned.rejects.iter().map(place));
+        lines += scanned.all_rows();
+    }
+    Ok((rows, rejects))
+}
+
+/// The same by the definition.
+fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
+    let (mut rows, mut rejects, mut byte) = (Vec::new(), Vec::new(), 0);
+    for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let place = (index as u64 + 1, byte);
+        byte += line.len() as u64;
+        let line = line.strip_suffix(b"\n").map_or(line, row::strip_carriage_return);
+        let mut values = Vec::new();
+        match row::parse(line, &Schema::one_brc(), b';', &mut values) {
+            Ok(()) => rows.push(
+                values
+                    .iter()
+                    .map(|value| match value {
+                        row::Value::Text(text) => text.escape_ascii().to_string(),
+                        row::Value::Number(number) => number.to_string(),
+                    })
+                    .collect(),
+            ),
+            Err(_) if keep_rejects => rejects.push((place.0, place.1, line.to_vec())),
+            Err(bad) => return Err(format!("line {}, byte {}: {}", place.0, place.1, bad.fault)),
+        }
+    }
+    Ok((rows, rejects))
+}
+
+fn options(split_bytes: u64, keep_rejects: bool) -> OpenOptions {
+    OpenOptions { split_bytes, keep_rejects, schema: Some(Schema::one_brc()), ..OpenOptions::default() }
+}
+
+fn same(found: Outcome, expected: &Outcome, context: &str) {
+    match (found, expected) {
+        (Err(found), Err(expected)) => {
+            // The message names the column, too.
+            let parts: Vec<_> = expected.splitn(3, ": ").collect();
+            assert!(parts.iter().all(|part| found.contains(part)), "{context}: {found} is not {expected}");
+        }
+        (found, expected) => assert_eq!(&found, expected, "{context}"),
+    }
+}
+
+/// Every split size, from files and streams, gives what the definition says.
+fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
+    let expected = oracle(text, keep_rejects);
+    for size in sizes {
+        let options = options(size, keep_rejects);
+        let context = || format!("splits of {size} of {:?}", text.escape_ascii().to_string());
+        same(read(file(text), &options, 1), &expected, &context());
+        same(read(stream(text, 1 + size as usize % 7), &options, 1), &expected, &context());
+    }
+}
+
+const TEXTS: &[&[u8]] = &[
+    b"",
+    b"a;1.0",
+    b"a;1.0\n",
+    b"Abha;-12.3\nS\xc3\xa3o Paulo;25.0\nA;0.1\nlonger than sixteen bytes;99.9\nAbha;-0.0\n",
+    b"Abha;-12.3\r\nOslo;25.0\r\nOslo;2.5",
+    b"a;123456.7\nb;-922337203685477580.8\nc;7\n\xff\xfe;3276.8\n",
+    b"a;1.0\n\nb;2.0\n",
+    b"a;1.0\nb\nc;3.0\n;4.0\ne;5.0\nf;6.66",
+    b"a\r;1.0\na;1.0\r",
+    b"\n\n\n",
+];
+
+#[test]
+fn rows_do_not_depend_on_where_splits_are_cut() {
+    for text in TEXTS {
+        for keep_rejects in [false, true] {
+            sweep(text, keep_rejects, 1..=text.len() as u64 + 2);
+        }
+    }
+}
+
+#[test]
+fn rows_do_not_depend_on_where_portions_are_cut() {
+    // Longer than the portion in which files are read, so that rows of all lengths lie across its ends.
+    for length in [1usize, 9, 16, 40] {
+        let mut text = Vec::new();
+        for row in 0..(700_000 / (length + 6)) {
+            writeln!(text, "{:0length$};{}.{}", row % 1000, row % 100, row % 10).unwrap();
+        }
+        for cut in 0..3 {
+            let expected = oracle(&text[cut * 3..], true);
+            same(read(file(&text[cut * 3..]), &options(1 << 30, true), 1), &expected, "file");
+            same(read(stream(&text[cut * 3..], 100_000), &options(300_000, true), 3), &expected, "stream");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let mut text = Vec::new();
+    for row in 0..20_000 {
+        writeln!(text, "station {};{}.5{}", row % 300, row % 80, if row % 1009 == 1008 { "x" } else { "" }).unwrap();
+    }
+    for keep_rejects in [false, true] {
+        let expected = oracle(&text, keep_rejects);
+        for threads in 1..=16 {
+            same(read(file(&text), &options(10_000, keep_rejects), threads), &expected, "file");
+            same(read(stream(&text, 5000), &options(10_000, keep_rejects), threads), &expected, "stream");
+        }
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_is_one_bad_row() {
+    for length in [LONGEST_LINE - 4, LONGEST_LINE, LONGEST_LINE + 1, 3 * LONGEST_LINE] {
+        for end in ["\n", "\nb;2.0\n", ""] {
+            let text = [b"a;1.0\n".as_slice(), &vec![b'x'; length], b";1.0", end.as_bytes()].concat();
+            let good = length + 4 <= LONGEST_LINE;
+            for size in [1 << 16, 1 << 20, 1 << 30] {
+                let outcomes =
+                    [read(file(&text), &options(size, true), 2), read(stream(&text, 1 << 17), &options(size, true), 2)];
+                for (rows, rejects) in outcomes.map(|outcome| outcome.unwrap()) {
+                    assert_eq!(rows.len(), 1 + usize::from(good) + usize::from(end.len() > 1));
+                    let places: Vec<_> = rejects.iter().map(|(line, byte, _)| (*line, *byte)).collect();
+                    assert_eq!(places, if good { vec![] } else { vec![(2, 6)] });
+                    assert!(rejects.iter().all(|(_, _, text)| text.len() == LONGEST_LINE + 1));
+                }
+                let error = read(file(&text), &options(size, false), 2);
+                assert_eq!(error.is_err(), !good);
+            }
+        }
+    }
+}
+
+#[test]
+fn other_columns_and_separators() {
+    let schema = Schema::parse("id:int,name:string,price:decimal(2),city:string").unwrap();
+    let options = OpenOptions { schema: Some(schema), separator: b'|', split_bytes: 16, ..OpenOptions::default() };
+    let text = b"1|pen|1.50|Oslo\n-2|a;b|99|\xc3\x85s\n3|pen|0.05|Oslo";
+    let (rows, _) = read(file(text), &options, 2).unwrap();
+    let expected = [["1", "pen", "150", "Oslo"], ["-2", "a;b", "9900", "\\xc3\\x85s"], ["3", "pen", "5", "Oslo"]];
+    assert_eq!(rows, expected.map(|row| row.map(String::from).to_vec()));
+    let error = read(file(b"1|pen|1.505|Oslo\n"), &options, 2).unwrap_err();
+    assert_eq!(error, "test.csv: line 1, byte 0, column 'price': '1.505' has more than 2 decimals");
+}
+
+#[test]
+fn the_columns_are_guessed() {
+    let guess = |text: &[u8]| Csv.open(file(text), &OpenOptions::default()).map(|table| table.schema().clone());
+    for text in TEXTS {
+        assert_eq!(guess(text).unwrap(), Schema::one_brc());
+    }
+    assert_eq!(guess(b"a;b;c\nx;1.0\n").unwrap(), Schema::one_brc());
+    assert!(matches!(guess(b"a;b;c\nd;e;f\n"), Err(Error::Usage(_))));
+}
+
+#[test]
+fn separators_that_numbers_consist_of_are_refused() {
+    for separator in *b"0-.\n\r\0" {
+        let options = OpenOptions { separator, ..OpenOptions::default() };
+        assert!(matches!(Csv.open(file(b""), &options), Err(Error::Usage(_))));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_text(
+        text in prop::collection::vec(prop::sample::select(b"ab;;;-.019\n\n\r\0\xff".to_vec()), 0..200),
+        size in 1u64..100,
+        keep_rejects: bool,
+    ) {
+        sweep(&text, keep_rejects, size..size + 1);
+    }
+
+    #[test]
+    fn mostly_good_text(
+        rows in prop::collection::vec(("[a-e]{1,20}", -2000i64..2000, 0u8..40), 0..300),
+        size in 1u64..3000,
+        keep_rejects: bool,
+    ) {
+        let mut text = Vec::new();
+        for (name, tenths, odd) in rows {
+            let sign = if tenths < 0 { "-" } else { "" };
+            let end = match odd { 0 => "0", 1 => "\r", 2 => ";", _ => "" };
+            writeln!(text, "{name};{sign}{}.{}{end}", tenths.abs() / 10, tenths.abs() % 10).unwrap();
+        }
+        sweep(&text, keep_rejects, size..size + 1);
+    }
+}
