@@ -138,26 +138,30 @@ impl Tile {
             let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
             let mut base = _mm256_set1_epi16(1);
             let mut next = first;
-            let mut most = 0;
             let mut at = 0;
             while at < text.len() {
                 let bytes = _mm512_loadu_si512(text.as_ptr().add(at).cast());
-                let here = if text.len() - at >= 64 { !0 } else { (1u64 << (text.len() - at)) - 1 };
-                let marks =
-                    (_mm512_cmpeq_epi8_mask(bytes, separators) | _mm512_cmpeq_epi8_mask(bytes, line_feeds)) & here;
+                let is_separator = _mm512_cmpeq_epi8_mask(bytes, separators);
+                let marks = _kor_mask64(is_separator, _mm512_cmpeq_epi8_mask(bytes, line_feeds));
                 let packed = _mm512_maskz_compress_epi8(marks, places);
-                let count = marks.count_ones();
                 let positions = _mm256_add_epi16(_mm256_cvtepu8_epi16(_mm512_castsi512_si128(packed)), base);
                 _mm256_storeu_si256(next.cast(), positions);
+                let count = marks.count_ones() as usize;
                 if count > 16 {
+                    if count > 32 {
+                        return 0;
+                    }
                     let more = _mm512_extracti32x4_epi32::<1>(packed);
                     let positions = _mm256_add_epi16(_mm256_cvtepu8_epi16(more), base);
                     _mm256_storeu_si256(next.add(16).cast(), positions);
                 }
                 base = _mm256_add_epi16(base, _mm256_set1_epi16(64));
-                most = most.max(count);
-                next = next.add(count.min(32) as usize);
+                next = next.add(count);
                 at += 64;
+            }
+            // The last block may have reached behind the text.
+            while next > first && usize::from(*next.sub(1)) > text.len() {
+                next = next.sub(1);
             }
             let rows = next.offset_from(first) as usize / 2;
             // The last group of rows is filled up with repetitions of the last row.
@@ -166,7 +170,7 @@ impl Tile {
                 *first.add(2 * row) = filler[0];
                 *first.add(2 * row + 1) = filler[1];
             }
-            if most <= 32 { rows } else { 0 }
+            rows
         }
     }
 
