@@ -2,6 +2,7 @@
 """Measures brc: whole processes, against what reading and writing the same bytes costs by itself.
 
     scripts/bench.py [--rows 100M] [--runs 11] [--threads 2] [--data DIR] [--out bench-results/DATE-ROWS] [--cold]
+                     [--readme]
 
 Needs Python 3.9 and cargo, nothing else. Builds the release binary, makes the tables of the presets 1brc (413 names) and
 1brc-10k (10,000 names) and measures what the list of cells in this file says: each one once to warm up, then --runs
@@ -70,8 +71,28 @@ GOALS = [
     ("peak memory of convert, 413 names", "convert none 413", "MiB", 256, 64),
     ("peak memory of convert, 10,000 names", "convert none 10k", "MiB", 256, 64),
 ]
-# The goals in milliseconds are for this many rows and threads only.
+# The goals of time are for this many rows and threads only.
 GOALS_ROWS, GOALS_THREADS = 100_000_000, 2
+
+# What the project's README shows: what, cell, measure.
+FIGURES = [
+    ("`cat` the text to nowhere", "cat text", "ms"),
+    ("read the text into a buffer, and nothing else", "read text", "ms"),
+    ("**query the text**", "query text", "ms"),
+    ("**convert to buren**", "convert none", "ms"),
+    ("convert to buren, and wait for the disk", "convert none, synced", "ms"),
+    ("**query buren, data read** (`--no-statistics`)", "query buren data", "ms"),
+    ("query buren, answered from statistics", "query buren", "ms"),
+    ("`station = '…'`", "query buren station", "ms"),
+    ("`temperature > 30`", "query buren warm", "ms"),
+    ("convert back to text", "convert back", "ms"),
+    ("generate the text", "generate", "ms"),
+    ("write as many bytes, and nothing else", "write text", "ms"),
+    ("size of the text", "cat text", "size"),
+    ("size of the buren file", "convert none", "size"),
+    ("peak memory of the text query", "query text", "MiB"),
+    ("peak memory of the conversion", "convert none", "MiB"),
+]
 
 
 class Wrong(Exception):
@@ -521,13 +542,15 @@ class Bench:
 
     def goal_lines(self):
         lines = ["## Goals", ""]
-        in_ms = (self.options.rows, self.options.threads) == (GOALS_ROWS, GOALS_THREADS)
-        if not in_ms:
-            lines += [f"Goals in milliseconds are for {short(GOALS_ROWS)} rows and {GOALS_THREADS} threads: not judged.", ""]
+        as_meant = (self.options.rows, self.options.threads) == (GOALS_ROWS, GOALS_THREADS)
+        if not as_meant:
+            meant = f"{short(GOALS_ROWS)} rows and {GOALS_THREADS} threads"
+            lines += [f"The goals of time are for {meant}: here they are not judged.", ""]
         lines += ["| | must | aim | measured | met |", "|---|---:|---:|---:|---|"]
         for what, name, measure_name, must, aim in GOALS:
             value, unit = self.goal_value(name, measure_name)
-            judged = value is not None and must is not None and (unit != " ms" or in_ms)
+            is_time = measure_name == "ms" or measure_name in self.cells
+            judged = value is not None and must is not None and (as_meant or not is_time)
             verdict = "" if not judged else "aim" if aim and value <= aim else "must" if value <= must else "**missed**"
             shown = [f"≤ {limit:g}{unit}" if limit is not None else "" for limit in (must, aim)]
             measured = "" if value is None else f"{value:.3g}{unit}" if value < 100 else f"{value:.0f}{unit}"
@@ -588,6 +611,45 @@ class Bench:
             lines += [f"| {name} | {size:,} | {size / self.options.rows:.3f} |" for name, size in sizes if size]
         return [*lines, ""]
 
+    def figures(self):
+        """The table for the project's README."""
+        m, options = self.machine, self.options
+        results = os.path.relpath(options.out, ROOT)
+        lines = [
+            f"{options.rows:,} rows, threads: {options.threads}, {m['cores']} cores of an {m['cpu']}, warm page cache,",
+            f"{m['date'][:10]}; median of {options.runs} runs of whole processes. All about it: [{results}]({results}/README.md).",
+            "",
+            "| | 413 names | 10,000 names |",
+            "|---|---:|---:|",
+        ]
+        for what, name, kind in FIGURES:
+            word, _, more = name.partition(",")
+            cells = [self.cells.get(f"{word} {names}{',' * bool(more)}{more}") for names in PRESETS]
+            figures = [self.figure(cell, kind) for cell in cells]
+            if all(figures):
+                lines.append(f"| {what} | {figures[0]} | {figures[1]} |")
+        return lines
+
+    def figure(self, cell, kind):
+        if cell is None or cell.median() is None:
+            return None
+        if kind == "ms":
+            return f"{cell.median() * 1000:.{0 if cell.median() >= 0.1 else 1}f} ms"
+        if kind == "MiB":
+            return f"{cell.memory():.0f} MiB"
+        size = cell.stored or cell.size
+        return f"{size / 1e6:,.0f} MB, {size / cell.rows:.2f} bytes a row"
+
+    def write_readme(self):
+        """Puts the table into the project's README, between its marks."""
+        path = os.path.join(ROOT, "README.md")
+        begin, end = "<!-- figures: scripts/bench.py --readme -->\n", "<!-- end of figures -->\n"
+        text = content(path).decode()
+        before, rest = text.split(begin)
+        after = rest.split(end)[1]
+        with open(path, "w") as file:
+            file.write("".join([before, begin, *(f"{line}\n" for line in self.figures()), end, after]))
+
     def scaling_lines(self):
         lines = [
             "## Rows and threads",
@@ -611,6 +673,7 @@ def parse(arguments):
     parser.add_argument("--threads", type=int, default=2, help="threads of each process (default 2)")
     parser.add_argument("--data", help="directory in which the tables are kept")
     parser.add_argument("--out", help="directory of the results (default bench-results/DATE-ROWS)")
+    parser.add_argument("--readme", action="store_true", help="put the main figures into the project's README.md")
     parser.add_argument("--cold", action="store_true", help="measure with a cold page cache too")
     options = parser.parse_args(arguments)
     if options.rows < 100_000 or options.runs < 1 or options.threads < 1:
@@ -637,6 +700,8 @@ def main():
         bench.measure_rounds(list(bench.cells.values()), options.runs)
         if options.cold:
             bench.measure_rounds([bench.cells[name] for name in bench.make_cold_cells()], options.runs)
+        if options.readme:
+            bench.write_readme()
     except Wrong as wrong:
         sys.exit(f"bench: {wrong}")
     finally:

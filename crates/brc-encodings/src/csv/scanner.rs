@@ -15,7 +15,7 @@ use memchr::memchr;
 use std::time::{Duration, Instant};
 
 /// How many rows are gathered before they are delivered: as many as stay in the first-level cache.
-pub(super) const BATCH_ROWS: usize = 2048;
+pub(super) const BATCH_ROWS: usize = 4096;
 
 pub(super) enum Source<'t> {
     File(FilePieces<'t>),
