@@ -258,7 +258,7 @@ def machine():
         "cargo_lock": fingerprint(os.path.join(ROOT, "Cargo.lock"))[:16],
         "python": platform.python_version(),
         "commit": output_of("git", "rev-parse", "HEAD"),
-        "changed_files": output_of("git", "status", "--porcelain", "--untracked-files=no").splitlines(),
+        "changed_files": output_of("git", "diff", "--name-only", "HEAD").splitlines(),
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "load": os.getloadavg(),
     }
@@ -496,7 +496,7 @@ class Bench:
 
     def flush(self):
         own = self.cells["an empty process"].memory() or 0
-        options = {key: value for key, value in vars(self.options).items() if key not in ("data", "out")}
+        options = {key: value for key, value in vars(self.options).items() if key not in ("data", "out", "arguments")}
         results = {
             "machine": self.machine,
             "command": ["scripts/bench.py", *self.options.arguments],
