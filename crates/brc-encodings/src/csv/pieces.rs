@@ -20,8 +20,10 @@ const OVERLAP: usize = 4 << 10;
 
 /// Whole rows, each with its line feed.
 pub(super) struct Piece<'a> {
-    /// The rows. A row longer than a line may be is cut off, and alone.
+    /// The rows.
     pub(super) window: Window<'a>,
+    /// Whether this is the start of one row that is longer than a line may be, cut off.
+    pub(super) cut_off: bool,
     /// The place of the first byte in the file.
     pub(super) byte: u64,
 }
@@ -103,12 +105,13 @@ impl<'t> FilePieces<'t> {
             if rows > 0 {
                 self.taken = rows;
                 let window = Window::new(&self.buffer, MARGIN, MARGIN + rows);
-                return Ok(Some(Piece { window, byte: self.byte }));
+                return Ok(Some(Piece { window, cut_off: false, byte: self.byte }));
             }
             if ended && self.filled == 0 {
                 return Ok(None);
             }
-            if self.filled > LONGEST_LINE {
+            // One more, because a carriage return at the end of a line is not counted.
+            if self.filled > LONGEST_LINE + 1 {
                 return Ok(Some(self.too_long()));
             }
             let larger = (self.buffer.len() * 2).min(MARGIN + LONGEST_LINE + PORTION + MARGIN);
@@ -170,10 +173,9 @@ impl<'t> FilePieces<'t> {
 
     /// A row that is too long, cut off; the rest of it is skipped.
     fn too_long(&mut self) -> Piece<'_> {
-        let shown = LONGEST_LINE + 1;
-        self.buffer[MARGIN + shown] = b'\n';
         self.taken = self.filled;
         self.skipping = true;
-        Piece { window: Window::new(&self.buffer, MARGIN, MARGIN + shown + 1), byte: self.byte }
+        let window = Window::new(&self.buffer, MARGIN, MARGIN + LONGEST_LINE + 1);
+        Piece { window, cut_off: true, byte: self.byte }
     }
 }

@@ -8,7 +8,7 @@ use super::stream::{Stream, StreamPieces};
 use super::table::TextTable;
 use super::{LONGEST_LINE, row};
 use brc_core::{
-    Batch, Column, DataType, Reject, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Batch, Column, DataType, Reject, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
 };
 use brc_kernels::cpu::Level;
 use memchr::memchr;
@@ -90,6 +90,12 @@ impl Scanner for TextScanner<'_> {
 
 impl Rows {
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        if piece.cut_off {
+            let bad = BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) };
+            delivery.bad_row(piece.window.text(), piece.byte, bad)?;
+            delivery.lines += 1;
+            return Ok(());
+        }
         match self {
             Self::Plain(rows) => rows.take(piece, delivery),
             Self::General(rows) => rows.take(piece, delivery),

@@ -40,9 +40,8 @@ struct State {
 pub(super) struct StreamPieces {
     /// A margin, the text, a margin.
     buffer: Vec<u8>,
-    /// Whole rows in the buffer, each range with its place in the stream. Their gaps are the rests of rows that are
-    /// too long.
-    pieces: Vec<(Range<usize>, u64)>,
+    /// What there is in the buffer.
+    pieces: Vec<Place>,
     next: usize,
     pub(super) bytes_read: u64,
     pub(super) read_time: Duration,
@@ -115,7 +114,7 @@ impl StreamPieces {
             }
             let row = memrchr(b'\n', &self.buffer[searched..]).map(|at| searched + at + 1);
             let row_start = row.unwrap_or(start);
-            if self.buffer.len() - row_start > LONGEST_LINE {
+            if self.buffer.len() - row_start > LONGEST_LINE + 1 {
                 return Ok(if row_start > start { RowEnd::At(row_start) } else { RowEnd::TooLong });
             }
             searched = row_start;
@@ -143,7 +142,7 @@ impl StreamPieces {
     }
 
     fn piece(&mut self, state: &mut State, start: usize, end: usize) -> usize {
-        self.pieces.push((start..end, state.byte));
+        self.pieces.push(Place { range: start..end, cut_off: false, byte: state.byte });
         state.byte += (end - start) as u64;
         end
     }
@@ -153,8 +152,7 @@ impl StreamPieces {
         let cut = start + LONGEST_LINE + 1;
         let mut skipped = (self.buffer.len() - start) as u64;
         self.buffer.truncate(cut);
-        self.buffer.push(b'\n');
-        self.pieces.push((start..cut + 1, state.byte));
+        self.pieces.push(Place { range: start..cut, cut_off: true, byte: state.byte });
         let start = self.buffer.len();
         loop {
             let read = self.fill(state)?;
@@ -171,10 +169,18 @@ impl StreamPieces {
 
     /// The next rows.
     pub(super) fn next(&mut self) -> Option<Piece<'_>> {
-        let (range, byte) = self.pieces.get(self.next)?.clone();
+        let place = self.pieces.get(self.next)?;
         self.next += 1;
-        Some(Piece { window: Window::new(&self.buffer, range.start, range.end), byte })
+        let window = Window::new(&self.buffer, place.range.start, place.range.end);
+        Some(Piece { window, cut_off: place.cut_off, byte: place.byte })
     }
+}
+
+/// Where a [`Piece`] is.
+struct Place {
+    range: Range<usize>,
+    cut_off: bool,
+    byte: u64,
 }
 
 enum RowEnd {

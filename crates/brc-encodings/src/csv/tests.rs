@@ -217,6 +217,21 @@ fn a_line_that_is_too_long_is_one_bad_row() {
     }
 }
 
+/// Where a row is cut off, a carriage return may stand that makes what is left look good.
+#[test]
+fn a_row_that_is_cut_off_is_never_good() {
+    for length in LONGEST_LINE - 8..LONGEST_LINE + 3 {
+        for rest in ["", "\r", "\rmore", "\r\r"] {
+            let text = [b"a;1.0\n".as_slice(), &vec![b'x'; length], b";1.0", rest.as_bytes(), b"\nb;2.0\n"].concat();
+            let expected = oracle(&text, false);
+            for size in [1 << 18, 1 << 30] {
+                same(read(file(&text), &options(size, false), 1), &expected, "file");
+                same(read(stream(&text, 1 << 17), &options(size, false), 1), &expected, "stream");
+            }
+        }
+    }
+}
+
 #[test]
 fn other_columns_and_separators() {
     let schema = Schema::parse("id:int,name:string,price:decimal(2),city:string").unwrap();

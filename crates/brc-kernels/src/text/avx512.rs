@@ -319,8 +319,10 @@ impl Tile {
             row = 0;
             while row < rows {
                 let keys = four!(part => _mm512_loadu_si512(self.keys.as_ptr().add(row + 4 * part).cast()));
-                let mixed = four!(part => _mm512_aesenc_epi128(keys[part], round));
-                let mixed = four!(part => _mm512_aesenc_epi128(mixed[part], round));
+                let mut mixed = keys;
+                for _ in 0..aes::ROUNDS {
+                    mixed = four!(part => _mm512_aesenc_epi128(mixed[part], round));
+                }
                 let first_words = _mm512_loadu_si512(FIRST_WORDS.as_ptr().cast());
                 let low = _mm512_permutex2var_epi32(mixed[0], first_words, mixed[1]);
                 let high = _mm512_permutex2var_epi32(mixed[2], first_words, mixed[3]);
@@ -386,6 +388,7 @@ impl Tile {
                 self.left_out_from(rows);
                 continue;
             }
+            let moves = interner.short.moves;
             interner.intern(name);
             if let Some(slot) = key(name).and_then(|key| interner.short.find(&key)) {
                 self.slots[at] = ((slot - 1) as i32) << SLOT_SHIFT;
@@ -394,8 +397,10 @@ impl Tile {
                 self.others[*others] = at as u16;
                 *others += 1;
             }
-            // A new name may have moved others: all rows of the tile are compared once more.
-            row = 0;
+            if interner.short.moves != moves {
+                // Others have moved: all rows of the tile are compared once more.
+                row = 0;
+            }
         }
         rows
     }
