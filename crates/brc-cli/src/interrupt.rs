@@ -1,11 +1,27 @@
 //! Ctrl-C and its like end a run as they always do, but not before its half-written files are gone.
 
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
 /// Sees to it that a signal that ends the process takes the unfinished files along.
 pub(crate) fn clean_up_when_killed() {
-    // Without a handler the run is as good; only a kill would leave a temporary file. Signals that someone chose to have
-    // ignored, as `nohup` does, stay ignored.
-    let _ = ctrlc::try_set_handler(|| {
-        brc_encodings::output::remove_unfinished();
-        std::process::exit(130);
+    let ignored = ignored_signals();
+    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    // Without a handler the run is as good; only a kill would leave a temporary file.
+    let Ok(mut signals) = Signals::new(wanted) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            brc_encodings::output::remove_unfinished();
+            let _ = emulate_default_handler(signal);
+        }
     });
+}
+
+/// The signals that whoever started the process chose to have ignored, as `nohup` does: they stay ignored. Signal 1 is
+/// the lowest bit.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -26,8 +26,8 @@ pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
 /// The encoding that the first bytes of an input tell.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if no encoding recognises them, or the input's extension means another one than they do: then
-/// a guess would be wrong for somebody.
+/// [`Error::Unsupported`] if no encoding recognises them, [`Error::Corrupt`] or [`Error::Unsupported`] if the input's
+/// extension means another one than they do: then a guess would be wrong for somebody.
 pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     let named = by_extension(&input.path);
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
@@ -36,9 +36,15 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         (Some(named), _) if input.prefix.is_empty() => Ok(named),
         (Some(named), None) => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => {
+            // Text can be anything, but what is named as something else and is only text is not what it should be.
+            let damaged = seen.name() == csv::Csv.name();
             let (named, seen) = (named.name(), seen.name());
             let reason = format!("is named as {named} but looks like {seen} (--from {seen} reads it as that)");
-            Err(Error::unsupported(&input.path, reason))
+            Err(if damaged {
+                Error::corrupt(&input.path, "first bytes", reason)
+            } else {
+                Error::unsupported(&input.path, reason)
+            })
         }
         (_, Some(seen)) => Ok(seen),
         (None, None) => {

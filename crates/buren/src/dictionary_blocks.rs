@@ -37,7 +37,7 @@ pub(crate) fn write<'a>(
 /// Appends the values of a block to a dictionary.
 ///
 /// # Errors
-/// If the lengths do not add up to the block's.
+/// If the lengths do not add up to the block's, or the values do not ascend, so that one might come twice.
 pub(crate) fn read(mut block: &[u8], values: u32, dictionary: &mut Dictionary) -> Result<(), &'static str> {
     const LENGTHS: &str = "the lengths of its values do not add up to its own";
     let mut lengths = Vec::new();
@@ -45,6 +45,10 @@ pub(crate) fn read(mut block: &[u8], values: u32, dictionary: &mut Dictionary) -
     for length in lengths {
         let length = usize::try_from(length).map_err(|_| LENGTHS)?;
         let (value, rest) = block.split_at_checked(length).ok_or(LENGTHS)?;
+        let last = dictionary.len().checked_sub(1).map(|last| dictionary.get(last as u32));
+        if last.is_some_and(|last| last >= value) {
+            return Err("its values are not in ascending order");
+        }
         dictionary.push(value);
         block = rest;
     }

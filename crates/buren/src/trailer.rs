@@ -80,7 +80,7 @@ fn header_version(path: &Path, header: &[u8]) -> Result<Option<u32>> {
         return Err(if header.len() >= MAGIC.len() && header.starts_with(&MAGIC[..4]) {
             Error::corrupt(path, "header", "the magic is damaged, as by a transfer in text mode")
         } else {
-            Error::unsupported(path, "not a buren file: it does not start with the magic of one")
+            Error::corrupt(path, "header", "this is not a buren file: it does not start with the magic of one")
         });
     }
     Ok((header.len() >= HEADER_BYTES).then(|| u32_at(header, 8)))

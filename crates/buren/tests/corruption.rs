@@ -78,7 +78,7 @@ fn damage_is_named() {
     assert_eq!(message(16), format!("t.buren: corrupt file: row group 0, column 'a', block 0: {mismatch}"));
     assert_eq!(message(bytes.len() - 33), format!("t.buren: corrupt file: footer: {mismatch}"));
     assert!(message(bytes.len() - 1).starts_with("t.buren: corrupt file: trailer: missing or damaged"));
-    assert!(message(1).starts_with("t.buren: not a buren file"));
+    assert!(message(1).starts_with("t.buren: corrupt file: header: this is not a buren file"));
 }
 
 #[test]
