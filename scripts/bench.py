@@ -372,9 +372,6 @@ class Bench:
             self.add(f"cat {kind} {names}", cat, rows=rows, size=size)
             check = self.answers(b"%d\n" % size)
             self.add(f"read {kind} {names}", [self.read_floor, path, threads], rows=rows, size=size, check=check)
-        size = os.path.getsize(text)
-        write = [self.write_floor, self.target, str(size), str(self.options.threads)]
-        self.add(f"write text {names}", write, rows=rows, size=size, target=self.target)
 
     def make_queries(self, names, rows, threads):
         text, buren = self.text(names, rows), self.path(names, rows, "none.buren")
@@ -415,6 +412,9 @@ class Bench:
             name = f"convert {compression} {names}"
             self.add(name, [*command, "--no-sync"], floor=floor, check=check, **about)
             self.add(f"{name}, synced", command, floor=floor, check=check, **about)
+        # Not before the queries: the system is busy for a while with what was written.
+        write = [self.write_floor, self.target, str(about["size"]), str(self.options.threads)]
+        self.add(f"write text {names}", write, **about)
         buren = self.path(names, rows, "none.buren")
         back = [self.brc, "convert", buren, self.target, "--to", "csv", "--no-sync", *threads]
         generate = [self.brc, "generate", self.target, "--preset", PRESETS[names], "--rows", str(rows), *threads]
