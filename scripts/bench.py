@@ -478,6 +478,8 @@ class Bench:
         finally:
             if cell.target and os.path.exists(cell.target):
                 os.unlink(cell.target)
+                # What the system still has to do with it would run beside the next cell.
+                os.sync()
         self.flush()
 
     def measure_rounds(self, cells, runs):
