@@ -54,3 +54,27 @@ pub(crate) fn read(mut block: &[u8], values: u32, dictionary: &mut Dictionary) -
     }
     if block.is_empty() { Ok(()) } else { Err(LENGTHS) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_back(values: &[&[u8]]) -> Result<Dictionary, &'static str> {
+        let none = brc_compress::by_id(0).unwrap();
+        let mut bytes = Vec::new();
+        let blocks = write(values.iter().copied(), none, &mut bytes).unwrap();
+        assert_eq!(blocks.len(), 1);
+        let mut dictionary = Dictionary::new();
+        read(&bytes, blocks[0].0, &mut dictionary)?;
+        Ok(dictionary)
+    }
+
+    #[test]
+    fn only_values_in_ascending_order_are_a_dictionary() {
+        let values = [b"".as_slice(), b"a", b"ab", b"b", b"\xff"];
+        assert!(read_back(&values).unwrap().iter().eq(values));
+        for unordered in [[b"b".as_slice(), b"a"], [b"a".as_slice(), b"a"]] {
+            assert_eq!(read_back(&unordered), Err("its values are not in ascending order"));
+        }
+    }
+}
