@@ -42,18 +42,21 @@ pub(super) struct Tile {
 /// The positions of a tile's rows.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
-    text: *const u8,
+    text: &'a [u8],
     marks: &'a [u16],
-    count: usize,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
     fn start(&self, row: usize) -> usize {
         usize::from(self.marks[Tile::FIRST + 2 * row - 1])
     }
 
     fn separator(&self, row: usize) -> usize {
         usize::from(self.marks[Tile::FIRST + 2 * row]) - 1
+    }
+
+    fn name(&self, row: usize) -> &'a [u8] {
+        &self.text[self.start(row)..self.separator(row)]
     }
 }
 
@@ -115,7 +118,7 @@ impl Tile {
             }
             let mut others = self.hash_names(text.as_ptr(), count, &interner.short);
             let found = codes.as_mut_ptr().add(codes.len());
-            count = self.match_names(text.as_ptr(), count, interner, &mut others, found);
+            count = self.match_names(text, count, interner, &mut others, found);
             count = self.name_others(text, count, others, interner, found);
             codes.set_len(codes.len() + count);
             values.set_len(values.len() + count);
@@ -241,14 +244,14 @@ impl Tile {
     /// How many rows at the start of the text are plain.
     #[cold]
     fn plain_rows(&self, text: &[u8], separator: u8, rows: usize) -> usize {
-        let rows_at = Rows { text: text.as_ptr(), marks: &self.marks, count: rows };
+        let rows_at = Rows { text, marks: &self.marks };
         let plain = |row: &usize| {
             let start = rows_at.start(*row);
             let whole = plain::row(&text[start..], rows_at.separator(*row) - start);
             text[rows_at.separator(*row)] == separator
                 && whole.is_some_and(|plain| start + plain.bytes == usize::from(self.marks[Self::FIRST + 2 * row + 1]))
         };
-        (0..rows_at.count).take_while(plain).count()
+        (0..rows).take_while(plain).count()
     }
 
     /// Writes the keys of all short names and the slots where they must lie, and lists the rows with other names.
@@ -348,7 +351,7 @@ impl Tile {
     #[inline]
     unsafe fn match_names(
         &mut self,
-        text: *const u8,
+        text: &[u8],
         mut rows: usize,
         interner: &mut Interner,
         others: &mut usize,
@@ -359,8 +362,8 @@ impl Tile {
             let table = interner.short.slots[1..].as_ptr().cast::<u8>();
             let mut unequal = 0u32;
             for part in 0..4 {
-                // SAFETY: offsets are those of slots of this table or of a smaller one before; the arrays have room for
-                // whole groups.
+                // SAFETY: offsets are those of slots of this table or of a smaller one before, or of the free slot that
+                // lies before the first; the arrays have room for whole groups.
                 unsafe {
                     let offsets = self.slots.as_ptr().add(row + 4 * part);
                     let name = |at: usize| {
@@ -379,10 +382,9 @@ impl Tile {
                 row += 16;
                 continue;
             }
-            let rows_at = Rows { text, marks: &self.marks, count: rows };
+            let rows_at = Rows { text, marks: &self.marks };
             let at = row + (unequal.trailing_zeros() / 2) as usize;
-            // SAFETY: the marks of a row lie inside the tile's text.
-            let name = unsafe { name_of(rows_at, at) };
+            let name = rows_at.name(at);
             if name.contains(&0) {
                 rows = at;
                 self.left_out_from(rows);
@@ -433,9 +435,8 @@ impl Tile {
             if row >= rows {
                 continue;
             }
-            let rows_at = Rows { text: text.as_ptr(), marks: &self.marks, count: rows };
-            // SAFETY: the marks of a row lie inside the tile's text.
-            let name = unsafe { name_of(rows_at, row) };
+            let rows_at = Rows { text, marks: &self.marks };
+            let name = rows_at.name(row);
             let code = match interner.get(name) {
                 Some(code) => code,
                 None if name.is_empty() || name.contains(&0) => {
@@ -449,14 +450,6 @@ impl Tile {
         }
         good
     }
-}
-
-/// # Safety
-/// The marks of the row lie inside the text.
-unsafe fn name_of(rows: Rows<'_>, row: usize) -> &'_ [u8] {
-    let start = rows.start(row);
-    // SAFETY: see above.
-    unsafe { std::slice::from_raw_parts(rows.text.add(start), rows.separator(row) - start) }
 }
 
 /// The low byte of each of sixteen words.
