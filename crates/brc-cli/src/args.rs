@@ -1,9 +1,9 @@
 //! Options that several commands share, and how their values are read.
 
-use brc_compress::{COMPRESSIONS, Compression};
+use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::path::Path;
 
 /// A number of worker threads.
@@ -83,12 +83,9 @@ pub(crate) fn encoding() -> impl TypedValueParser<Value = &'static dyn Encoding>
         .try_map(|name| brc_encodings::by_name(&name).ok_or_else(|| format!("unknown encoding {name}")))
 }
 
-/// Reads the name of a compression.
-pub(crate) fn compression() -> impl TypedValueParser<Value = &'static dyn Compression> {
-    let values =
-        COMPRESSIONS.iter().map(|compression| PossibleValue::new(compression.name()).help(compression.about()));
-    PossibleValuesParser::new(values)
-        .try_map(|name| brc_compress::by_name(&name).ok_or_else(|| format!("unknown compression {name}")))
+/// Reads the name of a compression, perhaps with a level: `zstd:9`.
+pub(crate) fn compression() -> impl TypedValueParser<Value = Compressor> {
+    StringValueParser::new().try_map(|text| Compressor::parse(&text))
 }
 
 /// Reads a separator.

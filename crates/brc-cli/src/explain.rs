@@ -45,6 +45,7 @@ pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
 pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
     let parts = [
         ("read", totals.read_time),
+        ("decompress", totals.decompress_time),
         ("decode", totals.decode_time),
         ("aggregate", totals.aggregate_time),
         ("total", total),

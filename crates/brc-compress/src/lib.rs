@@ -1,13 +1,18 @@
 //! Byte compressions behind one interface: one file each, and one list.
 //!
-//! Adding one is a file and a line in [`COMPRESSIONS`]; names in help texts, ids in buren files and the tests come from
-//! there.
+//! Adding one is a file and a line in [`COMPRESSIONS`]; names in help texts, ids in buren files, file extensions and the
+//! tests come from there.
 
 #![forbid(unsafe_code)]
 
+mod compressor;
+pub mod file_format;
 mod lz4;
 mod none;
 mod snappy;
+
+pub use compressor::{Compressor, CompressorError};
+pub use file_format::{ChunkPlace, ChunkSummary, FileFormat};
 
 /// A general byte compressor applied to blocks.
 pub trait Compression: Sync {
@@ -20,14 +25,36 @@ pub trait Compression: Sync {
     /// One line on what it is, for help texts.
     fn about(&self) -> &'static str;
 
-    /// Appends the compressed form of `input` to `output`.
-    fn compress(&self, input: &[u8], output: &mut Vec<u8>);
+    /// How hard it can be told to try; `None` if there is but one way.
+    fn levels(&self) -> Option<Levels> {
+        None
+    }
+
+    /// Appends the compressed form of `input` to `output`. The level is one of [`Compression::levels`]; where there are
+    /// none it is ignored.
+    fn compress(&self, level: i32, input: &[u8], output: &mut Vec<u8>);
 
     /// Decompresses into exactly `output`: the caller knows, and has checked, the length.
     ///
     /// # Errors
     /// If `input` is malformed or does not come to exactly that length.
     fn decompress(&self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError>;
+
+    /// How whole files of this compression look; `None` for no compression at all.
+    fn file_format(&self) -> Option<&'static dyn FileFormat> {
+        None
+    }
+}
+
+/// The levels of a compression: higher ones take longer and make smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Levels {
+    /// The fastest.
+    pub lowest: i32,
+    /// What is taken if nobody says another.
+    pub usual: i32,
+    /// The smallest.
+    pub highest: i32,
 }
 
 /// Why some bytes could not be decompressed.
@@ -66,6 +93,22 @@ pub fn by_id(id: u8) -> Option<&'static dyn Compression> {
     COMPRESSIONS.iter().copied().find(|compression| compression.id() == id)
 }
 
+/// The compression whose files have that extension (without the dot).
+#[must_use]
+pub fn by_extension(extension: &str) -> Option<&'static dyn Compression> {
+    let is_its = |format: &dyn FileFormat| format.extensions().iter().any(|own| own.eq_ignore_ascii_case(extension));
+    COMPRESSIONS.iter().copied().find(|compression| compression.file_format().is_some_and(is_its))
+}
+
+/// The compression of a file that starts with these bytes; none of them if they are no compression's.
+#[must_use]
+pub fn by_prefix(prefix: &[u8]) -> Option<&'static dyn Compression> {
+    COMPRESSIONS
+        .iter()
+        .copied()
+        .find(|compression| compression.file_format().is_some_and(|format| format.sniff(prefix)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,7 +125,7 @@ mod tests {
         fn round_trips(input in prop::collection::vec(0u8..4, 0..5000)) {
             for compression in COMPRESSIONS {
                 let mut packed = Vec::new();
-                compression.compress(&input, &mut packed);
+                Compressor::of(*compression).compress(&input, &mut packed);
                 let mut output = vec![0; input.len()];
                 compression.decompress(&packed, &mut output).unwrap();
                 prop_assert_eq!(&output, &input);

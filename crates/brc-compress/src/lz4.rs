@@ -17,7 +17,7 @@ impl Compression for Lz4 {
         "LZ4 raw blocks: the fastest to decompress"
     }
 
-    fn compress(&self, input: &[u8], output: &mut Vec<u8>) {
+    fn compress(&self, _: i32, input: &[u8], output: &mut Vec<u8>) {
         output.extend_from_slice(&lz4_flex::block::compress(input));
     }
 

@@ -17,7 +17,7 @@ impl Compression for None {
         "the bytes as they are"
     }
 
-    fn compress(&self, input: &[u8], output: &mut Vec<u8>) {
+    fn compress(&self, _: i32, input: &[u8], output: &mut Vec<u8>) {
         output.extend_from_slice(input);
     }
 

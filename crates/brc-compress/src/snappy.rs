@@ -17,7 +17,7 @@ impl Compression for Snappy {
         "Snappy raw blocks: light and fast"
     }
 
-    fn compress(&self, input: &[u8], output: &mut Vec<u8>) {
+    fn compress(&self, _: i32, input: &[u8], output: &mut Vec<u8>) {
         let start = output.len();
         output.resize(start + snap::raw::max_compress_len(input.len()), 0);
         // It fails only for a buffer that is too small or an input of 4 GiB; blocks are far below that.

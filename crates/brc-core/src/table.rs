@@ -77,7 +77,9 @@ pub struct Scanned {
     pub bytes: u64,
     /// Time spent reading.
     pub read_time: std::time::Duration,
-    /// Time spent on checksums, decompression and decoding (or parsing), without the sink.
+    /// Time spent on decompression.
+    pub decompress_time: std::time::Duration,
+    /// Time spent on checksums and decoding (or parsing), without the sink.
     pub decode_time: std::time::Duration,
 }
 
@@ -192,6 +194,9 @@ pub struct Part {
     pub rows: u64,
     /// The bytes as they will lie in the file.
     pub bytes: Vec<u8>,
+    /// Where a reader may begin behind the start of `bytes`, in ascending order: only between whole rows. Whoever
+    /// compresses the part cuts it there. Empty if the encoding compresses its own blocks.
+    pub cuts: Vec<usize>,
     /// What [`BatchWriter::append`] needs to know; private to the encoding.
     pub meta: Box<dyn Any + Send>,
 }

@@ -37,6 +37,10 @@ impl Encoding for Buren {
         }
     }
 
+    fn compresses_blocks(&self) -> bool {
+        true
+    }
+
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         let reader = reader(input)?;
         match &options.schema {

@@ -241,7 +241,7 @@ mod tests {
     impl PartEncoder for Lines {
         fn finish(&mut self) -> Result<Part> {
             let Self(bytes, rows) = std::mem::take(self);
-            Ok(Part { rows, bytes, meta: Box::new(()) })
+            Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()) })
         }
     }
 

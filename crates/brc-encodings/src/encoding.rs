@@ -28,6 +28,19 @@ pub trait Encoding: Sync {
     /// Why not.
     fn can_hold(&self, schema: &Schema) -> Result<(), String>;
 
+    /// Whether the encoding compresses its blocks itself. Files of all others are compressed as a whole, in chunks.
+    fn compresses_blocks(&self) -> bool {
+        false
+    }
+
+    /// Whether files can be compressed so.
+    ///
+    /// # Errors
+    /// Why not.
+    fn can_compress(&self, _compression: &dyn brc_compress::Compression) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Opens a file of this encoding.
     ///
     /// # Errors
@@ -116,8 +129,8 @@ impl Default for OpenOptions {
 /// How to write a file.
 #[derive(Clone)]
 pub struct CreateOptions {
-    /// The compression of blocks.
-    pub compression: &'static dyn brc_compress::Compression,
+    /// The compression of blocks; encodings that do not compress blocks leave it to whoever writes the file.
+    pub compression: brc_compress::Compressor,
     /// The cluster key's name; the string column of lowest cardinality if `None`.
     pub key: Option<String>,
     /// What stands between the columns of a text file.

@@ -62,7 +62,9 @@ pub struct ScanTotals {
     pub bytes: u64,
     /// Time spent reading.
     pub read_time: Duration,
-    /// Time spent on checksums, decompression and decoding (or parsing).
+    /// Time spent on decompression.
+    pub decompress_time: Duration,
+    /// Time spent on checksums and decoding (or parsing).
     pub decode_time: Duration,
     /// Time spent on filtering and aggregation; measured only if [`crate::Query::timings`] asked for it.
     pub aggregate_time: Duration,
@@ -78,6 +80,7 @@ impl ScanTotals {
         self.rejected_rows += other.rejected_rows;
         self.bytes += other.bytes;
         self.read_time += other.read_time;
+        self.decompress_time += other.decompress_time;
         self.decode_time += other.decode_time;
         self.aggregate_time += other.aggregate_time;
     }
@@ -93,6 +96,7 @@ impl From<&Scanned> for ScanTotals {
             rejected_rows: scanned.rejects.len(),
             bytes: scanned.bytes,
             read_time: scanned.read_time,
+            decompress_time: scanned.decompress_time,
             decode_time: scanned.decode_time,
             aggregate_time: Duration::ZERO,
         }

@@ -2,7 +2,7 @@
 
 use crate::array::{self, PackedArray};
 use crate::block::{self, Block};
-use brc_compress::Compression;
+use brc_compress::Compressor;
 use brc_core::{Dictionary, Result};
 
 /// A block is closed when it has this many bytes of values.
@@ -14,7 +14,7 @@ const BLOCK_VALUES: usize = 64 << 10;
 /// Appends the values as blocks; each is returned with how many values it has.
 pub(crate) fn write<'a>(
     values: impl Iterator<Item = &'a [u8]>,
-    compression: &dyn Compression,
+    compression: Compressor,
     out: &mut Vec<u8>,
 ) -> Result<Vec<(u32, Block)>> {
     let mut blocks = Vec::new();
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn read_back(values: &[&[u8]]) -> Result<Dictionary, &'static str> {
-        let none = brc_compress::by_id(0).unwrap();
+        let none = Compressor::none();
         let mut bytes = Vec::new();
         let blocks = write(values.iter().copied(), none, &mut bytes).unwrap();
         assert_eq!(blocks.len(), 1);

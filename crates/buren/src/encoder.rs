@@ -8,7 +8,7 @@ use crate::integers::{Integers, UNKNOWN, slice};
 use crate::run_index::{self, RunStatistics};
 use crate::runs::RunWalk;
 use crate::schemes::{self, Facts, Frames};
-use brc_compress::Compression;
+use brc_compress::Compressor;
 use brc_core::{
     Batch, Column, DataType, Dictionary, Error, Part, PartEncoder, Result, Run, Schema, Sink, Statistics, Summary,
 };
@@ -26,7 +26,7 @@ pub(crate) struct PartMeta {
 /// One worker's encoder. Its buffers are used again for every part.
 pub(crate) struct Encoder {
     schema: Arc<Schema>,
-    compression: &'static dyn Compression,
+    compression: Compressor,
     key: Option<usize>,
     rows: usize,
     columns: Vec<Gathered>,
@@ -83,7 +83,7 @@ impl Strings {
 }
 
 impl Encoder {
-    pub(crate) fn new(schema: Arc<Schema>, compression: &'static dyn Compression, key: Option<usize>) -> Self {
+    pub(crate) fn new(schema: Arc<Schema>, compression: Compressor, key: Option<usize>) -> Self {
         let gathered = |data_type: &DataType| match data_type {
             DataType::Decimal { .. } => {
                 Gathered::Decimal { values: Integers::default(), runs: RunStatistics::default() }
@@ -248,7 +248,7 @@ impl PartEncoder for Encoder {
             });
         }
         self.rows = 0;
-        Ok(Part { rows, bytes, meta: Box::new(PartMeta { row_group, dictionaries }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { row_group, dictionaries }) })
     }
 }
 
@@ -264,7 +264,7 @@ impl ChunkWriter {
         &mut self,
         codes: &Integers,
         cardinality: usize,
-        compression: &dyn Compression,
+        compression: Compressor,
         bytes: &mut Vec<u8>,
     ) -> Result<Chunk> {
         let content = Content::String { cardinality: cardinality as u32, map: block::Block::default() };
@@ -276,7 +276,7 @@ impl ChunkWriter {
         values: &Integers,
         statistics: Statistics,
         runs: Option<(&[u32], &RunStatistics)>,
-        compression: &dyn Compression,
+        compression: Compressor,
         bytes: &mut Vec<u8>,
     ) -> Result<Chunk> {
         self.write(values, Content::Decimal(statistics), runs, compression, bytes)
@@ -288,7 +288,7 @@ impl ChunkWriter {
         integers: &Integers,
         content: Content,
         runs: Option<(&[u32], &RunStatistics)>,
-        compression: &dyn Compression,
+        compression: Compressor,
         bytes: &mut Vec<u8>,
     ) -> Result<Chunk> {
         let mut chunk = Chunk { scheme: schemes::SCHEMES[0], width: 0, content, blocks: Vec::new() };

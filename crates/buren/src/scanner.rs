@@ -287,6 +287,7 @@ impl Scanner for BurenScanner<'_> {
         self.scan_row_group(index, sink, &mut scanned)?;
         scanned.bytes = self.cost.bytes;
         scanned.read_time = self.cost.read_time;
+        scanned.decompress_time = self.cost.decompress_time;
         scanned.decode_time = self.cost.decode_time;
         Ok(Some(scanned))
     }

@@ -11,7 +11,7 @@ use crate::encoder::{Encoder, PartMeta};
 use crate::footer::{Content, DictionaryBlocks, Footer, ROWS_PER_BLOCK};
 use crate::footer_message;
 use crate::trailer::{self, Trailer};
-use brc_compress::Compression;
+use brc_compress::Compressor;
 use brc_core::{BatchWriter, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct WriterOptions {
     /// The compression of blocks that it makes smaller.
-    pub compression: &'static dyn Compression,
+    pub compression: Compressor,
     /// The name of the cluster key; `None` for the string column of lowest cardinality in each row group.
     pub key: Option<String>,
 }
@@ -30,7 +30,7 @@ pub struct WriterOptions {
 /// Writes a buren file: see [`BatchWriter`] for who writes which bytes.
 pub struct Writer {
     schema: Arc<Schema>,
-    compression: &'static dyn Compression,
+    compression: Compressor,
     key: Option<usize>,
     footer: Footer,
     interners: Vec<Interner>,
@@ -58,7 +58,7 @@ impl Writer {
             schema: schema.clone(),
             rows: 0,
             rows_per_block: ROWS_PER_BLOCK,
-            compression: options.compression,
+            compression: options.compression.compression,
             dictionaries: vec![DictionaryBlocks::default(); columns],
             row_groups: Vec::new(),
         };

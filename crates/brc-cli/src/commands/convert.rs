@@ -3,7 +3,7 @@
 use crate::args::{Opened, Source, Threads, compression, encoding};
 use crate::progress::{Total, watch};
 use crate::quantity;
-use brc_compress::Compression;
+use brc_compress::Compressor;
 use brc_core::{Error, Progress, Table};
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, by_extension, convert,
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 
     /// How the blocks of the output are compressed
     #[arg(long, value_name = "NAME", default_value = "none", value_parser = compression())]
-    compression: &'static dyn Compression,
+    compression: Compressor,
 
     /// The column by which rows are grouped inside a row group [default: the string column with the fewest values]
     #[arg(long, value_name = "COLUMN")]

@@ -100,7 +100,7 @@ impl Sink for TextEncoder {
 impl PartEncoder for TextEncoder {
     fn finish(&mut self) -> Result<Part> {
         let bytes = std::mem::take(&mut self.text);
-        Ok(Part { rows: std::mem::take(&mut self.rows), bytes, meta: Box::new(()) })
+        Ok(Part { rows: std::mem::take(&mut self.rows), bytes, cuts: Vec::new(), meta: Box::new(()) })
     }
 }
 

@@ -63,7 +63,7 @@ pub fn schema(columns: &[Data]) -> Schema {
 
 /// Options of that compression and key.
 pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
-    WriterOptions { compression: brc_compress::by_name(compression).unwrap(), key: key.map(str::to_owned) }
+    WriterOptions { compression: brc_compress::Compressor::parse(compression).unwrap(), key: key.map(str::to_owned) }
 }
 
 /// Writes a file: each part has that many rows, the last one the rest. `workers` encoders take turns.
