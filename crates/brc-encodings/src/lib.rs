@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod buren;
+pub mod chunks;
 pub mod convert;
 mod csv;
 pub mod description;
@@ -16,6 +17,7 @@ pub mod ordered;
 pub mod output;
 mod registry;
 pub mod rejects;
+mod text;
 mod write_back;
 
 pub use convert::{Converted, convert};
@@ -23,5 +25,5 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, for_input, text};
+pub use registry::{ENCODINGS, by_extension, by_name, for_input, text, writer};
 pub use rejects::RejectLog;

@@ -1,9 +1,9 @@
 //! The list of all encodings, and how one of them is chosen.
 
-use crate::encoding::Encoding;
+use crate::encoding::{CreateOptions, Encoding};
 use crate::input::Input;
 use crate::{buren, csv};
-use brc_core::{Error, Result};
+use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
@@ -27,6 +27,20 @@ pub fn text() -> &'static dyn Encoding {
 pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
     let extension = path.extension()?.to_str()?.to_ascii_lowercase();
     ENCODINGS.iter().copied().find(|encoding| encoding.extensions().contains(&extension.as_str()))
+}
+
+/// A writer of a table of that schema, compressed as the options say: by the encoding itself or as a whole file.
+///
+/// # Errors
+/// If the encoding cannot hold the schema or cannot be compressed so, or the options do not fit it.
+pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+    let usage = |reason: String| Error::Usage(format!("{}: {reason}", encoding.name()));
+    encoding.can_hold(schema).map_err(usage)?;
+    encoding.can_compress(options.compression.compression).map_err(usage)?;
+    if !encoding.compresses_blocks() && !options.compression.is_none() {
+        return Err(usage("files cannot be compressed as a whole yet".to_owned()));
+    }
+    encoding.create(schema, options)
 }
 
 /// The encoding that the first bytes of an input tell.

@@ -8,15 +8,15 @@ use super::limit::FirstRows;
 use super::results::{Parts, Work};
 use super::usage;
 use crate::args::{Opened, Question};
-use crate::conversion::Target;
 use crate::render::exact_format;
 use brc_compress::Compressor;
 use brc_core::{Error, PartEncoder, Progress, Result, ScanOptions, Scanned, Sink, Split, Table, Worker, scan};
-use brc_encodings::{CreateOptions, Output, OutputOptions, RejectLog};
+use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
 use brc_query::{Answer, Plan, ScanTotals};
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Does a job with the file at `input` and, where it needs one, the file at `other`.
@@ -76,8 +76,8 @@ impl Process<'_> {
 
     fn cut(&self, format: &TableFormat, rows: u64) -> Result<Found> {
         let Opened { encoding, table } = self.open(format)?;
-        let target = Target::usual(encoding, Compressor::none(), &format.source());
-        self.write(&FirstRows::new(table.as_ref(), rows), &target, 1).map(Found::Rows)
+        let options = usual(Compressor::none(), format.separator);
+        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1).map(Found::Rows)
     }
 
     fn convert(&self, format: &TableFormat, to: &str, compression: &str) -> Result<Found> {
@@ -85,12 +85,19 @@ impl Process<'_> {
         let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
         let Opened { table, .. } = self.open(format)?;
-        self.write(table.as_ref(), &Target::usual(encoding, compression, &format.source()), self.threads).map(Found::Rows)
+        let options = usual(compression, format.separator);
+        self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
     }
 
     /// Writes a table to the other file, without waiting for the disk.
-    fn write(&self, table: &dyn Table, target: &Target, threads: usize) -> Result<u64> {
-        let writer = target.writer(table.schema())?;
+    fn write(
+        &self,
+        table: &dyn Table,
+        encoding: &dyn Encoding,
+        options: &CreateOptions,
+        threads: usize,
+    ) -> Result<u64> {
+        let writer = brc_encodings::writer(encoding, table.schema(), options)?;
         let options = OutputOptions { sync: false, inputs: vec![self.input.to_owned()], ..OutputOptions::default() };
         let output = Output::create(self.other, &options)?;
         let none = RejectLog::none();
@@ -167,6 +174,11 @@ impl Process<'_> {
     }
 }
 
+/// How files are written if nobody asks for anything special.
+fn usual(compression: Compressor, separator: u8) -> CreateOptions {
+    CreateOptions { compression, key: None, separator }
+}
+
 fn totals(totals: &ScanTotals, cpu_ns: Option<u64>) -> (Parts, Work) {
     let parts = Parts {
         read_ns: nanoseconds(totals.read_time),
@@ -203,10 +215,12 @@ fn difference(answer: &[u8], expected: &Path) -> Result<Option<String>> {
 
 /// Counts the rows of a table, and how many bytes it would be as text.
 fn measure_text(table: &dyn Table, separator: u8, threads: usize) -> Result<(u64, u64)> {
-    let options = CreateOptions { compression: Compressor::none(), key: None, separator };
-    let mut writer = Target { encoding: brc_encodings::text(), options }.writer(table.schema())?;
+    let options = usual(Compressor::none(), separator);
+    let mut writer = brc_encodings::writer(brc_encodings::text(), table.schema(), &options)?;
     let around = (writer.start().len() + writer.finish()?.len()) as u64;
-    let new_worker = || TextSize { encoder: writer.encoder(), rows: 0, bytes: 0 };
+    let writer = Mutex::new(writer);
+    let encoder = || writer.lock().unwrap_or_else(PoisonError::into_inner).encoder();
+    let new_worker = || TextSize { encoder: encoder(), rows: 0, bytes: 0 };
     let options = ScanOptions::everything(table.schema());
     let workers = scan(table, &options, threads, &Progress::default(), new_worker)?;
     let rows = workers.iter().map(|worker| worker.rows).sum();
