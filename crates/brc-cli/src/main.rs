@@ -5,6 +5,7 @@
 mod args;
 mod cli;
 mod commands;
+mod compare;
 mod describe;
 mod explain;
 mod failure;

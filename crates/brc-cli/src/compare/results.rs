@@ -16,6 +16,8 @@ pub(crate) struct Results {
     /// When it was started first, in UTC.
     pub(crate) started: String,
     pub(crate) environment: Environment,
+    /// The program that measured.
+    pub(crate) program: FileIdentity,
     pub(crate) settings: Settings,
     /// What it takes to start a process and end it again: a part of every time below.
     pub(crate) empty_process: Vec<Sample>,
@@ -44,7 +46,7 @@ pub(crate) struct Settings {
 /// One table in all its cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TableResults {
-    pub(crate) input: InputFile,
+    pub(crate) input: FileIdentity,
     /// `None` until the table was read for the first time.
     pub(crate) facts: Option<TableFacts>,
     /// The input itself: just read, and asked.
@@ -54,13 +56,13 @@ pub(crate) struct TableResults {
 
 /// How a file is known again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct InputFile {
+pub(crate) struct FileIdentity {
     pub(crate) path: String,
     pub(crate) bytes: u64,
     /// Nanoseconds since 1970.
     pub(crate) modified: u64,
     /// Of its first and last bytes.
-    pub(crate) hash: u64,
+    pub(crate) hash: String,
 }
 
 /// What a table is.
@@ -89,6 +91,8 @@ pub(crate) struct Cell {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
+    /// Not measured yet.
+    Pending,
     /// There is no such thing.
     Impossible {
         /// Why not.

@@ -1,0 +1,164 @@
+//! The sweet spots: what to pick, said in plain sentences, and what the pick costs elsewhere.
+//!
+//! Everything is computed from what was measured; no encoding is favoured by name. Lines that answer from statistics do
+//! not compete: they did not read the data.
+
+use super::pareto::front;
+use super::view::{Line, View};
+use crate::quantity::{bytes, count, digits, time};
+
+/// What a comparison comes to.
+pub(crate) struct Advice<'v, 'a> {
+    /// No other is both smaller and quicker to ask; the smallest first.
+    pub(crate) query_front: Vec<&'v Line<'a>>,
+    /// No other is both smaller and quicker to make; the smallest first.
+    pub(crate) convert_front: Vec<&'v Line<'a>>,
+    /// One for each kind of user.
+    pub(crate) picks: Vec<Pick>,
+    /// Who is first in what.
+    pub(crate) firsts: Vec<String>,
+}
+
+/// An advice to somebody.
+pub(crate) struct Pick {
+    pub(crate) user: &'static str,
+    pub(crate) name: String,
+    pub(crate) sentence: String,
+}
+
+/// Closer than this, times and sizes count as equal, and something else decides.
+const EQUAL: f64 = 1.05;
+
+/// What to make of a table's results; `None` if no cell went well.
+pub(crate) fn advise<'v, 'a>(view: &'v View<'a>) -> Option<Advice<'v, 'a>> {
+    let lines: Vec<&Line<'a>> = view.reading().collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let of = |coordinate: fn(&Line<'_>) -> f64| {
+        let points: Vec<(f64, f64)> = lines.iter().map(|line| (line.bytes as f64, coordinate(line))).collect();
+        front(&points).into_iter().map(|index| lines[index]).collect::<Vec<_>>()
+    };
+    let picks = [asks_often(view, &lines), stores_much(view, &lines), converts_often(view, &lines)];
+    Some(Advice {
+        query_front: of(query),
+        convert_front: of(convert),
+        picks: picks.into_iter().flatten().collect(),
+        firsts: firsts(view, &lines),
+    })
+}
+
+fn size(line: &Line<'_>) -> f64 {
+    line.bytes as f64
+}
+
+fn query(line: &Line<'_>) -> f64 {
+    line.query.median
+}
+
+fn convert(line: &Line<'_>) -> f64 {
+    line.convert.map_or(f64::INFINITY, |convert| convert.median)
+}
+
+/// Converting and one query.
+fn once(line: &Line<'_>) -> f64 {
+    convert(line) + query(line)
+}
+
+/// The line for which `first` is smallest; among those that are as good as equal, that for which `then` is.
+fn best<'v, 'a>(
+    lines: &[&'v Line<'a>],
+    first: fn(&Line<'_>) -> f64,
+    then: fn(&Line<'_>) -> f64,
+) -> Option<&'v Line<'a>> {
+    let smallest = lines.iter().map(|line| first(line)).min_by(f64::total_cmp)?;
+    let equal = lines.iter().filter(|line| first(line) <= smallest * EQUAL);
+    equal.min_by(|one, other| then(one).total_cmp(&then(other))).copied()
+}
+
+fn asks_often(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
+    let line = best(lines, query, size)?;
+    let (quick, ratio) = (time(query(line)), digits(view.ratio(line)));
+    let faster = digits(view.input.query.median / query(line));
+    let sentence = format!(
+        "answers in {quick}, {faster} times as fast as the input as it is, and takes {} ({ratio} of the text)",
+        bytes(line.bytes)
+    );
+    Some(Pick { user: "asks often", name: line.name(), sentence })
+}
+
+fn stores_much(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
+    let line = best(lines, size, query)?;
+    let (ratio, quick) = (digits(view.ratio(line)), time(query(line)));
+    let sentence = format!("takes {} ({ratio} of the text) and answers in {quick}", bytes(line.bytes));
+    Some(Pick { user: "stores much", name: line.name(), sentence })
+}
+
+fn converts_often(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
+    // A copy of the input in its own encoding is no conversion that anybody waits for.
+    let is_copy = |line: &Line<'_>| line.encoding == view.facts.encoding && line.compression == "none";
+    let others: Vec<&Line<'_>> = lines.iter().filter(|line| !is_copy(line)).copied().collect();
+    let line = best(&others, once, size)?;
+    let sentence = format!(
+        "takes {} to convert and to ask once{}",
+        time(once(line)),
+        match questions_to_pay(view, line) {
+            Some(1) => ", less than asking the input as it is".to_owned(),
+            Some(questions) => format!(", and pays off with {} questions", count(questions)),
+            None => "; asking the input as it is takes no longer than asking it, so do not convert to save time".to_owned(),
+        }
+    );
+    Some(Pick { user: "converts often", name: line.name(), sentence })
+}
+
+/// After how many questions converting takes less time than asking the input as often; `None` if never.
+fn questions_to_pay(view: &View<'_>, line: &Line<'_>) -> Option<u64> {
+    let saved = view.input.query.median - query(line);
+    (saved > 0.0).then(|| (convert(line) / saved).ceil().max(1.0) as u64)
+}
+
+/// Who wins what. If somebody other than the winner of query time wins anything, it is said with both figures.
+fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
+    let Some(leader) = best(lines, query, query) else { return Vec::new() };
+    let mut sentences = vec![format!("{} is first in query time, with {}.", leader.name(), time(query(leader)))];
+    let as_size = |value: f64| bytes(value as u64);
+    let measures: [(&str, fn(&Line<'_>) -> f64, fn(f64) -> String); 4] = [
+        ("in size", size, as_size),
+        ("in time to convert", convert, time),
+        ("in converting and asking once", once, time),
+        ("in memory for a query", |line| line.peak_memory.map_or(f64::INFINITY, |bytes| bytes as f64), as_size),
+    ];
+    for (what, measure, show) in measures {
+        sentences.extend(first_in(leader, lines, what, measure, show));
+    }
+    if lines.iter().any(|line| line.cold.is_some()) {
+        let cold = |line: &Line<'_>| line.cold.map_or(f64::INFINITY, |cold| cold.query.median);
+        sentences.extend(first_in(leader, lines, "in query time from a cold cache", cold, time));
+    }
+    for line in view.lines.iter().filter(|line| line.statistics && line.compression == leader.compression) {
+        let (name, time) = (line.name(), time(query(line)));
+        sentences.push(format!("{name} answers in {time}: most of the data need not be read."));
+    }
+    sentences
+}
+
+fn first_in(
+    leader: &Line<'_>,
+    lines: &[&Line<'_>],
+    what: &str,
+    measure: fn(&Line<'_>) -> f64,
+    show: fn(f64) -> String,
+) -> Option<String> {
+    // Another compression of the same encoding is not another encoding.
+    let own: Vec<&Line<'_>> = lines.iter().filter(|line| line.encoding == leader.encoding).copied().collect();
+    let (first, own) = (best(lines, measure, measure)?, best(&own, measure, measure)?);
+    let (won, lost) = (measure(first), measure(own));
+    if !won.is_finite() {
+        return None;
+    }
+    Some(if first.encoding == leader.encoding {
+        format!("{} is first {what} too, with {}.", own.name(), show(won))
+    } else {
+        format!("{} is first {what}, with {}; {} comes to {}.", first.name(), show(won), own.name(), show(lost))
+    })
+}
