@@ -22,7 +22,8 @@ fn main() {
     println!("cargo::rerun-if-changed={}", lock.display());
     let crates = fs::read_to_string(lock).map(|lock| crates(&lock)).unwrap_or_default();
     if let Some(directory) = env::var_os("OUT_DIR") {
-        fs::write(Path::new(&directory).join("crates.txt"), crates).unwrap_or_else(|error| println!("cargo::error={error}"));
+        fs::write(Path::new(&directory).join("crates.txt"), crates)
+            .unwrap_or_else(|error| println!("cargo::error={error}"));
     }
 }
 
@@ -41,7 +42,8 @@ fn first_line(command: &mut Command) -> Option<String> {
 fn crates(lock: &str) -> String {
     let mut lines = String::new();
     for package in lock.split("[[package]]").filter(|package| package.contains("\nsource = ")) {
-        let value = |key: &str| package.lines().find_map(|line| line.strip_prefix(key)).map(|rest| rest.trim_matches('"'));
+        let value =
+            |key: &str| package.lines().find_map(|line| line.strip_prefix(key)).map(|rest| rest.trim_matches('"'));
         if let (Some(name), Some(version)) = (value("name = "), value("version = ")) {
             // Writing to a string cannot fail.
             let _ = writeln!(lines, "{name} {version}");

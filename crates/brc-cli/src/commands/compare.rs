@@ -144,7 +144,11 @@ fn measure(args: &Args, store: Option<&Store>, results: &mut Results) -> anyhow:
 
 impl Args {
     fn encodings(&self) -> Vec<&'static dyn Encoding> {
-        if self.encodings.is_empty() { ENCODINGS.to_vec() } else { once_each(&self.encodings, |it| it.name().to_owned()) }
+        if self.encodings.is_empty() {
+            ENCODINGS.to_vec()
+        } else {
+            once_each(&self.encodings, |it| it.name().to_owned())
+        }
     }
 
     fn compressions(&self) -> Vec<Compressor> {

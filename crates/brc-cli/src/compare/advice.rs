@@ -105,7 +105,8 @@ fn converts_often(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
         match questions_to_pay(view, line) {
             Some(1) => ", less than asking the input as it is".to_owned(),
             Some(questions) => format!(", and pays off with {} questions", count(questions)),
-            None => "; asking the input as it is takes no longer than asking it, so do not convert to save time".to_owned(),
+            None =>
+                "; asking the input as it is takes no longer than asking it, so do not convert to save time".to_owned(),
         }
     );
     Some(Pick { user: "converts often", name: line.name(), sentence })
@@ -117,38 +118,56 @@ fn questions_to_pay(view: &View<'_>, line: &Line<'_>) -> Option<u64> {
     (saved > 0.0).then(|| (convert(line) / saved).ceil().max(1.0) as u64)
 }
 
-/// Who wins what. If somebody other than the winner of query time wins anything, it is said with both figures.
+/// Who wins what. If another encoding than the winner of query time wins anything, it is said with both figures.
 fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     let Some(leader) = best(lines, query, query) else { return Vec::new() };
-    let mut sentences = vec![format!("{} is first in query time, with {}.", leader.name(), time(query(leader)))];
-    let as_size = |value: f64| bytes(value as u64);
-    let measures: [(&str, fn(&Line<'_>) -> f64, fn(f64) -> String); 4] = [
-        ("in size", size, as_size),
-        ("in time to convert", convert, time),
-        ("in converting and asking once", once, time),
-        ("in memory for a query", |line| line.peak_memory.map_or(f64::INFINITY, |bytes| bytes as f64), as_size),
+    let mut measures: Vec<Measure> = vec![
+        ("size", size, as_size),
+        ("time to convert", convert, time),
+        ("converting and asking once", once, time),
+        ("memory for a query", |line| line.peak_memory.map_or(f64::INFINITY, |bytes| bytes as f64), as_size),
     ];
-    for (what, measure, show) in measures {
-        sentences.extend(first_in(leader, lines, what, measure, show));
-    }
     if lines.iter().any(|line| line.cold.is_some()) {
         let cold = |line: &Line<'_>| line.cold.map_or(f64::INFINITY, |cold| cold.query.median);
-        sentences.extend(first_in(leader, lines, "in query time from a cold cache", cold, time));
+        measures.push(("query time from a cold cache", cold, time));
     }
+    let (mut also, mut lost) = (Vec::new(), Vec::new());
+    for measure in measures {
+        match first_in(leader, lines, measure) {
+            Some(Place::Also(words)) => also.push(words),
+            Some(Place::Lost(sentence)) => lost.push(sentence),
+            None => {}
+        }
+    }
+    let mut sentences = vec![format!("{} is first in query time, with {}.", leader.name(), time(query(leader)))];
+    if !also.is_empty() {
+        sentences.push(format!("{} is also first in {}.", leader.encoding, also.join(", in ")));
+    }
+    sentences.append(&mut lost);
     for line in view.lines.iter().filter(|line| line.statistics && line.compression == leader.compression) {
+        let share = line.summarised_rows as f64 / view.facts.rows.max(1) as f64 * 100.0;
         let (name, time) = (line.name(), time(query(line)));
-        sentences.push(format!("{name} answers in {time}: most of the data need not be read."));
+        sentences.push(format!("{name} answers in {time}: {} % of the rows need not be read.", digits(share)));
     }
     sentences
 }
 
-fn first_in(
-    leader: &Line<'_>,
-    lines: &[&Line<'_>],
-    what: &str,
-    measure: fn(&Line<'_>) -> f64,
-    show: fn(f64) -> String,
-) -> Option<String> {
+/// What is measured, of what, and how it is shown.
+type Measure = (&'static str, fn(&Line<'_>) -> f64, fn(f64) -> String);
+
+/// Where an encoding stands.
+enum Place {
+    /// First there too: in what, and with how much.
+    Also(String),
+    /// Another one is first.
+    Lost(String),
+}
+
+fn as_size(value: f64) -> String {
+    bytes(value as u64)
+}
+
+fn first_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Measure) -> Option<Place> {
     // Another compression of the same encoding is not another encoding.
     let own: Vec<&Line<'_>> = lines.iter().filter(|line| line.encoding == leader.encoding).copied().collect();
     let (first, own) = (best(lines, measure, measure)?, best(&own, measure, measure)?);
@@ -156,9 +175,12 @@ fn first_in(
     if !won.is_finite() {
         return None;
     }
+    let compression = if own.compression == leader.compression { String::new() } else { format!(" as {}", own.name()) };
     Some(if first.encoding == leader.encoding {
-        format!("{} is first {what} too, with {}.", own.name(), show(won))
+        Place::Also(format!("{what} ({}{compression})", show(won)))
     } else {
-        format!("{} is first {what}, with {}; {} comes to {}.", first.name(), show(won), own.name(), show(lost))
+        let level = if lost <= won * EQUAL { ", nearly as good" } else { "" };
+        let (first, won, own, lost) = (first.name(), show(won), own.name(), show(lost));
+        Place::Lost(format!("But {first} is first in {what}, with {won}; {own} comes to {lost}{level}."))
     })
 }

@@ -20,7 +20,8 @@ pub(crate) fn render(views: &[View<'_>]) -> String {
                 Outcome::Failed { reason } => ("failed", reason.as_str()),
                 Outcome::Pending => ("pending", ""),
                 Outcome::Measured(_) => {
-                    let lines = [false, true].map(|statistics| view.line(&cell.encoding, &cell.compression, statistics));
+                    let lines =
+                        [false, true].map(|statistics| view.line(&cell.encoding, &cell.compression, statistics));
                     for line in lines.into_iter().flatten() {
                         text.push_str(&measured(view, line, "measured"));
                     }

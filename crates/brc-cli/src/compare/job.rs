@@ -11,21 +11,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Job {
     /// Write the first rows of the file to the other one, in the same encoding.
-    Cut {
-        format: TableFormat,
-        rows: u64,
-    },
+    Cut { format: TableFormat, rows: u64 },
     /// Read the table, answer the question, and keep the answer in the other file.
-    Reference {
-        format: TableFormat,
-        question: Question,
-    },
+    Reference { format: TableFormat, question: Question },
     /// Write the table to the other file.
-    Convert {
-        format: TableFormat,
-        to: String,
-        compression: String,
-    },
+    Convert { format: TableFormat, to: String, compression: String },
     /// Answer the question, and compare the answer with the other file.
     Query {
         format: TableFormat,

@@ -40,8 +40,8 @@ fn section(view: &View<'_>) -> String {
     for warning in view.warnings() {
         text.push_str(&format!("\n> {warning}\n"));
     }
-    for (title, figure) in matrices(view) {
-        text.push_str(&format!("\n### {title}\n\n{}", matrix(view, figure)));
+    for (title, asks, figure) in matrices(view) {
+        text.push_str(&format!("\n### {title}\n\n{}", matrix(view, asks, figure)));
     }
     text.push_str(&format!("\n### All figures\n\n{}", all_figures(view)));
     let blanks = view.blanks();
@@ -68,29 +68,34 @@ fn sweet_spots(advice: &Advice<'_, '_>) -> String {
     text
 }
 
+/// What is shown of a line, and what it is judged by.
 type Figure = fn(&Line<'_>) -> (f64, String);
 
-fn matrices(view: &View<'_>) -> Vec<(&'static str, Figure)> {
-    let mut matrices: Vec<(&'static str, Figure)> = vec![
-        ("Size", |line| (line.bytes as f64, bytes(line.bytes))),
-        ("Query, warm", |line| (line.query.median, time(line.query.median))),
+/// Titles, whether the way to ask makes a difference, and figures.
+fn matrices(view: &View<'_>) -> Vec<(&'static str, bool, Figure)> {
+    let mut matrices: Vec<(&'static str, bool, Figure)> = vec![
+        ("Size", false, |line| (line.bytes as f64, bytes(line.bytes))),
+        ("Query, warm", true, |line| (line.query.median, time(line.query.median))),
     ];
     if view.lines.iter().any(|line| line.cold.is_some()) {
-        matrices.push(("Query, cold", |line| {
+        matrices.push(("Query, cold", true, |line| {
             line.cold.map_or((f64::INFINITY, "–".to_owned()), |cold| (cold.query.median, time(cold.query.median)))
         }));
     }
-    matrices.push(("Convert", |line| {
+    matrices.push(("Convert", false, |line| {
         line.convert.map_or((f64::INFINITY, "–".to_owned()), |convert| (convert.median, time(convert.median)))
     }));
     matrices
 }
 
-/// Encodings × compressions; the smallest figure of each column is bold, among those that read the data.
-fn matrix(view: &View<'_>, figure: Figure) -> String {
+/// Encodings × compressions, those with statistics only where that `asks`; the smallest figure of each column is bold, among those that read the data.
+fn matrix(view: &View<'_>, asks: bool, figure: Figure) -> String {
     let compressions = &view.results.settings.compressions;
     let mut text = format!("| | {} |\n|---|{}\n", compressions.join(" | "), "---:|".repeat(compressions.len()));
     for (encoding, statistics) in view.matrix_rows() {
+        if statistics && !asks {
+            continue;
+        }
         let label = if statistics { format!("{encoding}, with statistics") } else { encoding.to_owned() };
         text.push_str(&format!("| {label} |"));
         for compression in compressions {

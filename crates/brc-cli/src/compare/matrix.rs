@@ -102,12 +102,14 @@ impl Matrix<'_> {
         }
         self.monitor.step("find the answer", 0);
         let job = Job::Reference { format: self.format.clone(), question: settings.question.clone() };
-        let Found::Table { encoding, schema, rows, text_bytes, groups } = self.whole(&job, &files.input, &files.reference)?
+        let Found::Table { encoding, schema, rows, text_bytes, groups } =
+            self.whole(&job, &files.input, &files.reference)?
         else {
             anyhow::bail!("{name}: no table was found");
         };
         let bytes = self.executor.size(&files.input).map_err(anyhow::Error::msg)?;
-        files.format = TableFormat { from: Some(encoding.clone()), schema: Some(schema.clone()), ..self.format.clone() };
+        files.format =
+            TableFormat { from: Some(encoding.clone()), schema: Some(schema.clone()), ..self.format.clone() };
         let table = &mut results.tables[table];
         table.facts = Some(TableFacts { encoding, schema, rows, bytes, text_bytes, groups });
         if table.cells.is_empty() {

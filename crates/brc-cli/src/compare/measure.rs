@@ -38,7 +38,14 @@ impl Bench<'_> {
     ///
     /// # Errors
     /// Why there can be no times.
-    pub(crate) fn cell(&mut self, convert: &Job, rows: u64, input: &Path, target: &Path, format: &TableFormat) -> Result<Measurements, String> {
+    pub(crate) fn cell(
+        &mut self,
+        convert: &Job,
+        rows: u64,
+        input: &Path,
+        target: &Path,
+        format: &TableFormat,
+    ) -> Result<Measurements, String> {
         let mut samples = Vec::new();
         for run in 0..self.settings.convert_runs {
             self.executor.remove(target);
@@ -119,7 +126,13 @@ impl Bench<'_> {
     }
 
     /// Asks once; an answer that is not the reference's is an error.
-    fn answer(&mut self, stage: &'static str, run: u32, job: &Job, file: &Path) -> Result<(Sample, Work, Parts), String> {
+    fn answer(
+        &mut self,
+        stage: &'static str,
+        run: u32,
+        job: &Job,
+        file: &Path,
+    ) -> Result<(Sample, Work, Parts), String> {
         let Ran { sample, found } = self.run(stage, run, job, file, self.reference)?;
         match found {
             Found::Answer { difference: None, parts, work } => Ok((sample, work, parts)),

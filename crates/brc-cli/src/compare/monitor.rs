@@ -37,7 +37,11 @@ impl Bar {
             ProgressBar::hidden()
         };
         let style = ProgressStyle::with_template("[{bar:20}] {percent:>3}% {msg}, {eta} to go");
-        Self { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())), name: String::new(), end: 0 }
+        Self {
+            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
+            name: String::new(),
+            end: 0,
+        }
     }
 }
 

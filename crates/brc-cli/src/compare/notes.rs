@@ -44,8 +44,10 @@ pub(crate) fn notes(results: &Results) -> Vec<String> {
     if settings.cold {
         notes.push("Cold means that the file was dropped from the page cache before each run.".to_owned());
     }
-    notes.push("With statistics: what the file keeps about its data may answer, so that less of it, or none, is read. Such \
+    notes.push(
+        "With statistics: what the file keeps about its data may answer, so that less of it, or none, is read. Such \
                 lines are shown but do not compete."
-        .to_owned());
+            .to_owned(),
+    );
     notes
 }

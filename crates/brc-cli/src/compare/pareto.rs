@@ -10,7 +10,8 @@ pub(crate) fn front(points: &[(f64, f64)]) -> Vec<usize> {
     });
     let mut front: Vec<usize> = Vec::new();
     for index in order {
-        let beaten = front.last().is_some_and(|&last| points[last].1 <= points[index].1 && points[last] != points[index]);
+        let beaten =
+            front.last().is_some_and(|&last| points[last].1 <= points[index].1 && points[last] != points[index]);
         if !beaten {
             front.push(index);
         }

@@ -75,9 +75,9 @@ impl<'a> View<'a> {
 
     /// The line of a cell.
     pub(crate) fn line(&self, encoding: &str, compression: &str, statistics: bool) -> Option<&Line<'a>> {
-        self.lines.iter().find(|line| {
-            (line.encoding, line.compression, line.statistics) == (encoding, compression, statistics)
-        })
+        self.lines
+            .iter()
+            .find(|line| (line.encoding, line.compression, line.statistics) == (encoding, compression, statistics))
     }
 
     /// What became of a cell.
@@ -237,8 +237,12 @@ fn walls(samples: &[Sample]) -> Option<Summary> {
 /// The medians of the parts; what they leave of the whole is the rest.
 fn parts(runs: &[Parts]) -> Vec<Part> {
     let middle = |of: fn(&Parts) -> u64| median(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>());
-    let known =
-        [middle(|run| run.read_ns), middle(|run| run.decompress_ns), middle(|run| run.decode_ns), middle(|run| run.aggregate_ns)];
+    let known = [
+        middle(|run| run.read_ns),
+        middle(|run| run.decompress_ns),
+        middle(|run| run.decode_ns),
+        middle(|run| run.aggregate_ns),
+    ];
     let all: Vec<f64> = runs.iter().filter_map(|run| run.cpu_ns).map(|ns| ns as f64).collect();
     let rest = (median(&all) - known.iter().sum::<f64>()).max(0.0);
     PARTS.into_iter().zip(known.into_iter().chain([rest])).map(|(name, ns)| Part { name, ns }).collect()
