@@ -5,13 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+mod bincode;
 mod buren;
 pub mod chunks;
+mod compressed;
 pub mod convert;
 mod csv;
+mod delivery;
 pub mod description;
 pub mod document;
 pub mod encoding;
+mod frames;
 pub mod input;
 pub mod ordered;
 pub mod output;
@@ -25,5 +29,5 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, for_input, text, writer};
+pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, text, writer};
 pub use rejects::RejectLog;
