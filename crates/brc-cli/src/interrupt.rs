@@ -10,13 +10,16 @@ pub(crate) fn clean_up_when_killed() {
     before_end(brc_encodings::output::remove_unfinished);
 }
 
+/// How often a directory is removed that is not empty again and again.
+const ATTEMPTS: u32 = 20;
+
 /// Like [`clean_up_when_killed`], and a directory that is not to stay goes too.
 pub(crate) fn clean_up_when_killed_with(directory: &Path) {
     let directory = directory.to_owned();
     before_end(move || {
         brc_encodings::output::remove_unfinished();
-        // Nobody is left to tell if it fails.
-        let _ = std::fs::remove_dir_all(directory);
+        // A process that this one has started may be making a file there right now. Nobody is left to tell if it fails.
+        let _ = (0..ATTEMPTS).any(|_| std::fs::remove_dir_all(&directory).is_ok() || !directory.exists());
     });
 }
 

@@ -43,13 +43,19 @@ pub(crate) fn median(samples: &[f64]) -> f64 {
 }
 
 /// How many samples have a modified z-score beyond ten: so far from the median, in units of the median deviation from
-/// it, that chance does not explain them.
+/// it, that chance does not explain them. Of a few samples nobody can tell.
 fn outliers(samples: &[f64], middle: f64) -> usize {
+    const ENOUGH: usize = 5;
     /// Makes the median deviation of normally distributed samples their standard deviation.
     const NORMAL: f64 = 1.4826;
+    /// Samples may happen to be closer to each other than anybody cares for.
+    const LEAST: f64 = 0.01;
+    if samples.len() < ENOUGH {
+        return 0;
+    }
     let deviations: Vec<f64> = samples.iter().map(|sample| (sample - middle).abs()).collect();
-    let usual = median(&deviations) * NORMAL;
-    deviations.iter().filter(|&&deviation| usual > 0.0 && deviation / usual > 10.0).count()
+    let usual = (median(&deviations) * NORMAL).max(middle.abs() * LEAST);
+    deviations.iter().filter(|&&deviation| deviation > 10.0 * usual).count()
 }
 
 /// The 97.5 % quantile of Student's t distribution: between minus and plus that lie 95 %.
@@ -96,7 +102,9 @@ mod tests {
     fn what_lies_far_out_is_seen() {
         assert_eq!(Summary::of(&[10.0, 10.1, 9.9, 10.2, 9.8, 30.0]).unwrap().outliers, 1);
         assert_eq!(Summary::of(&[10.0, 10.1, 9.9, 10.2, 9.8, 11.0]).unwrap().outliers, 0);
-        assert_eq!(Summary::of(&[5.0, 5.0, 5.0]).unwrap().outliers, 0);
+        assert_eq!(Summary::of(&[5.0, 5.0, 5.0, 5.0, 5.4]).unwrap().outliers, 0);
+        assert_eq!(Summary::of(&[5.0, 5.0, 5.0, 5.0, 6.0]).unwrap().outliers, 1);
+        assert_eq!(Summary::of(&[5.0, 5.0, 6.0]).unwrap().outliers, 0);
     }
 
     #[test]

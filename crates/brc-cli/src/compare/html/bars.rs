@@ -8,7 +8,6 @@ use crate::quantity::{digits, time};
 pub(super) fn bars(view: &View<'_>, number: usize) -> String {
     let mut lines: Vec<&Line<'_>> = view.lines.iter().chain([&view.input]).collect();
     lines.sort_by(|one, other| one.parts_total().total_cmp(&other.parts_total()));
-    let longest = lines.iter().map(|line| line.parts_total()).fold(1.0, f64::max);
     let mut html = format!(
         "<div class=\"bars\">\n\
          <p class=\"switch\"><input type=\"radio\" name=\"bars{number}\" id=\"time{number}\" class=\"bytime\" checked>\
@@ -25,14 +24,21 @@ pub(super) fn bars(view: &View<'_>, number: usize) -> String {
     } else {
         (lines, Vec::new())
     };
-    html.extend(first.iter().map(|line| bar(line, longest)));
+    html.push_str(&stacks(&first));
     if !more.is_empty() {
-        html.push_str(&format!("<details><summary>The other {} compressions and levels</summary>\n", more.len()));
-        html.extend(more.iter().map(|line| bar(line, longest)));
+        let others = more.len();
+        html.push_str(&format!("<details><summary>The other {others}, on a scale of their own</summary>\n"));
+        html.push_str(&stacks(&more));
         html.push_str("</details>\n");
     }
     html.push_str("</div>\n");
     html
+}
+
+/// Bars on one scale.
+fn stacks(lines: &[&Line<'_>]) -> String {
+    let longest = lines.iter().map(|line| line.parts_total()).fold(1.0, f64::max);
+    lines.iter().map(|line| bar(line, longest)).collect()
 }
 
 /// More bars than that, and only the quickest of each encoding are seen at once.

@@ -63,8 +63,8 @@ impl Scale {
 
     /// Round values, as many as fit with such a distance between them.
     fn ticks(&self, distance: f64) -> Vec<f64> {
-        let steps: [&[f64]; 4] =
-            [&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0], &[1.0, 2.0, 3.0, 5.0], &[1.0, 2.0, 5.0], &[1.0]];
+        let steps: [&[f64]; 5] =
+            [&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0], &[1.0, 2.0, 3.0, 5.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
         let ticks = |steps: &[f64]| {
             let (first, last) = (
                 (self.low / std::f64::consts::LN_10).floor() as i32,
@@ -153,8 +153,9 @@ impl Scatter<'_> {
         let labels: Vec<((f64, f64), String)> = wanted.into_iter().map(|(_, place, text)| (place, text)).collect();
         let found = place(&labels, places, frame);
         let mut svg = String::new();
-        for ((_, text), area) in labels.iter().zip(found) {
+        for ((point, text), area) in labels.iter().zip(found) {
             let Some(area) = area else { continue };
+            svg.push_str(&leader(*point, area));
             let (x, y) = ((area.left + area.right) / 2.0, area.bottom - 3.0);
             svg.push_str(&format!(
                 "<text class=\"label\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>\n",
@@ -163,6 +164,15 @@ impl Scatter<'_> {
         }
         svg
     }
+}
+
+/// A line from a point to its label, if they stand apart.
+fn leader((x, y): (f64, f64), area: Area) -> String {
+    let (to_x, to_y) = (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom));
+    if (to_x - x).hypot(to_y - y) < 14.0 {
+        return String::new();
+    }
+    format!("<line class=\"leader\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{to_x:.1}\" y2=\"{to_y:.1}\"/>\n")
 }
 
 fn marker(point: &Point, (x, y): (f64, f64)) -> String {
