@@ -1,6 +1,6 @@
 //! The command line as a whole. Help, man pages and shell completions all come from these definitions.
 
-use crate::commands::{compare, compare_cell, completions, convert, generate, inspect, man, query, verify};
+use crate::commands::{compare, completions, convert, generate, inspect, man, query, verify};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -37,8 +37,6 @@ pub(crate) enum Command {
     Convert(convert::Args),
     Query(query::Args),
     Compare(compare::Args),
-    #[command(hide = true)]
-    CompareCell(compare_cell::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Completions(completions::Args),
@@ -56,7 +54,6 @@ impl Command {
             Self::Convert(args) => convert::run(&args)?,
             Self::Query(args) => query::run(&args)?,
             Self::Compare(args) => return compare::run(&args),
-            Self::CompareCell(args) => compare_cell::run(&args)?,
             Self::Inspect(args) => inspect::run(&args)?,
             Self::Verify(args) => return verify::run(&args),
             Self::Completions(args) => completions::run(&args)?,

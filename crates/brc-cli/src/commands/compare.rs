@@ -18,6 +18,7 @@ use brc_encodings::{ENCODINGS, Encoding};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// Find out which encoding to keep a table in: all of them, measured on your table, with verified answers
 ///
@@ -35,8 +36,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = encoding())]
     encodings: Vec<&'static dyn Encoding>,
 
-    /// Which compressions to compare, with commas between, each with an optional level [default: all at their usual level]
-    #[arg(long, value_name = "NAME[:LEVEL],…", value_delimiter = ',', value_parser = compression())]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = compression(),
+          help = COMPRESSIONS_HELP.as_str())]
     compressions: Vec<Compressor>,
 
     #[command(flatten)]
@@ -82,9 +83,18 @@ pub(crate) struct Args {
     threads: Threads,
 }
 
+static COMPRESSIONS_HELP: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<_> = COMPRESSIONS.iter().map(|compression| compression.name()).collect();
+    format!(
+        "Which compressions to compare, with commas between: {}; some have levels, as in zstd:9 [default: all, each at its \
+         usual level]",
+        names.join(", ")
+    )
+});
+
 const AFTER_HELP: &str = "\
-Converted files lie beside the results, or in TMPDIR without --out, and are deleted after each cell. The exit code is 1 if
-a cell failed.
+Converted files lie beside the results, or in TMPDIR without --out, and are deleted after each cell.
+The exit code is 1 if a cell failed.
 
 Examples:
   brc compare measurements.txt --rows 1M

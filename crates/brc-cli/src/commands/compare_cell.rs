@@ -1,4 +1,5 @@
-//! `brc compare-cell`: one process of a comparison. Not for users: `brc compare` runs it.
+//! `brc compare-cell`: one process of a comparison. Not for users: `brc compare` runs it, and neither help texts nor
+//! completions know it.
 
 use crate::args::Threads;
 use crate::compare::job::Job;
@@ -6,10 +7,15 @@ use crate::compare::worker;
 use crate::stdout;
 use anyhow::Context;
 use brc_encodings::document;
+use clap::Parser;
 use std::path::PathBuf;
 
+/// The first argument that means it.
+pub(crate) const NAME: &str = "compare-cell";
+
 /// Do one job of brc compare
-#[derive(clap::Args)]
+#[derive(Parser)]
+#[command(name = NAME)]
 pub(crate) struct Args {
     /// What to do, as JSON
     job: String,
@@ -22,6 +28,14 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     threads: Threads,
+}
+
+impl Args {
+    /// What this process is asked to do, if it is one of a comparison's.
+    pub(crate) fn of_this_process() -> Option<Self> {
+        let mut arguments = std::env::args_os().skip(1).peekable();
+        (arguments.peek()? == NAME).then(|| Self::parse_from(arguments))
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

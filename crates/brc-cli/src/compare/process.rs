@@ -3,6 +3,7 @@
 use super::executor::{Executor, Ran};
 use super::job::{Job, Reply};
 use super::results::Sample;
+use crate::commands::compare_cell;
 use brc_encodings::document;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ impl Executor for Processes {
     fn run(&mut self, job: &Job, input: &Path, other: &Path) -> Result<Ran, String> {
         let job = document::to_json(job).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.program);
-        command.arg("compare-cell").arg("--threads").arg(self.threads.to_string()).arg(job).arg(input).arg(other);
+        command.arg(compare_cell::NAME).arg("--threads").arg(self.threads.to_string()).arg(job).arg(input).arg(other);
         command.stdin(Stdio::null());
         let start = Instant::now();
         let output = command.output().map_err(|error| format!("cannot start a process: {error}"))?;
