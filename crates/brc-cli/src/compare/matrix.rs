@@ -210,12 +210,11 @@ fn file_name(stem: &str, cell: &Cell) -> String {
     let extension = encoding.and_then(|encoding| encoding.extensions().first().copied()).unwrap_or("table");
     let label = cell.compression.replace(':', "-");
     let Ok(compressor) = Compressor::parse(&cell.compression) else { return format!("{stem}.{extension}") };
+    let blocks = encoding.is_some_and(<dyn Encoding>::compresses_blocks);
     let format = compressor.compression.file_format().and_then(|format| format.extensions().first().copied());
     match format {
         _ if compressor.is_none() => format!("{stem}.{extension}"),
-        Some(outer) if !encoding.is_some_and(|encoding| encoding.compresses_blocks()) => {
-            format!("{stem}.{label}.{extension}.{outer}")
-        }
+        Some(outer) if !blocks => format!("{stem}.{label}.{extension}.{outer}"),
         _ => format!("{stem}.{label}.{extension}"),
     }
 }

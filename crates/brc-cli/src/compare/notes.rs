@@ -41,6 +41,11 @@ pub(crate) fn notes(results: &Results) -> Vec<String> {
             digits(mhz)
         ));
     }
+    notes.push(
+        "The advice takes times and sizes that differ by less than 5 % for equal, and lets something else decide: size, or \
+         time."
+            .to_owned(),
+    );
     if settings.cold {
         notes.push("Cold means that the file was dropped from the page cache before each run.".to_owned());
     }

@@ -269,20 +269,6 @@ mod tests {
     }
 
     #[test]
-    fn zz_fake() {
-        let results: Results =
-            brc_encodings::document::from_json(&std::fs::read_to_string("/tmp/cmp-try/fake.json").unwrap()).unwrap();
-        let views: Vec<_> = results.tables.iter().filter_map(|table| View::new(&results, table)).collect();
-        std::fs::write("/tmp/cmp-try/fake.html", render(&results, &views)).unwrap();
-        std::fs::write("/tmp/cmp-try/fake.md", crate::compare::markdown::render(&results, &views)).unwrap();
-        std::fs::write(
-            "/tmp/cmp-try/fake.txt",
-            crate::compare::terminal::render(&views[0], crate::compare::terminal::Screen { width: 120, colour: false }),
-        )
-        .unwrap();
-    }
-
-    #[test]
     fn ticks_have_no_idle_zeros() {
         assert_eq!(trim("1.00 ms"), "1 ms");
         assert_eq!(trim("1.50 MB"), "1.5 MB");

@@ -169,7 +169,7 @@ impl Scatter<'_> {
 /// A line from a point to its label, if they stand apart.
 fn leader((x, y): (f64, f64), area: Area) -> String {
     let (to_x, to_y) = (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom));
-    if (to_x - x).hypot(to_y - y) < 14.0 {
+    if (to_x - x).hypot(to_y - y) < 20.0 {
         return String::new();
     }
     format!("<line class=\"leader\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{to_x:.1}\" y2=\"{to_y:.1}\"/>\n")
