@@ -49,25 +49,31 @@ impl<'a> PackedArray<'a> {
 
     /// Replaces `out` by the integers, cut to 32 bits.
     pub(crate) fn read_u32(&self, out: &mut Vec<u32>) {
-        const PART: usize = 1024;
-        out.clear();
-        let mut part = [0; PART];
-        for first in (0..self.count).step_by(PART) {
-            let part = &mut part[..PART.min(self.count - first)];
-            self.read_part(first, part);
-            out.extend(part.iter().map(|&value| value as u32));
+        if self.width <= 32 {
+            out.resize(self.count, 0);
+            self.read(out);
+        } else {
+            let mut wide = Vec::new();
+            self.read_i64(&mut wide);
+            out.clear();
+            out.extend(wide.iter().map(|&value| value as u32));
         }
     }
 
     /// Replaces `out` by the integers.
     pub(crate) fn read_i64(&self, out: &mut Vec<i64>) {
         out.resize(self.count, 0);
-        self.read_part(0, out);
+        self.read(out);
     }
 
-    fn read_part(&self, first: usize, part: &mut [i64]) {
-        let runs = [Run { code: 0, rows: part.len() as u32 }];
-        bitpack::unpack(Level::best(), self.width, self.packed, first, &runs, &[self.frame], part);
+    /// Whether all integers are 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.width == 0 && self.frame == 0
+    }
+
+    fn read<V: bitpack::Value>(&self, out: &mut [V]) {
+        let runs = [Run { code: 0, rows: out.len() as u32 }];
+        bitpack::unpack(Level::best(), self.width, self.packed, 0, &runs, &[self.frame], out);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::block::{BlockBuffer, Cost};
 use crate::footer::Cluster;
 use crate::place::Place;
 use crate::reader::Reader;
-use crate::run_index::{self, Detail, RunStatistics};
+use crate::run_index::{self, Detail, RunNumbers};
 use brc_core::{Result, Run};
 
 /// The runs of the row group that is being scanned.
@@ -15,7 +15,7 @@ pub(crate) struct RunTable {
     /// The dictionary's code of each run, if that was asked for; else 0.
     pub(crate) codes: Vec<u32>,
     /// For each column of the schema, what was asked for.
-    pub(crate) statistics: Vec<RunStatistics>,
+    pub(crate) statistics: Vec<RunNumbers>,
     pub(crate) details: Vec<Detail>,
     pub(crate) block: BlockBuffer,
     /// The runs of the piece at hand.
@@ -24,7 +24,7 @@ pub(crate) struct RunTable {
 
 impl RunTable {
     pub(crate) fn new(columns: usize) -> Self {
-        Self { statistics: (0..columns).map(|_| RunStatistics::default()).collect(), ..Self::default() }
+        Self { statistics: (0..columns).map(|_| RunNumbers::default()).collect(), ..Self::default() }
     }
 
     /// Asks for the statistics of these columns only.
@@ -49,7 +49,7 @@ impl RunTable {
         let decimals = self.statistics.iter_mut().zip(&self.details).zip(&row_group.chunks);
         let wanted = decimals.filter_map(|((statistics, detail), chunk)| {
             statistics.clear();
-            chunk.statistics().map(|_| (*detail, statistics))
+            chunk.statistics().map(|all| (*detail, (all.min, all.max), statistics))
         });
         run_index::read(self.block.bytes(), runs, row_group.rows, &mut self.rows, wanted)
             .map_err(|reason| reader.corrupt(place, reason))?;

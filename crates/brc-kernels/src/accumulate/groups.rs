@@ -1,8 +1,9 @@
 //! The statistics of many groups, each value going to the group of its row or run.
 
 use super::run;
-use super::slots::{Slot, UnknownGroup, each_run, rows_i16, runs_i16};
+use super::slots::{Sets, Slot, UnknownGroup, each_run, rows_i16, runs_i16, sets_i16};
 use crate::cpu::Level;
+use brc_core::table::{Numbers, Sums};
 use brc_core::{Run, Statistics, Values};
 
 /// How many slots each of a few groups has: consecutive rows take turns, so that a row does not wait for the one before
@@ -17,6 +18,9 @@ const FULL: u64 = 1 << 20;
 
 /// See [`FULL`].
 const ROOM: usize = 3 << 20;
+
+/// So many summaries are looked at, then added.
+const SETS: usize = 1024;
 
 /// The statistics of groups that are numbered from 0.
 #[derive(Debug, Clone, Default)]
@@ -108,12 +112,47 @@ impl GroupStatistics {
         }
     }
 
-    /// Adds what is known of some values to a group.
+    /// Adds what is known of some sets of rows, each to the group that stands at the same place in `groups`.
     ///
     /// # Errors
-    /// If the group is not below [`GroupStatistics::len`].
-    pub fn add(&mut self, group: u32, statistics: &Statistics) -> Result<(), UnknownGroup> {
-        self.wide().get_mut(group as usize).ok_or(UnknownGroup)?.merge(statistics);
+    /// If a group is not below [`GroupStatistics::len`], or the slices are not equally long. Some sets may have been
+    /// added.
+    pub fn summaries(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        rows: &[u32],
+        numbers: &Numbers<'_>,
+    ) -> Result<(), UnknownGroup> {
+        if rows.len() != groups.len() || numbers.len() != Some(groups.len()) {
+            return Err(UnknownGroup);
+        }
+        for start in (0..groups.len()).step_by(SETS) {
+            let part = start..groups.len().min(start + SETS);
+            if let Sums::Narrow(sums) = numbers.sum {
+                let sets = Sets {
+                    groups: &groups[part.clone()],
+                    rows: &rows[part.clone()],
+                    min: &numbers.min[part.clone()],
+                    max: &numbers.max[part.clone()],
+                    sum: &sums[part.clone()],
+                };
+                let all_rows = sets.rows.iter().map(|&rows| rows as usize).sum();
+                if all_rows <= ROOM && sets.fit(level) {
+                    self.reserve(all_rows);
+                    match self.copies() {
+                        1 => sets_i16(level, sets, self.slots.as_chunks_mut::<1>().0)?,
+                        _ => sets_i16(level, sets, self.slots.as_chunks_mut::<COPIES>().0)?,
+                    }
+                    continue;
+                }
+            }
+            let wide = self.wide();
+            for set in part {
+                let statistics = numbers.get(set, rows[set]);
+                wide.get_mut(groups[set] as usize).ok_or(UnknownGroup)?.merge(&statistics);
+            }
+        }
         Ok(())
     }
 

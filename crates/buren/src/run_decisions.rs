@@ -1,0 +1,81 @@
+//! What the predicate of a scan is for each run of a row group.
+//!
+//! A table may have a million runs. Where the key alone decides, and that is once for each of its values, a run costs one
+//! look into a table; and neighbours of the same fate are taken together.
+
+use crate::footer::RowGroup;
+use crate::run_table::RunTable;
+use crate::scanner::BurenScanner;
+use brc_core::{Dictionary, Known, Predicate, Result, Verdict};
+use std::ops::Range;
+
+/// Decides runs.
+pub(crate) struct RunDecisions<'a> {
+    row_group: &'a RowGroup,
+    runs: &'a RunTable,
+    key: usize,
+    /// The predicate, unless it is known to be true for the whole row group.
+    predicate: Option<&'a Predicate>,
+    /// If the predicate looks at the key: its values, and the verdict of each.
+    by_key: Option<(&'a Dictionary, &'a [Verdict])>,
+}
+
+impl<'a> RunDecisions<'a> {
+    /// For a row group for which the predicate is `verdict`. What the predicate looks at of its runs has been read.
+    pub(crate) fn new(scanner: &'a BurenScanner<'_>, index: usize, key: usize, verdict: Verdict) -> Result<Self> {
+        let by_key = match scanner.predicate_columns.contains(&key) {
+            true => {
+                let verdicts = scanner.key_verdicts[key].as_deref().unwrap_or_default();
+                Some((scanner.reader.dictionary(key)?, verdicts))
+            }
+            false => None,
+        };
+        Ok(Self {
+            row_group: scanner.reader.row_group(index),
+            runs: &scanner.runs,
+            key,
+            predicate: scanner.options.predicate.as_ref().filter(|_| verdict != Verdict::Always),
+            by_key,
+        })
+    }
+
+    /// The runs in their order, as few stretches with one verdict for each of their runs.
+    pub(crate) fn stretches(&self) -> impl Iterator<Item = (Verdict, Range<usize>)> {
+        let runs = self.runs.rows.len();
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let start = next;
+            let verdict = (start < runs).then(|| self.of_run(start))?;
+            next = match self.predicate {
+                None => runs,
+                Some(_) => (start + 1..runs).find(|&run| self.of_run(run) != verdict).unwrap_or(runs),
+            };
+            Some((verdict, start..next))
+        })
+    }
+
+    #[inline]
+    fn of_run(&self, run: usize) -> Verdict {
+        let Some(predicate) = self.predicate else { return Verdict::Always };
+        let Some((dictionary, verdicts)) = self.by_key else { return self.look(predicate, run, Known::Nothing) };
+        let code = self.runs.codes[run];
+        match verdicts.get(code as usize) {
+            Some(verdict @ (Verdict::Always | Verdict::Never)) => *verdict,
+            _ => self.look(predicate, run, Known::Text(dictionary.get(code))),
+        }
+    }
+
+    /// Asks the predicate itself.
+    fn look(&self, predicate: &Predicate, run: usize, value: Known<'_>) -> Verdict {
+        predicate.decide(&|column| {
+            if column == self.key {
+                value
+            } else if self.row_group.chunks[column].statistics().is_some() {
+                let numbers = &self.runs.statistics[column];
+                Known::Numbers { min: numbers.min[run], max: numbers.max[run] }
+            } else {
+                Known::Nothing
+            }
+        })
+    }
+}
