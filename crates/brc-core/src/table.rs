@@ -195,6 +195,12 @@ pub trait Table: Send + Sync {
     /// [`Scanner::scan`] tells the end.
     fn split(&self, index: u64) -> Option<Split>;
 
+    /// What is wrong with a row that was rejected, and the position of the column at fault, if one is; `None` where rows
+    /// are never rejected.
+    fn explain(&self, _row: &[u8]) -> Option<(Option<usize>, RowFault)> {
+        None
+    }
+
     /// A scanner for one worker.
     ///
     /// # Errors

@@ -115,14 +115,14 @@ pub struct OpenOptions {
     pub separator: u8,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
-    /// How many bytes of text make up a split: for a conversion, the size of a row group; never depends on the number
-    /// of threads, because what is written must not.
-    pub split_bytes: u64,
+    /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
+    /// table. `None` leaves the size to the encoding: whatever is best for reading.
+    pub row_group_bytes: Option<u64>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { schema: None, separator: b';', keep_rejects: false, split_bytes: 16 << 20 }
+        Self { schema: None, separator: b';', keep_rejects: false, row_group_bytes: None }
     }
 }
 

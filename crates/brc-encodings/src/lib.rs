@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod buren;
+pub mod chunks;
 pub mod convert;
 mod csv;
 pub mod description;
@@ -15,6 +16,7 @@ pub mod ordered;
 pub mod output;
 mod registry;
 pub mod rejects;
+mod text;
 mod write_back;
 
 pub use convert::{Converted, convert};

@@ -3,7 +3,6 @@
 //! The file is tab-separated with the header `line, byte, column, reason, row`. Rows stand as they were, except that a tab,
 //! carriage return, NUL or backslash in them is written as `\t`, `\r`, `\0` or `\\`, so that a line is always a row.
 
-use crate::csv;
 use crate::output::Output;
 use brc_core::{Error, Reject, Rejects, Result, Table};
 use std::io::Write;
@@ -20,21 +19,20 @@ pub struct RejectLog {
     buffer: Vec<u8>,
     count: u64,
     limit: u64,
-    separator: u8,
 }
 
 impl RejectLog {
     /// Accepts no reject: for tables that were opened to stop at a bad row.
     #[must_use]
     pub fn none() -> Self {
-        Self { file: None, written: 0, buffer: Vec::new(), count: 0, limit: 0, separator: b';' }
+        Self { file: None, written: 0, buffer: Vec::new(), count: 0, limit: 0 }
     }
 
-    /// Keeps rejects of a text with that separator in `file`, up to `limit` of them.
+    /// Keeps rejects in `file`, up to `limit` of them.
     #[must_use]
-    pub fn to(file: Output, limit: Option<u64>, separator: u8) -> Self {
+    pub fn to(file: Output, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX);
-        Self { file: Some(file), written: 0, buffer: HEADER.to_vec(), count: 0, limit, separator }
+        Self { file: Some(file), written: 0, buffer: HEADER.to_vec(), count: 0, limit }
     }
 
     /// How many rows were rejected.
@@ -58,14 +56,17 @@ impl RejectLog {
     }
 
     fn line(&mut self, table: &dyn Table, line: u64, reject: &Reject<'_>) -> Result<()> {
-        let (column, fault) = csv::explain(reject.text, table.schema(), self.separator);
+        let (column, reason) = match table.explain(reject.text) {
+            Some((column, fault)) => (column, fault.to_string()),
+            None => (None, "malformed".to_owned()),
+        };
         let column = column.and_then(|column| table.schema().fields().get(column));
         let column = column.map_or("", |field| field.name.as_str());
         // Writing to memory does not fail.
         let _ = write!(self.buffer, "{line}\t{}\t", reject.byte);
         escape(column.as_bytes(), &mut self.buffer);
         self.buffer.push(b'\t');
-        escape(fault.to_string().as_bytes(), &mut self.buffer);
+        escape(reason.as_bytes(), &mut self.buffer);
         self.buffer.push(b'\t');
         escape(reject.text, &mut self.buffer);
         self.buffer.push(b'\n');

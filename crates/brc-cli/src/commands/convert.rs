@@ -82,8 +82,11 @@ fn row_group(text: &str) -> Result<u64, String> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let to = target_encoding(args)?;
-    let options =
-        OpenOptions { keep_rejects: args.rejects.is_some(), split_bytes: args.row_group, ..args.source.open_options() };
+    let options = OpenOptions {
+        keep_rejects: args.rejects.is_some(),
+        row_group_bytes: Some(args.row_group),
+        ..args.source.open_options()
+    };
     let Opened { table, .. } = args.source.open(&args.input, &options)?;
     to.can_hold(table.schema()).map_err(|reason| Error::Usage(format!("{}: {reason}", to.name())))?;
     let create =
@@ -123,7 +126,7 @@ fn reject_log(args: &Args) -> Result<RejectLog, Error> {
         return Err(Error::Usage(format!("{}: is the output already", path.display())));
     }
     let file = Output::create(path, &args.output_options(&[&args.input]))?;
-    Ok(RejectLog::to(file, args.max_rejects, args.source.separator))
+    Ok(RejectLog::to(file, args.max_rejects))
 }
 
 fn total(table: &dyn Table) -> Total {
