@@ -137,6 +137,9 @@ impl Keys {
 
 /// Copies names that were not there yet: the scanner, to which `dictionary` belongs, does not outlive the scan.
 fn learn(names: &mut Dictionary, dictionary: &Dictionary) {
+    if names.is_empty() {
+        names.clone_from(dictionary);
+    }
     for code in names.len()..dictionary.len() {
         names.push(dictionary.get(code as u32));
     }

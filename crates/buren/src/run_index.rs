@@ -54,13 +54,6 @@ pub(crate) struct RunNumbers {
 }
 
 impl RunNumbers {
-    pub(crate) fn clear(&mut self) {
-        for array in [&mut self.min, &mut self.max, &mut self.narrow] {
-            array.clear();
-        }
-        self.wide.clear();
-    }
-
     /// The statistics of some runs. Needs [`Detail::All`].
     pub(crate) fn of_runs(&self, runs: Range<usize>) -> Numbers<'_> {
         let sum = match self.wide.is_empty() {
@@ -86,6 +79,7 @@ impl RunNumbers {
             range.read_i64(&mut self.max);
             self.max.iter_mut().zip(&self.min).for_each(|(max, min)| *max = max.wrapping_add(*min));
         }
+        self.wide.clear();
         if wanted >= Detail::All {
             excess_low.read_i64(&mut self.narrow);
             // Then no sum of a run, which has at most 2²⁶ rows, needs more than 58 bits.

@@ -14,7 +14,7 @@ pub(crate) struct RunTable {
     pub(crate) rows: Vec<u32>,
     /// The dictionary's code of each run, if that was asked for; else 0.
     pub(crate) codes: Vec<u32>,
-    /// For each column of the schema, what was asked for.
+    /// For each decimal column of the schema, what was asked for; what was not may be left from another row group.
     pub(crate) statistics: Vec<RunNumbers>,
     pub(crate) details: Vec<Detail>,
     pub(crate) block: BlockBuffer,
@@ -48,7 +48,6 @@ impl RunTable {
         let runs = row_group.chunks[cluster.key].cardinality() as usize;
         let decimals = self.statistics.iter_mut().zip(&self.details).zip(&row_group.chunks);
         let wanted = decimals.filter_map(|((statistics, detail), chunk)| {
-            statistics.clear();
             chunk.statistics().map(|all| (*detail, (all.min, all.max), statistics))
         });
         run_index::read(self.block.bytes(), runs, row_group.rows, &mut self.rows, wanted)

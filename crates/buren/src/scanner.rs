@@ -136,9 +136,10 @@ impl<'r> BurenScanner<'r> {
     }
 
     fn load_key_codes(&mut self, index: usize, key: usize) -> Result<()> {
-        match self.columns.iter().find(|column| column.column == key) {
+        match self.columns.iter_mut().find(|column| column.column == key) {
             Some(column) => {
-                self.runs.codes.clone_from(&column.map);
+                // Nobody else needs it: the key's own chunk is not decoded when it comes as runs.
+                std::mem::swap(&mut self.runs.codes, &mut column.map);
                 Ok(())
             }
             None => {
