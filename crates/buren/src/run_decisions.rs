@@ -4,6 +4,7 @@
 //! look into a table; and neighbours of the same fate are taken together.
 
 use crate::footer::RowGroup;
+use crate::run_index::RunNumbers;
 use crate::run_table::RunTable;
 use crate::scanner::BurenScanner;
 use brc_core::{Dictionary, Known, Predicate, Result, Verdict};
@@ -18,6 +19,8 @@ pub(crate) struct RunDecisions<'a> {
     predicate: Option<&'a Predicate>,
     /// If the predicate looks at the key: its values, and the verdict of each.
     by_key: Option<(&'a Dictionary, &'a [Verdict])>,
+    /// If the predicate is no more than a range of numbers: those of its column.
+    only_numbers: Option<&'a RunNumbers>,
 }
 
 impl<'a> RunDecisions<'a> {
@@ -30,13 +33,13 @@ impl<'a> RunDecisions<'a> {
             }
             false => None,
         };
-        Ok(Self {
-            row_group: scanner.reader.row_group(index),
-            runs: &scanner.runs,
-            key,
-            predicate: scanner.options.predicate.as_ref().filter(|_| verdict != Verdict::Always),
-            by_key,
-        })
+        let predicate = scanner.options.predicate.as_ref().filter(|_| verdict != Verdict::Always);
+        let only_numbers = match predicate {
+            Some(Predicate::Number { column, low, high }) if low <= high => Some(&scanner.runs.statistics[*column]),
+            _ => None,
+        };
+        let row_group = scanner.reader.row_group(index);
+        Ok(Self { row_group, runs: &scanner.runs, key, predicate, by_key, only_numbers })
     }
 
     /// The runs in their order, as few stretches with one verdict for each of their runs.
@@ -57,7 +60,12 @@ impl<'a> RunDecisions<'a> {
     #[inline]
     fn of_run(&self, run: usize) -> Verdict {
         let Some(predicate) = self.predicate else { return Verdict::Always };
-        let Some((dictionary, verdicts)) = self.by_key else { return self.look(predicate, run, Known::Nothing) };
+        let Some((dictionary, verdicts)) = self.by_key else {
+            return match (self.only_numbers, predicate) {
+                (Some(numbers), Predicate::Number { low, high, .. }) => within(numbers, run, *low, *high),
+                _ => self.look(predicate, run, Known::Nothing),
+            };
+        };
         let code = self.runs.codes[run];
         match verdicts.get(code as usize) {
             Some(verdict @ (Verdict::Always | Verdict::Never)) => *verdict,
@@ -65,7 +73,7 @@ impl<'a> RunDecisions<'a> {
         }
     }
 
-    /// Asks the predicate itself.
+    /// Asks the predicate itself, which is slow for what most of them are: see [`within`].
     fn look(&self, predicate: &Predicate, run: usize, value: Known<'_>) -> Verdict {
         predicate.decide(&|column| {
             if column == self.key {
@@ -78,4 +86,13 @@ impl<'a> RunDecisions<'a> {
             }
         })
     }
+}
+
+/// What [`Predicate::decide`] says of the run if it lies `low..=high`, without a branch that could be guessed wrong.
+#[inline]
+fn within(numbers: &RunNumbers, run: usize, low: i64, high: i64) -> Verdict {
+    let (min, max) = (numbers.min[run], numbers.max[run]);
+    let outside = (max < low) | (high < min);
+    let inside = (low <= min) & (max <= high);
+    [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never][usize::from(inside) + 2 * usize::from(outside)]
 }

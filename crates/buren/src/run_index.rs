@@ -63,9 +63,16 @@ impl RunNumbers {
         Numbers { min: &self.min[runs.clone()], max: &self.max[runs], sum }
     }
 
-    /// Takes the column's four arrays off the front of `bytes` and reads as much as is wanted. `bounds` are the smallest
-    /// and the largest value of the column.
-    fn read(&mut self, bytes: &mut &[u8], rows: &[u32], bounds: (i64, i64), wanted: Detail) -> Result<(), &'static str> {
+    /// Takes the column's four arrays off the front of `bytes` and reads as much of the runs `part` as is wanted. `bounds`
+    /// are the smallest and the largest value of the column.
+    fn read(
+        &mut self,
+        bytes: &mut &[u8],
+        rows: &[u32],
+        part: Range<usize>,
+        bounds: (i64, i64),
+        wanted: Detail,
+    ) -> Result<(), &'static str> {
         let [min, range, excess_low, excess_high] = [
             PackedArray::take(bytes, rows.len())?,
             PackedArray::take(bytes, rows.len())?,
@@ -73,23 +80,25 @@ impl RunNumbers {
             PackedArray::take(bytes, rows.len())?,
         ];
         if wanted >= Detail::Min {
-            min.read_i64(&mut self.min);
+            min.read_part(part.clone(), &mut self.min);
         }
         if wanted >= Detail::Bounds {
-            range.read_i64(&mut self.max);
-            self.max.iter_mut().zip(&self.min).for_each(|(max, min)| *max = max.wrapping_add(*min));
+            range.read_part(part.clone(), &mut self.max);
+            let least = &self.min[part.clone()];
+            self.max[part.clone()].iter_mut().zip(least).for_each(|(max, min)| *max = max.wrapping_add(*min));
         }
         self.wide.clear();
         if wanted >= Detail::All {
-            excess_low.read_i64(&mut self.narrow);
+            excess_low.read_part(part.clone(), &mut self.narrow);
             // Then no sum of a run, which has at most 2²⁶ rows, needs more than 58 bits.
             let is_small = excess_high.is_zero() && Kind::holding(bounds.0, bounds.1) != Kind::I64;
             if is_small {
-                for ((sum, &rows), &min) in self.narrow.iter_mut().zip(rows).zip(&self.min) {
+                let (sums, least) = (&mut self.narrow[part.clone()], &self.min[part.clone()]);
+                for ((sum, &rows), &min) in sums.iter_mut().zip(&rows[part]).zip(least) {
                     *sum = sum.wrapping_add(i64::from(rows).wrapping_mul(min));
                 }
             } else {
-                excess_high.read_i64(&mut self.excess_high);
+                excess_high.read_part(part, &mut self.excess_high);
                 let excess = self.narrow.iter().zip(&self.excess_high);
                 let excess = excess.map(|(&low, &high)| i128::from(high) << 64 | i128::from(low as u64));
                 let least = self.min.iter().zip(rows).map(|(&min, &rows)| i128::from(min) * i128::from(rows));
@@ -125,13 +134,14 @@ pub(crate) fn write<'a>(rows: &[u32], columns: impl Iterator<Item = &'a RunStati
 }
 
 /// Reads a run index of `runs` runs that make up `all_rows` rows: the rows of each, and of each decimal column, given
-/// with its smallest and largest value, as much as is wanted.
+/// with its smallest and largest value, as much as is wanted, for the runs `part` at least.
 ///
 /// # Errors
 /// What does not hold: the arrays fill the block, every run has a row, and the rows add up.
 pub(crate) fn read<'a>(
     mut bytes: &[u8],
     runs: usize,
+    part: Range<usize>,
     all_rows: u32,
     rows: &mut Vec<u32>,
     columns: impl Iterator<Item = (Detail, (i64, i64), &'a mut RunNumbers)>,
@@ -142,7 +152,7 @@ pub(crate) fn read<'a>(
         return Err("the rows of the runs do not add up to the row group's");
     }
     for (wanted, bounds, numbers) in columns {
-        numbers.read(&mut bytes, rows, bounds, wanted)?;
+        numbers.read(&mut bytes, rows, part.clone(), bounds, wanted)?;
     }
     if bytes.is_empty() { Ok(()) } else { Err("it is longer than its arrays") }
 }
@@ -169,14 +179,21 @@ mod tests {
             let all = rows.iter().sum();
             let bounds = (i64::MIN >> shift, i64::MAX >> shift);
             let columns = std::iter::once((Detail::All, bounds, &mut back));
-            read(&bytes, rows.len(), all, &mut rows_back, columns).unwrap();
+            read(&bytes, rows.len(), 0..rows.len(), all, &mut rows_back, columns).unwrap();
             prop_assert_eq!(&rows_back, &rows);
             prop_assert_eq!(back.of_runs(0..rows.len()).len(), Some(rows.len()));
             for (run, expected) in statistics.iter().enumerate() {
                 prop_assert_eq!(&back.of_runs(run..run + 1).get(0, rows[run]), expected);
             }
+            let part = rows.len() / 3..rows.len() / 2 + 1;
+            let mut of_part = RunNumbers::default();
+            let columns = std::iter::once((Detail::All, bounds, &mut of_part));
+            read(&bytes, rows.len(), part.clone(), all, &mut rows_back, columns).unwrap();
+            for run in part {
+                prop_assert_eq!(of_part.of_runs(run..run + 1).get(0, rows[run]), statistics[run]);
+            }
             let columns = std::iter::once((Detail::Min, bounds, &mut back));
-            let wrong = read(&bytes, rows.len(), all + 1, &mut rows_back, columns);
+            let wrong = read(&bytes, rows.len(), 0..0, all + 1, &mut rows_back, columns);
             prop_assert!(wrong.is_err());
         }
     }

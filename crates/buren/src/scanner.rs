@@ -110,9 +110,11 @@ impl<'r> BurenScanner<'r> {
         }
         let summarise = self.can_summarise(Some(cluster.key));
         let by_run = verdict == Verdict::Maybe || summarise;
+        let mut part = 0..usize::MAX;
         if verdict == Verdict::Maybe && self.predicate_columns.contains(&cluster.key) {
             self.load_key_codes(index, cluster.key)?;
-            if self.no_key_matches(cluster.key)? {
+            part = self.runs_that_may_match(cluster.key)?;
+            if part.is_empty() {
                 scanned.skipped_rows += u64::from(row_group.rows);
                 return Ok(());
             }
@@ -121,7 +123,7 @@ impl<'r> BurenScanner<'r> {
         } else {
             self.runs.codes.clear();
         }
-        self.load_runs(index, cluster, verdict, summarise)?;
+        self.load_runs(index, cluster, verdict, summarise, part)?;
         self.spans.clear();
         if by_run {
             self.select(index, cluster, verdict, summarise, sink, scanned)?;
@@ -149,21 +151,32 @@ impl<'r> BurenScanner<'r> {
         }
     }
 
-    /// Whether the keys of all runs rule them out.
-    fn no_key_matches(&mut self, key: usize) -> Result<bool> {
+    /// From the first to the last run that is not ruled out by its key.
+    fn runs_that_may_match(&mut self, key: usize) -> Result<Range<usize>> {
         if self.key_verdicts[key].is_none()
             && let Some(predicate) = &self.options.predicate
         {
             self.key_verdicts[key] = Some(verdicts_by_value(predicate, key, self.reader.dictionary(key)?));
         }
         let verdicts = self.key_verdicts[key].as_deref().unwrap_or_default();
-        Ok(self.runs.codes.iter().all(|&code| verdicts.get(code as usize) == Some(&Verdict::Never)))
+        let may_match = |&code: &u32| verdicts.get(code as usize) != Some(&Verdict::Never);
+        let first = self.runs.codes.iter().position(may_match);
+        let last = self.runs.codes.iter().rposition(may_match);
+        Ok(first.zip(last).map_or(0..0, |(first, last)| first..last + 1))
     }
 
-    /// Reads as much of the run index as will be looked at.
-    fn load_runs(&mut self, index: usize, cluster: Cluster, verdict: Verdict, summarise: bool) -> Result<()> {
+    /// Reads as much of the run index as will be looked at, of the runs `part`.
+    fn load_runs(
+        &mut self,
+        index: usize,
+        cluster: Cluster,
+        verdict: Verdict,
+        summarise: bool,
+        part: Range<usize>,
+    ) -> Result<()> {
         let detail = if summarise { Detail::All } else { Detail::Min };
         self.runs.want(detail, self.columns.iter().map(|column| column.column));
+        self.runs.part = part;
         if verdict == Verdict::Maybe {
             for &column in &self.predicate_columns {
                 self.runs.details[column] = self.runs.details[column].max(Detail::Bounds);
