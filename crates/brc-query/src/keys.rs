@@ -97,10 +97,7 @@ impl Keys {
     }
 
     /// The group of each set of rows of a summary, and how many groups there are with those that are new.
-    pub(crate) fn members_of_summary<'a>(
-        &'a mut self,
-        summary: &Summary<'a>,
-    ) -> Result<(&'a [u32], usize), Malformed> {
+    pub(crate) fn members_of_summary<'a>(&'a mut self, summary: &Summary<'a>) -> Result<(&'a [u32], usize), Malformed> {
         match &mut self.kind {
             Kind::None => {
                 self.rows.clear();

@@ -45,19 +45,28 @@ impl<'a> RunDecisions<'a> {
     /// The runs in their order, as few stretches with one verdict for each of their runs.
     pub(crate) fn stretches(&self) -> impl Iterator<Item = (Verdict, Range<usize>)> {
         let runs = self.runs.rows.len();
+        // Runs outside this part were ruled out before.
+        let part = self.runs.part.start.min(runs)..self.runs.part.end.min(runs);
         let mut next = 0;
         std::iter::from_fn(move || {
             let start = next;
-            let verdict = (start < runs).then(|| self.of_run(start))?;
-            next = match self.predicate {
-                None => runs,
-                Some(_) => (start + 1..runs).find(|&run| self.of_run(run) != verdict).unwrap_or(runs),
+            let verdict;
+            (verdict, next) = match self.predicate {
+                _ if start == runs => return None,
+                None => (Verdict::Always, runs),
+                Some(_) if start < part.start => (Verdict::Never, part.start),
+                Some(_) if start >= part.end => (Verdict::Never, runs),
+                Some(_) => {
+                    let verdict = self.of_run(start);
+                    let other = (start + 1..part.end).find(|&run| self.of_run(run) != verdict);
+                    (verdict, other.unwrap_or(part.end))
+                }
             };
             Some((verdict, start..next))
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn of_run(&self, run: usize) -> Verdict {
         let Some(predicate) = self.predicate else { return Verdict::Always };
         let Some((dictionary, verdicts)) = self.by_key else {
@@ -74,6 +83,7 @@ impl<'a> RunDecisions<'a> {
     }
 
     /// Asks the predicate itself, which is slow for what most of them are: see [`within`].
+    #[inline(never)]
     fn look(&self, predicate: &Predicate, run: usize, value: Known<'_>) -> Verdict {
         predicate.decide(&|column| {
             if column == self.key {
