@@ -140,7 +140,7 @@ pub enum Sums<'a> {
 impl Numbers<'_> {
     /// For how many sets of rows there are statistics; `None` if the slices are not equally long.
     #[must_use]
-    pub fn len(&self) -> Option<usize> {
+    pub fn sets(&self) -> Option<usize> {
         let sums = match self.sum {
             Sums::Narrow(sums) => sums.len(),
             Sums::Wide(sums) => sums.len(),
@@ -151,7 +151,7 @@ impl Numbers<'_> {
     /// The statistics of one set, which has so many rows.
     ///
     /// # Panics
-    /// If `set` is not below [`Numbers::len`].
+    /// If `set` is not below [`Numbers::sets`].
     #[must_use]
     pub fn get(&self, set: usize, rows: u32) -> Statistics {
         let sum = match self.sum {

@@ -181,7 +181,7 @@ mod tests {
             let columns = std::iter::once((Detail::All, bounds, &mut back));
             read(&bytes, rows.len(), 0..rows.len(), all, &mut rows_back, columns).unwrap();
             prop_assert_eq!(&rows_back, &rows);
-            prop_assert_eq!(back.of_runs(0..rows.len()).len(), Some(rows.len()));
+            prop_assert_eq!(back.of_runs(0..rows.len()).sets(), Some(rows.len()));
             for (run, expected) in statistics.iter().enumerate() {
                 prop_assert_eq!(&back.of_runs(run..run + 1).get(0, rows[run]), expected);
             }

@@ -124,7 +124,7 @@ impl GroupStatistics {
         rows: &[u32],
         numbers: &Numbers<'_>,
     ) -> Result<(), UnknownGroup> {
-        if rows.len() != groups.len() || numbers.len() != Some(groups.len()) {
+        if rows.len() != groups.len() || numbers.sets() != Some(groups.len()) {
             return Err(UnknownGroup);
         }
         for start in (0..groups.len()).step_by(SETS) {

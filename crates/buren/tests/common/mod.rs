@@ -181,7 +181,7 @@ impl Sink for Collected {
             let column = |column: &ColumnSummary<'_>| match column {
                 ColumnSummary::Codes { codes, dictionary } => CellSummary::Text(dictionary.get(codes[set]).to_vec()),
                 ColumnSummary::Numbers(numbers) => {
-                    assert_eq!(numbers.len(), Some(summary.rows.len()));
+                    assert_eq!(numbers.sets(), Some(summary.rows.len()));
                     CellSummary::Numbers(numbers.get(set, rows))
                 }
             };
