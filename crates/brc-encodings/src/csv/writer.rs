@@ -1,8 +1,9 @@
 //! Writes rows as text.
 
+use crate::compressed::note_cut;
 use brc_core::{
-    Batch, BatchWriter, Column, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary, batch,
-    decimal,
+    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary,
+    batch, decimal,
 };
 
 pub(super) struct TextWriter {
@@ -20,13 +21,14 @@ impl BatchWriter for TextWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         let column = |data_type: &DataType| match data_type {
             DataType::Decimal { scale } => Written::Numbers(ShortNumbers::new(*scale)),
-            _ => Written::Strings { codes: Vec::new(), cells: Vec::new() },
+            _ => Written::Strings { codes: Vec::new(), checked: Vec::new(), cells: Vec::new() },
         };
         Box::new(TextEncoder {
             columns: self.columns.iter().map(column).collect(),
             separator: self.separator,
             rows: 0,
             text: Vec::new(),
+            cuts: Vec::new(),
             size: 0,
         })
     }
@@ -49,19 +51,25 @@ struct TextEncoder {
     separator: u8,
     rows: u64,
     text: Vec<u8>,
+    cuts: Vec<Cut>,
     /// The size of the part before, which the next one will be like.
     size: usize,
 }
 
-/// A cell of a code: what is written of its string.
+/// What is written of a string, if that is short.
 type Cell = ShortText<32>;
+
+/// So many strings of a column have cells: more would not stay in the second-level cache.
+const MOST_CELLS: usize = 16 << 10;
 
 /// What is needed to write one column.
 enum Written {
     Strings {
         /// The codes of the batch, row by row.
         codes: Vec<u32>,
-        /// For each code, its string if that is short; empty as long as it was not checked.
+        /// For each code, whether its string is known to be fit to be written.
+        checked: Vec<bool>,
+        /// The strings of the first codes that were checked.
         cells: Vec<Cell>,
     },
     Numbers(ShortNumbers),
@@ -71,11 +79,12 @@ impl Sink for TextEncoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let last = self.columns.len() - 1;
         for (index, (written, column)) in self.columns.iter_mut().zip(batch.columns).enumerate() {
-            if let (Written::Strings { codes, cells }, Some(dictionary)) = (written, column.dictionary()) {
+            if let (Written::Strings { codes, checked, cells }, Some(dictionary)) = (written, column.dictionary()) {
                 codes.clear();
                 batch::codes_of(column, codes);
-                cells.resize(dictionary.len(), Cell::NONE);
-                check(codes, dictionary, cells, |name| fits(name, self.separator, index == last))?;
+                checked.resize(dictionary.len(), false);
+                cells.resize(dictionary.len().min(MOST_CELLS), Cell::NONE);
+                check(codes, dictionary, checked, cells, |name| fits(name, self.separator, index == last))?;
             }
         }
         if self.text.is_empty() {
@@ -85,9 +94,9 @@ impl Sink for TextEncoder {
             for (index, (written, column)) in self.columns.iter().zip(batch.columns).enumerate() {
                 match (written, column) {
                     (Written::Numbers(short), Column::Values(values)) => short.write(values.get(row), &mut self.text),
-                    (Written::Strings { codes, cells }, column) => {
+                    (Written::Strings { codes, cells, .. }, column) => {
                         let code = codes[row];
-                        if !cells[code as usize].write(&mut self.text)
+                        if !cells.get(code as usize).is_some_and(|cell| cell.write(&mut self.text))
                             && let Some(dictionary) = column.dictionary()
                         {
                             self.text.extend_from_slice(dictionary.get(code));
@@ -99,6 +108,7 @@ impl Sink for TextEncoder {
                 }
                 self.text.push(if index == last { b'\n' } else { self.separator });
             }
+            note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
         }
         self.rows += batch.rows as u64;
         Ok(())
@@ -113,15 +123,25 @@ impl PartEncoder for TextEncoder {
     fn finish(&mut self) -> Result<Part> {
         let bytes = std::mem::take(&mut self.text);
         self.size = bytes.len();
-        Ok(Part { rows: std::mem::take(&mut self.rows), bytes, cuts: Vec::new(), meta: Box::new(()) })
+        Ok(Part {
+            rows: std::mem::take(&mut self.rows),
+            bytes,
+            cuts: std::mem::take(&mut self.cuts),
+            meta: Box::new(()),
+        })
     }
 }
 
 /// Checks each string among `codes` that was not checked yet.
-fn check(codes: &[u32], dictionary: &Dictionary, cells: &mut [Cell], fits: impl Fn(&[u8]) -> bool) -> Result<()> {
+fn check(
+    codes: &[u32],
+    dictionary: &Dictionary,
+    checked: &mut [bool],
+    cells: &mut [Cell],
+    fits: impl Fn(&[u8]) -> bool,
+) -> Result<()> {
     for &code in codes {
-        let cell = &mut cells[code as usize];
-        if cell.length == 0 {
+        if !checked[code as usize] {
             let name = dictionary.get(code);
             if !fits(name) {
                 return Err(Error::Usage(format!(
@@ -129,7 +149,10 @@ fn check(codes: &[u32], dictionary: &Dictionary, cells: &mut [Cell], fits: impl 
                     name.escape_ascii()
                 )));
             }
-            *cell = Cell::of(name);
+            checked[code as usize] = true;
+            if let Some(cell) = cells.get_mut(code as usize) {
+                *cell = Cell::of(name);
+            }
         }
     }
     Ok(())
@@ -145,12 +168,12 @@ fn fits(name: &[u8], separator: u8, last: bool) -> bool {
 #[derive(Debug, Clone, Copy)]
 struct ShortText<const N: usize> {
     padded: [u8; N],
-    /// 0 if there is none, more than `N` if it is too long.
+    /// More than `N` if there is none, or it is too long.
     length: u8,
 }
 
 impl<const N: usize> ShortText<N> {
-    const NONE: Self = Self { padded: [0; N], length: 0 };
+    const NONE: Self = Self { padded: [0; N], length: u8::MAX };
 
     fn of(text: &[u8]) -> Self {
         let mut padded = [0; N];
@@ -159,7 +182,7 @@ impl<const N: usize> ShortText<N> {
                 start.copy_from_slice(text);
                 Self { padded, length: text.len() as u8 }
             }
-            None => Self { padded, length: u8::MAX },
+            None => Self::NONE,
         }
     }
 
