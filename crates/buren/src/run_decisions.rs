@@ -106,3 +106,24 @@ fn within(numbers: &RunNumbers, run: usize, low: i64, high: i64) -> Verdict {
     let inside = (low <= min) & (max <= high);
     [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never][usize::from(inside) + 2 * usize::from(outside)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_numbers_is_decided_as_the_predicate_does() {
+        let all: Vec<(i64, i64)> = (0..6).flat_map(|min| (min..6).map(move |max| (min, max))).collect();
+        let (min, max) = all.iter().copied().unzip();
+        let numbers = RunNumbers { min, max, ..RunNumbers::default() };
+        for low in 0..6 {
+            for high in low..6 {
+                let predicate = Predicate::Number { column: 0, low, high };
+                for (run, &(min, max)) in all.iter().enumerate() {
+                    let expected = predicate.decide(&|_| Known::Numbers { min, max });
+                    assert_eq!(within(&numbers, run, low, high), expected, "{low}..={high} of {min}..={max}");
+                }
+            }
+        }
+    }
+}
