@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn a_range_of_numbers_is_decided_as_the_predicate_does() {
         let all: Vec<(i64, i64)> = (0..6).flat_map(|min| (min..6).map(move |max| (min, max))).collect();
-        let (min, max) = all.iter().copied().unzip();
-        let numbers = RunNumbers { min, max, ..RunNumbers::default() };
+        let mut numbers = RunNumbers::default();
+        (numbers.min, numbers.max) = all.iter().copied().unzip();
         for low in 0..6 {
             for high in low..6 {
                 let predicate = Predicate::Number { column: 0, low, high };
