@@ -184,3 +184,78 @@ fn first_in(leader: &Line<'_>, lines: &[&Line<'_>], (what, measure, show): Measu
         Place::Lost(format!("But {first} is first in {what}, with {won}; {own} comes to {lost}{level}."))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::results::{Outcome, Results};
+    use crate::compare::sample;
+
+    /// Advice on the sample's first table after a change.
+    fn picks(change: impl FnOnce(&mut Results)) -> Vec<(String, String)> {
+        let mut results = sample::results();
+        change(&mut results);
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        advise(&view).unwrap().picks.into_iter().map(|pick| (pick.name, pick.sentence)).collect()
+    }
+
+    fn measurements(results: &mut Results, cell: usize) -> &mut crate::compare::results::Measurements {
+        match &mut results.tables[0].cells[cell].outcome {
+            Outcome::Measured(measurements) => measurements,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_user_gets_what_fits() {
+        let names: Vec<String> = picks(|_| {}).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["columns", "text small:9", "columns"]);
+    }
+
+    #[test]
+    fn of_equals_the_smaller_or_the_quicker_is_taken() {
+        // As quick as the quickest within five percent, and smaller.
+        let names = picks(|results| {
+            let quickest = measurements(results, 0).times.query.samples.clone();
+            measurements(results, 2).times.query.samples = quickest;
+        });
+        assert_eq!(names[0].0, "columns small:9");
+        // As small as the smallest within five percent, and quicker.
+        let names = picks(|results| measurements(results, 2).bytes = 1_950_000);
+        assert_eq!(names[1].0, "columns small:9");
+    }
+
+    #[test]
+    fn nobody_is_told_to_convert_in_vain() {
+        let picks = picks(|results| {
+            for sample in &mut results.tables[0].as_it_is.as_mut().unwrap().query.samples.warm {
+                sample.wall_ns = 1_000_000;
+            }
+        });
+        assert!(picks[2].1.ends_with("so do not convert to save time"), "{picks:?}");
+    }
+
+    #[test]
+    fn whoever_wins_anything_is_named() {
+        let results = sample::results();
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        let text = advise(&view).unwrap().firsts.join("\n");
+        for sentence in [
+            "columns is first in query time, with 2.10 ms.",
+            "But text small:9 is first in size, with 1.90 MB; columns small:9 comes to 2.10 MB.",
+            "But rows is first in time to convert, with 17.8 ms; columns comes to 20.8 ms.",
+            "columns (with statistics) answers in 1.05 ms: 100 % of the rows need not be read.",
+        ] {
+            assert!(text.contains(sentence), "{sentence}\n{text}");
+        }
+    }
+
+    #[test]
+    fn lines_with_statistics_do_not_compete() {
+        let results = sample::results();
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        let advice = advise(&view).unwrap();
+        assert!(advice.query_front.iter().chain(&advice.convert_front).all(|line| !line.statistics));
+        assert_eq!(advice.query_front.first().map(|line| line.name()), Some("text small:9".to_owned()));
+    }
+}

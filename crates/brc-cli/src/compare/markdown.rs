@@ -25,9 +25,9 @@ pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
 
 fn section(view: &View<'_>) -> String {
     let facts = view.facts;
-    let (rows, groups) = (count(facts.rows), count(facts.groups));
+    let (rows, groups) = (view.rows(), count(facts.groups));
     let mut text = format!(
-        "\n## {}\n\n{rows} rows of {}, {} as {}, {} as text; the answer has {groups} rows.\n\n",
+        "\n## {}\n\n{rows} of {}, {} as {}, {} as text; the answer has {groups} rows.\n\n",
         escape(view.table.name()),
         escape(&facts.schema.to_string()),
         bytes(facts.bytes),

@@ -4,7 +4,7 @@ use super::advice::advise;
 use super::markdown::mean;
 use super::results::Outcome;
 use super::view::{Line, View};
-use crate::quantity::{bytes, count, digits, time};
+use crate::quantity::{bytes, digits, time};
 
 /// What the terminal can show.
 #[derive(Clone, Copy)]
@@ -30,9 +30,9 @@ const PLAIN: &str = "\x1b[0m";
 pub(crate) fn render(view: &View<'_>, screen: Screen) -> String {
     let facts = view.facts;
     let mut text = format!(
-        "{}: {} rows, {} as {}, {} as text\n",
+        "{}: {}, {} as {}, {} as text\n",
         printable(view.table.name()),
-        count(facts.rows),
+        view.rows(),
         bytes(facts.bytes),
         facts.encoding,
         bytes(facts.text_bytes)
@@ -128,7 +128,7 @@ fn sweet_spots(view: &View<'_>, screen: Screen) -> String {
     let Some(advice) = advise(view) else { return "\nNo cell went well.\n".to_owned() };
     let mut text = String::from("\n* best of its column   bar: query time\n\n");
     text.push_str("Pareto front of size and query time: no other is both smaller and quicker\n");
-    text.push_str(&front(view, &advice.query_front));
+    text.push_str(&front(view, &advice.query_front, screen));
     let names: Vec<String> = advice.convert_front.iter().map(|line| line.name()).collect();
     text.push_str(&wrap(&format!("Pareto front of size and time to convert: {}", names.join(", ")), "  ", screen));
     text.push('\n');
@@ -150,15 +150,20 @@ fn sweet_spots(view: &View<'_>, screen: Screen) -> String {
     text
 }
 
-/// The lines of a front with all that matters.
-fn front(view: &View<'_>, lines: &[&Line<'_>]) -> String {
-    let mut text = format!(
-        "  {:LABEL$} {:>FIGURE$} {:>6} {:>FIGURE$} {:>18} {:>6} {:>8} {:>8} {:>FIGURE$}\n",
-        "", "size", "ratio", "convert", "query, mean ± 95 %", "× raw", "M rows/s", "cycles/B", "memory"
-    );
+/// The lines of a front with all that matters, or with what fits.
+fn front(view: &View<'_>, lines: &[&Line<'_>], screen: Screen) -> String {
+    const ALL: usize = 100;
+    let row = |cells: [String; 9]| {
+        let [name, size, ratio, convert, query, over, rows, cycles, memory] = cells;
+        let more = format!(" {over:>6} {rows:>8} {cycles:>8}");
+        let (convert, more) =
+            if screen.width < ALL { Default::default() } else { (format!("{convert:>FIGURE$} "), more) };
+        format!("  {name:LABEL$} {size:>FIGURE$} {ratio:>6} {convert}{query:>18}{more} {memory:>FIGURE$}\n")
+    };
+    let heads = ["", "size", "ratio", "convert", "query, mean ± 95 %", "× raw", "M rows/s", "cycles/B", "memory"];
+    let mut text = row(heads.map(str::to_owned));
     for line in lines {
-        text.push_str(&format!(
-            "  {:LABEL$} {:>FIGURE$} {:>6} {:>FIGURE$} {:>18} {:>6} {:>8} {:>8} {:>FIGURE$}\n",
+        text.push_str(&row([
             line.name(),
             bytes(line.bytes),
             digits(view.ratio(line)),
@@ -168,7 +173,7 @@ fn front(view: &View<'_>, lines: &[&Line<'_>]) -> String {
             digits(view.million_rows(line)),
             view.cycles(line).map_or("–".to_owned(), digits),
             line.peak_memory.map_or("–".to_owned(), bytes),
-        ));
+        ]));
     }
     text
 }

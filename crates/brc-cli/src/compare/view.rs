@@ -2,6 +2,7 @@
 
 use super::results::{Asked, Cell, FileTimes, Outcome, Parts, Results, Sample, TableFacts, TableResults};
 use super::statistics::{Summary, median};
+use crate::quantity::count;
 
 /// A table that was measured.
 pub(crate) struct View<'a> {
@@ -106,6 +107,12 @@ impl<'a> View<'a> {
             Outcome::Pending | Outcome::Measured(_) => None,
         };
         self.table.cells.iter().filter_map(blank).collect()
+    }
+
+    /// How many rows were compared, in words.
+    pub(crate) fn rows(&self) -> String {
+        let first = if self.results.settings.rows.is_some() { "the first " } else { "" };
+        format!("{first}{} rows", count(self.facts.rows))
     }
 
     /// The size of a line in relation to the text.
@@ -246,4 +253,47 @@ fn parts(runs: &[Parts]) -> Vec<Part> {
     let all: Vec<f64> = runs.iter().filter_map(|run| run.cpu_ns).map(|ns| ns as f64).collect();
     let rest = (median(&all) - known.iter().sum::<f64>()).max(0.0);
     PARTS.into_iter().zip(known.into_iter().chain([rest])).map(|(name, ns)| Part { name, ns }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample;
+
+    #[test]
+    fn cold_runs_that_read_nothing_are_told() {
+        let mut results = sample::results();
+        let no_effect = |results: &Results| {
+            let view = View::new(results, &results.tables[0]).unwrap();
+            view.warnings().into_iter().find(|warning| warning.contains("had no effect"))
+        };
+        assert_eq!(no_effect(&results), None);
+        let input = results.tables[0].as_it_is.as_mut().unwrap();
+        for sample in &mut input.raw.cold {
+            sample.fetched_bytes = Some(4096);
+        }
+        assert!(no_effect(&results).unwrap().contains("for the input:"));
+        for sample in &mut results.tables[0].as_it_is.as_mut().unwrap().raw.cold {
+            sample.fetched_bytes = None;
+        }
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        assert!(view.warnings().iter().any(|warning| warning.contains("does not tell")));
+    }
+
+    #[test]
+    fn figures_follow_from_samples() {
+        let results = sample::results();
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        let line = view.line("columns", "none", false).unwrap();
+        assert_eq!(line.query.median, 2_100_000.0);
+        assert!((view.ratio(line) - 2.4 / 13.8).abs() < 1e-9);
+        assert!((view.million_rows(line) - 1.0 / 2.1 * 1e3).abs() < 1e-6);
+        // 3.15 ms on processors at 2.5 GHz for 13.8 MB.
+        assert!((view.cycles(line).unwrap() - 3.15e-3 * 2.5e9 / 13.8e6).abs() < 1e-9);
+        assert!((line.over_floor() - 2.1 / 1.44).abs() < 1e-9);
+        let parts: Vec<(&str, f64)> = line.parts.iter().map(|part| (part.name, part.ns / 2100.0)).collect();
+        let expected =
+            [("read", 200.0), ("decompress", 100.0), ("decode", 800.0), ("aggregate", 250.0), ("rest", 250.0)];
+        assert_eq!(parts, expected);
+    }
 }

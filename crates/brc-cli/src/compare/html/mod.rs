@@ -44,9 +44,9 @@ pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
 fn section(view: &View<'_>, number: usize) -> String {
     let facts = view.facts;
     let mut html = format!(
-        "<section>\n<h2>{}</h2>\n<p class=\"facts\">{} rows of {} · {} as {} · {} as text · answer of {} rows</p>\n",
+        "<section>\n<h2>{}</h2>\n<p class=\"facts\">{} of {} · {} as {} · {} as text · answer of {} rows</p>\n",
         escape(view.table.name()),
-        count(facts.rows),
+        view.rows(),
         escape(&facts.schema.to_string()),
         bytes(facts.bytes),
         escape(&facts.encoding),
