@@ -12,6 +12,7 @@ mod csv;
 pub mod description;
 pub mod encoding;
 pub mod input;
+mod json;
 pub mod ordered;
 pub mod output;
 mod registry;
