@@ -71,9 +71,9 @@ fn saturating(exponent: &str) -> i64 {
         [b'-', digits @ ..] => (true, digits),
         [b'+', digits @ ..] | digits => (false, digits),
     };
-    let value = digits.iter().fold(0i64, |value, &digit| {
-        value.saturating_mul(10).saturating_add(i64::from(digit.wrapping_sub(b'0')))
-    });
+    let value = digits
+        .iter()
+        .fold(0i64, |value, &digit| value.saturating_mul(10).saturating_add(i64::from(digit.wrapping_sub(b'0'))));
     if negative { -value } else { value }
 }
 
@@ -199,7 +199,57 @@ mod tests {
         }
     }
 
+    #[test]
+    fn short_numbers_are_exactly_so() {
+        for (text, scale, number) in [
+            ("-12.3,", 1, Some(-123)),
+            ("0.0}", 1, None),
+            ("0.0,", 1, Some(0)),
+            ("-0.0,", 1, Some(0)),
+            ("1234567,", 0, Some(1_234_567)),
+            ("12345678,", 0, None),
+            ("1.50000,", 5, Some(150_000)),
+            ("1.500000,", 6, None),
+            ("1.50,", 1, None),
+            ("12,", 1, None),
+            ("01.0,", 1, None),
+            ("-01.0,", 1, None),
+            (".5,", 1, None),
+            ("-.5,", 1, None),
+            ("1.,", 1, None),
+            ("-,", 0, None),
+            (",", 0, None),
+            ("--1,", 0, None),
+            ("1-2,", 0, None),
+            ("1.2.3,", 1, None),
+            ("1:3.4,", 1, None),
+            ("1.:,", 1, None),
+            ("+1.0,", 1, None),
+            ("1e1,", 0, None),
+        ] {
+            let found = ShortNumber::new(scale).read(format!("{text}        ").as_bytes(), b',');
+            assert_eq!(found, number.map(|number| (number, text.len() - 1)), "{text} at scale {scale}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn short_numbers_are_numbers(text in "[-.0-9]{1,7}", tail in "[,}a0 -9]{8}", scale in 0u8..=18) {
+            let line = format!("{text},{tail}");
+            if let Some((number, length)) = ShortNumber::new(scale).read(line.as_bytes(), b',') {
+                prop_assert_eq!(length, text.len());
+                prop_assert!(serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok());
+                prop_assert_eq!(parse(&text, scale), Ok(number));
+            }
+        }
+
+        #[test]
+        fn usual_numbers_are_short(value in -99_999i64..=99_999, scale in 0u8..=4) {
+            let text = decimal::to_string(i128::from(value), scale);
+            let line = format!("{text}}}       ");
+            prop_assert_eq!(ShortNumber::new(scale).read(line.as_bytes(), b'}'), Some((value, text.len())));
+        }
+
         #[test]
         fn what_decimals_write_comes_back(value: i64, scale in 0u8..=18, zeros in 0usize..4, shift in 0i32..30) {
             let text = decimal::to_string(i128::from(value), scale);

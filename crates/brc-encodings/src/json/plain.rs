@@ -182,9 +182,8 @@ impl Token {
         if chunks.len() < self.words.len() {
             return text.strip_prefix(&*self.text);
         }
-        let differs = |(chunk, (value, mask)): (&[u8; 16], &(u128, u128))| {
-            (u128::from_le_bytes(*chunk) ^ value) & mask != 0
-        };
+        let differs =
+            |(chunk, (value, mask)): (&[u8; 16], &(u128, u128))| (u128::from_le_bytes(*chunk) ^ value) & mask != 0;
         if chunks.iter().zip(&self.words).any(differs) { None } else { text.get(self.text.len()..) }
     }
 }

@@ -3,7 +3,7 @@
 use super::plain::PlainRow;
 use super::row::{self, Value};
 use crate::text::{BATCH_ROWS, Delivery, Gathered, Piece, Rows, first_line};
-use brc_core::{DataType, ScanError, Schema};
+use brc_core::{DataType, Field, ScanError, Schema};
 
 pub(super) struct JsonRows {
     plain: PlainRow,
@@ -21,6 +21,16 @@ pub(super) struct JsonColumn {
 }
 
 impl JsonColumn {
+    /// All columns of a schema, of which some are kept.
+    pub(super) fn all(schema: &Schema, projection: &[usize]) -> Vec<Self> {
+        let column = |(column, field): (usize, &Field)| Self {
+            gathered: Gathered::new(field, projection.contains(&column)),
+            literal: Vec::new(),
+            scale: if let DataType::Decimal { scale } = field.data_type { scale } else { 0 },
+        };
+        schema.fields().iter().enumerate().map(column).collect()
+    }
+
     /// Adds a string that is known to be valid.
     pub(super) fn push_string(&mut self, text: &str) {
         if let Gathered::Strings { interner, codes } = &mut self.gathered {
@@ -77,12 +87,7 @@ impl Rows for JsonRows {
 
 impl JsonRows {
     pub(super) fn new(schema: &Schema, projection: &[usize]) -> Self {
-        let columns = schema.fields().iter().enumerate().map(|(column, field)| JsonColumn {
-            gathered: Gathered::new(field, projection.contains(&column)),
-            literal: Vec::new(),
-            scale: if let DataType::Decimal { scale } = field.data_type { scale } else { 0 },
-        });
-        Self { plain: PlainRow::new(schema), columns: columns.collect(), rows: 0 }
+        Self { plain: PlainRow::new(schema), columns: JsonColumn::all(schema, projection), rows: 0 }
     }
 
     fn push(&mut self, values: &[Option<Value<'_>>]) {

@@ -86,7 +86,8 @@ impl Sink for JsonEncoder {
                 }
             }
             self.text.extend_from_slice(b"}\n");
-            if self.text.len() - start > LONGEST_LINE {
+            // The line feed is not part of the line.
+            if self.text.len() - start - 1 > LONGEST_LINE {
                 return Err(Error::Usage(format!(
                     "a row cannot be written as json: its line would be longer than {LONGEST_LINE} bytes"
                 )));
@@ -145,8 +146,7 @@ impl Members {
 
 /// Appends a string as JSON.
 fn escape(name: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let refused =
-        |reason: &str| Error::Usage(format!("'{}' cannot be written as json: {reason}", name.escape_ascii()));
+    let refused = |reason: &str| Error::Usage(format!("'{}' cannot be written as json: {reason}", name.escape_ascii()));
     let text = std::str::from_utf8(name).map_err(|_| refused("it is not UTF-8"))?;
     serde_json::to_writer(out, text).map_err(|error| refused(&error.to_string()))
 }

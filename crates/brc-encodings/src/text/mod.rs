@@ -11,6 +11,8 @@ mod scanner;
 mod short_numbers;
 mod stream;
 mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use brc_core::{RowFault, ScanError, Schema};
 
