@@ -202,9 +202,18 @@ pub struct Part {
     pub bytes: Vec<u8>,
     /// Where a reader may begin behind the start of `bytes`, in ascending order: only between whole rows. Whoever
     /// compresses the part cuts it there. Empty if the encoding compresses its own blocks.
-    pub cuts: Vec<usize>,
+    pub cuts: Vec<Cut>,
     /// What [`BatchWriter::append`] needs to know; private to the encoding.
     pub meta: Box<dyn Any + Send>,
+}
+
+/// A place between two rows of a [`Part`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// How many bytes of the part lie before it.
+    pub at: usize,
+    /// How many rows of the part lie before it.
+    pub rows: u64,
 }
 
 /// Encodes the rows of one split after the other for one worker. A sink never gets summaries when encoding.

@@ -70,6 +70,11 @@ impl Chunks {
         self.places.len()
     }
 
+    /// The rows of a chunk, as it says itself.
+    pub(crate) fn rows(&self, chunk: usize) -> u64 {
+        self.places[chunk].rows.into()
+    }
+
     /// The size of the file in bytes.
     pub(crate) fn stored_length(&self) -> u64 {
         self.stored_length

@@ -5,12 +5,16 @@
 
 #![forbid(unsafe_code)]
 
+mod bincode;
 mod buren;
 pub mod chunks;
+mod compressed;
 pub mod convert;
 mod csv;
+mod delivery;
 pub mod description;
 pub mod encoding;
+mod frames;
 pub mod input;
 mod json;
 pub mod ordered;
@@ -25,5 +29,5 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, for_input};
+pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, writer};
 pub use rejects::RejectLog;

@@ -1,8 +1,10 @@
 //! Writes rows as text.
 
+use crate::compressed::note_cut;
 use crate::text::ShortNumbers;
 use brc_core::{
-    Batch, BatchWriter, Column, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary, batch,
+    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary,
+    batch,
 };
 
 pub(super) struct TextWriter {
@@ -27,6 +29,7 @@ impl BatchWriter for TextWriter {
             separator: self.separator,
             rows: 0,
             text: Vec::new(),
+            cuts: Vec::new(),
         })
     }
 
@@ -48,6 +51,7 @@ struct TextEncoder {
     separator: u8,
     rows: u64,
     text: Vec<u8>,
+    cuts: Vec<Cut>,
 }
 
 /// What is needed to write one column.
@@ -87,6 +91,7 @@ impl Sink for TextEncoder {
                 }
                 self.text.push(if index == last { b'\n' } else { self.separator });
             }
+            note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
         }
         self.rows += batch.rows as u64;
         Ok(())
@@ -100,7 +105,12 @@ impl Sink for TextEncoder {
 impl PartEncoder for TextEncoder {
     fn finish(&mut self) -> Result<Part> {
         let bytes = std::mem::take(&mut self.text);
-        Ok(Part { rows: std::mem::take(&mut self.rows), bytes, cuts: Vec::new(), meta: Box::new(()) })
+        Ok(Part {
+            rows: std::mem::take(&mut self.rows),
+            bytes,
+            cuts: std::mem::take(&mut self.cuts),
+            meta: Box::new(()),
+        })
     }
 }
 

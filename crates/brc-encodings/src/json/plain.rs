@@ -108,7 +108,7 @@ fn string(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let Gathered::Strings { interner, codes } = &mut column.gathered else {
         return is_literal(name).then_some(length);
     };
-    let code = match interner.get(name) {
+    let code = match interner.get_prefix(text, length) {
         Some(code) if column.literal[code as usize] => code,
         None if is_literal(name) => {
             column.literal.push(true);

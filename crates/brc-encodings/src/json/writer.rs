@@ -1,8 +1,10 @@
 //! Writes rows as JSON: the keys in the order of the columns, no spaces, numbers with all decimals of their columns.
 
+use crate::compressed::note_cut;
 use crate::text::{LONGEST_LINE, ShortNumbers};
 use brc_core::{
-    Batch, BatchWriter, Column, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary, batch,
+    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary,
+    batch,
 };
 
 pub(super) struct JsonWriter {
@@ -26,7 +28,7 @@ impl BatchWriter for JsonWriter {
                 _ => Written::Strings { codes: Vec::new(), members: Members::new(key) },
             });
         }
-        Box::new(JsonEncoder { columns, rows: 0, text: Vec::new() })
+        Box::new(JsonEncoder { columns, rows: 0, text: Vec::new(), cuts: Vec::new() })
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -46,6 +48,7 @@ struct JsonEncoder {
     columns: Vec<Written>,
     rows: u64,
     text: Vec<u8>,
+    cuts: Vec<Cut>,
 }
 
 /// What is needed to write one column.
@@ -92,6 +95,7 @@ impl Sink for JsonEncoder {
                     "a row cannot be written as json: its line would be longer than {LONGEST_LINE} bytes"
                 )));
             }
+            note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
         }
         self.rows += batch.rows as u64;
         Ok(())
@@ -104,8 +108,12 @@ impl Sink for JsonEncoder {
 
 impl PartEncoder for JsonEncoder {
     fn finish(&mut self) -> Result<Part> {
-        let bytes = std::mem::take(&mut self.text);
-        Ok(Part { rows: std::mem::take(&mut self.rows), bytes, cuts: Vec::new(), meta: Box::new(()) })
+        Ok(Part {
+            rows: std::mem::take(&mut self.rows),
+            bytes: std::mem::take(&mut self.text),
+            cuts: std::mem::take(&mut self.cuts),
+            meta: Box::new(()),
+        })
     }
 }
 

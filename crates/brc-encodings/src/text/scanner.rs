@@ -3,11 +3,12 @@
 use super::pieces::Pieces;
 use super::table::TextTable;
 use super::{BadRow, LONGEST_LINE, Rows, strip_carriage_return};
+use crate::delivery;
 use brc_core::{
-    Batch, Column, Reject, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Column, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
 };
 use memchr::memchr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How many rows are gathered before they are delivered: as many as stay in the first-level cache.
 pub(crate) const BATCH_ROWS: usize = 4096;
@@ -16,13 +17,13 @@ pub(super) struct TextScanner<'t> {
     table: &'t TextTable,
     pieces: Pieces<'t>,
     rows: Box<dyn Rows>,
-    projection: Vec<usize>,
+    options: ScanOptions,
 }
 
 impl<'t> TextScanner<'t> {
     pub(super) fn new(table: &'t TextTable, options: &ScanOptions, pieces: Pieces<'t>) -> Self {
         let rows = table.layout.rows(&table.schema, &options.projection);
-        Self { table, pieces, rows, projection: options.projection.clone() }
+        Self { table, pieces, rows, options: options.clone() }
     }
 }
 
@@ -32,11 +33,9 @@ impl Scanner for TextScanner<'_> {
         let mut delivery = Delivery {
             schema: &self.table.schema,
             keep_rejects: self.table.keep_rejects,
-            projection: &self.projection,
-            sink,
-            sink_time: Duration::ZERO,
+            rows: delivery::Delivery::new(&self.options, sink),
             lines: 0,
-            scanned: Scanned::default(),
+            rejects: Rejects::default(),
         };
         if !self.pieces.start(split)? {
             return Ok(None);
@@ -50,12 +49,18 @@ impl Scanner for TextScanner<'_> {
                 self.rows.take(&piece, &mut delivery)?;
             }
         }
-        let Delivery { mut scanned, sink_time, .. } = delivery;
+        let Delivery { rows, rejects, .. } = delivery;
         let cost = self.pieces.cost();
-        scanned.bytes = cost.bytes;
-        scanned.read_time = cost.read_time;
-        scanned.decompress_time = cost.decompress_time;
-        scanned.decode_time = before.elapsed().saturating_sub(cost.read_time + cost.decompress_time + sink_time);
+        let elsewhere = cost.read_time + cost.decompress_time + rows.sink_time;
+        let scanned = Scanned {
+            rows: rows.rows,
+            rejects,
+            bytes: cost.bytes,
+            read_time: cost.read_time,
+            decompress_time: cost.decompress_time,
+            decode_time: before.elapsed().saturating_sub(elsewhere),
+            ..Scanned::default()
+        };
         Ok(Some(scanned))
     }
 }
@@ -64,26 +69,16 @@ impl Scanner for TextScanner<'_> {
 pub(crate) struct Delivery<'a> {
     pub(crate) schema: &'a Schema,
     keep_rejects: bool,
-    projection: &'a [usize],
-    sink: &'a mut dyn Sink,
-    sink_time: Duration,
+    rows: delivery::Delivery<'a>,
     /// The lines of the split so far, good and bad.
     pub(crate) lines: u64,
-    scanned: Scanned,
+    rejects: Rejects,
 }
 
 impl Delivery<'_> {
     /// Hands over rows, given as all columns of the schema.
     pub(crate) fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
-        if rows == 0 {
-            return Ok(());
-        }
-        let projected: Vec<_> = self.projection.iter().map(|&column| columns[column]).collect();
-        let before = Instant::now();
-        self.sink.batch(&Batch { rows, columns: &projected })?;
-        self.sink_time += before.elapsed();
-        self.scanned.rows += rows as u64;
-        Ok(())
+        Ok(self.rows.batch(rows, columns)?)
     }
 
     /// Sets a bad row aside, or fails.
@@ -93,7 +88,7 @@ impl Delivery<'_> {
             return Err(ScanError::BadRow { line_in_split, byte, column: bad.column, fault: bad.fault });
         }
         let text = &line[..line.len().min(LONGEST_LINE + 1)];
-        self.scanned.rejects.push(Reject { line_in_split, byte, text });
+        self.rejects.push(Reject { line_in_split, byte, text });
         Ok(())
     }
 }
