@@ -143,9 +143,6 @@ pub enum RowFault {
     /// The line is longer than a line may be.
     #[error("line longer than {0} bytes")]
     LineTooLong(usize),
-    /// There is nothing in the line.
-    #[error("empty line")]
-    EmptyLine,
     /// A line of JSON holds something else than an object.
     #[error("not a JSON object")]
     NoObject,

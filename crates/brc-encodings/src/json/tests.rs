@@ -127,7 +127,7 @@ fn bad_rows_say_what_and_where() {
         (
             b"{\"station\":\"a\xff\",\"temperature\":1}",
             Some(0),
-            "malformed JSON at byte 15 of the line: invalid unicode code point",
+            "malformed JSON at byte 14 of the line: invalid unicode code point",
         ),
         (
             b"{\"station\":\"a\x01\",\"temperature\":1}",
