@@ -2,29 +2,33 @@
 
 use super::number;
 use super::row::{Kind, is_space, members};
-use crate::text::{BadRow, strip_carriage_return};
+use crate::text::{BYTE_ORDER_MARK, BadRow, strip_carriage_return};
 use brc_core::{DataType, Field, RowFault, Schema};
 
 /// Whether some first bytes begin an object with a key or an empty one.
 pub(super) fn is_json(prefix: &[u8]) -> bool {
-    let mut bytes = prefix.iter().filter(|byte| !is_space(**byte));
+    let mut bytes = text(prefix).iter().filter(|byte| !is_space(**byte));
     bytes.next() == Some(&b'{') && matches!(bytes.next(), Some(b'"' | b'}'))
 }
 
 /// The columns of the first line that is a row of any table, with as many decimals as any of the first lines needs. If
 /// there is none, the table of the One Billion Row Challenge, so that what is wrong with the rows can be told.
 pub(super) fn schema(prefix: &[u8]) -> Schema {
-    let mut lines = prefix.split(|&byte| byte == b'\n').map(strip_carriage_return);
-    let Some(mut fields) = lines.find_map(|line| Schema::new(columns(line).ok()?).ok()) else {
+    let lines = || text(prefix).split(|&byte| byte == b'\n').map(strip_carriage_return);
+    let Some(mut schema) = lines().find_map(|line| Schema::new(columns(line).ok()?).ok()) else {
         return Schema::one_brc();
     };
-    for line in prefix.split(|&byte| byte == b'\n').map(strip_carriage_return) {
+    for line in lines() {
         // A line that is cut off, or not a row, tells nothing.
         if let Ok(columns) = columns(line) {
-            fields = widened(&fields, &columns);
+            schema = widened(&schema, &columns);
         }
     }
-    fields
+    schema
+}
+
+fn text(prefix: &[u8]) -> &[u8] {
+    prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix)
 }
 
 /// The columns that a row has by itself.

@@ -145,8 +145,8 @@ fn bad_rows_say_what_and_where() {
         (b"{\"station\":\"a\",\"temperature\":true}", Some(1), "a boolean in a column of type decimal(1)"),
         (b"{\"station\":\"a\",\"temperature\":[1]}", Some(1), "an array in a column of type decimal(1)"),
         (b"{\"station\":\"a\",\"temperature\":{}}", Some(1), "an object in a column of type decimal(1)"),
-        (b"{\"station\":\"a\",\"temperature\":1.25}", Some(1), "'1.25' has more than 1 decimals"),
-        (b"{\"station\":\"a\",\"temperature\":1e-2}", Some(1), "'1e-2' has more than 1 decimals"),
+        (b"{\"station\":\"a\",\"temperature\":1.25}", Some(1), "'1.25' has more than 1 decimal"),
+        (b"{\"station\":\"a\",\"temperature\":1e-2}", Some(1), "'1e-2' has more than 1 decimal"),
         (b"{\"station\":\"a\",\"temperature\":1e18}", Some(1), "number '1e18' does not fit 64 bits"),
     ];
     let schema = Schema::one_brc();
@@ -248,7 +248,7 @@ fn the_columns_are_guessed() {
     // A row that needs more decimals than all at the start is a bad one, not a rounded one.
     let text = format!("{}{{\"a\":1.25}}\n", "{\"a\":1.5}\n".repeat(10_000));
     let error = read(file(text.as_bytes()), &OpenOptions::default(), 2).unwrap_err();
-    assert_eq!(error, "test: line 10001, byte 100000, column 'a': '1.25' has more than 1 decimals");
+    assert_eq!(error, "test: line 10001, byte 100000, column 'a': '1.25' has more than 1 decimal");
 }
 
 #[test]
@@ -356,6 +356,32 @@ fn what_json_cannot_hold_is_refused() {
     let dictionary: Dictionary = [b"\xff".as_slice(), b"a"].into_iter().collect();
     let text = encode(&schema, 1, &[Column::Codes { codes: &[1], dictionary: &dictionary }]).unwrap();
     assert_eq!(text, b"{\"a\":\"a\"}\n");
+}
+
+#[test]
+fn parts_may_be_cut_between_rows() {
+    let schema = Schema::parse("a:int").unwrap();
+    let numbers: Vec<i64> = (0..200_000).collect();
+    let mut encoder = Json.create(&schema, &create()).unwrap().encoder();
+    for numbers in numbers.chunks(4096) {
+        let columns = [Column::Values(Values::I64(numbers))];
+        encoder.batch(&Batch { rows: numbers.len(), columns: &columns }).unwrap();
+    }
+    let part = encoder.finish().unwrap();
+    assert!(part.cuts.len() > 2);
+    for cut in part.cuts {
+        let before = &part.bytes[..cut.at];
+        assert!(before.ends_with(b"}\n"));
+        assert_eq!(before.iter().filter(|&&byte| byte == b'\n').count() as u64, cut.rows);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_row() {
+    let text = b"\xef\xbb\xbf{\"a\":1.25}\n{\"a\":2}\n";
+    assert!(Json.sniff(text));
+    let (rows, rejects) = read(file(text), &OpenOptions::default(), 1).unwrap();
+    assert_eq!((rows, rejects), (vec![vec!["125".to_owned()], vec!["200".to_owned()]], vec![]));
 }
 
 prop_compose! {

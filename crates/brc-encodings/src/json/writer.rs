@@ -19,13 +19,20 @@ impl JsonWriter {
 
 impl BatchWriter for JsonWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
+        let fields = self.schema.fields();
+        let key = |index: usize| fields.get(index).map(|field| format!("{}:", serde_json::Value::from(&*field.name)));
         let mut columns = Vec::new();
-        for (index, field) in self.schema.fields().iter().enumerate() {
-            let start = if index == 0 { '{' } else { ',' };
-            let key = format!("{start}{}:", serde_json::Value::from(field.name.as_str())).into_bytes();
+        for (index, field) in fields.iter().enumerate() {
+            let before = if index == 0 { format!("{{{}", key(0).unwrap_or_default()) } else { String::new() };
+            let (end, rest) = key(index + 1).map_or((b'}', "\n".to_owned()), |next| (b',', next));
             columns.push(match field.data_type {
-                DataType::Decimal { scale } => Written::Numbers { key, numbers: ShortNumbers::new(scale) },
-                _ => Written::Strings { codes: Vec::new(), members: Members::new(key) },
+                DataType::Decimal { scale } => {
+                    Written::Numbers { before, numbers: ShortNumbers::new(scale, end), after: rest }
+                }
+                _ => Written::Strings {
+                    codes: Vec::new(),
+                    texts: Texts::new(before, format!("{}{rest}", char::from(end))),
+                },
             });
         }
         Box::new(JsonEncoder { columns, rows: 0, text: Vec::new(), cuts: Vec::new() })
@@ -51,44 +58,46 @@ struct JsonEncoder {
     cuts: Vec<Cut>,
 }
 
-/// What is needed to write one column.
+/// What is needed to write one column: its values with the keys, commas and braces around them. A key belongs to the
+/// column before.
 enum Written {
     Strings {
         /// The codes of the batch, row by row.
         codes: Vec<u32>,
-        members: Members,
+        texts: Texts,
     },
     Numbers {
-        /// The key with what stands before and behind it.
-        key: Vec<u8>,
+        before: String,
         numbers: ShortNumbers,
+        /// What stands behind a number and the one byte that the numbers have with them.
+        after: String,
     },
 }
 
 impl Sink for JsonEncoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         for (written, column) in self.columns.iter_mut().zip(batch.columns) {
-            if let (Written::Strings { codes, members }, Some(dictionary)) = (written, column.dictionary()) {
+            if let (Written::Strings { codes, texts }, Some(dictionary)) = (written, column.dictionary()) {
                 codes.clear();
                 batch::codes_of(column, codes);
-                members.add(codes, dictionary)?;
+                texts.add(codes, dictionary)?;
             }
         }
         for row in 0..batch.rows {
             let start = self.text.len();
             for (written, column) in self.columns.iter().zip(batch.columns) {
                 match (written, column) {
-                    (Written::Numbers { key, numbers }, Column::Values(values)) => {
-                        self.text.extend_from_slice(key);
+                    (Written::Numbers { before, numbers, after }, Column::Values(values)) => {
+                        self.text.extend_from_slice(before.as_bytes());
                         numbers.write(values.get(row), &mut self.text);
+                        self.text.extend_from_slice(after.as_bytes());
                     }
-                    (Written::Strings { codes, members }, Column::Codes { .. } | Column::Runs { .. }) => {
-                        self.text.extend_from_slice(members.get(codes[row]));
+                    (Written::Strings { codes, texts }, Column::Codes { .. } | Column::Runs { .. }) => {
+                        texts.write(codes[row], &mut self.text);
                     }
                     _ => return Err(Error::Usage("a batch is not of the table's columns".into())),
                 }
             }
-            self.text.extend_from_slice(b"}\n");
             // The line feed is not part of the line.
             if self.text.len() - start - 1 > LONGEST_LINE {
                 return Err(Error::Usage(format!(
@@ -117,44 +126,62 @@ impl PartEncoder for JsonEncoder {
     }
 }
 
-/// The strings of a column as they are written, each with its key: escaped once, however many rows have it.
-struct Members {
-    key: Vec<u8>,
-    text: Vec<u8>,
-    /// Where in the text the member of a code lies; empty if no row had it yet.
+/// The strings of a column with what stands around them: escaped once, however many rows have them.
+struct Texts {
+    before: String,
+    after: String,
+    /// All of them, and some bytes more, so that as many can be copied from any place.
+    bytes: Vec<u8>,
+    /// Where among the bytes the text of a code lies; empty if no row had it yet.
     places: Vec<(usize, usize)>,
 }
 
-impl Members {
-    fn new(key: Vec<u8>) -> Self {
-        Self { key, text: Vec::new(), places: Vec::new() }
+impl Texts {
+    /// How many bytes are copied at once, of which the rest is overwritten next: that takes no call.
+    const ROOM: usize = 64;
+
+    fn new(before: String, after: String) -> Self {
+        Self { before, after, bytes: vec![0; Self::ROOM], places: Vec::new() }
     }
 
-    /// Sees to it that all these codes have their members.
+    /// Sees to it that all these codes have their texts.
     fn add(&mut self, codes: &[u32], dictionary: &Dictionary) -> Result<()> {
         self.places.resize(dictionary.len(), (0, 0));
         for &code in codes {
             let place = &mut self.places[code as usize];
             if place.1 == 0 {
-                let start = self.text.len();
-                self.text.extend_from_slice(&self.key);
-                escape(dictionary.get(code), &mut self.text)?;
-                *place = (start, self.text.len());
+                let value = escaped(dictionary.get(code))?;
+                let start = self.bytes.len() - Self::ROOM;
+                self.bytes.truncate(start);
+                for part in [&self.before, &value, &self.after] {
+                    self.bytes.extend_from_slice(part.as_bytes());
+                }
+                *place = (start, self.bytes.len());
+                self.bytes.resize(self.bytes.len() + Self::ROOM, 0);
             }
         }
         Ok(())
     }
 
     #[inline]
-    fn get(&self, code: u32) -> &[u8] {
+    fn write(&self, code: u32, out: &mut Vec<u8>) {
         let (start, end) = self.places[code as usize];
-        &self.text[start..end]
+        match self.bytes[start..].first_chunk::<{ Self::ROOM }>() {
+            Some(chunk) if end - start <= Self::ROOM => {
+                let end = out.len() + end - start;
+                out.extend_from_slice(chunk);
+                out.truncate(end);
+            }
+            _ => out.extend_from_slice(&self.bytes[start..end]),
+        }
     }
 }
 
-/// Appends a string as JSON.
-fn escape(name: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let refused = |reason: &str| Error::Usage(format!("'{}' cannot be written as json: {reason}", name.escape_ascii()));
+/// A string as JSON.
+fn escaped(name: &[u8]) -> Result<String> {
+    let shown = &name[..name.len().min(100)];
+    let refused =
+        |reason: &str| Error::Usage(format!("'{}' cannot be written as json: {reason}", shown.escape_ascii()));
     let text = std::str::from_utf8(name).map_err(|_| refused("it is not UTF-8"))?;
-    serde_json::to_writer(out, text).map_err(|error| refused(&error.to_string()))
+    serde_json::to_string(text).map_err(|error| refused(&error.to_string()))
 }

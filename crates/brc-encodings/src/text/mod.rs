@@ -18,7 +18,7 @@ use brc_core::{RowFault, ScanError, Schema};
 
 pub(crate) use gathered::Gathered;
 pub(crate) use pieces::Piece;
-pub(crate) use scanner::{BATCH_ROWS, Delivery, first_line};
+pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
 pub(crate) use short_numbers::ShortNumbers;
 pub(crate) use table::TextTable;
 
