@@ -28,7 +28,7 @@ use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 
 pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader};
-pub(crate) use encoder::{RowEncoder, RowWriter};
+pub(crate) use encoder::{RowEncoder, RowWriter, codes_of};
 pub(crate) use encoding::Framed;
 
 /// The version of the files that are written.

@@ -1,0 +1,225 @@
+//! Turns the rows of a frame into one message.
+
+use super::messages::Form;
+use super::{packing::WORD, write};
+use crate::frames::{FrameEncoder, LARGEST_FRAME, codes_of};
+use crate::table_capnp::{column, entry};
+use ::capnp::message::{Builder, HeapAllocator};
+use ::capnp::private::layout::PrimitiveElement;
+use ::capnp::{primitive_list, text};
+use brc_core::{Batch, Column, DataType, Dictionary, Error, Result, Schema, Values};
+use std::ops::Range;
+
+/// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
+const MESSAGE_WORDS: usize = 1 + 2 + 2 + 1;
+/// The words of a column besides its lists.
+const COLUMN_WORDS: usize = 3;
+
+/// Encodes the rows of one frame after the other.
+pub(super) struct ColumnsEncoder {
+    form: Form,
+    columns: Vec<Pending>,
+    rows: usize,
+}
+
+/// A column of the frame.
+enum Pending {
+    Text(Text),
+    Numbers { values: Vec<i64>, least: i64, largest: i64 },
+}
+
+/// A column of strings.
+#[derive(Default)]
+struct Text {
+    /// The strings of the frame in the order in which they came.
+    dictionary: Dictionary,
+    /// The words of the list of strings: for each a pointer, and its bytes with a NUL behind.
+    dictionary_words: usize,
+    /// For each row, the place of its string there.
+    codes: Vec<u32>,
+    /// For each code of the batches, which keep their meaning, the place of its string, or [`NO_PLACE`].
+    places: Vec<u32>,
+    /// The codes of the batches that have a place.
+    placed: Vec<u32>,
+    /// The codes of a batch.
+    batch: Vec<u32>,
+}
+
+const NO_PLACE: u32 = u32::MAX;
+
+impl ColumnsEncoder {
+    pub(super) fn new(form: Form, schema: &Schema) -> Self {
+        let pending = |data_type| match data_type {
+            DataType::Decimal { .. } => Pending::numbers(),
+            _ => Pending::Text(Text::default()),
+        };
+        Self { form, columns: schema.fields().iter().map(|field| pending(field.data_type)).collect(), rows: 0 }
+    }
+
+    /// The words of the segment.
+    fn words(&self) -> usize {
+        MESSAGE_WORDS + self.columns.iter().map(|column| COLUMN_WORDS + column.words(self.rows)).sum::<usize>()
+    }
+}
+
+impl FrameEncoder for ColumnsEncoder {
+    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()> {
+        for (pending, column) in self.columns.iter_mut().zip(batch.columns) {
+            pending.push(column, rows.clone());
+        }
+        self.rows += rows.len();
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.words() * WORD
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        let words = self.words();
+        if words >= LARGEST_FRAME / WORD {
+            let (rows, megabytes) = (self.rows, LARGEST_FRAME >> 20);
+            return Err(Error::Usage(format!("{rows} rows together are longer than {megabytes} MiB")));
+        }
+        // All of it fits the first segment.
+        let mut message = Builder::new(HeapAllocator::new().first_segment_words(words as u32));
+        let mut root = message.init_root::<entry::Builder<'_>>().init_rows();
+        root.set_rows(self.rows as u32);
+        let mut columns = root.init_columns(self.columns.len() as u32);
+        for (index, pending) in self.columns.iter().enumerate() {
+            pending.build(columns.reborrow().get(index as u32));
+        }
+        write(&message, self.form, out);
+        self.columns.iter_mut().for_each(Pending::clear);
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+impl Pending {
+    fn numbers() -> Self {
+        Self::Numbers { values: Vec::new(), least: 0, largest: 0 }
+    }
+
+    fn push(&mut self, column: &Column<'_>, rows: Range<usize>) {
+        match (self, column) {
+            (Self::Text(text), column) => text.push(column, rows),
+            (Self::Numbers { values, least, largest }, Column::Values(new)) => {
+                let start = values.len();
+                match new {
+                    Values::I16(new) => values.extend(new[rows].iter().map(|&value| i64::from(value))),
+                    Values::I32(new) => values.extend(new[rows].iter().map(|&value| i64::from(value))),
+                    Values::I64(new) => values.extend_from_slice(&new[rows]),
+                }
+                for &value in &values[start..] {
+                    *least = value.min(*least);
+                    *largest = value.max(*largest);
+                }
+            }
+            (Self::Numbers { .. }, _) => {}
+        }
+    }
+
+    /// The words of the lists for so many rows.
+    fn words(&self, rows: usize) -> usize {
+        match self {
+            Self::Text(text) => text.dictionary_words + (rows * text.width()).div_ceil(WORD),
+            Self::Numbers { least, largest, .. } => (rows * width(*least, *largest)).div_ceil(WORD),
+        }
+    }
+
+    fn build(&self, mut column: column::Builder<'_>) {
+        match self {
+            Self::Text(text) => text.build(column.init_text()),
+            Self::Numbers { values, least, largest } => {
+                let rows = values.len() as u32;
+                match width(*least, *largest) {
+                    1 => fill(column.reborrow().init_int8(rows), values, |value| value as i8),
+                    2 => fill(column.reborrow().init_int16(rows), values, |value| value as i16),
+                    4 => fill(column.reborrow().init_int32(rows), values, |value| value as i32),
+                    _ => fill(column.reborrow().init_int64(rows), values, |value| value),
+                }
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Text(text) => text.clear(),
+            Self::Numbers { values, least, largest } => {
+                values.clear();
+                (*least, *largest) = (0, 0);
+            }
+        }
+    }
+}
+
+/// The bytes of the narrowest integer that holds both.
+fn width(least: i64, largest: i64) -> usize {
+    let holds = |bits: u32| least >= -1 << (bits - 1) && largest < 1 << (bits - 1);
+    [(1, 8), (2, 16), (4, 32)].into_iter().find(|&(_, bits)| holds(bits)).map_or(8, |(bytes, _)| bytes)
+}
+
+/// Writes all values of a list.
+fn fill<S: Copy, T: PrimitiveElement>(mut list: primitive_list::Builder<'_, T>, values: &[S], cast: impl Fn(S) -> T) {
+    match list.as_slice() {
+        Some(slots) => slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = cast(value)),
+        None => (0..list.len()).zip(values).for_each(|(index, &value)| list.set(index, cast(value))),
+    }
+}
+
+impl Text {
+    fn push(&mut self, column: &Column<'_>, rows: Range<usize>) {
+        let Some(dictionary) = column.dictionary() else { return };
+        self.places.resize(dictionary.len(), NO_PLACE);
+        self.batch.clear();
+        codes_of(column, rows, &mut self.batch);
+        let start = self.codes.len();
+        let mut all_placed = true;
+        let places = &self.places;
+        self.codes.extend(self.batch.iter().map(|&code| {
+            let place = places[code as usize];
+            all_placed &= place != NO_PLACE;
+            place
+        }));
+        if all_placed {
+            return;
+        }
+        for (slot, &code) in self.codes[start..].iter_mut().zip(&self.batch) {
+            let place = &mut self.places[code as usize];
+            if *place == NO_PLACE {
+                let string = dictionary.get(code);
+                *place = self.dictionary.push(string);
+                self.dictionary_words += 1 + string.len() / WORD + 1;
+                self.placed.push(code);
+            }
+            *slot = *place;
+        }
+    }
+
+    /// The bytes of a code.
+    fn width(&self) -> usize {
+        if self.dictionary.len() <= 1 << 16 { 2 } else { 4 }
+    }
+
+    fn build(&self, mut column: column::text::Builder<'_>) {
+        let mut strings = column.reborrow().init_dictionary(self.dictionary.len() as u32);
+        for (index, string) in self.dictionary.iter().enumerate() {
+            strings.set(index as u32, text::Reader(string));
+        }
+        let rows = self.codes.len() as u32;
+        match self.width() {
+            2 => fill(column.init_codes(rows), &self.codes, |code| code as u16),
+            _ => fill(column.init_wide_codes(rows), &self.codes, |code| code),
+        }
+    }
+
+    fn clear(&mut self) {
+        for code in self.placed.drain(..) {
+            self.places[code as usize] = NO_PLACE;
+        }
+        self.codes.clear();
+        self.dictionary = Dictionary::new();
+        self.dictionary_words = 0;
+    }
+}
