@@ -43,16 +43,19 @@ struct Field {
 # What stands before each message of rows, always in as many bytes. The last one in the file has length 0 and rows 0,
 # and its checksum is the number of frames before it, modulo 2^32.
 struct Frame {
-  length @0 :UInt32;
+  mark @0 :UInt64;
+  # The bytes "brcframe". None is zero, so that what follows can be packed as it is: in as many bytes whatever it is.
+
+  length @1 :UInt32;
   # The bytes of the next message, as it lies in the file.
 
-  rows @1 :UInt32;
+  rows @2 :UInt32;
   # Its rows.
 
-  checksum @2 :UInt32;
+  checksum @3 :UInt32;
   # CRC-32C of its bytes.
 
-  own @3 :UInt32;
+  own @4 :UInt32;
   # CRC-32C of the twelve bytes of length, rows and checksum, each with its lowest byte first.
 }
 

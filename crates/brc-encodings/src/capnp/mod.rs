@@ -13,12 +13,11 @@ mod messages;
 mod packing;
 
 use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed};
-use crate::table_capnp::{entry, field};
+use crate::table_capnp::{entry, field, header};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::serialize;
 use brc_core::{DataType, Field, Schema};
 use messages::{Form, Messages, NoMessage, malformed};
-use packing::{WORD, pack_literally};
 
 /// The encoding of messages as they are in memory.
 pub(crate) static CAPNP: Capnp = Capnp(Form::Plain);
@@ -30,17 +29,26 @@ pub(crate) struct Capnp(Form);
 
 /// The first message: an entry `start`, whose segment ends with two words to which nothing points. A program that writes
 /// the messages anew leaves them out, and frames are no longer where their headers say.
-const START: [u8; 48] = *b"\0\0\0\0\x05\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x89brc-capnp\r\n\x1a\n\0\0";
+const START: &[u8] = b"\0\0\0\0\x05\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x89brc's capnp\r\n\x1a\n";
 
-/// The same in the form of [`pack_literally`], with another mark.
-const PACKED_START: [u8; 52] = *b"\xff\0\0\0\0\x05\0\0\0\0\xff\0\0\0\0\x01\0\x01\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\
-    \x89brc-cpack\r\n\x1a\n\0\0";
+/// The same packed, with another mark.
+const PACKED_START: &[u8] = b"\x10\x05\x50\x01\x01\x00\x01\xff\x89brc's c\x01pack\r\n\x1a\n";
 
-/// The bytes of a frame header as a message: the table, the root, the entry, and its frame.
-const FRAME_HEADER: usize = 6 * WORD;
+/// A frame header as a message, as far as it is the same in all of them: the table, the root, the entry, the pointer to
+/// the frame, and its mark. [`FrameHeader::to_bytes`] follows.
+const FRAME: &[u8] = b"\0\0\0\0\x06\0\0\0\0\0\0\0\x01\0\x01\0\x02\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0brcframe";
 
-/// The bytes of the same in the form of [`pack_literally`].
-const PACKED_FRAME_HEADER: usize = FRAME_HEADER + 4;
+/// The same packed. The mark begins a run of words that are as they are.
+const PACKED_FRAME: &[u8] = b"\x10\x06\x50\x01\x01\x01\x02\x10\x03\xffbrcframe\x02";
+
+impl Capnp {
+    fn frame_start(&self) -> &'static [u8] {
+        match self.0 {
+            Form::Plain => FRAME,
+            Form::Packed => PACKED_FRAME,
+        }
+    }
+}
 
 impl Layout for Capnp {
     fn name(&self) -> &'static str {
@@ -66,8 +74,8 @@ impl Layout for Capnp {
 
     fn magic(&self) -> &'static [u8] {
         match self.0 {
-            Form::Plain => &START,
-            Form::Packed => &PACKED_START,
+            Form::Plain => START,
+            Form::Packed => PACKED_START,
         }
     }
 
@@ -89,39 +97,29 @@ impl Layout for Capnp {
 
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
         let mut rest = bytes.get(self.magic().len()..).unwrap_or(&[]);
-        let mut messages = Messages::default();
-        let message = messages.next(self.0, &mut rest).map_err(NoMessage::reason)?;
-        let header = read_header(message.get_root()).map_err(NoMessage::reason)?;
+        let header = take_header(self.0, &mut rest).map_err(NoMessage::reason)?;
+        let header = header.ok_or("the second message is no header")?;
         Ok((header, bytes.len() - rest.len()))
     }
 
+    fn told_schema(&self, prefix: &[u8]) -> Option<Schema> {
+        let mut rest = prefix;
+        let first = take_header(self.0, &mut rest).ok()?;
+        let header = first.or_else(|| take_header(self.0, &mut rest).ok()?)?;
+        Schema::parse(&header.schema).ok().filter(|_| header.is_sound())
+    }
+
     fn frame_header_bytes(&self) -> usize {
-        match self.0 {
-            Form::Plain => FRAME_HEADER,
-            Form::Packed => PACKED_FRAME_HEADER,
-        }
+        self.frame_start().len() + size_of::<[u32; 4]>()
     }
 
     fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
-        let mut message = Builder::new(HeapAllocator::new().first_segment_words(8));
-        let mut frame = message.init_root::<entry::Builder<'_>>().init_frame();
-        frame.set_length(header.length);
-        frame.set_rows(header.rows);
-        frame.set_checksum(header.checksum);
-        frame.set_own(header.own_checksum());
-        let bytes = serialize::write_message_to_words(&message);
-        match self.0 {
-            Form::Plain => out.extend_from_slice(&bytes),
-            Form::Packed => pack_literally(&bytes, out),
-        }
+        out.extend_from_slice(self.frame_start());
+        out.extend_from_slice(&header.to_bytes());
     }
 
     fn read_frame_header(&self, bytes: &[u8]) -> Option<FrameHeader> {
-        // The numbers are the last two words in both forms; all before them is the same in all headers.
-        let header = FrameHeader::from_bytes(bytes.last_chunk()?)?;
-        let mut whole = Vec::with_capacity(bytes.len());
-        self.frame_header(&header, &mut whole);
-        (whole == bytes).then_some(header)
+        FrameHeader::from_bytes(bytes.strip_prefix(self.frame_start())?.try_into().ok()?)
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
@@ -171,23 +169,28 @@ fn write_field(column: &Field, mut field: field::Builder<'_>) {
     }
 }
 
-fn read_header(root: ::capnp::Result<entry::Reader<'_>>) -> Result<FileHeader, NoMessage> {
-    let unknown = |what: &str| NoMessage::Malformed(format!("{what} of an unknown kind"));
-    let Ok(entry::Header(header)) = root.map_err(malformed)?.which() else {
-        return Err(NoMessage::Malformed("the second message is no header".to_owned()));
-    };
-    let header = header.map_err(malformed)?;
+/// Takes a message off; returns its header, if it is one.
+fn take_header(form: Form, bytes: &mut &[u8]) -> Result<Option<FileHeader>, NoMessage> {
+    let mut messages = Messages::default();
+    let message = messages.next(form, bytes)?;
+    match message.get_root::<entry::Reader<'_>>().map_err(malformed)?.which() {
+        Ok(entry::Header(header)) => read_header(header.map_err(malformed)?).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn read_header(header: header::Reader<'_>) -> Result<FileHeader, NoMessage> {
+    let wrong = |reason: String| NoMessage::Malformed(reason);
     let mut fields = Vec::new();
     for field in header.get_fields().map_err(malformed)? {
-        let name = field.get_name().map_err(malformed)?;
-        let name = name.to_string().map_err(|error| NoMessage::Malformed(error.to_string()))?;
-        let data_type = match field.which().map_err(|_| unknown("a column"))? {
+        let name = field.get_name().map_err(malformed)?.to_string().map_err(|error| wrong(error.to_string()))?;
+        let data_type = match field.which().map_err(|_| wrong(format!("column '{name}' is of an unknown kind")))? {
             field::String(()) => DataType::String,
             field::Decimal(scale) => DataType::Decimal { scale },
         };
         fields.push(Field { name, data_type });
     }
-    let schema = Schema::new(fields).map_err(|error| NoMessage::Malformed(error.to_string()))?;
+    let schema = Schema::new(fields).map_err(|error| wrong(error.to_string()))?;
     let (version, checksum) = (header.get_version(), header.get_checksum());
     Ok(FileHeader { version, schema: schema.to_string(), checksum })
 }

@@ -76,18 +76,6 @@ pub(super) fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], F
     Ok(taken)
 }
 
-/// Packs a message of one segment, and up to 256 words in it, in a form whose length depends on theirs alone.
-pub(super) fn pack_literally(message: &[u8], out: &mut Vec<u8>) {
-    let (table, segment) = message.split_at(WORD);
-    let (first, others) = segment.split_at(WORD);
-    out.push(0xff);
-    out.extend_from_slice(table);
-    out.extend_from_slice(&[0, 0xff]);
-    out.extend_from_slice(first);
-    out.push((others.len() / WORD) as u8);
-    out.extend_from_slice(others);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,16 +133,6 @@ mod tests {
             if outcome.is_ok() {
                 prop_assert_eq!(unpacked, skipped);
             }
-        }
-
-        #[test]
-        fn the_literal_form_is_read_by_the_library(bytes in prop::collection::vec(0u8..3, 0..1000)) {
-            let (plain, _) = message(&bytes);
-            let mut literal = Vec::new();
-            pack_literally(&plain, &mut literal);
-            prop_assert_eq!(literal.len(), plain.len() + 4);
-            let read = serialize_packed::read_message(&literal[..], Default::default()).unwrap();
-            prop_assert_eq!(read.get_root::<&[u8]>().unwrap(), &bytes[..]);
         }
     }
 }
