@@ -11,6 +11,8 @@ mod decoder;
 mod encoder;
 mod messages;
 mod packing;
+#[cfg(test)]
+mod tests;
 
 use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed};
 use crate::table_capnp::{entry, field, header};

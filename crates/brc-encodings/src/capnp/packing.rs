@@ -1,34 +1,14 @@
-//! Packed words: each word becomes a tag, which has a bit for each byte that is not zero, and those bytes. Behind the
-//! tag of a word of zeros stands how many more follow, and behind a word without zeros how many words follow as they are.
+//! Takes packed words, as [`brc_kernels::packing`] tells what they are, off the front of some bytes.
 
-/// Why words cannot be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// The bytes end before.
-    CutOff,
-    /// What is packed as one run of words does not end where the words do.
-    Overrun,
-}
+use brc_kernels::cpu::Level;
+use brc_kernels::packing;
 
-pub(super) const WORD: usize = 8;
+pub(super) use brc_kernels::packing::{Fault, WORD};
 
 /// Takes as many words off the front of `packed` as `out` holds, whose length is a multiple of [`WORD`].
 pub(super) fn unpack(packed: &mut &[u8], out: &mut [u8]) -> Result<(), Fault> {
-    let mut rest = out;
-    while let Some((word, behind)) = rest.split_first_chunk_mut::<WORD>() {
-        rest = behind;
-        let tag = take_word(packed, word)?;
-        if tag == 0 || tag == 0xff {
-            let bytes = WORD * usize::from(take(packed, 1)?[0]);
-            let (run, behind) = std::mem::take(&mut rest).split_at_mut_checked(bytes).ok_or(Fault::Overrun)?;
-            match tag {
-                0 => run.fill(0),
-                _ => run.copy_from_slice(take(packed, bytes)?),
-            }
-            rest = behind;
-        }
-    }
-    Ok(())
+    let length = packing::unpack(Level::best(), packed, out)?;
+    take(packed, length).map(drop)
 }
 
 /// Takes so many words off the front of `packed` and forgets them.
@@ -46,30 +26,7 @@ pub(super) fn skip(packed: &mut &[u8], mut words: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes a tag and its word.
-#[inline(always)]
-fn take_word(packed: &mut &[u8], word: &mut [u8; WORD]) -> Result<u8, Fault> {
-    // Most words lie far enough before the end that all bytes there might be can be looked at.
-    if let Some((&[tag, ref bytes @ ..], _)) = packed.split_first_chunk::<{ 1 + WORD }>() {
-        let mut next = 0;
-        for (bit, byte) in word.iter_mut().enumerate() {
-            let present = tag >> bit & 1;
-            *byte = bytes[next & (WORD - 1)] & present.wrapping_neg();
-            next += usize::from(present);
-        }
-        *packed = &packed[1 + next..];
-        return Ok(tag);
-    }
-    let tag = take(packed, 1)?[0];
-    let mut bytes = take(packed, tag.count_ones() as usize)?.iter();
-    for (bit, byte) in word.iter_mut().enumerate() {
-        *byte = if tag >> bit & 1 == 1 { bytes.next().copied().unwrap_or(0) } else { 0 };
-    }
-    Ok(tag)
-}
-
 /// Takes bytes off the front.
-#[inline(always)]
 pub(super) fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], Fault> {
     let (taken, rest) = bytes.split_at_checked(count).ok_or(Fault::CutOff)?;
     *bytes = rest;
