@@ -131,7 +131,11 @@ fn encode(rows: &Rows, packed: bool) -> capnp::Result<Vec<u8>> {
         if let Some(list) = columns.get(1).init_int16(codes.len() as u32).as_slice() {
             list.copy_from_slice(values);
         }
-        if packed { serialize_packed::write_message(&mut out, &message)? } else { serialize::write_message(&mut out, &message)? }
+        if packed {
+            serialize_packed::write_message(&mut out, &message)?
+        } else {
+            serialize::write_message(&mut out, &message)?
+        }
     }
     Ok(out)
 }
@@ -214,11 +218,7 @@ fn writer(encoding: &dyn Encoding) -> Result<Box<dyn brc_core::BatchWriter>> {
     brc_encodings::writer(encoding, &Schema::one_brc(), &options)
 }
 
-fn our_parts(
-    encoding: &dyn Encoding,
-    rows: &Rows,
-    mut take: impl FnMut(brc_core::Part) -> Result<()>,
-) -> Result<()> {
+fn our_parts(encoding: &dyn Encoding, rows: &Rows, mut take: impl FnMut(brc_core::Part) -> Result<()>) -> Result<()> {
     let mut encoder: Box<dyn PartEncoder> = writer(encoding)?.encoder();
     let part = 4 * MESSAGE_ROWS;
     for (codes, values) in rows.codes.chunks(part).zip(rows.values.chunks(part)) {

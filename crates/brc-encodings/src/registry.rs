@@ -11,13 +11,8 @@ use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
-pub static ENCODINGS: &[&dyn Encoding] = &[
-    &buren::Buren,
-    &Framed(&bincode::Bincode),
-    &Framed(&capnp::CAPNP),
-    &Framed(&capnp::CAPNP_PACKED),
-    &csv::Csv,
-];
+pub static ENCODINGS: &[&dyn Encoding] =
+    &[&buren::Buren, &Framed(&bincode::Bincode), &Framed(&capnp::CAPNP), &Framed(&capnp::CAPNP_PACKED), &csv::Csv];
 
 /// The encoding of that name.
 #[must_use]

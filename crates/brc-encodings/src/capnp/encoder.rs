@@ -1,13 +1,14 @@
 //! Turns the rows of a frame into one message.
 
 use super::messages::Form;
+use super::numbers::Numbers;
 use super::{packing::WORD, write};
 use crate::frames::{FrameEncoder, LARGEST_FRAME, codes_of};
 use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::private::layout::PrimitiveElement;
 use ::capnp::{primitive_list, text};
-use brc_core::{Batch, Column, DataType, Dictionary, Error, Result, Schema, Values};
+use brc_core::{Batch, Column, DataType, Dictionary, Error, Result, Schema};
 use std::ops::Range;
 
 /// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
@@ -25,7 +26,7 @@ pub(super) struct ColumnsEncoder {
 /// A column of the frame.
 enum Pending {
     Text(Text),
-    Numbers { values: Vec<i64>, least: i64, largest: i64 },
+    Numbers(Numbers),
 }
 
 /// A column of strings.
@@ -41,8 +42,8 @@ struct Text {
     places: Vec<u32>,
     /// The codes of the batches that have a place.
     placed: Vec<u32>,
-    /// The codes of a batch.
-    batch: Vec<u32>,
+    /// Codes of a batch that came in runs.
+    unrolled: Vec<u32>,
 }
 
 const NO_PLACE: u32 = u32::MAX;
@@ -50,7 +51,7 @@ const NO_PLACE: u32 = u32::MAX;
 impl ColumnsEncoder {
     pub(super) fn new(form: Form, schema: &Schema) -> Self {
         let pending = |data_type| match data_type {
-            DataType::Decimal { .. } => Pending::numbers(),
+            DataType::Decimal { .. } => Pending::Numbers(Numbers::default()),
             _ => Pending::Text(Text::default()),
         };
         Self { form, columns: schema.fields().iter().map(|field| pending(field.data_type)).collect(), rows: 0 }
@@ -97,26 +98,18 @@ impl FrameEncoder for ColumnsEncoder {
 }
 
 impl Pending {
-    fn numbers() -> Self {
-        Self::Numbers { values: Vec::new(), least: 0, largest: 0 }
-    }
-
     fn push(&mut self, column: &Column<'_>, rows: Range<usize>) {
         match (self, column) {
-            (Self::Text(text), column) => text.push(column, rows),
-            (Self::Numbers { values, least, largest }, Column::Values(new)) => {
-                let start = values.len();
-                match new {
-                    Values::I16(new) => values.extend(new[rows].iter().map(|&value| i64::from(value))),
-                    Values::I32(new) => values.extend(new[rows].iter().map(|&value| i64::from(value))),
-                    Values::I64(new) => values.extend_from_slice(&new[rows]),
-                }
-                for &value in &values[start..] {
-                    *least = value.min(*least);
-                    *largest = value.max(*largest);
-                }
+            (Self::Numbers(numbers), Column::Values(values)) => numbers.push(values, rows),
+            (Self::Text(text), Column::Codes { codes, dictionary }) => text.push(&codes[rows], dictionary),
+            (Self::Text(text), Column::Runs { dictionary, .. }) => {
+                let mut codes = std::mem::take(&mut text.unrolled);
+                codes.clear();
+                codes_of(column, rows, &mut codes);
+                text.push(&codes, dictionary);
+                text.unrolled = codes;
             }
-            (Self::Numbers { .. }, _) => {}
+            _ => {}
         }
     }
 
@@ -124,44 +117,31 @@ impl Pending {
     fn words(&self, rows: usize) -> usize {
         match self {
             Self::Text(text) => text.dictionary_words + (rows * text.width()).div_ceil(WORD),
-            Self::Numbers { least, largest, .. } => (rows * width(*least, *largest)).div_ceil(WORD),
+            Self::Numbers(numbers) => (rows * numbers.width()).div_ceil(WORD),
         }
     }
 
-    fn build(&self, mut column: column::Builder<'_>) {
+    fn build(&self, column: column::Builder<'_>) {
         match self {
             Self::Text(text) => text.build(column.init_text()),
-            Self::Numbers { values, least, largest } => {
-                let rows = values.len() as u32;
-                match width(*least, *largest) {
-                    1 => fill(column.reborrow().init_int8(rows), values, |value| value as i8),
-                    2 => fill(column.reborrow().init_int16(rows), values, |value| value as i16),
-                    4 => fill(column.reborrow().init_int32(rows), values, |value| value as i32),
-                    _ => fill(column.reborrow().init_int64(rows), values, |value| value),
-                }
-            }
+            Self::Numbers(numbers) => numbers.build(column),
         }
     }
 
     fn clear(&mut self) {
         match self {
             Self::Text(text) => text.clear(),
-            Self::Numbers { values, least, largest } => {
-                values.clear();
-                (*least, *largest) = (0, 0);
-            }
+            Self::Numbers(numbers) => numbers.clear(),
         }
     }
 }
 
-/// The bytes of the narrowest integer that holds both.
-fn width(least: i64, largest: i64) -> usize {
-    let holds = |bits: u32| least >= -1 << (bits - 1) && largest < 1 << (bits - 1);
-    [(1, 8), (2, 16), (4, 32)].into_iter().find(|&(_, bits)| holds(bits)).map_or(8, |(bytes, _)| bytes)
-}
-
 /// Writes all values of a list.
-fn fill<S: Copy, T: PrimitiveElement>(mut list: primitive_list::Builder<'_, T>, values: &[S], cast: impl Fn(S) -> T) {
+pub(super) fn fill<S: Copy, T: PrimitiveElement>(
+    mut list: primitive_list::Builder<'_, T>,
+    values: &[S],
+    cast: impl Fn(S) -> T,
+) {
     match list.as_slice() {
         Some(slots) => slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = cast(value)),
         None => (0..list.len()).zip(values).for_each(|(index, &value)| list.set(index, cast(value))),
@@ -169,23 +149,24 @@ fn fill<S: Copy, T: PrimitiveElement>(mut list: primitive_list::Builder<'_, T>, 
 }
 
 impl Text {
-    fn push(&mut self, column: &Column<'_>, rows: Range<usize>) {
-        let Some(dictionary) = column.dictionary() else { return };
+    fn push(&mut self, codes: &[u32], dictionary: &Dictionary) {
         self.places.resize(dictionary.len(), NO_PLACE);
-        self.batch.clear();
-        codes_of(column, rows, &mut self.batch);
         let start = self.codes.len();
         let mut all_placed = true;
-        let places = &self.places;
-        self.codes.extend(self.batch.iter().map(|&code| {
-            let place = places[code as usize];
+        self.codes.extend(codes.iter().map(|&code| {
+            let place = self.places[code as usize];
             all_placed &= place != NO_PLACE;
             place
         }));
-        if all_placed {
-            return;
+        if !all_placed {
+            self.codes.truncate(start);
+            self.place(codes, dictionary);
         }
-        for (slot, &code) in self.codes[start..].iter_mut().zip(&self.batch) {
+    }
+
+    /// Gives places to the strings that have none yet.
+    fn place(&mut self, codes: &[u32], dictionary: &Dictionary) {
+        for &code in codes {
             let place = &mut self.places[code as usize];
             if *place == NO_PLACE {
                 let string = dictionary.get(code);
@@ -193,7 +174,7 @@ impl Text {
                 self.dictionary_words += 1 + string.len() / WORD + 1;
                 self.placed.push(code);
             }
-            *slot = *place;
+            self.codes.push(*place);
         }
     }
 

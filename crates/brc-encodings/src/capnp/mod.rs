@@ -10,6 +10,7 @@
 mod decoder;
 mod encoder;
 mod messages;
+mod numbers;
 mod packing;
 #[cfg(test)]
 mod tests;

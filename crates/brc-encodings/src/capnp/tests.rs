@@ -195,7 +195,10 @@ fn the_fixed_bytes_are_what_the_library_writes() {
     let mut unpacked = vec![0; bytes.len()];
     packing::unpack(&mut &packed[..], &mut unpacked).unwrap();
     assert_eq!(unpacked, bytes);
-    assert_eq!((packed.len(), CAPNP_PACKED.read_frame_header(&packed)), (CAPNP_PACKED.frame_header_bytes(), Some(header)));
+    assert_eq!(
+        (packed.len(), CAPNP_PACKED.read_frame_header(&packed)),
+        (CAPNP_PACKED.frame_header_bytes(), Some(header))
+    );
     assert_eq!(CAPNP.frame_header_bytes() % WORD, 0);
 }
 
@@ -375,8 +378,7 @@ fn lists_are_as_narrow_as_their_numbers() {
         (i64::MAX, 8),
     ] {
         let mut encoder = CAPNP.encoder(&schema);
-        Lent::new(&schema, &vec![vec![Value::Number(number)]; 64])
-            .send(0..64, &mut Encode(encoder.as_mut()));
+        Lent::new(&schema, &vec![vec![Value::Number(number)]; 64]).send(0..64, &mut Encode(encoder.as_mut()));
         let expected = encoder.bytes();
         let mut out = Vec::new();
         encoder.finish(&mut out).unwrap();
