@@ -32,16 +32,16 @@ enum Pending {
 /// A column of strings.
 #[derive(Default)]
 struct Text {
-    /// The strings of the frame in the order in which they came.
-    dictionary: Dictionary,
+    /// The strings of all codes of the batches, which keep their meaning.
+    strings: Dictionary,
+    /// For each code of the batches, the place of its string in the frame, or [`NO_PLACE`].
+    places: Vec<u32>,
+    /// The codes of the batches that have a place, in its order: that in which they came.
+    placed: Vec<u32>,
     /// The words of the list of strings: for each a pointer, and its bytes with a NUL behind.
     dictionary_words: usize,
-    /// For each row, the place of its string there.
+    /// For each row, the place of its string.
     codes: Vec<u32>,
-    /// For each code of the batches, which keep their meaning, the place of its string, or [`NO_PLACE`].
-    places: Vec<u32>,
-    /// The codes of the batches that have a place.
-    placed: Vec<u32>,
     /// Codes of a batch that came in runs.
     unrolled: Vec<u32>,
 }
@@ -150,7 +150,10 @@ pub(super) fn fill<S: Copy, T: PrimitiveElement>(
 
 impl Text {
     fn push(&mut self, codes: &[u32], dictionary: &Dictionary) {
-        self.places.resize(dictionary.len(), NO_PLACE);
+        for code in self.strings.len()..dictionary.len() {
+            self.strings.push(dictionary.get(code as u32));
+        }
+        self.places.resize(self.strings.len(), NO_PLACE);
         let start = self.codes.len();
         let mut all_placed = true;
         self.codes.extend(codes.iter().map(|&code| {
@@ -160,19 +163,18 @@ impl Text {
         }));
         if !all_placed {
             self.codes.truncate(start);
-            self.place(codes, dictionary);
+            self.place(codes);
         }
     }
 
     /// Gives places to the strings that have none yet.
-    fn place(&mut self, codes: &[u32], dictionary: &Dictionary) {
+    fn place(&mut self, codes: &[u32]) {
         for &code in codes {
             let place = &mut self.places[code as usize];
             if *place == NO_PLACE {
-                let string = dictionary.get(code);
-                *place = self.dictionary.push(string);
-                self.dictionary_words += 1 + string.len() / WORD + 1;
+                *place = self.placed.len() as u32;
                 self.placed.push(code);
+                self.dictionary_words += 1 + self.strings.get(code).len() / WORD + 1;
             }
             self.codes.push(*place);
         }
@@ -180,13 +182,13 @@ impl Text {
 
     /// The bytes of a code.
     fn width(&self) -> usize {
-        if self.dictionary.len() <= 1 << 16 { 2 } else { 4 }
+        if self.placed.len() <= 1 << 16 { 2 } else { 4 }
     }
 
     fn build(&self, mut column: column::text::Builder<'_>) {
-        let mut strings = column.reborrow().init_dictionary(self.dictionary.len() as u32);
-        for (index, string) in self.dictionary.iter().enumerate() {
-            strings.set(index as u32, text::Reader(string));
+        let mut strings = column.reborrow().init_dictionary(self.placed.len() as u32);
+        for (place, &code) in (0..).zip(&self.placed) {
+            strings.set(place, text::Reader(self.strings.get(code)));
         }
         let rows = self.codes.len() as u32;
         match self.width() {
@@ -200,7 +202,6 @@ impl Text {
             self.places[code as usize] = NO_PLACE;
         }
         self.codes.clear();
-        self.dictionary = Dictionary::new();
         self.dictionary_words = 0;
     }
 }
