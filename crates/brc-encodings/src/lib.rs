@@ -7,6 +7,7 @@
 
 mod bincode;
 mod buren;
+mod capnp;
 pub mod chunks;
 mod compressed;
 pub mod convert;
@@ -24,6 +25,10 @@ mod registry;
 pub mod rejects;
 mod text;
 mod write_back;
+
+#[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
+#[path = "capnp/table_capnp.rs"]
+mod table_capnp;
 
 pub use convert::{Converted, convert};
 pub use description::{Description, Fact, Facts};
