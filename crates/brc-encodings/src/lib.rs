@@ -17,6 +17,7 @@ pub mod description;
 pub mod encoding;
 mod frames;
 pub mod input;
+mod json;
 pub mod ordered;
 pub mod output;
 mod registry;
