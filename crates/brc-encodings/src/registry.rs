@@ -26,6 +26,12 @@ pub fn by_name(name: &str) -> Option<&'static dyn Encoding> {
     ENCODINGS.iter().copied().find(|encoding| encoding.name() == name)
 }
 
+/// The text encoding: what tables usually come as, and what the size of all others is compared with.
+#[must_use]
+pub fn text() -> &'static dyn Encoding {
+    &csv::Csv
+}
+
 /// The encoding that a path's extension means; one that means a compression only hides it.
 #[must_use]
 pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
