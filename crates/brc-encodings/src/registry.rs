@@ -13,9 +13,15 @@ use std::path::Path;
 /// has no NUL byte, comes last.
 pub static ENCODINGS: &[&dyn Encoding] = &[
     &buren::Buren,
+<<<<<<< HEAD
     &Framed(&capnp::CAPNP),
     &Framed(&capnp::CAPNP_PACKED),
     &Framed(&bincode::Bincode),
+=======
+    &Framed(&bincode::Bincode),
+    &Framed(&capnp::CAPNP),
+    &Framed(&capnp::CAPNP_PACKED),
+>>>>>>> capnp
     &json::Json,
     &csv::Csv,
 ];
