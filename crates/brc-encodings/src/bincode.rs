@@ -5,7 +5,7 @@
 
 use crate::frames::{
     Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, LARGEST_FRAME, Layout, Malformed, RowDecoder,
-    RowEncoder, RowLayout, RowReader, RowWriter,
+    RowEncoder, RowLayout, RowReader, RowWriter, Text, written,
 };
 use ::bincode::{DefaultOptions, ErrorKind, Options};
 use brc_core::Schema;
@@ -33,8 +33,8 @@ impl Layout for Bincode {
         "rows as Rust's bincode writes tuples: simple, wide, fast to decode"
     }
 
-    fn magic(&self) -> &'static [u8] {
-        MAGIC
+    fn has_header(&self, prefix: &[u8]) -> bool {
+        prefix.starts_with(MAGIC)
     }
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {
@@ -82,14 +82,14 @@ impl Layout for Bincode {
 struct Tuples;
 
 impl RowWriter for Tuples {
-    fn begin_row(&mut self, _: usize, _: &mut Vec<u8>) {}
+    fn begin_row(&self, _: usize, _: &mut Vec<u8>) {}
 
-    fn text(&mut self, _: usize, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn text(&self, _: usize, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         write(text, out);
         Ok(())
     }
 
-    fn number(&mut self, _: usize, number: i64, out: &mut Vec<u8>) {
+    fn number(&self, _: usize, number: i64, out: &mut Vec<u8>) {
         write(&number, out);
     }
 
@@ -99,9 +99,7 @@ impl RowWriter for Tuples {
 /// Appends a value. Writing to memory fails only beyond the limit, which the writer of frames enforces itself.
 fn write(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
     let unlimited = DefaultOptions::new().with_fixint_encoding();
-    if let Err(error) = unlimited.serialize_into(out, value) {
-        unreachable!("bincode refused to write to memory: {error}");
-    }
+    written(unlimited.serialize_into(out, value));
 }
 
 impl RowLayout for Tuples {
@@ -137,10 +135,10 @@ impl<'a> RowReader<'a> for TupleReader<'a> {
     }
 
     #[inline]
-    fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
+    fn text(&mut self, _: usize) -> Result<Text<'a>, Fault> {
         let text = self.value::<&[u8]>()?;
-        self.0 = &self.0[size_of::<u64>() + text.len()..];
-        Ok(text)
+        self.0 = &self.0[size_of::<u64>()..];
+        Text::take(&mut self.0, text.len())
     }
 
     #[inline]

@@ -7,6 +7,7 @@
 
 mod bincode;
 mod buren;
+mod cbor;
 pub mod chunks;
 mod compressed;
 pub mod convert;
@@ -16,8 +17,11 @@ pub mod description;
 pub mod encoding;
 mod frames;
 pub mod input;
+mod msgpack;
+mod narrow;
 pub mod ordered;
 pub mod output;
+mod protobuf;
 mod registry;
 pub mod rejects;
 mod text;

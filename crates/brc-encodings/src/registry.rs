@@ -4,14 +4,21 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{bincode, buren, csv};
+use crate::{bincode, buren, cbor, csv, msgpack, protobuf};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
-pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren, &Framed(&bincode::Bincode), &csv::Csv];
+pub static ENCODINGS: &[&dyn Encoding] = &[
+    &buren::Buren,
+    &Framed(&bincode::Bincode),
+    &Framed(&msgpack::MsgPack),
+    &Framed(&cbor::Cbor),
+    &Framed(&protobuf::Protobuf),
+    &csv::Csv,
+];
 
 /// The encoding of that name.
 #[must_use]

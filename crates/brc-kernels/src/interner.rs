@@ -66,6 +66,45 @@ impl Interner {
     }
 }
 
+impl Interner {
+    /// The code of the name that the first `length` of some bytes are, as [`Interner::intern`] gives it. If there are
+    /// [`SHORT`] bytes or more, no step depends on the length of a short name.
+    ///
+    /// # Panics
+    /// If there are fewer than `length` bytes.
+    #[inline]
+    pub fn intern_front(&mut self, bytes: &[u8], length: usize) -> u32 {
+        let key = bytes.first_chunk().and_then(|bytes| front_key(bytes, length));
+        match key.and_then(|key| self.short.get(&key)) {
+            Some(code) => code,
+            None => self.intern(&bytes[..length]),
+        }
+    }
+}
+
+/// The key of the name that the first `length` of some bytes are, if it has one.
+#[inline]
+fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
+    const EACH: u128 = u128::from_le_bytes([1; SHORT]);
+    const PADDED: u128 = EACH * PADDING as u128;
+    const NAMES: [u128; SHORT + 1] = {
+        let mut names = [0; SHORT + 1];
+        let mut length = 1;
+        while length <= SHORT {
+            names[length] = u128::MAX >> (8 * (SHORT - length));
+            length += 1;
+        }
+        names
+    };
+    let name = *NAMES.get(length)?;
+    let word = u128::from_le_bytes(*bytes);
+    let differences = word ^ PADDED;
+    // The lowest of these bits tells of a byte without differences; those above it may be wrong.
+    let padding = differences.wrapping_sub(EACH) & !differences & (EACH << 7) & name;
+    let padded = word & name | PADDED & !name;
+    (padding == 0 && length > 0).then_some([padded as u64, (padded >> 64) as u64])
+}
+
 /// The padded form of a name that is short enough, not empty, and free of padding.
 pub(crate) fn key(name: &[u8]) -> Option<Key> {
     if name.is_empty() || name.len() > SHORT || name.contains(&PADDING) {
@@ -218,6 +257,7 @@ impl ShortNames {
     }
 
     /// The slot in which a name lies, if it does.
+    #[inline]
     pub(crate) fn find(&self, key: &Key) -> Option<usize> {
         let hash = self.hash.hash(key);
         let home = self.home(hash, self.displacements[self.group(hash)]);
@@ -424,6 +464,9 @@ mod tests {
         for (name, &code) in &oracle {
             assert_eq!(interner.dictionary().get(code), name.as_slice());
             assert_eq!(interner.get(name), Some(code));
+            for behind in [&b""[..], b"\n", b"0123456789abcdef", b"\x0b\n\n\x0a\x0b\n\n\n\n\n\n\n\n\n\n\n"] {
+                assert_eq!(interner.intern_front(&[name, behind].concat(), name.len()), code);
+            }
         }
         assert_eq!(interner.get(b"never seen"), None);
     }
@@ -473,6 +516,19 @@ mod tests {
         names.extend((0..=255u8).map(|byte| [b"0123456789abcde".as_slice(), &[byte]].concat()));
         for level in Level::available() {
             check(level, &names);
+        }
+    }
+
+    #[test]
+    fn names_in_front_of_other_bytes_are_new_once() {
+        for level in Level::available() {
+            let mut interner = Interner::new(level);
+            for name in ["", "a", "Abha", "a\nb", "sixteen bytes it", "seventeen bytes i"] {
+                let code = interner.intern_front(format!("{name}\n and what is behind it").as_bytes(), name.len());
+                assert_eq!(interner.dictionary().get(code), name.as_bytes());
+                assert_eq!(interner.intern_front(name.as_bytes(), name.len()), code);
+            }
+            assert_eq!(interner.dictionary().len(), 6);
         }
     }
 

@@ -2,8 +2,9 @@
 
 use super::{DecodeError, FrameDecoder, Malformed};
 use crate::delivery::Delivery;
+use crate::narrow::Narrow;
 use crate::text::{BATCH_ROWS, Gathered};
-use brc_core::{Column, DataType, Schema};
+use brc_core::{Column, DataType, Schema, Values};
 
 /// How an encoding lays the values of a row one after the other.
 pub(crate) trait RowLayout: Send + 'static {
@@ -23,13 +24,31 @@ pub(crate) trait RowReader<'a> {
     fn begin_row(&mut self, columns: usize) -> Result<(), Fault>;
 
     /// A string.
-    fn text(&mut self, column: usize) -> Result<&'a [u8], Fault>;
+    fn text(&mut self, column: usize) -> Result<Text<'a>, Fault>;
 
     /// A decimal, in units of its column's scale.
     fn number(&mut self, column: usize) -> Result<i64, Fault>;
 
     /// Ends the row.
     fn end_row(&mut self) -> Result<(), Fault>;
+}
+
+/// A string within some bytes. Those behind it are at hand, so that it may be looked up without a copy of its own length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Text<'a> {
+    from: &'a [u8],
+    length: usize,
+}
+
+impl<'a> Text<'a> {
+    /// Takes a string of so many bytes off the front of some.
+    #[inline]
+    pub(crate) fn take(bytes: &mut &'a [u8], length: impl TryInto<usize>) -> Result<Self, Fault> {
+        let length = length.try_into().unwrap_or(usize::MAX);
+        let from = *bytes;
+        *bytes = from.get(length..).ok_or(Fault::CutOff)?;
+        Ok(Self { from, length })
+    }
 }
 
 /// Why the next value cannot be taken.
@@ -42,6 +61,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    #[cold]
     pub(crate) fn new(reason: impl Into<String>) -> Self {
         Self::Malformed(reason.into())
     }
@@ -57,6 +77,7 @@ impl Fault {
 /// The decoder of such frames.
 pub(crate) struct RowDecoder<L> {
     columns: Vec<Gathered>,
+    narrow: Vec<Narrow>,
     rows: usize,
     layout: std::marker::PhantomData<L>,
 }
@@ -65,7 +86,8 @@ impl<L: RowLayout> RowDecoder<L> {
     pub(crate) fn new(schema: &Schema, projection: &[usize]) -> Self {
         let gathered = |(column, field)| Gathered::new(field, projection.contains(&column));
         let columns = schema.fields().iter().enumerate().map(gathered).collect();
-        Self { columns, rows: 0, layout: std::marker::PhantomData }
+        let narrow = schema.fields().iter().map(|_| Narrow::default()).collect();
+        Self { columns, narrow, rows: 0, layout: std::marker::PhantomData }
     }
 
     /// Where the first row ends that ends at `least` or later, as [`super::Layout::row_end`] wants it.
@@ -90,7 +112,10 @@ impl<L: RowLayout> RowDecoder<L> {
         reader.begin_row(self.columns.len())?;
         for (index, column) in self.columns.iter_mut().enumerate() {
             match column {
-                Gathered::Strings { interner, codes } => codes.push(interner.intern(reader.text(index)?)),
+                Gathered::Strings { interner, codes } => {
+                    let text = reader.text(index)?;
+                    codes.push(interner.intern_front(text.from, text.length));
+                }
                 Gathered::Numbers(numbers) => numbers.push(reader.number(index)?),
                 Gathered::SkippedStrings => {
                     reader.text(index)?;
@@ -104,7 +129,7 @@ impl<L: RowLayout> RowDecoder<L> {
     }
 
     fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), DecodeError> {
-        let columns: Vec<Column<'_>> = self.columns.iter().map(Gathered::lend).collect();
+        let columns: Vec<Column<'_>> = self.columns.iter().zip(&mut self.narrow).map(lend).collect();
         let outcome = delivery.batch(self.rows, &columns);
         self.forget();
         Ok(outcome?)
@@ -113,6 +138,13 @@ impl<L: RowLayout> RowDecoder<L> {
     fn forget(&mut self) {
         self.columns.iter_mut().for_each(Gathered::clear);
         self.rows = 0;
+    }
+}
+
+fn lend<'a>((column, narrow): (&'a Gathered, &'a mut Narrow)) -> Column<'a> {
+    match column.lend() {
+        Column::Values(Values::I64(numbers)) => Column::Values(narrow.lend(numbers)),
+        column => column,
     }
 }
 

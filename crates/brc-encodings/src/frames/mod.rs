@@ -16,6 +16,7 @@ mod decoder;
 mod encoder;
 mod encoding;
 mod file;
+mod numbers;
 mod scanner;
 mod stream;
 mod table;
@@ -27,9 +28,10 @@ use crate::delivery::Delivery;
 use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 
-pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader};
+pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, Text};
 pub(crate) use encoder::{RowEncoder, RowWriter};
 pub(crate) use encoding::Framed;
+use numbers::Numbers;
 
 /// The version of the files that are written.
 pub(crate) const VERSION: u32 = 1;
@@ -96,6 +98,13 @@ impl FrameHeader {
     }
 }
 
+/// For what is written to memory, which cannot fail.
+pub(crate) fn written<T, E>(outcome: Result<T, E>) {
+    if outcome.is_err() {
+        unreachable!("memory was not written");
+    }
+}
+
 /// CRC-32C.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
@@ -112,13 +121,13 @@ pub(crate) trait Layout: Sync {
     /// One line on what it is.
     fn about(&self) -> &'static str;
 
-    /// The first bytes of every file that has a header.
-    fn magic(&self) -> &'static [u8];
+    /// Whether a file that starts with these bytes has a header.
+    fn has_header(&self, prefix: &[u8]) -> bool;
 
     /// The header of a file.
     fn file_header(&self, header: &FileHeader) -> Vec<u8>;
 
-    /// Reads the header of a file that begins with the magic, and its length.
+    /// Reads the header of a file that has one, and its length.
     ///
     /// # Errors
     /// What is wrong with it.

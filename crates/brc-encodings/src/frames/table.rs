@@ -62,7 +62,7 @@ impl FramesTable {
 /// The columns of a table, and how long its header is, if it has one.
 fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> Result<(Schema, Option<usize>)> {
     let path = &input.path;
-    if !input.prefix.starts_with(layout.magic()) {
+    if !layout.has_header(&input.prefix) {
         let name = layout.name();
         let unknown = format!("has no header of {name} files that tells its columns: add --schema if it is one");
         return match &options.schema {
