@@ -2,8 +2,9 @@
 //!
 //! A file that `brc` writes is cut into *chunks*: pieces of whole rows that are compressed by themselves, each with its
 //! lengths in a place that the standard leaves to applications (a skippable frame, an extra field). So a reader finds all
-//! chunks by hopping from one to the next, without decompressing anything, and workers decompress them side by side. A
-//! file that another tool wrote has no such marks and is read as a stream.
+//! chunks by hopping from one to the next, without decompressing anything, and workers decompress them side by side. What
+//! marks the end makes a file that was cut between two chunks an error, where most formats would take it for a whole one.
+//! A file that another tool wrote has no such marks and is read as a stream.
 
 use crate::DecompressError;
 use std::io::{self, Read};
@@ -17,7 +18,7 @@ pub trait FileFormat: Sync {
     fn extensions(&self) -> &'static [&'static str];
 
     /// Whether a file that starts with these bytes is one of its files. Some formats have no magic number worth the name:
-    /// those look further than the first bytes.
+    /// those look further than the first bytes, and should be given 16 KiB of them, or all there are.
     fn sniff(&self, prefix: &[u8]) -> bool;
 
     /// What stands before the first chunk.

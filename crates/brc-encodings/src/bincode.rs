@@ -33,8 +33,8 @@ impl Layout for Bincode {
         "rows as Rust's bincode writes tuples: simple, wide, fast to decode"
     }
 
-    fn has_header(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(MAGIC)
+    fn magic(&self) -> &'static [u8] {
+        MAGIC
     }
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {

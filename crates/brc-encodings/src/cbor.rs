@@ -49,8 +49,8 @@ impl Layout for Cbor {
         "rows as CBOR arrays, one after the other: compact, an Internet standard"
     }
 
-    fn has_header(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(MAGIC)
+    fn magic(&self) -> &'static [u8] {
+        MAGIC
     }
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {

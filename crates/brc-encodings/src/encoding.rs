@@ -28,6 +28,12 @@ pub trait Encoding: Sync {
     /// Why not.
     fn can_hold(&self, schema: &Schema) -> Result<(), String>;
 
+    /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for plain text, in
+    /// which a digit that became another one is another number.
+    fn detects_damage(&self) -> bool {
+        true
+    }
+
     /// Whether the encoding compresses its blocks itself. Files of all others are compressed as a whole, in chunks.
     fn compresses_blocks(&self) -> bool {
         false

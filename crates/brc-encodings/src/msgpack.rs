@@ -41,8 +41,8 @@ impl Layout for MsgPack {
         "rows as MessagePack arrays: compact, read by many languages"
     }
 
-    fn has_header(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(MAGIC)
+    fn magic(&self) -> &'static [u8] {
+        MAGIC
     }
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {

@@ -4,7 +4,7 @@
 //! carriage return, NUL or backslash in them is written as `\t`, `\r`, `\0` or `\\`, so that a line is always a row.
 
 use crate::output::Output;
-use brc_core::{Error, Reject, Rejects, Result, Table};
+use brc_core::{Error, Reject, Rejects, Result, RowPlace, Table};
 use std::io::Write;
 
 const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
@@ -44,13 +44,15 @@ impl RejectLog {
     /// Adds the rejects of the next split, before which there are `lines_before` lines.
     pub(crate) fn add(&mut self, table: &dyn Table, lines_before: u64, rejects: &Rejects) -> Result<()> {
         for reject in rejects.iter() {
+            let line = lines_before + reject.line_in_split + 1;
+            if self.file.is_some() {
+                self.line(table, line, &reject)?;
+            }
             if self.count == self.limit {
-                return Err(Error::TooManyRejects { path: table.path().to_owned(), limit: self.limit });
+                let place = RowPlace { line, byte: reject.byte, column: None };
+                return Err(Error::TooManyRejects { path: table.path().to_owned(), place, limit: self.limit });
             }
             self.count += 1;
-            if self.file.is_some() {
-                self.line(table, lines_before + reject.line_in_split + 1, &reject)?;
-            }
         }
         Ok(())
     }

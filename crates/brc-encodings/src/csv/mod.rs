@@ -34,6 +34,10 @@ impl Encoding for Csv {
         guess::is_text(prefix)
     }
 
+    fn detects_damage(&self) -> bool {
+        false
+    }
+
     fn can_hold(&self, schema: &Schema) -> Result<(), String> {
         let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
         match schema.fields().iter().find(|field| strange(field.data_type)) {

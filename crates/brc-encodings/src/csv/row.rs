@@ -23,6 +23,9 @@ pub(super) fn parse<'a>(
         return Err(BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) });
     }
     let last = schema.fields().len() - 1;
+    if line.is_empty() && last > 0 {
+        return Err(BadRow { column: None, fault: RowFault::EmptyLine });
+    }
     let mut rest = line;
     for (column, field) in schema.fields().iter().enumerate() {
         let bad = |fault| BadRow { column: Some(column), fault };
@@ -67,7 +70,7 @@ mod tests {
 
     #[test]
     fn bad_rows_say_what_and_where() {
-        assert_eq!(fault(b""), (Some(0), RowFault::MissingSeparator(b';')));
+        assert_eq!(fault(b""), (None, RowFault::EmptyLine));
         assert_eq!(fault(b"a"), (Some(0), RowFault::MissingSeparator(b';')));
         assert_eq!(fault(b";1.0"), (Some(0), RowFault::EmptyName));
         assert_eq!(fault(b"a\0;1.0"), (Some(0), RowFault::NulByte));

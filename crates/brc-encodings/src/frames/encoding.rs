@@ -24,7 +24,7 @@ impl Encoding for Framed {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        self.0.has_header(prefix)
+        prefix.starts_with(self.0.magic())
     }
 
     fn can_hold(&self, schema: &Schema) -> Result<(), String> {

@@ -121,13 +121,13 @@ pub(crate) trait Layout: Sync {
     /// One line on what it is.
     fn about(&self) -> &'static str;
 
-    /// Whether a file that starts with these bytes has a header.
-    fn has_header(&self, prefix: &[u8]) -> bool;
+    /// The first bytes of every file that has a header.
+    fn magic(&self) -> &'static [u8];
 
     /// The header of a file.
     fn file_header(&self, header: &FileHeader) -> Vec<u8>;
 
-    /// Reads the header of a file that has one, and its length.
+    /// Reads the header of a file that begins with the magic, and its length.
     ///
     /// # Errors
     /// What is wrong with it.

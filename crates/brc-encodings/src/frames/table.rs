@@ -62,7 +62,10 @@ impl FramesTable {
 /// The columns of a table, and how long its header is, if it has one.
 fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> Result<(Schema, Option<usize>)> {
     let path = &input.path;
-    if !layout.has_header(&input.prefix) {
+    if input.prefix.len() < layout.magic().len() && layout.magic().starts_with(&input.prefix) {
+        return Err(Error::corrupt(path, "header", "the file ends within it"));
+    }
+    if !input.prefix.starts_with(layout.magic()) {
         let name = layout.name();
         let unknown = format!("has no header of {name} files that tells its columns: add --schema if it is one");
         return match &options.schema {

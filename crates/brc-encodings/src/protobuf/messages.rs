@@ -4,22 +4,19 @@
 use brc_core::{DataType, Schema};
 use prost::Message;
 
-/// The first message of a file.
+/// What the columns of a file are.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Header {
-    /// Tells this kind of file.
-    #[prost(string, tag = "1")]
-    pub(super) name: String,
-    #[prost(fixed32, tag = "2")]
+    #[prost(fixed32, tag = "1")]
     pub(super) version: u32,
     /// The columns, with the scales of decimals.
-    #[prost(string, tag = "3")]
+    #[prost(string, tag = "2")]
     pub(super) schema: String,
     /// CRC-32C of the schema.
-    #[prost(fixed32, tag = "4")]
+    #[prost(fixed32, tag = "3")]
     pub(super) checksum: u32,
     /// What a row is, for programs that have no schema of this table.
-    #[prost(message, optional, tag = "5")]
+    #[prost(message, optional, tag = "4")]
     pub(super) rows: Option<FileDescriptor>,
 }
 

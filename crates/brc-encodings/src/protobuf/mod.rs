@@ -1,6 +1,6 @@
 //! Rows as protobuf messages, each with its length before it: what `parseDelimitedFrom` and its like read.
 //!
-//! The first message of a file is a [`Header`], which carries the descriptor of the rows' message, so that a reader needs
+//! A file starts with a message that tells its kind and with a [`Header`], which carries the descriptor of the rows' message, so that a reader needs
 //! nothing but the file. Before the rows of each frame stands a [`Frame`]. `schemas/table.proto` describes all of it.
 //! Files of other programs are read as well, if they are nothing but rows: strings as `bytes` or `string`, decimals as
 //! `sint64`, numbered as the columns are. A field that is missing is empty or zero, as protobuf has it. One that the
@@ -15,13 +15,12 @@ use crate::frames::{
 use brc_core::Schema;
 use messages::{Frame, Header};
 use prost::Message;
-use prost::encoding::decode_varint;
 use rows::Messages;
 
 pub(crate) struct Protobuf;
 
-/// The text in the first field of a header.
-const NAME: &str = "brc-protobuf";
+/// A message of one string, with its length.
+const MAGIC: &[u8] = b"\x0e\x0a\x0cbrc-protobuf";
 
 /// The length of a frame header, and four numbers of fixed length, each with its key.
 const FRAME_BYTES: usize = 1 + 4 * (1 + 4);
@@ -39,24 +38,24 @@ impl Layout for Protobuf {
         "rows as length-delimited Protocol Buffers messages: typed, read by many languages"
     }
 
-    fn has_header(&self, prefix: &[u8]) -> bool {
-        let mut message = prefix;
-        let length = decode_varint(&mut message).is_ok();
-        length && message.strip_prefix(&[0x0a, NAME.len() as u8]).is_some_and(|text| text.starts_with(NAME.as_bytes()))
+    fn magic(&self) -> &'static [u8] {
+        MAGIC
     }
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {
         // A schema that came as text is one.
         let rows = Schema::parse(&header.schema).ok().map(|schema| messages::describe(&schema));
         let FileHeader { version, schema, checksum } = header.clone();
-        Header { name: NAME.to_owned(), version, schema, checksum, rows }.encode_length_delimited_to_vec()
+        let mut bytes = MAGIC.to_vec();
+        written(Header { version, schema, checksum, rows }.encode_length_delimited(&mut bytes));
+        bytes
     }
 
-    fn read_file_header(&self, mut bytes: &[u8]) -> Result<(FileHeader, usize), String> {
-        let all = bytes.len();
-        let header = Header::decode_length_delimited(&mut bytes).map_err(|error| error.to_string())?;
+    fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
+        let mut rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
+        let header = Header::decode_length_delimited(&mut rest).map_err(|error| error.to_string())?;
         let Header { version, schema, checksum, .. } = header;
-        Ok((FileHeader { version, schema, checksum }, all - bytes.len()))
+        Ok((FileHeader { version, schema, checksum }, bytes.len() - rest.len()))
     }
 
     fn frame_header_bytes(&self) -> usize {

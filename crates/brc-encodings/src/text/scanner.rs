@@ -13,6 +13,9 @@ use std::time::Instant;
 /// How many rows are gathered before they are delivered: as many as stay in the first-level cache.
 pub(crate) const BATCH_ROWS: usize = 4096;
 
+/// What some programs put before a text in UTF-8: no part of its first row.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 pub(super) struct TextScanner<'t> {
     table: &'t TextTable,
     pieces: Pieces<'t>,
@@ -40,7 +43,11 @@ impl Scanner for TextScanner<'_> {
         if !self.pieces.start(split)? {
             return Ok(None);
         }
-        while let Some(piece) = self.pieces.next()? {
+        while let Some(mut piece) = self.pieces.next()? {
+            if piece.byte == 0 && piece.window.text().starts_with(BYTE_ORDER_MARK) {
+                piece.window.advance(BYTE_ORDER_MARK.len());
+                piece.byte += BYTE_ORDER_MARK.len() as u64;
+            }
             if piece.cut_off {
                 let bad = BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) };
                 delivery.bad_row(piece.window.text(), piece.byte, bad)?;
