@@ -65,6 +65,8 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         // Damaged first bytes, or none: the encoding itself knows best what is wrong with them.
         (Some(named), _) if input.prefix.is_empty() => Ok(named),
         (Some(named), None) => Ok(named),
+        // Rows without a header may by chance have no byte that text has not.
+        (Some(named), Some(seen)) if named.may_lack_header() && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => {
             // Text can be anything, but what is named as something else and is only text is not what it should be.
             let damaged = seen.name() == csv::Csv.name();
