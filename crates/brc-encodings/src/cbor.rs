@@ -9,7 +9,7 @@
 
 use crate::frames::{
     Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed, RowDecoder, RowEncoder, RowLayout,
-    RowReader, RowWriter, Text, written,
+    RowReader, RowWriter, take_text, written,
 };
 use brc_core::Schema;
 use minicbor::data::Type;
@@ -180,7 +180,7 @@ impl<'a> ArrayReader<'a> {
     }
 
     /// A string that is not checked to be UTF-8: strings may hold any bytes.
-    fn long_text(&mut self) -> Result<Text<'a>, Fault> {
+    fn long_text(&mut self) -> Result<&'a [u8], Fault> {
         let initial = *self.rest.first().ok_or(Fault::CutOff)?;
         // The length of a string, text or bytes, is written as a number is, apart from the first three bits.
         let length = match initial {
@@ -189,7 +189,7 @@ impl<'a> ArrayReader<'a> {
             _ => return Err(Fault::new(format!("{} is not a string", kind(self.rest)))),
         };
         self.rest = length.1;
-        Text::take(&mut self.rest, length.0)
+        take_text(&mut self.rest, length.0)
     }
 }
 
@@ -241,11 +241,11 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
     }
 
     #[inline]
-    fn text(&mut self, _: usize) -> Result<Text<'a>, Fault> {
+    fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
         match self.rest.split_first() {
             Some((&initial @ 0x60..0x78, rest)) => {
                 self.rest = rest;
-                Text::take(&mut self.rest, initial & 0x1f)
+                take_text(&mut self.rest, initial & 0x1f)
             }
             _ => self.long_text(),
         }

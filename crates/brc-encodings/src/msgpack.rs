@@ -8,7 +8,7 @@
 
 use crate::frames::{
     Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed, RowDecoder, RowEncoder, RowLayout,
-    RowReader, RowWriter, Text, written,
+    RowReader, RowWriter, take_text, written,
 };
 use brc_core::Schema;
 use rmp::Marker;
@@ -167,13 +167,13 @@ impl<'a> ArrayReader<'a> {
         }
     }
 
-    fn long_text(&mut self) -> Result<Text<'a>, Fault> {
+    fn long_text(&mut self) -> Result<&'a [u8], Fault> {
         let length = match Marker::from_u8(*self.0.first().ok_or(Fault::CutOff)?) {
             Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => self.take(decode::read_bin_len),
             _ => self.take(decode::read_str_len),
         };
         match length {
-            Ok(length) => Text::take(&mut self.0, length),
+            Ok(length) => take_text(&mut self.0, length),
             Err(ValueReadError::TypeMismatch(marker)) => Err(Fault::new(format!("{marker:?} is not a string"))),
             Err(_) => Err(Fault::CutOff),
         }
@@ -198,11 +198,11 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
     }
 
     #[inline]
-    fn text(&mut self, _: usize) -> Result<Text<'a>, Fault> {
+    fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
         match self.0.split_first() {
             Some((&marker @ 0xa0..=0xbf, rest)) => {
                 self.0 = rest;
-                Text::take(&mut self.0, marker & 0x1f)
+                take_text(&mut self.0, marker & 0x1f)
             }
             _ => self.long_text(),
         }

@@ -28,7 +28,7 @@ use crate::delivery::Delivery;
 use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 
-pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, Text};
+pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, take_text};
 pub(crate) use encoder::{RowEncoder, RowWriter};
 pub(crate) use encoding::Framed;
 use numbers::Numbers;

@@ -411,13 +411,13 @@ fn rows_without_frames_are_read() {
             let bytes = rows.foreign(*layout);
             let (first, second) = bytes.split_at(bytes.len() / 3);
             let compressed = compressed([(first, 0), (second, 0)]);
-            for (split, threads) in [(1, 2), (10_000, 8), (1 << 30, 1)] {
+            for (split, threads) in [(10_000, 8), (1 << 30, 1), (1, 2)] {
+                if split == 1 && rows.rows.len() > 1000 {
+                    continue;
+                }
                 for input in [file(&bytes), stream(&bytes, 991), file(&compressed)] {
                     let found = read(open(*layout, input, Some(&rows.schema), split), threads).unwrap();
                     assert!(found == rows.rows, "{}", layout.name());
-                }
-                if rows.rows.len() > 1000 {
-                    break;
                 }
             }
         }

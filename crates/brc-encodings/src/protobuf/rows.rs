@@ -1,6 +1,6 @@
 //! The message of a row.
 
-use crate::frames::{Fault, RowLayout, RowReader, RowWriter, Text};
+use crate::frames::{Fault, RowLayout, RowReader, RowWriter, take_text};
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint, sint64};
 
 /// A row is a message with its length before it.
@@ -107,7 +107,17 @@ impl<'a> MessageReader<'a> {
     /// Takes a number that belongs to the row.
     #[inline]
     fn varint(&mut self) -> Result<u64, Fault> {
-        let number = decode_varint(&mut self.rest).map_err(|error| Fault::new(error.to_string()))?;
+        let number = match *self.rest {
+            [low @ ..0x80, ..] => {
+                self.rest = &self.rest[1..];
+                low.into()
+            }
+            [low, high @ ..0x80, ..] => {
+                self.rest = &self.rest[2..];
+                u64::from(low & 0x7f) | u64::from(high) << 7
+            }
+            _ => decode_varint(&mut self.rest).map_err(|error| Fault::new(error.to_string()))?,
+        };
         if self.rest.len() < self.behind { Err(beyond()) } else { Ok(number) }
     }
 }
@@ -141,12 +151,12 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
     }
 
     #[inline]
-    fn text(&mut self, column: usize) -> Result<Text<'a>, Fault> {
+    fn text(&mut self, column: usize) -> Result<&'a [u8], Fault> {
         if !self.key(column, WireType::LengthDelimited)? {
-            return Text::take(&mut self.rest, 0usize);
+            return take_text(&mut self.rest, 0usize);
         }
         let length = self.varint()?;
-        match Text::take(&mut self.rest, length) {
+        match take_text(&mut self.rest, length) {
             Ok(text) if self.rest.len() >= self.behind => Ok(text),
             _ => Err(beyond()),
         }
