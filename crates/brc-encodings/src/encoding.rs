@@ -69,7 +69,8 @@ pub trait Encoding: Sync {
     /// # Errors
     /// As for [`Encoding::open`].
     fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
-        Ok(Description::of_table(self.name(), self.open(input, options)?.as_ref()))
+        let compression = input.compression.map_or("none", |compression| compression.name());
+        Ok(Description::of_table(self.name(), compression, self.open(input, options)?.as_ref()))
     }
 
     /// Reads a whole file with up to `threads` threads and checks everything that can be checked: at least that all of
