@@ -131,7 +131,7 @@ fn many_keys() -> Rows {
 
 /// So many columns that neither a row's beginning nor the number of a field fits one byte.
 fn wide_rows() -> Rows {
-    let name = |column: usize| format!("c{column}:{}", if column % 3 == 0 { "string" } else { "int" });
+    let name = |column: usize| format!("c{column}:{}", if column.is_multiple_of(3) { "string" } else { "int" });
     let schema = (0..40).map(name).collect::<Vec<_>>().join(",");
     let value = |row: usize, column: usize| match column % 3 {
         0 => Value::Text(vec![b'v'; (row + column) % 9]),
