@@ -16,6 +16,7 @@ mod decoder;
 mod encoder;
 mod encoding;
 mod file;
+mod forms;
 mod numbers;
 mod scanner;
 mod stream;
@@ -31,6 +32,7 @@ use std::ops::Range;
 pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, take_text};
 pub(crate) use encoder::{RowEncoder, RowWriter};
 pub(crate) use encoding::Framed;
+pub(crate) use forms::{Form, take_integer};
 use numbers::Numbers;
 
 /// The version of the files that are written.
