@@ -28,7 +28,7 @@ const SELF_DESCRIBED: &[u8] = b"\xd9\xd9\xf7";
 
 /// The tag of the byte strings before frames: "brcf". It is among those that are given to whoever comes first, and was
 /// given to nobody.
-const FRAME_TAG: u32 = u32::from_be_bytes(*b"brcf");
+const FRAME_TAG: u64 = u32::from_be_bytes(*b"brcf") as u64;
 
 /// A tag of four bytes, and a string of sixteen.
 const FRAME_BYTES: usize = 5 + 1 + 16;
@@ -75,7 +75,7 @@ impl Layout for Cbor {
 
     fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
         let mut encoder = Encoder::new(out);
-        let tag = minicbor::data::Tag::new(FRAME_TAG.into());
+        let tag = minicbor::data::Tag::new(FRAME_TAG);
         written(encoder.tag(tag).and_then(|encoder| encoder.bytes(&header.to_bytes())).map(drop));
     }
 
@@ -83,7 +83,7 @@ impl Layout for Cbor {
         let mut decoder = Decoder::new(bytes);
         let tag = decoder.tag().ok()?;
         let bytes = decoder.bytes().ok()?.try_into().ok()?;
-        (tag.as_u64() == FRAME_TAG.into()).then(|| FrameHeader::from_bytes(bytes))?
+        (tag.as_u64() == FRAME_TAG).then(|| FrameHeader::from_bytes(bytes))?
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {

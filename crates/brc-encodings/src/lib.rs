@@ -17,6 +17,7 @@ pub mod description;
 pub mod encoding;
 mod frames;
 pub mod input;
+mod json;
 mod msgpack;
 mod narrow;
 pub mod ordered;

@@ -4,7 +4,7 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{bincode, buren, cbor, csv, msgpack, protobuf};
+use crate::{bincode, buren, cbor, csv, json, msgpack, protobuf};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
@@ -17,6 +17,7 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),
     &Framed(&protobuf::Protobuf),
+    &json::Json,
     &csv::Csv,
 ];
 
@@ -65,8 +66,10 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         // Damaged first bytes, or none: the encoding itself knows best what is wrong with them.
         (Some(named), _) if input.prefix.is_empty() => Ok(named),
         (Some(named), None) => Ok(named),
-        // Rows without a header may by chance have no byte that text has not.
-        (Some(named), Some(seen)) if named.may_lack_header() && seen.name() == csv::Csv.name() => Ok(named),
+        // Rows without a header may by chance look like text.
+        (Some(named), Some(seen)) if named.may_lack_header() && !seen.detects_damage() => Ok(named),
+        // Any text looks like csv, also one of another kind that begins with a bad row.
+        (Some(named), Some(seen)) if !named.detects_damage() && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => {
             // Text can be anything, but what is named as something else and is only text is not what it should be.
             let damaged = seen.name() == csv::Csv.name();

@@ -65,6 +65,7 @@ impl<W: RowWriter> RowEncoder<W> {
     }
 }
 
+#[inline]
 fn write_number(writer: &impl RowWriter, columns: usize, column: usize, number: i64, out: &mut Vec<u8>) {
     if column == 0 {
         writer.begin_row(columns, out);
