@@ -2,7 +2,7 @@
 
 use brc_core::{Error, Result};
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -70,6 +70,22 @@ impl Input {
             Source::File { length, .. } => Some(length),
             Source::Stream(_) => None,
         }
+    }
+
+    /// The source as a file that can be read at any place. What comes through a pipe is put into a nameless file first.
+    ///
+    /// # Errors
+    /// If there is no room for that.
+    pub fn into_file(self) -> Result<File> {
+        let Self { path, prefix, source } = self;
+        let mut rest = match source {
+            Source::File { file, .. } => return Ok(file),
+            Source::Stream(rest) => rest,
+        };
+        let mut file = tempfile::tempfile().map_err(Error::io(&path, "make a temporary file for"))?;
+        let copied = file.write_all(&prefix).and_then(|()| io::copy(&mut rest, &mut file));
+        copied.map_err(Error::io(&path, "copy to a temporary file"))?;
+        Ok(file)
     }
 
     /// Takes a stream.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod buren;
+mod columnar;
 pub mod convert;
 mod csv;
 pub mod description;
@@ -13,6 +14,7 @@ pub mod encoding;
 pub mod input;
 pub mod ordered;
 pub mod output;
+mod parquet;
 mod registry;
 pub mod rejects;
 mod write_back;
