@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrow;
 mod buren;
 mod columnar;
 pub mod convert;

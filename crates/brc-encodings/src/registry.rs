@@ -2,13 +2,13 @@
 
 use crate::encoding::Encoding;
 use crate::input::Input;
-use crate::{buren, csv, parquet};
+use crate::{arrow, buren, csv, parquet};
 use brc_core::{Error, Result};
 use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
-pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren, &parquet::Parquet, &csv::Csv];
+pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren, &parquet::Parquet, &arrow::Arrow, &csv::Csv];
 
 /// The encoding of that name.
 #[must_use]
