@@ -134,13 +134,7 @@ fn lay_out(columns: &[Rows], rows: usize) -> (Vec<u8>, Vec<BatchMeta>) {
 }
 
 /// Appends a record batch whose buffers are at these places of its body.
-fn append(
-    rows: usize,
-    body: &[u8],
-    buffers: Vec<Range<usize>>,
-    codec: Option<Codec>,
-    out: &mut Vec<u8>,
-) -> BatchMeta {
+fn append(rows: usize, body: &[u8], buffers: Vec<Range<usize>>, codec: Option<Codec>, out: &mut Vec<u8>) -> BatchMeta {
     let message = messages::batch(rows, buffers.len(), &buffers, codec.map(|codec| codec.id));
     let start = out.len();
     out.extend_from_slice(&message);

@@ -42,12 +42,7 @@ pub(super) fn batch(rows: usize, columns: usize, buffers: &[Range<usize>], codec
 }
 
 /// The message of the dictionary of that number.
-pub(super) fn dictionary(
-    id: i64,
-    values: usize,
-    buffers: &[Range<usize>],
-    codec: Option<CompressionType>,
-) -> Vec<u8> {
+pub(super) fn dictionary(id: i64, values: usize, buffers: &[Range<usize>], codec: Option<CompressionType>) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let data = Some(flat_batch(&mut builder, values, 1, buffers, codec));
     let header = DictionaryBatch::create(&mut builder, &DictionaryBatchArgs { id, data, isDelta: false });
@@ -128,13 +123,7 @@ fn flat_batch<'a>(
     let compression = codec.map(|codec| {
         BodyCompression::create(builder, &BodyCompressionArgs { codec, method: BodyCompressionMethod::BUFFER })
     });
-    let batch = RecordBatchArgs {
-        length: rows as i64,
-        nodes,
-        buffers: flat,
-        compression,
-        variadicBufferCounts: None,
-    };
+    let batch = RecordBatchArgs { length: rows as i64, nodes, buffers: flat, compression, variadicBufferCounts: None };
     RecordBatch::create(builder, &batch)
 }
 
@@ -158,9 +147,8 @@ fn flat_field<'a>(
     data_type: DataType,
     dictionary: Option<i64>,
 ) -> WIPOffset<Field<'a>> {
-    let int = |builder: &mut FlatBufferBuilder<'a>, bits| {
-        Int::create(builder, &IntArgs { bitWidth: bits, is_signed: true })
-    };
+    let int =
+        |builder: &mut FlatBufferBuilder<'a>, bits| Int::create(builder, &IntArgs { bitWidth: bits, is_signed: true });
     let name = Some(builder.create_string(name));
     let (type_type, type_) = match data_type {
         DataType::String => (Type::Utf8, Utf8::create(builder, &Utf8Args {}).as_union_value()),
@@ -171,23 +159,13 @@ fn flat_field<'a>(
         _ => (Type::Int, int(builder, 64).as_union_value()),
     };
     let dictionary = dictionary.map(|id| {
-        let encoding = DictionaryEncodingArgs {
-            id,
-            indexType: Some(int(builder, 32)),
-            ..DictionaryEncodingArgs::default()
-        };
+        let encoding =
+            DictionaryEncodingArgs { id, indexType: Some(int(builder, 32)), ..DictionaryEncodingArgs::default() };
         DictionaryEncoding::create(builder, &encoding)
     });
     // Some readers expect an empty list of children rather than none.
     let children = Some(builder.create_vector::<WIPOffset<Field<'_>>>(&[]));
-    let field = FieldArgs {
-        name,
-        nullable: false,
-        type_type,
-        type_: Some(type_),
-        dictionary,
-        children,
-        custom_metadata: None,
-    };
+    let field =
+        FieldArgs { name, nullable: false, type_type, type_: Some(type_), dictionary, children, custom_metadata: None };
     Field::create(builder, &field)
 }

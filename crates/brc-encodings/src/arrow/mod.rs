@@ -98,15 +98,17 @@ fn describe(table: &ArrowTable) -> Description {
         ("footer", Fact::Bytes(table.footer_bytes)),
     ]);
     let columns = (0..table.columns.len()).map(|column| describe_column(table, column)).collect();
-    let batches = table.batches.iter().map(|batch| {
-        vec![("rows", Fact::Count(batch.rows as u64)), ("stored", Fact::Bytes(batch.bytes))]
-    });
+    let batches = table
+        .batches
+        .iter()
+        .map(|batch| vec![("rows", Fact::Count(batch.rows as u64)), ("stored", Fact::Bytes(batch.bytes))]);
     Description { file, columns, row_groups: batches.collect() }
 }
 
 fn describe_column(table: &ArrowTable, index: usize) -> Facts {
     let column = &table.columns[index];
-    let stored = |batch: &layout::BatchLayout| batch.columns[index].iter().map(|buffer| buffer.end - buffer.start).sum::<u64>();
+    let stored =
+        |batch: &layout::BatchLayout| batch.columns[index].iter().map(|buffer| buffer.end - buffer.start).sum::<u64>();
     let mut compressions: Vec<_> = table.batches.iter().map(|batch| batch.codec.map_or("none", Codec::name)).collect();
     compressions.sort_unstable();
     compressions.dedup();

@@ -44,7 +44,8 @@ pub(super) fn for_each(
 }
 
 fn viewed<'a>(buffers: &'a Buffers, view: &'a [u8; 16]) -> Result<&'a [u8], Fault> {
-    let word = |at: usize| view.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word)) as usize;
+    let word =
+        |at: usize| view.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word)) as usize;
     let length = word(0);
     if length <= SHORT {
         return view.get(4..4 + length).ok_or_else(outside);

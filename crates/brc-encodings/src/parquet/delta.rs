@@ -10,7 +10,7 @@ pub(super) fn integers(bytes: &[u8], values: usize, out: &mut Vec<i64>) -> Resul
     let mut input = Input { bytes, at: 0 };
     let (block, parts, count) = (input.number()?, input.number()?, input.number()?);
     let mut value = input.signed()?;
-    let per_part = if parts == 0 { 0 } else { block / parts };
+    let per_part = block.checked_div(parts).unwrap_or(0);
     if per_part == 0 || per_part * parts != block || !per_part.is_multiple_of(8) {
         return Err(Fault::corrupt("a block of differences has no shape"));
     }

@@ -102,9 +102,7 @@ fn strings_pages(strings: &Strings) -> (Vec<Page>, Bounds) {
         body.extend_from_slice(value);
     }
     let bounds = match (dictionary.iter().min(), dictionary.iter().max()) {
-        (Some(min), Some(max)) if min.len().max(max.len()) <= LONGEST_BOUND => {
-            Bounds::Text(min.to_vec(), max.to_vec())
-        }
+        (Some(min), Some(max)) if min.len().max(max.len()) <= LONGEST_BOUND => Bounds::Text(min.to_vec(), max.to_vec()),
         _ => Bounds::Unknown,
     };
     (dictionary_pages(body, dictionary.len(), &strings.codes), bounds)

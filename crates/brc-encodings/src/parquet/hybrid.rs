@@ -188,7 +188,7 @@ impl Hybrid {
             let (start, width) = (self.at, self.width as usize);
             // Some writers leave out the bytes behind the last value of a page.
             let size = (length * width).min(bytes.len().saturating_sub(start));
-            let left = if width == 0 { length * GROUP } else { size * 8 / width };
+            let left = (size * 8).checked_div(width).unwrap_or(length * GROUP);
             self.at = start + size;
             self.run = Run::Packed { start, read: 0, left };
         }

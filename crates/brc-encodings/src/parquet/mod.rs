@@ -108,7 +108,8 @@ fn describe(table: &ParquetTable) -> Description {
 fn describe_column(table: &ParquetTable, column: usize) -> Facts {
     let field = &table.schema.fields()[column];
     let chunks: Vec<&Chunk> = table.row_groups.iter().map(|row_group| &row_group.chunks[column]).collect();
-    let mut compressions: Vec<_> = chunks.iter().map(|chunk| chunk.compression.map_or("none", |it| it.name())).collect();
+    let mut compressions: Vec<_> =
+        chunks.iter().map(|chunk| chunk.compression.map_or("none", |it| it.name())).collect();
     compressions.sort_unstable();
     compressions.dedup();
     let mut facts: Facts = vec![

@@ -139,7 +139,8 @@ impl BatchWriter for Writer {
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
         let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
-        let meta = meta.map_err(|_| Error::Usage("a part that no parquet encoder made, or one appended twice".into()))?;
+        let meta =
+            meta.map_err(|_| Error::Usage("a part that no parquet encoder made, or one appended twice".into()))?;
         if part.rows == 0 {
             part.bytes.clear();
             return Ok(());
