@@ -6,18 +6,24 @@
 #![forbid(unsafe_code)]
 
 mod arrow;
+mod bincode;
 mod buren;
+pub mod chunks;
 mod columnar;
+mod compressed;
 pub mod convert;
 mod csv;
+mod delivery;
 pub mod description;
 pub mod encoding;
+mod frames;
 pub mod input;
 pub mod ordered;
 pub mod output;
 mod parquet;
 mod registry;
 pub mod rejects;
+mod text;
 mod write_back;
 
 pub use convert::{Converted, convert};
@@ -25,5 +31,5 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, for_input};
+pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, writer};
 pub use rejects::RejectLog;

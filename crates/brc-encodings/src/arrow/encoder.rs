@@ -6,9 +6,10 @@
 //! writer itself, and what comes out is the same either way.
 
 use super::codec::Codec;
-use super::messages::{self, TOO_MANY_DIGITS, padding};
+use super::messages::{self, padding};
+use crate::columnar::has_digits;
 use crate::columnar::part_rows::{PartRows, Rows};
-use brc_core::{Batch, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary, decimal};
+use brc_core::{Batch, DataType, Dictionary, Error, Field, Part, PartEncoder, Result, Schema, Sink, Summary};
 use brc_kernels::interner::Interner;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,6 +25,8 @@ pub(super) struct PartMeta {
     pub(super) batches: Vec<BatchMeta>,
     /// The part's own dictionaries, if its codes are still its own.
     pub(super) own: Option<Vec<Dictionary>>,
+    /// Which columns have decimals of too many digits.
+    pub(super) long_decimals: Vec<bool>,
 }
 
 /// A record batch. Places are counted from the start of the part.
@@ -49,20 +52,16 @@ impl Encoder {
         Self { schema: Arc::clone(schema), rows, codec, codes: Arc::clone(codes) }
     }
 
-    /// Decimals of 64 bits have fewer digits than numbers of 64 bits.
-    fn check_digits(&self) -> Result<()> {
-        for (rows, field) in self.rows.columns().iter().zip(self.schema.fields()) {
-            let (Rows::Numbers(numbers), DataType::Decimal { scale }) = (rows, field.data_type) else { continue };
-            let largest = numbers.iter().copied().max_by_key(|number| number.unsigned_abs()).unwrap_or(0);
-            if scale > 0 && largest.unsigned_abs() >= TOO_MANY_DIGITS {
-                let number = decimal::to_string(largest.into(), scale);
-                return Err(Error::Usage(format!(
-                    "column '{}': {number} has more digits than the 18 of an arrow decimal of 64 bits",
-                    field.name
-                )));
+    /// Which columns have decimals of too many digits.
+    fn long_decimals(&self) -> Vec<bool> {
+        let is_long = |(rows, field): (&Rows, &Field)| match (rows, field.data_type) {
+            (Rows::Numbers(numbers), DataType::Decimal { scale: 1.. }) => {
+                let bounds = numbers.iter().min().zip(numbers.iter().max());
+                bounds.is_some_and(|(min, max)| !has_digits(*min, *max))
             }
-        }
-        Ok(())
+            _ => false,
+        };
+        self.rows.columns().iter().zip(self.schema.fields()).map(is_long).collect()
     }
 
     /// The codes in the file of each string column's own codes, if all of its values have one.
@@ -92,7 +91,7 @@ impl Sink for Encoder {
 
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
-        self.check_digits()?;
+        let long_decimals = self.long_decimals();
         let rows = self.rows.rows();
         let (mut bytes, mut batches) = lay_out(self.rows.columns(), rows as usize);
         let own = match self.known_codes() {
@@ -104,7 +103,7 @@ impl PartEncoder for Encoder {
             None => Some(self.dictionaries().cloned().collect()),
         };
         self.rows.clear();
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { batches, own }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { batches, own, long_decimals }) })
     }
 }
 

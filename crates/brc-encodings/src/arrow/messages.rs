@@ -1,5 +1,6 @@
 //! The metadata of an arrow file, as flatbuffers: what stands before the bytes of columns, and the footer.
 
+use crate::columnar::DIGITS;
 use arrow_ipc::{
     Block, BodyCompression, BodyCompressionArgs, BodyCompressionMethod, Buffer, CompressionType, Decimal, DecimalArgs,
     DictionaryBatch, DictionaryBatchArgs, DictionaryEncoding, DictionaryEncodingArgs, Field, FieldArgs, FieldNode,
@@ -16,12 +17,6 @@ pub(super) const ALIGNMENT: usize = 64;
 /// What stands before the length of a message.
 pub(super) const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The largest number of digits of a decimal of 64 bits.
-const DIGITS: i32 = 18;
-
-/// The smallest number that has more digits than that.
-pub(super) const TOO_MANY_DIGITS: u64 = 10u64.pow(DIGITS as u32);
-
 /// The bytes up to the next multiple of [`ALIGNMENT`].
 pub(super) fn padding(length: usize) -> usize {
     length.next_multiple_of(ALIGNMENT) - length
@@ -30,7 +25,7 @@ pub(super) fn padding(length: usize) -> usize {
 /// The message that begins a file, behind so many bytes.
 pub(super) fn schema(schema: &Schema, behind: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let header = flat_schema(&mut builder, schema).as_union_value();
+    let header = flat_schema(&mut builder, schema, &[]).as_union_value();
     message(builder, MessageHeader::Schema, header, 0, behind)
 }
 
@@ -49,10 +44,16 @@ pub(super) fn dictionary(id: i64, values: usize, buffers: &[Range<usize>], codec
     message(builder, MessageHeader::DictionaryBatch, header.as_union_value(), body_length(buffers), 0)
 }
 
-/// The footer of a file.
-pub(super) fn footer(schema: &Schema, dictionaries: &[Block], batches: &[Block], about: &[(&str, String)]) -> Vec<u8> {
+/// The footer of a file; `as_integers` tells which decimals are integers for others.
+pub(super) fn footer(
+    schema: &Schema,
+    as_integers: &[bool],
+    dictionaries: &[Block],
+    batches: &[Block],
+    about: &[(&str, String)],
+) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let schema = Some(flat_schema(&mut builder, schema));
+    let schema = Some(flat_schema(&mut builder, schema, as_integers));
     let dictionaries = Some(builder.create_vector(dictionaries));
     let batches = Some(builder.create_vector(batches));
     let about: Vec<_> = about
@@ -127,14 +128,23 @@ fn flat_batch<'a>(
     RecordBatch::create(builder, &batch)
 }
 
-fn flat_schema<'a>(builder: &mut FlatBufferBuilder<'a>, schema: &Schema) -> WIPOffset<FlatSchema<'a>> {
+fn flat_schema<'a>(
+    builder: &mut FlatBufferBuilder<'a>,
+    schema: &Schema,
+    as_integers: &[bool],
+) -> WIPOffset<FlatSchema<'a>> {
     let mut strings = 0..;
     let fields: Vec<_> = schema
         .fields()
         .iter()
-        .map(|field| {
+        .enumerate()
+        .map(|(index, field)| {
             let id = if field.data_type == DataType::String { strings.next() } else { None };
-            flat_field(builder, &field.name, field.data_type, id)
+            let data_type = match as_integers.get(index) {
+                Some(true) => DataType::Decimal { scale: 0 },
+                _ => field.data_type,
+            };
+            flat_field(builder, &field.name, data_type, id)
         })
         .collect();
     let fields = Some(builder.create_vector(&fields));

@@ -59,7 +59,7 @@ impl Encoding for Arrow {
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let table = table(input)?;
+        let table = table(input, options)?;
         match &options.schema {
             Some(schema) if schema != table.schema() => {
                 let (path, own) = (table.path.display(), &table.schema);
@@ -75,17 +75,17 @@ impl Encoding for Arrow {
         Ok(Box::new(Writer::new(schema, Codec::of(compressor).flatten())))
     }
 
-    fn describe(&self, input: Input, _: &OpenOptions) -> Result<Description> {
-        Ok(describe(&table(input)?))
+    fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
+        Ok(describe(&table(input, options)?))
     }
 }
 
-fn table(input: Input) -> Result<ArrowTable> {
+fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     let path = input.path.clone();
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));
     }
-    ArrowTable::open(path, input.into_file()?)
+    ArrowTable::open(path, input.into_file()?, options.row_group_bytes)
 }
 
 fn describe(table: &ArrowTable) -> Description {

@@ -6,8 +6,8 @@ use super::scanner::ArrowScanner;
 use super::strings;
 use super::types::{self, FileColumn};
 use super::writer::{CHECKSUMS, MAGIC};
-use crate::columnar::Fault;
 use crate::columnar::seal::{self, Seal};
+use crate::columnar::{Fault, SCALES, with_scales};
 use crate::input::read_full_at;
 use arrow_ipc::{Block, Footer, MetadataVersion, root_as_footer};
 use brc_core::{Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
@@ -23,7 +23,7 @@ const TRAILER: usize = 10;
 /// How much of a file's end is read at once: nearly always the whole footer.
 const END: u64 = 64 << 10;
 
-/// Record batches are scanned together up to this size.
+/// Record batches are scanned together up to this size, if nobody says another.
 const SPLIT_BYTES: u64 = 16 << 20;
 
 pub(super) struct ArrowTable {
@@ -59,7 +59,7 @@ pub(super) struct FileDictionary {
 }
 
 impl ArrowTable {
-    pub(super) fn open(path: PathBuf, file: File) -> Result<Self> {
+    pub(super) fn open(path: PathBuf, file: File, split_bytes: Option<u64>) -> Result<Self> {
         let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
         let footer_bytes = read_footer(&path, &file, bytes)?;
         let end = bytes - (footer_bytes.len() + TRAILER) as u64;
@@ -73,7 +73,10 @@ impl ArrowTable {
             return Err(Error::unsupported(&path, "is of a version from before 2017"));
         }
         let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
-        let columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
+        let mut columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
+        if let Some(scales) = about(&footer, SCALES).filter(|_| is_own) {
+            with_scales(columns.iter_mut().map(|column| &mut column.data_type), &scales);
+        }
         let fields = columns.iter().map(|column| Field { name: column.name.clone(), data_type: column.data_type });
         let schema = Schema::new(fields.collect()).map_err(|error| Error::unsupported(&path, error.to_string()))?;
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns };
@@ -94,7 +97,7 @@ impl ArrowTable {
             .map(|(index, block)| blocks.dictionary(index, block, checksums.next()))
             .collect::<Result<_>>()?;
         Ok(Self {
-            splits: splits(&batches),
+            splits: splits(&batches, split_bytes.unwrap_or(SPLIT_BYTES)),
             loaded: columns.iter().map(|_| Mutex::default()).collect(),
             created_by: about(&footer, "created_by"),
             footer_bytes: (footer_bytes.len() + TRAILER) as u64,
@@ -199,10 +202,10 @@ fn about(footer: &Footer<'_>, key: &str) -> Option<String> {
 }
 
 /// Where each split begins, and where the last one ends.
-fn splits(batches: &[BatchLayout]) -> Vec<usize> {
+fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
     let (mut starts, mut bytes) = (vec![0], 0);
     for (index, batch) in batches.iter().enumerate() {
-        if bytes > 0 && bytes + batch.bytes > SPLIT_BYTES {
+        if bytes > 0 && bytes + batch.bytes > split_bytes {
             starts.push(index);
             bytes = 0;
         }

@@ -5,7 +5,7 @@
 use super::codec::Codec;
 use super::encoder::{self, BatchMeta, Codes, Encoder, PartMeta};
 use super::messages::{self, CONTINUATION, padding};
-use crate::columnar::seal;
+use crate::columnar::{self, SCALES, seal};
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema};
 use brc_kernels::cpu::Level;
@@ -28,6 +28,8 @@ pub(super) struct Writer {
     codes: Codes,
     batches: Vec<Block>,
     checksums: Vec<u32>,
+    /// Which columns have decimals of too many digits.
+    long_decimals: Vec<bool>,
     /// Where the next part will lie.
     end: usize,
 }
@@ -42,6 +44,7 @@ impl Writer {
             codes: Arc::new(RwLock::new(interners)),
             batches: Vec::new(),
             checksums: Vec::new(),
+            long_decimals: vec![false; schema.fields().len()],
             end: 0,
         }
     }
@@ -109,7 +112,10 @@ impl BatchWriter for Writer {
     fn append(&mut self, part: &mut Part) -> Result<()> {
         let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
         let meta = meta.map_err(|_| Error::Usage("a part that no arrow encoder made, or one appended twice".into()))?;
-        let PartMeta { mut batches, own } = *meta;
+        let PartMeta { mut batches, own, long_decimals } = *meta;
+        for (is_long, long) in self.long_decimals.iter_mut().zip(long_decimals) {
+            *is_long |= long;
+        }
         if let Some(own) = own {
             let codes = self.give_codes(&own)?;
             encoder::translate(&mut part.bytes, &batches, &self.schema, &codes);
@@ -137,8 +143,11 @@ impl BatchWriter for Writer {
         // The end of a stream, for who reads the file as one.
         out.extend_from_slice(&CONTINUATION);
         out.extend_from_slice(&[0; 4]);
-        let about = [("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
-        let mut footer = messages::footer(&self.schema, &dictionaries, &self.batches, &about);
+        let mut about = vec![("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
+        if self.long_decimals.contains(&true) {
+            about.push((SCALES, columnar::scales(&self.schema)));
+        }
+        let mut footer = messages::footer(&self.schema, &self.long_decimals, &dictionaries, &self.batches, &about);
         if !seal::seal(&mut footer) {
             return Err(Error::Usage("arrow has no room for the checksum of the footer".into()));
         }

@@ -6,13 +6,44 @@
 pub(crate) mod part_rows;
 pub(crate) mod seal;
 
-use brc_core::{Error, Result, Values};
+use brc_core::{DataType, Error, Result, Schema, Values};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// The most rows of a batch: few enough for the nearest cache.
 pub(crate) const WINDOW: usize = 4096;
+
+/// The largest number of digits of a decimal of 64 bits, in both formats. A number of 64 bits may have one more: where
+/// one has, the column is stored as integers, and its scale beside it.
+pub(crate) const DIGITS: i32 = 18;
+
+/// The key under which the scales of all columns are, if one of them is stored as integers.
+pub(crate) const SCALES: &str = "brc.scales";
+
+/// Whether no number from `min` to `max` has too many digits for a decimal.
+pub(crate) fn has_digits(min: i64, max: i64) -> bool {
+    min.unsigned_abs().max(max.unsigned_abs()) < 10u64.pow(DIGITS as u32)
+}
+
+/// The scales of all columns, as text.
+pub(crate) fn scales(schema: &Schema) -> String {
+    let scale = |data_type| match data_type {
+        DataType::Decimal { scale } => scale.to_string(),
+        _ => String::new(),
+    };
+    let scales: Vec<_> = schema.fields().iter().map(|field| scale(field.data_type)).collect();
+    scales.join(",")
+}
+
+/// The types of columns with the scales that [`scales`] wrote.
+pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut DataType>, scales: &str) {
+    for (data_type, scale) in types.zip(scales.split(',')) {
+        if let (DataType::Decimal { scale: own }, Ok(scale)) = (data_type, scale.parse()) {
+            *own = scale;
+        }
+    }
+}
 
 /// What is wrong with some bytes, told by who does not know where they lie.
 #[derive(Debug, Clone, PartialEq, Eq)]

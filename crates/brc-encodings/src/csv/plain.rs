@@ -1,8 +1,7 @@
 //! Rows of a name and a number of one decimal, by the kernels; the odd one among them by the general parser.
 
-use super::pieces::Piece;
 use super::row::{self, Value};
-use super::scanner::{BATCH_ROWS, Delivery, first_line};
+use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
 use brc_core::{Column, ScanError, Values};
 use brc_kernels::cpu::Level;
 use brc_kernels::text::{RowReader, Window};
@@ -11,22 +10,14 @@ use brc_kernels::text::{RowReader, Window};
 const MOST_PATIENCE: usize = 1024;
 
 pub(super) struct PlainRows {
+    separator: u8,
     reader: RowReader,
     codes: Vec<u32>,
     values: Vec<i16>,
 }
 
-impl PlainRows {
-    pub(super) fn new(level: Level, separator: u8) -> Self {
-        let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
-        Self {
-            reader: RowReader::new(level, separator),
-            codes: Vec::with_capacity(room),
-            values: Vec::with_capacity(room),
-        }
-    }
-
-    pub(super) fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+impl Rows for PlainRows {
+    fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let mut window = piece.window;
         let bytes = window.text().len() as u64;
         // A text of which no row is plain should not cost a kernel call for each of its rows.
@@ -50,6 +41,18 @@ impl PlainRows {
         }
         self.deliver(delivery)
     }
+}
+
+impl PlainRows {
+    pub(super) fn new(level: Level, separator: u8) -> Self {
+        let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
+        Self {
+            separator,
+            reader: RowReader::new(level, separator),
+            codes: Vec::with_capacity(room),
+            values: Vec::with_capacity(room),
+        }
+    }
 
     fn odd_row(&mut self, window: &mut Window<'_>, byte: u64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let text = window.text();
@@ -58,7 +61,7 @@ impl PlainRows {
         }
         let (line, length) = first_line(text);
         let mut values = Vec::with_capacity(2);
-        match row::parse(line, delivery.schema, delivery.separator, &mut values) {
+        match row::parse(line, delivery.schema, self.separator, &mut values) {
             Err(bad) => delivery.bad_row(line, byte, bad)?,
             Ok(()) => {
                 if let [Value::Text(name), Value::Number(number)] = values[..] {

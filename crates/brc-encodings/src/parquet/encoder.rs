@@ -218,7 +218,7 @@ fn no_codec(compressor: Compressor) -> String {
     format!("parquet has no {}", compressor.compression.name())
 }
 
-/// The bodies of the pages, compressed, if they are smaller then.
+/// The bodies of the pages, compressed, if they are smaller then by more than a few hundredths.
 fn compress(pages: &[Page], compressor: Compressor) -> Option<Vec<Vec<u8>>> {
     let packed: Vec<_> = pages
         .iter()
@@ -228,6 +228,8 @@ fn compress(pages: &[Page], compressor: Compressor) -> Option<Vec<Vec<u8>>> {
             packed
         })
         .collect();
-    let smaller = packed.iter().map(Vec::len).sum::<usize>() < pages.iter().map(|page| page.body.len()).sum();
-    smaller.then_some(packed)
+    let (small, large): (usize, usize) =
+        (packed.iter().map(Vec::len).sum(), pages.iter().map(|page| page.body.len()).sum());
+    // What saves next to nothing would still have to be decompressed by every reader.
+    (small + large / 32 < large).then_some(packed)
 }

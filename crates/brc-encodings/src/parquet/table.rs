@@ -3,12 +3,12 @@
 use super::scanner::ParquetScanner;
 use super::thrift;
 use super::types::{self, Stored};
-use super::writer::{CHECKSUMS, MAGIC, SCALES};
+use super::writer::{CHECKSUMS, MAGIC};
 use crate::columnar::seal::{self, Seal};
-use crate::columnar::{Fault, guarded};
+use crate::columnar::{Fault, SCALES, guarded, with_scales};
 use crate::input::read_full_at;
 use brc_compress::Compression;
-use brc_core::{DataType, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
@@ -125,19 +125,17 @@ fn read_footer(path: &Path, file: &File, bytes: u64) -> Result<Vec<u8>> {
 
 /// The columns of the table.
 fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Schema, Vec<Stored>)> {
-    let scales = if is_own { own_text(metadata, SCALES) } else { None };
-    let mut scales = scales.unwrap_or_default().split(',');
     let (mut fields, mut stored) = (Vec::new(), Vec::new());
     for column in metadata.file_metadata().schema_descr().columns() {
         let name = column.path().string();
         let found = guarded(|| Ok(types::column(column))).map_err(|fault| fault.at(path, "footer"))?;
-        let (mut data_type, how) =
+        let (data_type, how) =
             found.map_err(|reason| Error::unsupported(path, format!("column '{name}' is {reason}")))?;
-        if let Some(scale) = scales.next().and_then(|scale| scale.parse().ok()) {
-            data_type = DataType::Decimal { scale };
-        }
         fields.push(Field { name, data_type });
         stored.push(how);
+    }
+    if let Some(scales) = own_text(metadata, SCALES).filter(|_| is_own) {
+        with_scales(fields.iter_mut().map(|field| &mut field.data_type), scales);
     }
     let schema = Schema::new(fields).map_err(|error| Error::unsupported(path, error.to_string()))?;
     Ok((schema, stored))

@@ -215,7 +215,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn integers(bytes: &[u8]) -> Result<(usize, Vec<(Vec<i16>, i64)>), Fault> {
+    type Integers = Vec<(Vec<i16>, i64)>;
+
+    fn integers(bytes: &[u8]) -> Result<(usize, Integers), Fault> {
         let mut found = Vec::new();
         let length = walk(bytes, &mut |path, value| found.push((path.to_vec(), value)))?;
         Ok((length, found))

@@ -1,16 +1,11 @@
 //! Which parquet columns are which columns of a table, and the other way round.
 
+use crate::columnar::DIGITS;
 use brc_compress::{Compression, Compressor};
 use brc_core::DataType;
 use parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
 use std::sync::Arc;
-
-/// The largest number of digits that parquet's decimals of 64 bits have.
-const DIGITS: i32 = 18;
-
-/// The smallest number that has more digits than that.
-pub(super) const TOO_MANY_DIGITS: u64 = 10u64.pow(DIGITS as u32);
 
 /// How the values of a column lie in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

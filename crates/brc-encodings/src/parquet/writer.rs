@@ -1,10 +1,10 @@
 //! Puts row groups together to a file and writes the footer.
 
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
-use super::types::{self, TOO_MANY_DIGITS};
-use crate::columnar::seal;
+use super::types;
+use crate::columnar::{self, SCALES, seal};
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, DataType, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
 use parquet::basic::Encoding;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
@@ -20,9 +20,6 @@ pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 
 /// The key in the footer under which the checksums of all column chunks are.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
-
-/// The key in the footer under which the scales of decimals are that parquet has no type for, one for each column.
-pub(super) const SCALES: &str = "brc.scales";
 
 pub(super) struct Writer {
     schema: Schema,
@@ -46,7 +43,7 @@ impl Writer {
     /// Whether all numbers of a column have few enough digits for parquet's decimals.
     fn has_digits(&self, column: usize) -> bool {
         let fits = |row_group: &RowGroup| match row_group.chunks[column].bounds {
-            Bounds::Numbers(min, max) => min.unsigned_abs().max(max.unsigned_abs()) < TOO_MANY_DIGITS,
+            Bounds::Numbers(min, max) => columnar::has_digits(min, max),
             _ => true,
         };
         self.row_groups.iter().all(fits)
@@ -63,7 +60,7 @@ impl Writer {
         let checksums: Vec<_> = checksums.into_iter().map(|chunk| chunk.checksum).collect();
         let mut own = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
         if has_digits.contains(&false) {
-            own.push(KeyValue::new(SCALES.to_owned(), self.scales()));
+            own.push(KeyValue::new(SCALES.to_owned(), columnar::scales(&self.schema)));
         }
         let rows: u64 = self.row_groups.iter().map(|row_group| row_group.rows).sum();
         let about = FileMetaData::new(2, rows as i64, Some(seal::created_by()), Some(own), Arc::clone(&schema), None);
@@ -73,15 +70,6 @@ impl Writer {
         let mut footer = Vec::new();
         ParquetMetaDataWriter::new(&mut footer, &metadata).finish()?;
         Ok(footer)
-    }
-
-    fn scales(&self) -> String {
-        let scale = |data_type| match data_type {
-            DataType::Decimal { scale } => scale.to_string(),
-            _ => String::new(),
-        };
-        let scales: Vec<_> = self.schema.fields().iter().map(|field| scale(field.data_type)).collect();
-        scales.join(",")
     }
 }
 
