@@ -18,6 +18,7 @@ pub mod description;
 pub mod encoding;
 mod frames;
 pub mod input;
+mod json;
 pub mod ordered;
 pub mod output;
 mod parquet;

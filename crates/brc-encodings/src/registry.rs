@@ -4,7 +4,7 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{arrow, bincode, buren, csv, parquet};
+use crate::{arrow, bincode, buren, csv, json, parquet};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
 pub static ENCODINGS: &[&dyn Encoding] =
-    &[&buren::Buren, &parquet::Parquet, &arrow::Arrow, &Framed(&bincode::Bincode), &csv::Csv];
+    &[&buren::Buren, &parquet::Parquet, &arrow::Arrow, &Framed(&bincode::Bincode), &json::Json, &csv::Csv];
 
 /// The encoding of that name.
 #[must_use]
@@ -59,6 +59,8 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         // Damaged first bytes, or none: the encoding itself knows best what is wrong with them.
         (Some(named), _) if input.prefix.is_empty() => Ok(named),
         (Some(named), None) => Ok(named),
+        // Any text looks like csv, also one of another kind that begins with a bad row.
+        (Some(named), Some(seen)) if !named.detects_damage() && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => {
             // Text can be anything, but what is named as something else and is only text is not what it should be.
             let damaged = seen.name() == csv::Csv.name();

@@ -52,6 +52,18 @@ impl Interner {
         short.or_else(|| self.long.get(name, &self.dictionary))
     }
 
+    /// The code of the first `length` bytes of a text, if they are a name that was seen before. Faster than
+    /// [`Interner::get`] where the text goes on behind a short name: nothing depends on its length.
+    ///
+    /// # Panics
+    /// If the text is shorter than that.
+    #[inline]
+    #[must_use]
+    pub fn get_prefix(&self, text: &[u8], length: usize) -> Option<u32> {
+        let code = prefix_key(text, length).and_then(|key| self.short.get(&key));
+        code.or_else(|| self.get(&text[..length]))
+    }
+
     /// The code of a name; a new one if it was never seen.
     pub fn intern(&mut self, name: &[u8]) -> u32 {
         if let Some(code) = self.get(name) {
@@ -79,6 +91,26 @@ pub(crate) fn key(name: &[u8]) -> Option<Key> {
         u64::from_le_bytes(bytes)
     };
     Some([word(0), word(8)])
+}
+
+/// [`key`] of the first `length` bytes of a text that is longer than any short name.
+#[inline]
+fn prefix_key(text: &[u8], length: usize) -> Option<Key> {
+    const PADDED: u128 = u128::from_le_bytes([PADDING; SHORT]);
+    const ONES: u128 = u128::from_le_bytes([1; SHORT]);
+    let first = u128::from_le_bytes(*text.first_chunk::<SHORT>()?);
+    if length == 0 || length > SHORT {
+        return None;
+    }
+    let behind = (u128::MAX << 1) << (8 * length as u32 - 1);
+    // Any set bit below `behind` says that the name contains padding, though not always where.
+    let differences = first ^ PADDED;
+    let paddings = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
+    if paddings & !behind != 0 {
+        return None;
+    }
+    let padded = (first & !behind) | (PADDED & behind);
+    Some([padded as u64, (padded >> 64) as u64])
 }
 
 /// How keys are hashed.
@@ -218,12 +250,14 @@ impl ShortNames {
     }
 
     /// The slot in which a name lies, if it does.
+    #[inline]
     pub(crate) fn find(&self, key: &Key) -> Option<usize> {
         let hash = self.hash.hash(key);
         let home = self.home(hash, self.displacements[self.group(hash)]);
         (self.slots[home].key == *key).then_some(home)
     }
 
+    #[inline]
     fn get(&self, key: &Key) -> Option<u32> {
         self.find(key).map(|slot| self.slots[slot].code)
     }
@@ -424,8 +458,13 @@ mod tests {
         for (name, &code) in &oracle {
             assert_eq!(interner.dictionary().get(code), name.as_slice());
             assert_eq!(interner.get(name), Some(code));
+            for tail in [b"".as_slice(), b"\n", b"any other bytes", &[PADDING; 20]] {
+                let text = [name, tail].concat();
+                assert_eq!(interner.get_prefix(&text, name.len()), Some(code));
+            }
         }
         assert_eq!(interner.get(b"never seen"), None);
+        assert_eq!(interner.get_prefix(b"never seen, and more of it", 10), None);
     }
 
     #[test]
