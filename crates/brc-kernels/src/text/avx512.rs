@@ -9,7 +9,8 @@
 //! holds. Rows with a long name are left out by sending them to a slot that is always free, and done at the end.
 
 use super::{Progress, RowReader, Window, plain};
-use crate::interner::{Interner, Key, PADDING, SHORT, ShortNames, Slot, aes, key};
+use crate::interner::{Interner, Key, KeyTable, LONGEST, PADDING, SHORT, Slot, aes};
+use brc_core::Dictionary;
 use std::arch::x86_64::*;
 
 /// How much text is a tile, in bytes. Its rows and the table of names together should fit the first-level cache.
@@ -23,19 +24,32 @@ const LEFT_OUT: i32 = -(size_of::<Slot>() as i32);
 
 const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
 
+/// The same value for each quarter of a group of rows.
+macro_rules! four {
+    ($part:ident => $value:expr) => {{
+        let mut all = [_mm512_setzero_si512(); 4];
+        for $part in 0..4 {
+            all[$part] = $value;
+        }
+        all
+    }};
+}
+
 /// The working memory of a tile.
 #[repr(C, align(64))]
 pub(super) struct Tile {
     /// From [`Tile::FIRST`] on, for each row: one more than the position of its separator, and of its line feed; before
     /// the first row a 0. So a row starts where the entry before its own says.
     marks: [u16; Self::FIRST + 2 * PAIRS],
-    /// The padded short names.
+    /// The keys of the names.
     keys: [Key; PAIRS],
     /// The offsets of their slots, in bytes from the first that can hold a name.
     slots: [i32; PAIRS],
-    /// For each sixteen rows: which are left out, because the name is not short or there is no such row.
+    /// For each sixteen rows: which are left out, because the name has no key or there is no such row.
     left_out: [u16; PAIRS / 16 + 1],
-    /// The rows whose names are empty or not short.
+    /// The rows with names that are not short but have a key, which is a digest.
+    long: [u16; PAIRS],
+    /// The rows with names that have no key, or none in the table.
     others: [u16; PAIRS],
 }
 
@@ -70,6 +84,7 @@ impl Tile {
             keys: [[0; 2]; PAIRS],
             slots: [0; PAIRS],
             left_out: [0; PAIRS / 16 + 1],
+            long: [0; PAIRS],
             others: [0; PAIRS],
         })
     }
@@ -116,9 +131,12 @@ impl Tile {
             if count == 0 {
                 return Progress { rows: 0, bytes: 0 };
             }
-            let mut others = self.hash_names(text.as_ptr(), count, &interner.short);
+            let not_short = self.take_keys(text.as_ptr(), count);
+            let (long, mut others) = self.digest_names(text, not_short);
+            self.find_slots(count, &interner.table);
             let found = codes.as_mut_ptr().add(codes.len());
             count = self.match_names(text, count, interner, &mut others, found);
+            self.compare_long(text, count, long, interner.dictionary(), &mut others, found);
             count = self.name_others(text, count, others, interner, found);
             codes.set_len(codes.len() + count);
             values.set_len(values.len() + count);
@@ -254,34 +272,17 @@ impl Tile {
         (0..rows).take_while(plain).count()
     }
 
-    /// Writes the keys of all short names and the slots where they must lie, and lists the rows with other names.
+    /// Writes the keys of all short names, and lists the rows with other names as if they were long.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,vaes,aes,popcnt")]
     #[inline]
-    unsafe fn hash_names(&mut self, text: *const u8, rows: usize, table: &ShortNames) -> usize {
-        macro_rules! four {
-            ($part:ident => $value:expr) => {{
-                let mut all = [_mm512_setzero_si512(); 4];
-                for $part in 0..4 {
-                    all[$part] = $value;
-                }
-                all
-            }};
-        }
-        let round = _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]));
-        let mask = _mm512_set1_epi32(((1 << table.bits) - 1) << SLOT_SHIFT);
-        let none = _mm512_set1_epi32(LEFT_OUT);
-        let group_shift = _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32);
+    unsafe fn take_keys(&mut self, text: *const u8, rows: usize) -> usize {
         let mut others = 0;
         let mut row = 0;
         // SAFETY: the marks are filled up to a whole group; a name is read up to sixteen bytes behind the text, inside
-        // its margin. A group's number is below the number of groups, by its shift.
+        // its margin.
         unsafe {
             let marks = self.marks.as_ptr().add(Self::FIRST);
             let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
-            let few = table
-                .few
-                .as_deref()
-                .map(|few| (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast())));
             while row < rows {
                 let here = if rows - row >= 16 { !0u16 } else { (1 << (rows - row)) - 1 };
                 let own = _mm512_loadu_si512(marks.add(2 * row).cast());
@@ -295,7 +296,7 @@ impl Tile {
                 let numbered =
                     _mm512_add_epi32(_mm512_loadu_si512(COUNTING.as_ptr().cast()), _mm512_set1_epi32(row as i32));
                 let listed = _mm512_maskz_compress_epi32(other & here, numbered);
-                _mm256_storeu_si256(self.others.as_mut_ptr().add(others).cast(), _mm512_cvtepi32_epi16(listed));
+                _mm256_storeu_si256(self.long.as_mut_ptr().add(others).cast(), _mm512_cvtepi32_epi16(listed));
                 others += (other & here).count_ones() as usize;
                 let lengths = _mm512_maskz_mov_epi32(!left_out, lengths);
                 let raw = four!(part => {
@@ -319,7 +320,51 @@ impl Tile {
                 }
                 row += 16;
             }
-            row = 0;
+        }
+        others
+    }
+
+    /// Writes the keys of long names, of rows that are listed as such; those that have none are listed as others. Returns
+    /// how many of both there are.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,aes,bmi2")]
+    #[inline]
+    unsafe fn digest_names(&mut self, text: &[u8], not_short: usize) -> (usize, usize) {
+        let (mut long, mut others) = (0, 0);
+        for index in 0..not_short {
+            let row = usize::from(self.long[index]);
+            let name = Rows { text, marks: &self.marks }.name(row);
+            if name.is_empty() || name.len() > LONGEST {
+                self.others[others] = row as u16;
+                others += 1;
+                continue;
+            }
+            // SAFETY: the name is not longer than that; a key is sixteen bytes.
+            unsafe {
+                let key = aes::digest_avx512(name.as_ptr(), name.len());
+                _mm_storeu_si128((&raw mut self.keys[row]).cast(), key);
+            }
+            self.left_out[row / 16] &= !(1 << (row % 16));
+            self.long[long] = row as u16;
+            long += 1;
+        }
+        (long, others)
+    }
+
+    /// Writes the slots in which the keys must lie.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,vaes,aes")]
+    #[inline]
+    unsafe fn find_slots(&mut self, rows: usize, table: &KeyTable) {
+        let round = _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]));
+        let mask = _mm512_set1_epi32(((1 << table.bits) - 1) << SLOT_SHIFT);
+        let none = _mm512_set1_epi32(LEFT_OUT);
+        let group_shift = _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32);
+        let mut row = 0;
+        // SAFETY: all arrays have room for a whole group. A group's number is below the number of groups, by its shift.
+        unsafe {
+            let few = table
+                .few
+                .as_deref()
+                .map(|few| (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast())));
             while row < rows {
                 let keys = four!(part => _mm512_loadu_si512(self.keys.as_ptr().add(row + 4 * part).cast()));
                 let mut mixed = keys;
@@ -342,10 +387,9 @@ impl Tile {
                 row += 16;
             }
         }
-        others
     }
 
-    /// Compares all names with their slots, takes their codes, gives new names a slot, and returns the rows up to the
+    /// Compares all keys with their slots, takes their codes, gives new names a slot, and returns the rows up to the
     /// first bad name.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
     #[inline]
@@ -359,7 +403,7 @@ impl Tile {
     ) -> usize {
         let mut row = 0;
         while row < rows {
-            let table = interner.short.slots[1..].as_ptr().cast::<u8>();
+            let table = interner.table.slots[1..].as_ptr().cast::<u8>();
             let mut unequal = 0u32;
             for part in 0..4 {
                 // SAFETY: offsets are those of slots of this table or of a smaller one before, or of the free slot that
@@ -390,16 +434,20 @@ impl Tile {
                 self.left_out_from(rows);
                 continue;
             }
-            let moves = interner.short.moves;
+            let moves = interner.table.moves;
             interner.intern(name);
-            if let Some(slot) = key(name).and_then(|key| interner.short.find(&key)) {
+            let short = name.len() <= SHORT;
+            if let Some(slot) = interner.table.find(&self.keys[at]) {
                 self.slots[at] = ((slot - 1) as i32) << SLOT_SHIFT;
             } else {
                 self.leave_out(at);
-                self.others[*others] = at as u16;
-                *others += 1;
+                // Long names are all compared later, when it shows that this one was not found.
+                if short {
+                    self.others[*others] = at as u16;
+                    *others += 1;
+                }
             }
-            if interner.short.moves != moves {
+            if interner.table.moves != moves {
                 // Others have moved: all rows of the tile are compared once more.
                 row = 0;
             }
@@ -416,6 +464,37 @@ impl Tile {
     fn left_out_from(&mut self, row: usize) {
         for after in row..row.next_multiple_of(16) {
             self.leave_out(after);
+        }
+    }
+
+    /// Compares long names with those found by their digests, and lists the rows where they differ.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
+    #[inline]
+    unsafe fn compare_long(
+        &mut self,
+        text: &[u8],
+        rows: usize,
+        long: usize,
+        dictionary: &Dictionary,
+        others: &mut usize,
+        codes: *const u32,
+    ) {
+        for &row in &self.long[..long] {
+            let row_index = usize::from(row);
+            if row_index >= rows {
+                break;
+            }
+            let name = Rows { text, marks: &self.marks }.name(row_index);
+            // SAFETY: the codes of all rows have been written; both names are readable and as long as is said, which is
+            // at most `LONGEST`.
+            let equal = unsafe {
+                let found = dictionary.get(*codes.add(row_index));
+                found.len() == name.len() && aes::equal_avx512(found.as_ptr(), name.as_ptr(), name.len())
+            };
+            if !equal {
+                self.others[*others] = row;
+                *others += 1;
+            }
         }
     }
 
