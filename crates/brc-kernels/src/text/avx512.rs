@@ -225,7 +225,7 @@ impl Tile {
                     let starts = _mm512_cvtepi32_epi64(starts);
                     let first = row + 8 * half;
                     let word = |at: usize| {
-                        let end = usize::from(*marks.add(2 * (first + at) + 1));
+                        let end = usize::from(marks.add(2 * (first + at) + 1).read_volatile());
                         text.wrapping_add(end).wrapping_sub(8)
                     };
                     let two = |at: usize| {
@@ -301,7 +301,7 @@ impl Tile {
                 let lengths = _mm512_maskz_mov_epi32(!left_out, lengths);
                 let raw = four!(part => {
                     let name = |at: usize| {
-                        let start = usize::from(*marks.add(2 * (row + 4 * part + at)).sub(1));
+                        let start = usize::from(marks.add(2 * (row + 4 * part + at)).sub(1).read_volatile());
                         _mm_loadu_si128(text.add(start).cast())
                     };
                     let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
