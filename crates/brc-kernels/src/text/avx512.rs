@@ -35,6 +35,8 @@ macro_rules! four {
     }};
 }
 
+mod rows;
+
 /// The working memory of a tile.
 #[repr(C, align(64))]
 pub(super) struct Tile {
@@ -195,70 +197,6 @@ impl Tile {
         }
     }
 
-    /// Writes the numbers, and returns whether every row is `name;number` with a plain number; only the names are not
-    /// looked at.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    #[inline]
-    unsafe fn parse_numbers(&self, text: *const u8, separator: u8, rows: usize, numbers: *mut i16) -> bool {
-        // The last eight bytes of a row with its line feed: "name;-12.3\n" ends with ";-12.3\n".
-        let zeros = [separator, separator, separator, b'0', b'0', b'.', b'0', b'\n'];
-        let zeros = _mm512_set1_epi64(i64::from_le_bytes(zeros));
-        let largest = _mm512_set1_epi64(i64::from_le_bytes([0, 0, 0, 9, 9, 0, 9, 0]));
-        let weights = _mm512_set1_epi64(i64::from_le_bytes([100, 10, 0, 1, 0, 0, 0, 0]));
-        let negative_start = _mm512_set1_epi64(i64::from_le_bytes([separator, b'-', 0, 0, 0, 0, 0, 0]));
-        let low_byte = _mm512_set1_epi64(0xff);
-        let eight = _mm512_set1_epi64(8);
-        let mut faults = _mm512_setzero_si512();
-        let mut row = 0;
-        // SAFETY: the marks are filled up to a whole group; a word starts at most eight bytes before the text, inside
-        // its margin; `numbers` has room for a whole group.
-        unsafe {
-            let marks = self.marks.as_ptr().add(Self::FIRST);
-            while row < rows {
-                // Where in the word the separator is, in bits. Where it is not in the word at all, shifting by as much
-                // leaves nothing of it, and nothing is no separator.
-                let pairs = _mm512_loadu_si512(marks.add(2 * row).cast());
-                let lengths = _mm512_madd_epi16(pairs, _mm512_set1_epi32(0xfff8_0008_u32 as i32));
-                let starts = _mm512_add_epi32(lengths, _mm512_set1_epi32(56));
-                let halves = [_mm512_castsi512_si256(starts), _mm512_extracti64x4_epi64::<1>(starts)];
-                for (half, starts) in halves.into_iter().enumerate() {
-                    let starts = _mm512_cvtepi32_epi64(starts);
-                    let first = row + 8 * half;
-                    let word = |at: usize| {
-                        let end = usize::from(marks.add(2 * (first + at) + 1).read_volatile());
-                        text.wrapping_add(end).wrapping_sub(8)
-                    };
-                    let two = |at: usize| {
-                        let second = word(at + 1).cast::<i64>().read_unaligned();
-                        _mm_insert_epi64::<1>(_mm_loadl_epi64(word(at).cast()), second)
-                    };
-                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(0)), two(2));
-                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(4)), two(6));
-                    let words = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
-                    // The separator, and perhaps a minus, must be there.
-                    let heads = _mm512_xor_si512(_mm512_srlv_epi64(words, starts), negative_start);
-                    let negative = _mm512_testn_epi64_mask(heads, _mm512_set1_epi64(0xffff));
-                    // Behind it, only digits, the point and the line feed may be. The last four bytes are looked at in
-                    // any case, so that a number that is too short shows; in one that is too long, the bytes before
-                    // them are not the separators that `zeros` has there.
-                    let digits = _mm512_add_epi64(starts, eight);
-                    let digits = _mm512_mask_add_epi64(digits, negative, digits, eight);
-                    let digits = _mm512_min_epu64(digits, _mm512_set1_epi64(32));
-                    let looked_at = _mm512_sllv_epi64(_mm512_set1_epi64(-1), digits);
-                    let digits = _mm512_ternarylogic_epi64::<0x28>(words, zeros, looked_at);
-                    faults = _mm512_or_si512(faults, _mm512_subs_epu8(digits, largest));
-                    faults = _mm512_ternarylogic_epi64::<0xf8>(faults, heads, low_byte);
-                    let sums = _mm512_maddubs_epi16(_mm512_srli_epi64::<24>(digits), weights);
-                    let sums = _mm512_madd_epi16(sums, _mm512_set1_epi16(1));
-                    let signed = _mm512_mask_sub_epi64(sums, negative, _mm512_setzero_si512(), sums);
-                    _mm_storeu_si128(numbers.add(first).cast(), _mm512_cvtepi64_epi16(signed));
-                }
-                row += 16;
-            }
-        }
-        _mm512_test_epi64_mask(faults, faults) == 0
-    }
-
     /// How many rows at the start of the text are plain.
     #[cold]
     fn plain_rows(&self, text: &[u8], separator: u8, rows: usize) -> usize {
@@ -270,58 +208,6 @@ impl Tile {
                 && whole.is_some_and(|plain| start + plain.bytes == usize::from(self.marks[Self::FIRST + 2 * row + 1]))
         };
         (0..rows).take_while(plain).count()
-    }
-
-    /// Writes the keys of all short names, and lists the rows with other names as if they were long.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,vaes,aes,popcnt")]
-    #[inline]
-    unsafe fn take_keys(&mut self, text: *const u8, rows: usize) -> usize {
-        let mut others = 0;
-        let mut row = 0;
-        // SAFETY: the marks are filled up to a whole group; a name is read up to sixteen bytes behind the text, inside
-        // its margin.
-        unsafe {
-            let marks = self.marks.as_ptr().add(Self::FIRST);
-            let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
-            while row < rows {
-                let here = if rows - row >= 16 { !0u16 } else { (1 << (rows - row)) - 1 };
-                let own = _mm512_loadu_si512(marks.add(2 * row).cast());
-                let before = _mm512_loadu_si512(marks.add(2 * row).sub(1).cast());
-                let lengths = _mm512_sub_epi32(_mm512_sub_epi32(own, before), _mm512_set1_epi32(1));
-                let lengths = _mm512_and_si512(lengths, _mm512_set1_epi32(0xffff));
-                let wrapped = _mm512_sub_epi32(lengths, _mm512_set1_epi32(1));
-                let other = _mm512_cmpge_epu32_mask(wrapped, _mm512_set1_epi32(SHORT as i32));
-                let left_out = other | !here;
-                self.left_out[row / 16] = left_out;
-                let numbered =
-                    _mm512_add_epi32(_mm512_loadu_si512(COUNTING.as_ptr().cast()), _mm512_set1_epi32(row as i32));
-                let listed = _mm512_maskz_compress_epi32(other & here, numbered);
-                _mm256_storeu_si256(self.long.as_mut_ptr().add(others).cast(), _mm512_cvtepi32_epi16(listed));
-                others += (other & here).count_ones() as usize;
-                let lengths = _mm512_maskz_mov_epi32(!left_out, lengths);
-                let raw = four!(part => {
-                    let name = |at: usize| {
-                        let start = usize::from(marks.add(2 * (row + 4 * part + at)).sub(1).read_volatile());
-                        _mm_loadu_si128(text.add(start).cast())
-                    };
-                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
-                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(2)), name(3));
-                    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-                });
-                let spread = four!(part => {
-                    _mm512_permutexvar_epi8(_mm512_loadu_si512(SPREAD[part].as_ptr().cast()), lengths)
-                });
-                let keys = four!(part => {
-                    let inside = _mm512_cmplt_epu8_mask(places, spread[part]);
-                    _mm512_mask_blend_epi8(inside, _mm512_set1_epi8(PADDING as i8), raw[part])
-                });
-                for (part, keys) in keys.into_iter().enumerate() {
-                    _mm512_storeu_si512(self.keys.as_mut_ptr().add(row + 4 * part).cast(), keys);
-                }
-                row += 16;
-            }
-        }
-        others
     }
 
     /// Writes the keys of long names, of rows that are listed as such; those that have none are listed as others. Returns
@@ -545,19 +431,5 @@ static PLACES: [u8; 64] = {
     places
 };
 
-/// 0, 1, 2 … 15.
-static COUNTING: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-
 /// The first word of each of four names, and of four more in a second register.
 static FIRST_WORDS: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0];
-
-/// Repeats the low bytes of four of sixteen words sixteen times each: one register for each four.
-static SPREAD: [[u8; 64]; 4] = {
-    let mut spread = [[0; 64]; 4];
-    let mut at = 0;
-    while at < 256 {
-        spread[at / 64][at % 64] = (at / 16 * 4) as u8;
-        at += 1;
-    }
-    spread
-};
