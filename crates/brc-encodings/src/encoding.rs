@@ -122,7 +122,7 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { schema: None, separator: b';', keep_rejects: false, split_bytes: 16 << 20 }
+        Self { schema: None, separator: b';', keep_rejects: false, split_bytes: 2 << 20 }
     }
 }
 
