@@ -67,7 +67,7 @@ impl Interner {
         let code = self.dictionary.push(name);
         // Two long names may have the same key; the table can hold it only once.
         let key = self.table.hash.key(name).filter(|key| self.table.get(key).is_none());
-        if !key.is_some_and(|key| self.table.insert(Slot { key, code })) {
+        if !key.is_some_and(|key| self.table.insert(Slot::new(key, code))) {
             self.others.insert(name, code);
         }
         code

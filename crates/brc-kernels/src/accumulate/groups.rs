@@ -13,10 +13,10 @@ const COPIES: usize = 2;
 const FEW: usize = 512;
 
 /// A slot with so many rows is emptied before [`ROOM`] more may come. Even [`COPIES`] such slots fit one.
-const FULL: u64 = 1 << 20;
+pub(crate) const FULL: u64 = 1 << 20;
 
 /// See [`FULL`].
-const ROOM: usize = 3 << 20;
+pub(crate) const ROOM: usize = 3 << 20;
 
 /// The statistics of groups that are numbered from 0.
 #[derive(Debug, Clone, Default)]

@@ -6,17 +6,28 @@
 //! which key comes, and the table stays dense enough for the caches nearest to the processor.
 
 use super::hash::{HashKind, Key, NO_KEY};
+use crate::accumulate::slots::Slot as State;
+use brc_core::Statistics;
 
 /// A place for a key.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
 pub(crate) struct Slot {
     pub(crate) key: Key,
-    pub(crate) code: u32,
+    /// What was added to the name's group. Its tag is the name's code.
+    pub(crate) state: State,
 }
 
 impl Slot {
-    const FREE: Self = Self { key: NO_KEY, code: 0 };
+    const FREE: Self = Self { key: NO_KEY, state: State::EMPTY };
+
+    pub(crate) fn new(key: Key, code: u32) -> Self {
+        Self { key, state: State::EMPTY.with_tag(code) }
+    }
+
+    pub(crate) fn code(&self) -> u32 {
+        self.state.tag
+    }
 
     fn is_free(&self) -> bool {
         self.key == NO_KEY
@@ -89,7 +100,15 @@ impl KeyTable {
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<u32> {
-        self.find(key).map(|slot| self.slots[slot].code)
+        self.find(key).map(|slot| self.slots[slot].code())
+    }
+
+    /// Takes what was added to groups with at least `rows` rows.
+    pub(crate) fn take_states(&mut self, rows: u64, mut each: impl FnMut(u32, Statistics)) {
+        for slot in self.slots.iter_mut().filter(|slot| !slot.is_free() && slot.state.count() >= rows) {
+            each(slot.code(), slot.state.statistics());
+            *slot = Slot::new(slot.key, slot.code());
+        }
     }
 
     /// Returns whether a place was found.

@@ -9,8 +9,8 @@
 //! holds. Rows with a long name are left out by sending them to a slot that is always free, and done at the end.
 
 use super::{Progress, RowReader, Window, plain};
+use crate::accumulate::{GroupStatistics, slots::x86 as add};
 use crate::interner::{Interner, Key, KeyTable, LONGEST, PADDING, SHORT, Slot, aes};
-use brc_core::Dictionary;
 use std::arch::x86_64::*;
 
 /// How much text is a tile, in bytes. Its rows and the table of names together should fit the first-level cache.
@@ -53,6 +53,8 @@ pub(super) struct Tile {
     long: [u16; PAIRS],
     /// The rows with names that have no key, or none in the table.
     others: [u16; PAIRS],
+    /// The numbers, where nobody else wants them.
+    values: [i16; PAIRS],
 }
 
 /// The positions of a tile's rows.
@@ -88,10 +90,12 @@ impl Tile {
             left_out: [0; PAIRS / 16 + 1],
             long: [0; PAIRS],
             others: [0; PAIRS],
+            values: [0; PAIRS],
         })
     }
 
-    /// [`RowReader::read`]. Called only where [`crate::cpu::Level::Avx512`] is available.
+    /// [`RowReader::read`]; nothing if the first row is longer than a tile. Called only where
+    /// [`crate::cpu::Level::Avx512`] is available.
     pub(super) fn read(
         &mut self,
         window: Window<'_>,
@@ -99,24 +103,63 @@ impl Tile {
         interner: &mut Interner,
         codes: &mut Vec<u32>,
         values: &mut Vec<i16>,
-    ) -> Progress {
+    ) -> Option<Progress> {
         codes.reserve(PAIRS);
         values.reserve(PAIRS);
         // SAFETY: the processor has AVX-512 (see above). A window has readable margins of a whole register on both
-        // sides. Both vectors have room for the rows of a tile, rounded up to whole registers.
-        unsafe { self.read_tile(window, separator, interner, codes, values) }
+        // sides. Both vectors have room for the rows of a tile, rounded up to whole registers; `read_tile` writes as many
+        // codes and values as it says.
+        unsafe {
+            let (to_codes, to_values) = (codes.as_mut_ptr().add(codes.len()), values.as_mut_ptr().add(values.len()));
+            let (progress, _) = self.read_tile::<true>(window, separator, interner, to_codes, to_values)?;
+            codes.set_len(codes.len() + progress.rows);
+            values.set_len(values.len() + progress.rows);
+            Some(progress)
+        }
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,vaes")]
-    #[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt,aes")]
-    unsafe fn read_tile(
+    /// [`RowReader::fold`], likewise.
+    pub(super) fn fold(
         &mut self,
         window: Window<'_>,
         separator: u8,
         interner: &mut Interner,
-        codes: &mut Vec<u32>,
-        values: &mut Vec<i16>,
-    ) -> Progress {
+        aside: &mut GroupStatistics,
+    ) -> Option<Progress> {
+        let values = self.values.as_mut_ptr();
+        // SAFETY: as for `read`; without codes, none are written.
+        let (progress, others) =
+            unsafe { self.read_tile::<false>(window, separator, interner, std::ptr::null_mut(), values)? };
+        // The rows behind the last good one, up to a whole register.
+        self.left_out_from(progress.rows);
+        // SAFETY: all names were found in their slots, but those that are left out: they go to the slot that is always
+        // free. There is room for values and slots up to whole groups.
+        unsafe {
+            let first = &raw mut interner.table.slots[1..][0].state;
+            add::rows_at(values, self.slots.as_ptr(), progress.rows, first);
+        }
+        for &row in self.others[..others].iter().filter(|&&row| usize::from(row) < progress.rows) {
+            let row = usize::from(row);
+            let code = interner.intern(Rows { text: window.text(), marks: &self.marks }.name(row));
+            aside.grow(interner.dictionary().len());
+            let value = [i64::from(self.values[row])].into_iter().collect();
+            aside.add(code, &value).unwrap_or_else(|_| unreachable!("it has grown to have this group"));
+        }
+        Some(progress)
+    }
+
+    /// Reads the rows of a tile, and returns also how many of them are listed as others. Without `CODES` it does not
+    /// write their codes, nor those of any row.
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,vaes")]
+    #[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt,aes")]
+    unsafe fn read_tile<const CODES: bool>(
+        &mut self,
+        window: Window<'_>,
+        separator: u8,
+        interner: &mut Interner,
+        codes: *mut u32,
+        values: *mut i16,
+    ) -> Option<(Progress, usize)> {
         let text = window.text();
         let text = &text[..text.len().min(TILE)];
         // SAFETY: for all of this block: as in `read`; the loops below stay inside the tile's rows, rounded up to
@@ -124,26 +167,22 @@ impl Tile {
         unsafe {
             let mut count = self.find_marks(text, separator);
             if count == 0 {
-                return plain::read(window.reach(), separator, crate::cpu::Level::Avx512, interner, codes, values);
+                return None;
             }
-            let numbers = values.as_mut_ptr().add(values.len());
-            if !self.parse_numbers(text.as_ptr(), separator, count, numbers) {
+            if !self.parse_numbers(text.as_ptr(), separator, count, values) {
                 count = self.plain_rows(text, separator, count);
-            }
-            if count == 0 {
-                return Progress { rows: 0, bytes: 0 };
             }
             let not_short = self.take_keys(text.as_ptr(), count);
             let (long, mut others) = self.digest_names(text, not_short);
             self.find_slots(count, &interner.table);
-            let found = codes.as_mut_ptr().add(codes.len());
-            count = self.match_names(text, count, interner, &mut others, found);
-            self.compare_long(text, count, long, interner.dictionary(), &mut others, found);
-            count = self.name_others(text, count, others, interner, found);
-            codes.set_len(codes.len() + count);
-            values.set_len(values.len() + count);
+            count = self.match_names::<CODES>(text, count, interner, &mut others, codes);
+            self.compare_long(text, count, long, interner, &mut others);
+            count = self.good_others(text, count, others);
+            if CODES {
+                self.name_others(text, count, others, interner, codes);
+            }
             let bytes = if count == 0 { 0 } else { usize::from(self.marks[Self::FIRST + 2 * count - 1]) };
-            Progress { rows: count, bytes }
+            Some((Progress { rows: count, bytes }, others))
         }
     }
 
@@ -279,7 +318,7 @@ impl Tile {
     /// first bad name.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
     #[inline]
-    unsafe fn match_names(
+    unsafe fn match_names<const CODES: bool>(
         &mut self,
         text: &[u8],
         mut rows: usize,
@@ -298,7 +337,9 @@ impl Tile {
                     let offsets = self.slots.as_ptr().add(row + 4 * part);
                     let name = |at: usize| {
                         let slot = table.offset(*offsets.add(at) as isize).cast::<Slot>();
-                        *codes.add(row + 4 * part + at) = (*slot).code;
+                        if CODES {
+                            *codes.add(row + 4 * part + at) = (*slot).code();
+                        }
                         _mm_load_si128(slot.cast())
                     };
                     let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
@@ -312,9 +353,8 @@ impl Tile {
                 row += 16;
                 continue;
             }
-            let rows_at = Rows { text, marks: &self.marks };
             let at = row + (unequal.trailing_zeros() / 2) as usize;
-            let name = rows_at.name(at);
+            let name = Rows { text, marks: &self.marks }.name(at);
             if name.contains(&0) {
                 rows = at;
                 self.left_out_from(rows);
@@ -356,64 +396,44 @@ impl Tile {
     /// Compares long names with those found by their digests, and lists the rows where they differ.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
     #[inline]
-    unsafe fn compare_long(
-        &mut self,
-        text: &[u8],
-        rows: usize,
-        long: usize,
-        dictionary: &Dictionary,
-        others: &mut usize,
-        codes: *const u32,
-    ) {
-        for &row in &self.long[..long] {
-            let row_index = usize::from(row);
-            if row_index >= rows {
+    unsafe fn compare_long(&mut self, text: &[u8], rows: usize, long: usize, interner: &Interner, others: &mut usize) {
+        let table = interner.table.slots[1..].as_ptr();
+        for index in 0..long {
+            let row = self.long[index];
+            if usize::from(row) >= rows {
                 break;
             }
-            let name = Rows { text, marks: &self.marks }.name(row_index);
-            // SAFETY: the codes of all rows have been written; both names are readable and as long as is said, which is
-            // at most `LONGEST`.
+            let name = Rows { text, marks: &self.marks }.name(row.into());
+            // SAFETY: the offset is that of a slot; both names are readable and as long as is said, at most `LONGEST`.
             let equal = unsafe {
-                let found = dictionary.get(*codes.add(row_index));
+                let slot = &*table.byte_offset(self.slots[usize::from(row)] as isize);
+                let found = interner.dictionary().get(slot.code());
                 found.len() == name.len() && aes::equal_avx512(found.as_ptr(), name.as_ptr(), name.len())
             };
             if !equal {
+                self.leave_out(row.into());
                 self.others[*others] = row;
                 *others += 1;
             }
         }
     }
 
-    /// Gives the rows with other names their codes, and returns the rows up to the first bad name.
+    /// The rows up to the first of the others whose name is bad.
+    fn good_others(&self, text: &[u8], rows: usize, others: usize) -> usize {
+        let rows_at = Rows { text, marks: &self.marks };
+        let others = self.others[..others].iter().map(|&row| usize::from(row)).filter(|&row| row < rows);
+        let is_bad = |row: &usize| matches!(rows_at.name(*row), name if name.is_empty() || name.contains(&0));
+        others.filter(is_bad).min().unwrap_or(rows)
+    }
+
+    /// Gives the rows with other names their codes.
     #[inline]
-    unsafe fn name_others(
-        &self,
-        text: &[u8],
-        rows: usize,
-        others: usize,
-        interner: &mut Interner,
-        codes: *mut u32,
-    ) -> usize {
-        let mut good = rows;
-        for &row in &self.others[..others] {
-            let row = usize::from(row);
-            if row >= rows {
-                continue;
-            }
-            let rows_at = Rows { text, marks: &self.marks };
-            let name = rows_at.name(row);
-            let code = match interner.get(name) {
-                Some(code) => code,
-                None if name.is_empty() || name.contains(&0) => {
-                    good = good.min(row);
-                    continue;
-                }
-                None => interner.intern(name),
-            };
+    unsafe fn name_others(&self, text: &[u8], rows: usize, others: usize, interner: &mut Interner, codes: *mut u32) {
+        for row in self.others[..others].iter().map(|&row| usize::from(row)).filter(|&row| row < rows) {
+            let code = interner.intern(Rows { text, marks: &self.marks }.name(row));
             // SAFETY: there is room for a code for each of the tile's rows.
             unsafe { *codes.add(row) = code };
         }
-        good
     }
 }
 

@@ -9,13 +9,7 @@ impl Tile {
     /// looked at.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]
-    pub(super) unsafe fn parse_numbers(
-        &self,
-        text: *const u8,
-        separator: u8,
-        rows: usize,
-        numbers: *mut i16,
-    ) -> bool {
+    pub(super) unsafe fn parse_numbers(&self, text: *const u8, separator: u8, rows: usize, numbers: *mut i16) -> bool {
         let mut parser = Numbers::new(separator);
         // SAFETY: the marks are filled up to a whole group; a word starts at most eight bytes before the text, inside
         // its margin; `numbers` has room for a whole group.
