@@ -3,24 +3,28 @@
 use super::pieces::Piece;
 use super::row::{self, Value};
 use super::scanner::{BATCH_ROWS, Delivery, first_line};
-use brc_core::{Column, ScanError, Values};
+use brc_core::table::{ColumnSummary, Summary};
+use brc_core::{Column, Result, ScanError, Sink, Values};
 use brc_kernels::cpu::Level;
-use brc_kernels::text::{RowReader, Window};
+use brc_kernels::text::{Progress, RowReader, Window};
 
 /// The most rows that are parsed one by one before the kernel is tried again.
 const MOST_PATIENCE: usize = 1024;
 
 pub(super) struct PlainRows {
     reader: RowReader,
+    /// Whether rows are added up for each name, rather than delivered.
+    fold: bool,
     codes: Vec<u32>,
     values: Vec<i16>,
 }
 
 impl PlainRows {
-    pub(super) fn new(level: Level, separator: u8) -> Self {
+    pub(super) fn new(level: Level, separator: u8, fold: bool) -> Self {
         let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
         Self {
             reader: RowReader::new(level, separator),
+            fold,
             codes: Vec::with_capacity(room),
             values: Vec::with_capacity(room),
         }
@@ -32,7 +36,7 @@ impl PlainRows {
         // A text of which no row is plain should not cost a kernel call for each of its rows.
         let mut patience = 1;
         while !window.text().is_empty() {
-            let progress = self.reader.read(window, &mut self.codes, &mut self.values);
+            let progress = self.read(window, delivery);
             window.advance(progress.bytes);
             delivery.lines += progress.rows as u64;
             if progress.rows > 0 {
@@ -49,6 +53,26 @@ impl PlainRows {
             }
         }
         self.deliver(delivery)
+    }
+
+    fn read(&mut self, window: Window<'_>, delivery: &mut Delivery<'_>) -> Progress {
+        if !self.fold {
+            return self.reader.read(window, &mut self.codes, &mut self.values);
+        }
+        let progress = self.reader.fold(window);
+        delivery.folded(progress.rows);
+        progress
+    }
+
+    /// Delivers what rows were added up to.
+    pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        let statistics = self.reader.finish();
+        let dictionary = self.reader.dictionary();
+        for (code, statistics) in (0..).zip(statistics).filter(|(_, statistics)| statistics.count > 0) {
+            let columns = [ColumnSummary::Code { code, dictionary }, ColumnSummary::Numbers(statistics)];
+            sink.summary(&Summary { rows: statistics.count, columns: &columns })?;
+        }
+        Ok(())
     }
 
     fn odd_row(&mut self, window: &mut Window<'_>, byte: u64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
@@ -72,6 +96,11 @@ impl PlainRows {
     }
 
     fn good_row(&mut self, name: &[u8], number: i64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        if self.fold {
+            self.reader.fold_row(name, number);
+            delivery.folded(1);
+            return Ok(());
+        }
         let code = self.reader.intern(name);
         if let Ok(value) = i16::try_from(number) {
             self.codes.push(code);

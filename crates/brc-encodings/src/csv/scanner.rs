@@ -41,7 +41,9 @@ impl<'t> TextScanner<'t> {
     pub(super) fn new(table: &'t TextTable, options: &ScanOptions, source: Source<'t>) -> Self {
         let types: Vec<_> = table.schema.fields().iter().map(|field| field.data_type).collect();
         let rows = if types == [DataType::String, DataType::Decimal { scale: 1 }] {
-            Rows::Plain(Box::new(PlainRows::new(Level::best(), table.separator)))
+            // Nobody wants to see single rows: each name's can be added up.
+            let fold = options.statistics && options.predicate.is_none() && options.projection == [0, 1];
+            Rows::Plain(Box::new(PlainRows::new(Level::best(), table.separator, fold)))
         } else {
             Rows::General(GeneralRows::new(&table.schema))
         };
@@ -86,6 +88,13 @@ impl Scanner for TextScanner<'_> {
         scanned.decode_time = before.elapsed().saturating_sub(scanned.read_time + sink_time);
         Ok(Some(scanned))
     }
+
+    fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        match &mut self.rows {
+            Rows::Plain(rows) => rows.finish(sink),
+            Rows::General(_) => Ok(()),
+        }
+    }
 }
 
 impl Rows {
@@ -128,6 +137,11 @@ impl Delivery<'_> {
         self.sink_time += before.elapsed();
         self.scanned.rows += rows as u64;
         Ok(())
+    }
+
+    /// Counts rows that are added up.
+    pub(super) fn folded(&mut self, rows: usize) {
+        self.scanned.rows += rows as u64;
     }
 
     /// Sets a bad row aside, or fails.
