@@ -1,6 +1,6 @@
 //! What a failed run says, and the exit code it ends with.
 
-use brc_core::Error;
+use brc_core::{Error, RowFault};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +18,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         Some(error) => eprintln!("brc: {error}"),
         None => eprintln!("brc: {error:#}"),
     }
+    if known.is_some_and(may_be_header) {
+        eprintln!("brc: if line 1 is a header, leave it out: tail -n +2 FILE | brc convert - OUT");
+    }
     ExitCode::from(known.map_or(1, exit_code))
+}
+
+/// Whether the first line of a text has words where numbers should be.
+fn may_be_header(error: &Error) -> bool {
+    matches!(error, Error::BadRow { place, fault: RowFault::MalformedNumber(_), .. } if place.line == 1)
 }
 
 fn is_closed_stdout(error: &Error) -> bool {

@@ -11,7 +11,7 @@ use std::process::Stdio;
 /// A bad second row, and what is said of it behind `line 2, byte 9`.
 const BAD_ROWS: &[(&[u8], &str)] = &[
     (b"Hamburg", ", column 'station': missing separator ';'"),
-    (b"", ", column 'station': missing separator ';'"),
+    (b"", ": empty line"),
     (b"Hamburg;1.0;2.0", ": more columns than the schema has"),
     (b";1.0", ", column 'station': empty name"),
     (b"Ham\0burg;1.0", ", column 'station': NUL byte in a name"),
@@ -25,7 +25,7 @@ const BAD_ROWS: &[(&[u8], &str)] = &[
     (b"Hamburg; 1.0", ", column 'temperature': malformed number ' 1.0'"),
     (b"Hamburg;1.0 ", ", column 'temperature': malformed number '1.0 '"),
     (b"Hamburg;1,0", ", column 'temperature': malformed number '1,0'"),
-    (b"Hamburg;1.23", ", column 'temperature': '1.23' has more than 1 decimals"),
+    (b"Hamburg;1.23", ", column 'temperature': '1.23' has more than 1 decimal"),
     (b"Hamburg;922337203685477580.8", ", column 'temperature': number '922337203685477580.8' does not fit 64 bits"),
 ];
 
@@ -99,18 +99,43 @@ fn lines_of_rejects_are_right_behind_many_splits() {
 }
 
 #[test]
-fn too_many_rejects_are_a_failure_that_leaves_nothing() {
+fn too_many_rejects_are_a_failure_that_leaves_only_them() {
     let place = Place::new();
     place.write("t.csv", "Abha;1.0\nx\ny\n");
     let outcome = place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 1");
-    outcome.fails(3, "brc: t.csv: more than 1 rows were rejected");
-    assert_eq!(place.names(), ["t.csv"]);
-    place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 2").ok();
+    outcome.fails(3, "brc: t.csv: line 3, byte 11: one more row to reject than the 1 that are allowed");
+    assert_eq!(place.names(), ["bad.tsv", "t.csv"]);
+    assert_eq!(place.read("bad.tsv").split(|&byte| byte == b'\n').count(), 4, "a header, two rows, and the end");
+    place.run("convert t.csv t.buren --rejects bad.tsv --max-rejects 2 --force").ok();
     place.run("convert t.csv u.buren --max-rejects 2").fails_with(2, "--rejects");
     place.run("convert t.csv u.buren --rejects u.buren").fails_with(2, "is the output already");
     place.run("convert t.csv u.buren --rejects ./t.csv --force").fails_with(2, "same file");
     place.run("convert t.csv u.buren --rejects bad.tsv").fails_with(2, "exists already");
     assert_eq!(place.names(), ["bad.tsv", "t.buren", "t.csv"]);
+}
+
+#[test]
+fn a_header_is_told_to_be_left_out() {
+    let place = Place::new();
+    place.write("t.csv", "station;temperature\nAbha;1.0\n");
+    place.run("query t.csv").fails_with(3, "tail -n +2");
+    place.write("t.csv", "Abha;1.0\nBonn;warm\n");
+    assert!(!place.run("query t.csv").stderr.contains("tail"));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_name() {
+    let place = Place::new();
+    place.write("t.csv", "\u{feff}Abha;1.0\nAbha;2.0\n");
+    assert_eq!(place.run("query t.csv").text(), "{Abha=1.0/1.5/2.0}\n");
+}
+
+#[test]
+fn a_missing_directory_is_told_without_the_temporary_file() {
+    let place = Place::new();
+    place.write("t.csv", "Abha;1.0\n");
+    let outcome = place.run("convert t.csv none/t.buren");
+    outcome.fails(1, "brc: none/t.buren: cannot create: No such file or directory (os error 2)");
 }
 
 #[test]

@@ -6,10 +6,17 @@
 #![forbid(unsafe_code)]
 
 mod compressor;
+mod deflate;
 pub mod file_format;
+mod frames;
+mod gzip;
 mod lz4;
+mod marks;
 mod none;
 mod snappy;
+mod source;
+mod zlib;
+mod zstd;
 
 pub use compressor::{Compressor, CompressorError};
 pub use file_format::{ChunkPlace, ChunkSummary, FileFormat};
@@ -79,7 +86,8 @@ pub enum DecompressError {
 }
 
 /// All compressions, in the order in which help texts show them.
-pub static COMPRESSIONS: &[&dyn Compression] = &[&none::None, &snappy::Snappy, &lz4::Lz4];
+pub static COMPRESSIONS: &[&dyn Compression] =
+    &[&none::None, &snappy::Snappy, &lz4::Lz4, &gzip::Gzip, &zlib::Zlib, &zstd::Zstd];
 
 /// The compression of that name.
 #[must_use]
@@ -117,7 +125,7 @@ mod tests {
     #[test]
     fn names_and_ids_are_pinned() {
         let list: Vec<_> = COMPRESSIONS.iter().map(|compression| (compression.id(), compression.name())).collect();
-        assert_eq!(list, [(0, "none"), (1, "snappy"), (2, "lz4")]);
+        assert_eq!(list, [(0, "none"), (1, "snappy"), (2, "lz4"), (3, "gzip"), (4, "zlib"), (5, "zstd")]);
     }
 
     proptest! {
@@ -131,6 +139,14 @@ mod tests {
                 prop_assert_eq!(&output, &input);
                 let mut longer = vec![0; input.len() + 1];
                 prop_assert!(compression.decompress(&packed, &mut longer).is_err());
+                if let Some(shorter) = longer.get_mut(2..) {
+                    prop_assert!(compression.decompress(&packed, shorter).is_err());
+                }
+                packed.push(0);
+                // At the end of an LZ4 block such a byte means no more bytes.
+                let means_nothing = compression.name() == "lz4";
+                prop_assert!(compression.decompress(&packed, &mut output).is_err() || means_nothing);
+                prop_assert_eq!(&output, &input);
             }
         }
 

@@ -1,12 +1,32 @@
-//! LZ4 raw blocks by `lz4_flex`, in its safe variant.
+//! LZ4 by `lz4_flex`, in its safe variant: a block is a raw block; in a file each chunk is a skippable frame with its mark
+//! and a frame of independent blocks.
 
-use crate::{Compression, DecompressError};
+use crate::file_format::ReadAt;
+use crate::frames::{FrameReader, Frames, behind_skippable, skip_frames};
+use crate::marks::{Marks, Spelling, Tally};
+use crate::source::{Source, cut, damaged};
+use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat};
+use lz4_flex::block;
+use lz4_flex::frame::FrameDecoder;
+use std::io::{self, Read};
+use std::mem;
+use twox_hash::XxHash32;
 
 pub(crate) struct Lz4;
 
+const NAME: &str = "lz4";
+
+const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+
+/// What `lz4 -l` writes, which has no end and no checksum.
+const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
+
+/// A skippable frame of 24 bytes.
+static MARKS: Marks = Marks { start: &[], before: &[0x5c, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes };
+
 impl Compression for Lz4 {
     fn name(&self) -> &'static str {
-        "lz4"
+        NAME
     }
 
     fn id(&self) -> u8 {
@@ -18,15 +38,176 @@ impl Compression for Lz4 {
     }
 
     fn compress(&self, _: i32, input: &[u8], output: &mut Vec<u8>) {
-        output.extend_from_slice(&lz4_flex::block::compress(input));
+        append_raw(input, output);
     }
 
     fn decompress(&self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
-        let malformed = |error: lz4_flex::block::DecompressError| DecompressError::Malformed {
-            compression: "lz4",
-            reason: error.to_string(),
-        };
-        let found = lz4_flex::block::decompress_into(input, output).map_err(malformed)?;
+        let found = block::decompress_into(input, output).map_err(|error| malformed(error.to_string()))?;
         if found == output.len() { Ok(()) } else { Err(DecompressError::Length { expected: output.len(), found }) }
+    }
+
+    fn file_format(&self) -> Option<&'static dyn FileFormat> {
+        Some(&Self)
+    }
+}
+
+impl FileFormat for Lz4 {
+    fn extensions(&self) -> &'static [&'static str] {
+        &["lz4"]
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        let is_frame = |bytes: &[u8]| bytes.starts_with(&MAGIC) || bytes.starts_with(&LEGACY_MAGIC);
+        matches!(MARKS.read(prefix), Ok(Some(_)) | Err(_)) || behind_skippable(prefix).is_some_and(is_frame)
+    }
+
+    fn chunk(&self, _: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {
+        MARKS.write_chunk(input, rows, 0, output, |output| append_frame(input, output))
+    }
+
+    fn finish(&self, chunks: &[ChunkSummary]) -> Vec<u8> {
+        MARKS.end(chunks, &[])
+    }
+
+    fn chunks(&self, length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
+        MARKS.find(length, read_at)
+    }
+
+    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        decompress_frame(MARKS.behind(NAME, place, stored)?, output)
+    }
+
+    fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+        Box::new(FrameReader::new(Lz4Frames { decoder: FrameDecoder::new(Source::new(stored)) }))
+    }
+}
+
+fn malformed(reason: impl Into<String>) -> DecompressError {
+    DecompressError::Malformed { compression: NAME, reason: reason.into() }
+}
+
+/// The sizes of blocks that the format knows, with the codes of them.
+const BLOCK_SIZES: [(u8, usize); 4] = [(4, 64 << 10), (5, 256 << 10), (6, 1 << 20), (7, 4 << 20)];
+
+/// The flag of the blocks that are stored as they are.
+const PLAIN: u32 = 1 << 31;
+
+/// The header of a frame, and the size of its blocks: the smallest one that holds all, so that a reader takes no more
+/// memory than needed.
+fn header(length: usize) -> ([u8; 15], usize) {
+    let fits = BLOCK_SIZES.into_iter().find(|(_, size)| length <= *size);
+    let (code, size) = fits.unwrap_or(BLOCK_SIZES[BLOCK_SIZES.len() - 1]);
+    let mut header = [0; 15];
+    header[..4].copy_from_slice(&MAGIC);
+    // Version 1, independent blocks, with the content's size and checksum.
+    header[4] = 0b0110_1100;
+    header[5] = code << 4;
+    header[6..14].copy_from_slice(&(length as u64).to_le_bytes());
+    header[14] = XxHash32::oneshot(0, &header[4..14]).to_le_bytes()[1];
+    (header, size)
+}
+
+fn append_raw(input: &[u8], output: &mut Vec<u8>) {
+    let start = output.len();
+    output.resize(start + block::get_maximum_output_size(input.len()), 0);
+    // It fails only for a buffer that is too small.
+    match block::compress_into(input, &mut output[start..]) {
+        Ok(length) => output.truncate(start + length),
+        Err(error) => unreachable!("lz4 refused a block: {error}"),
+    }
+}
+
+fn append_frame(input: &[u8], output: &mut Vec<u8>) {
+    let (header, size) = header(input.len());
+    output.extend_from_slice(&header);
+    for piece in input.chunks(size) {
+        let start = output.len() + 4;
+        output.resize(start, 0);
+        append_raw(piece, output);
+        let mut head = (output.len() - start) as u32;
+        if output.len() - start >= piece.len() {
+            output.truncate(start);
+            output.extend_from_slice(piece);
+            head = piece.len() as u32 | PLAIN;
+        }
+        output[start - 4..start].copy_from_slice(&head.to_le_bytes());
+    }
+    output.extend_from_slice(&[0; 4]);
+    output.extend_from_slice(&XxHash32::oneshot(0, input).to_le_bytes());
+}
+
+/// Decompresses what [`append_frame`] makes.
+fn decompress_frame(frame: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+    let (header, size) = header(output.len());
+    let mut rest = frame.strip_prefix(&header).ok_or_else(|| malformed("another frame header than expected"))?;
+    for piece in output.chunks_mut(size) {
+        let head = take_u32(&mut rest)?;
+        let (stored, behind) = rest.split_at_checked((head & !PLAIN) as usize).ok_or_else(is_cut)?;
+        rest = behind;
+        if head & PLAIN == 0 {
+            Lz4.decompress(stored, piece)?;
+        } else if stored.len() == piece.len() {
+            piece.copy_from_slice(stored);
+        } else {
+            return Err(DecompressError::Length { expected: piece.len(), found: stored.len() });
+        }
+    }
+    if take_u32(&mut rest)? != 0 {
+        return Err(malformed("it goes on behind the length it should have"));
+    }
+    if take_u32(&mut rest)? != XxHash32::oneshot(0, output) {
+        return Err(malformed("its checksum does not match"));
+    }
+    if rest.is_empty() { Ok(()) } else { Err(malformed("there are bytes behind its end")) }
+}
+
+fn take_u32(rest: &mut &[u8]) -> Result<u32, DecompressError> {
+    let (bytes, behind) = rest.split_first_chunk().ok_or_else(is_cut)?;
+    *rest = behind;
+    Ok(u32::from_le_bytes(*bytes))
+}
+
+fn is_cut() -> DecompressError {
+    malformed("it is cut off")
+}
+
+struct Lz4Frames {
+    decoder: FrameDecoder<Source>,
+}
+
+impl Frames for Lz4Frames {
+    fn source(&mut self) -> &mut Source {
+        self.decoder.get_mut()
+    }
+
+    fn begin(&mut self, tally: &mut Tally) -> io::Result<bool> {
+        let source = self.source();
+        skip_frames(source, &MARKS, tally)?;
+        let magic = source.peek(MAGIC.len())?;
+        if magic.is_empty() {
+            return Ok(false);
+        }
+        if magic == LEGACY_MAGIC {
+            return Err(damaged("frames of the legacy LZ4 format are not read"));
+        }
+        if magic.len() < MAGIC.len() {
+            return Err(cut());
+        }
+        if magic != MAGIC {
+            return Err(damaged("no LZ4 frame starts here"));
+        }
+        // A decoder takes no frame with larger blocks than the first one had.
+        self.decoder = FrameDecoder::new(mem::take(self.source()));
+        Ok(true)
+    }
+
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        let count = self.decoder.read(output).map_err(|error| {
+            let is_its =
+                error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<lz4_flex::frame::Error>);
+            if is_its { damaged(error) } else { error }
+        })?;
+        // The decoder takes a cut between two blocks for the end.
+        if count == 0 && self.source().is_starved() { Err(cut()) } else { Ok(count) }
     }
 }

@@ -32,10 +32,12 @@ pub enum Error {
         fault: RowFault,
     },
     /// More rows were rejected than allowed.
-    #[error("{path}: more than {limit} rows were rejected", path = .path.display())]
+    #[error("{path}: {place}: one more row to reject than the {limit} that are allowed", path = .path.display())]
     TooManyRejects {
         /// The file.
         path: PathBuf,
+        /// Where the first row is that was one too many.
+        place: RowPlace,
         /// How many were allowed.
         limit: u64,
     },
@@ -111,6 +113,9 @@ pub enum RowFault {
     /// The row has more columns than the schema.
     #[error("more columns than the schema has")]
     TooManyColumns,
+    /// The line has nothing on it.
+    #[error("empty line")]
+    EmptyLine,
     /// A string is empty.
     #[error("empty name")]
     EmptyName,
@@ -124,7 +129,7 @@ pub enum RowFault {
     #[error("malformed number '{0}'")]
     MalformedNumber(String),
     /// A number has more decimals than its column.
-    #[error("'{text}' has more than {scale} decimals")]
+    #[error("'{text}' has more than {scale} decimal{s}", s = if *.scale == 1 { "" } else { "s" })]
     TooManyDecimals {
         /// The number.
         text: String,

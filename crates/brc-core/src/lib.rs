@@ -26,5 +26,5 @@ pub use scan::{Progress, Worker, scan};
 pub use schema::{DataType, Field, Schema};
 pub use statistics::Statistics;
 pub use table::{
-    BatchWriter, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table,
+    BatchWriter, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table,
 };

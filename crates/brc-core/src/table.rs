@@ -147,6 +147,12 @@ pub trait Table: Send + Sync {
     /// [`Scanner::scan`] tells the end.
     fn split(&self, index: u64) -> Option<Split>;
 
+    /// What is wrong with a row that was rejected, and the position of the column at fault, if one is; `None` where rows
+    /// are never rejected.
+    fn explain(&self, _row: &[u8]) -> Option<(Option<usize>, RowFault)> {
+        None
+    }
+
     /// A scanner for one worker.
     ///
     /// # Errors
@@ -205,9 +211,18 @@ pub struct Part {
     pub bytes: Vec<u8>,
     /// Where a reader may begin behind the start of `bytes`, in ascending order: only between whole rows. Whoever
     /// compresses the part cuts it there. Empty if the encoding compresses its own blocks.
-    pub cuts: Vec<usize>,
+    pub cuts: Vec<Cut>,
     /// What [`BatchWriter::append`] needs to know; private to the encoding.
     pub meta: Box<dyn Any + Send>,
+}
+
+/// A place between two rows of a [`Part`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// How many bytes of the part lie before it.
+    pub at: usize,
+    /// How many rows of the part lie before it.
+    pub rows: u64,
 }
 
 /// Encodes the rows of one split after the other for one worker. A sink never gets summaries when encoding.

@@ -2,12 +2,9 @@
 
 use crate::description::{Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified};
-use crate::input::{Input, Source};
+use crate::input::Input;
 use ::buren::{Bounds, ColumnDescription, FileDescription, MAGIC, Reader, RowGroupDescription, Writer, WriterOptions};
 use brc_core::{BatchWriter, DataType, Error, Progress, Result, Schema, Table};
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::Path;
 
 pub(crate) struct Buren;
 
@@ -126,20 +123,9 @@ fn describe_row_group(file: &FileDescription, row_group: &RowGroupDescription) -
 
 /// Opens a file. Its metadata lie at the end, so what comes through a pipe is put into a nameless file first.
 fn reader(input: Input) -> Result<Reader> {
-    let Input { path, prefix, source } = input;
-    if prefix.len() < MAGIC.len() && MAGIC.starts_with(&prefix) {
-        return Err(Error::corrupt(&path, "header", "the file ends within it"));
+    if input.prefix.len() < MAGIC.len() && MAGIC.starts_with(&input.prefix) {
+        return Err(Error::corrupt(&input.path, "header", "the file ends within it"));
     }
-    let file = match source {
-        Source::File { file, .. } => file,
-        Source::Stream(rest) => spool(&path, &prefix, rest)?,
-    };
-    Reader::open(file, &path)
-}
-
-fn spool(path: &Path, prefix: &[u8], mut rest: impl Read) -> Result<File> {
-    let mut file = tempfile::tempfile().map_err(Error::io(path, "make a temporary file for"))?;
-    let copied = file.write_all(prefix).and_then(|()| io::copy(&mut rest, &mut file));
-    copied.map_err(Error::io(path, "copy to a temporary file"))?;
-    Ok(file)
+    let path = input.path.clone();
+    Reader::open(input.into_file()?, &path)
 }

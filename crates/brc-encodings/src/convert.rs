@@ -36,7 +36,8 @@ pub struct Converted {
 /// them aside, go to `rejects`.
 ///
 /// # Errors
-/// The first thing that goes wrong in the order of the table. Neither the output nor the rejects are there then.
+/// The first thing that goes wrong in the order of the table. Then there is no output; and no rejects, unless they were
+/// too many: who looks into that wants to see them.
 pub fn convert(
     table: &dyn Table,
     mut writer: Box<dyn BatchWriter>,
@@ -50,9 +51,15 @@ pub fn convert(
     let appender = Appender { table, writer, rejects, rows_read: 0, rows_stored: 0, parts: 0 };
     let ordered = Ordered::new(&output, start.len() as u64, PARTS_ASIDE, appender);
     let new_worker = || Converter { encoder: ordered.with_acceptor(|it| it.writer.encoder()), ordered: &ordered };
-    scan(table, &ScanOptions::everything(table.schema()), threads, progress, new_worker)?;
+    let scanned = scan(table, &ScanOptions::everything(table.schema()), threads, progress, new_worker).map(drop);
 
     let (mut appender, end) = ordered.finish();
+    if let Err(error) = scanned {
+        if matches!(error, Error::TooManyRejects { .. }) {
+            appender.rejects.commit()?;
+        }
+        return Err(error);
+    }
     let last = appender.writer.finish()?;
     output.write_at(&last, end)?;
     let converted = Converted {

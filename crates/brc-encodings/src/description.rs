@@ -46,8 +46,8 @@ pub struct Description {
 impl Description {
     /// What any table tells of itself.
     #[must_use]
-    pub fn of_table(encoding: &'static str, table: &dyn Table) -> Self {
-        let mut file: Facts = vec![("encoding", encoding.into())];
+    pub fn of_table(encoding: &'static str, compression: &'static str, table: &dyn Table) -> Self {
+        let mut file: Facts = vec![("encoding", encoding.into()), ("compression", compression.into())];
         file.extend(table.rows().map(|rows| ("rows", Fact::Count(rows))));
         file.extend(table.bytes().map(|bytes| ("bytes", Fact::Bytes(bytes))));
         Self { file, columns: columns(table.schema()), row_groups: Vec::new() }

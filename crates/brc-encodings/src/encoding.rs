@@ -28,6 +28,12 @@ pub trait Encoding: Sync {
     /// Why not.
     fn can_hold(&self, schema: &Schema) -> Result<(), String>;
 
+    /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for plain text, in
+    /// which a digit that became another one is another number.
+    fn detects_damage(&self) -> bool {
+        true
+    }
+
     /// Whether the encoding compresses its blocks itself. Files of all others are compressed as a whole, in chunks.
     fn compresses_blocks(&self) -> bool {
         false
@@ -58,7 +64,8 @@ pub trait Encoding: Sync {
     /// # Errors
     /// As for [`Encoding::open`].
     fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
-        Ok(Description::of_table(self.name(), self.open(input, options)?.as_ref()))
+        let compression = input.compression.map_or("none", |compression| compression.name());
+        Ok(Description::of_table(self.name(), compression, self.open(input, options)?.as_ref()))
     }
 
     /// Reads a whole file with up to `threads` threads and checks everything that can be checked: at least that all of
@@ -115,14 +122,14 @@ pub struct OpenOptions {
     pub separator: u8,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
-    /// How many bytes of text make up a split: for a conversion, the size of a row group; never depends on the number
-    /// of threads, because what is written must not.
-    pub split_bytes: u64,
+    /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
+    /// table. `None` leaves the size to the encoding: whatever is best for reading.
+    pub row_group_bytes: Option<u64>,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { schema: None, separator: b';', keep_rejects: false, split_bytes: 2 << 20 }
+        Self { schema: None, separator: b';', keep_rejects: false, row_group_bytes: None }
     }
 }
 

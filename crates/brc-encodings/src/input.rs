@@ -1,8 +1,12 @@
 //! Where a table is read from: a file that can be read at any place by several threads, or a stream.
+//!
+//! A compressed source is recognised here and nowhere else: what others see is what it was before it was compressed.
 
+use crate::chunks::{Chunks, ReadCost, read_error};
+use brc_compress::Compression;
 use brc_core::{Error, Result};
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +21,8 @@ pub struct Input {
     pub prefix: Vec<u8>,
     /// The source itself.
     pub source: Source,
+    /// The compression of the whole source, if it has one: prefix and source are what it was before.
+    pub compression: Option<&'static dyn Compression>,
 }
 
 /// Where the bytes come from.
@@ -28,7 +34,9 @@ pub enum Source {
         /// Its length when it was opened, in bytes.
         length: u64,
     },
-    /// Standard input, a pipe, a device: read once, in order.
+    /// A compressed file of which threads decompress parts side by side.
+    Chunks(Chunks),
+    /// Standard input, a pipe, a device, a compressed file of another program: read once, in order.
     Stream(Box<dyn Read + Send>),
 }
 
@@ -55,19 +63,44 @@ impl Input {
     ///
     /// # Errors
     /// If its first bytes cannot be read.
-    pub fn from_file(path: PathBuf, file: File) -> Result<Self> {
+    pub fn from_file(path: PathBuf, mut file: File) -> Result<Self> {
         let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
         let mut prefix = vec![0; PREFIX_BYTES.min(usize::try_from(length).unwrap_or(PREFIX_BYTES))];
         let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(&path, "read"))?;
         prefix.truncate(read);
-        Ok(Self { path, prefix, source: Source::File { file, length } })
+        let Some(compression) = brc_compress::by_prefix(&prefix) else {
+            return Ok(Self { path, prefix, source: Source::File { file, length }, compression: None });
+        };
+        match Chunks::find(&path, file, length, compression)? {
+            Ok(chunks) => Self::from_chunks(path, chunks, compression),
+            Err(back) => {
+                file = back;
+                file.rewind().map_err(Error::io(&path, "read"))?;
+                Self::decompressed(path, Box::new(file), compression)
+            }
+        }
     }
 
-    /// The number of bytes, if it is known.
+    fn from_chunks(path: PathBuf, chunks: Chunks, compression: &'static dyn Compression) -> Result<Self> {
+        let mut prefix = Vec::new();
+        let (mut stored, mut cost) = (Vec::new(), ReadCost::default());
+        for chunk in 0..chunks.len() {
+            if prefix.len() >= PREFIX_BYTES {
+                break;
+            }
+            let start = prefix.len();
+            chunks.load(chunk, &mut stored, &mut prefix, start, &mut cost)?;
+        }
+        prefix.truncate(PREFIX_BYTES);
+        Ok(Self { path, prefix, source: Source::Chunks(chunks), compression: Some(compression) })
+    }
+
+    /// The size of the source in bytes, if it is known: compressed, if it is.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
-        match self.source {
-            Source::File { length, .. } => Some(length),
+        match &self.source {
+            Source::File { length, .. } => Some(*length),
+            Source::Chunks(chunks) => Some(chunks.stored_length()),
             Source::Stream(_) => None,
         }
     }
@@ -76,12 +109,63 @@ impl Input {
     ///
     /// # Errors
     /// If its first bytes cannot be read.
-    pub fn from_stream(path: PathBuf, mut stream: Box<dyn Read + Send>) -> Result<Self> {
-        let mut prefix = Vec::new();
-        let taken = stream.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix);
-        taken.map_err(Error::io(&path, "read"))?;
-        Ok(Self { path, prefix, source: Source::Stream(stream) })
+    pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
+        let (prefix, stream) = taken(&path, stream)?;
+        match brc_compress::by_prefix(&prefix) {
+            Some(compression) => Self::decompressed(path, Box::new(Cursor::new(prefix).chain(stream)), compression),
+            None => Ok(Self { path, prefix, source: Source::Stream(stream), compression: None }),
+        }
     }
+
+    fn decompressed(
+        path: PathBuf,
+        stored: Box<dyn Read + Send>,
+        compression: &'static dyn Compression,
+    ) -> Result<Self> {
+        let stream = match compression.file_format() {
+            Some(format) => format.reader(stored),
+            None => stored,
+        };
+        let (prefix, stream) = taken(&path, stream)?;
+        Ok(Self { path, prefix, source: Source::Stream(stream), compression: Some(compression) })
+    }
+
+    /// All of the source from its first byte on, for those who read it only once and in order.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn into_stream(self) -> Result<Box<dyn Read + Send>> {
+        match self.source {
+            Source::File { mut file, .. } => {
+                file.rewind().map_err(Error::io(&self.path, "read"))?;
+                Ok(Box::new(file))
+            }
+            Source::Chunks(chunks) => chunks.into_stream(),
+            Source::Stream(rest) => Ok(Box::new(Cursor::new(self.prefix).chain(rest))),
+        }
+    }
+
+    /// The source as a file that can be read at any place: a stream is copied to a temporary one.
+    ///
+    /// # Errors
+    /// If there is no room for a temporary file, or the source cannot be read.
+    pub fn into_file(self) -> Result<File> {
+        if let Source::File { file, .. } = self.source {
+            return Ok(file);
+        }
+        let path = self.path.clone();
+        let mut stream = self.into_stream()?;
+        let mut file = tempfile::tempfile().map_err(Error::io(&path, "make a temporary file for"))?;
+        io::copy(&mut stream, &mut file).map_err(read_error(&path))?;
+        Ok(file)
+    }
+}
+
+/// Takes the first bytes off a stream.
+fn taken(path: &Path, mut stream: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
+    let mut prefix = Vec::new();
+    stream.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix).map_err(read_error(path))?;
+    Ok((prefix, stream))
 }
 
 fn stdin() -> io::Result<File> {

@@ -5,16 +5,22 @@
 
 #![forbid(unsafe_code)]
 
+mod bincode;
 mod buren;
+pub mod chunks;
+mod compressed;
 pub mod convert;
 mod csv;
+mod delivery;
 pub mod description;
 pub mod encoding;
+mod frames;
 pub mod input;
 pub mod ordered;
 pub mod output;
 mod registry;
 pub mod rejects;
+mod text;
 mod write_back;
 
 pub use convert::{Converted, convert};
@@ -22,5 +28,5 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, for_input};
+pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, writer};
 pub use rejects::RejectLog;

@@ -116,6 +116,7 @@ struct Unfinished {
 
 impl Unfinished {
     fn create(path: &Path, target: PathBuf, replaced: Option<&Metadata>, sync: bool) -> Result<Self> {
+        fs::metadata(directory(&target)).map_err(Error::io(path, "create"))?;
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(target.file_name().unwrap_or_default());
         prefix.push(".");
@@ -125,8 +126,8 @@ impl Unfinished {
             // The process's umask takes its share of this, as of any new file.
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(directory(&target))
-            // `tempfile` adds the directory to the message; the target's name says more.
-            .map_err(|error| error.raw_os_error().map_or(error, io::Error::from_raw_os_error))
+            // `tempfile` adds its own path to the message; the target's name says more.
+            .map_err(|error| io::Error::from(error.kind()))
             .map_err(Error::io(path, "create"))?;
         let registered = Registered::new(temporary.path());
         if let Some(replaced) = replaced {

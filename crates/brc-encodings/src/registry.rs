@@ -1,14 +1,17 @@
 //! The list of all encodings, and how one of them is chosen.
 
-use crate::encoding::Encoding;
+use crate::compressed::CompressedWriter;
+use crate::encoding::{CreateOptions, Encoding};
+use crate::frames::Framed;
 use crate::input::Input;
-use crate::{buren, csv};
-use brc_core::{Error, Result};
+use crate::{bincode, buren, csv};
+use brc_compress::Compression;
+use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
-pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren, &csv::Csv];
+pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren, &Framed(&bincode::Bincode), &csv::Csv];
 
 /// The encoding of that name.
 #[must_use]
@@ -16,11 +19,30 @@ pub fn by_name(name: &str) -> Option<&'static dyn Encoding> {
     ENCODINGS.iter().copied().find(|encoding| encoding.name() == name)
 }
 
-/// The encoding that a path's extension means.
+/// The encoding that a path's extension means; one that means a compression only hides it.
 #[must_use]
 pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
-    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    let inner = path.file_stem().map(Path::new).filter(|_| compression_by_extension(path).is_some());
+    let extension = inner.unwrap_or(path).extension()?.to_str()?.to_ascii_lowercase();
     ENCODINGS.iter().copied().find(|encoding| encoding.extensions().contains(&extension.as_str()))
+}
+
+/// The compression that a path's last extension means.
+#[must_use]
+pub fn compression_by_extension(path: &Path) -> Option<&'static dyn Compression> {
+    brc_compress::by_extension(path.extension()?.to_str()?)
+}
+
+/// A writer of a table of that schema, compressed as the options say: by the encoding itself or as a whole file.
+///
+/// # Errors
+/// If the encoding cannot hold the schema or cannot be compressed so, or the options do not fit it.
+pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+    let usage = |reason: String| Error::Usage(format!("{}: {reason}", encoding.name()));
+    encoding.can_hold(schema).map_err(usage)?;
+    encoding.can_compress(options.compression.compression).map_err(usage)?;
+    let writer = encoding.create(schema, options)?;
+    Ok(if encoding.compresses_blocks() { writer } else { CompressedWriter::wrap(writer, options.compression) })
 }
 
 /// The encoding that the first bytes of an input tell.
@@ -29,6 +51,7 @@ pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
 /// [`Error::Unsupported`] if no encoding recognises them, [`Error::Corrupt`] or [`Error::Unsupported`] if the input's
 /// extension means another one than they do: then a guess would be wrong for somebody.
 pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
+    check_compression(input)?;
     let named = by_extension(&input.path);
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
     match (named, seen) {
@@ -50,6 +73,19 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         (None, None) => {
             let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
             Err(Error::unsupported(&input.path, format!("is of no known encoding ({})", names.join(", "))))
+        }
+    }
+}
+
+/// A file that is named as compressed must be: damaged first bytes would make its content look like something else.
+fn check_compression(input: &Input) -> Result<()> {
+    let Some(named) = compression_by_extension(&input.path) else { return Ok(()) };
+    match input.compression {
+        Some(seen) if seen.name() == named.name() => Ok(()),
+        seen => {
+            let seen = seen.map_or("not compressed".to_owned(), |seen| format!("compressed with {}", seen.name()));
+            let reason = format!("is named as compressed with {} but is {seen}", named.name());
+            Err(Error::corrupt(&input.path, "first bytes", reason))
         }
     }
 }

@@ -3,9 +3,8 @@
 //! The file is tab-separated with the header `line, byte, column, reason, row`. Rows stand as they were, except that a tab,
 //! carriage return, NUL or backslash in them is written as `\t`, `\r`, `\0` or `\\`, so that a line is always a row.
 
-use crate::csv;
 use crate::output::Output;
-use brc_core::{Error, Reject, Rejects, Result, Table};
+use brc_core::{Error, Reject, Rejects, Result, RowPlace, Table};
 use std::io::Write;
 
 const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
@@ -20,21 +19,20 @@ pub struct RejectLog {
     buffer: Vec<u8>,
     count: u64,
     limit: u64,
-    separator: u8,
 }
 
 impl RejectLog {
     /// Accepts no reject: for tables that were opened to stop at a bad row.
     #[must_use]
     pub fn none() -> Self {
-        Self { file: None, written: 0, buffer: Vec::new(), count: 0, limit: 0, separator: b';' }
+        Self { file: None, written: 0, buffer: Vec::new(), count: 0, limit: 0 }
     }
 
-    /// Keeps rejects of a text with that separator in `file`, up to `limit` of them.
+    /// Keeps rejects in `file`, up to `limit` of them.
     #[must_use]
-    pub fn to(file: Output, limit: Option<u64>, separator: u8) -> Self {
+    pub fn to(file: Output, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX);
-        Self { file: Some(file), written: 0, buffer: HEADER.to_vec(), count: 0, limit, separator }
+        Self { file: Some(file), written: 0, buffer: HEADER.to_vec(), count: 0, limit }
     }
 
     /// How many rows were rejected.
@@ -46,26 +44,31 @@ impl RejectLog {
     /// Adds the rejects of the next split, before which there are `lines_before` lines.
     pub(crate) fn add(&mut self, table: &dyn Table, lines_before: u64, rejects: &Rejects) -> Result<()> {
         for reject in rejects.iter() {
+            let line = lines_before + reject.line_in_split + 1;
+            if self.file.is_some() {
+                self.line(table, line, &reject)?;
+            }
             if self.count == self.limit {
-                return Err(Error::TooManyRejects { path: table.path().to_owned(), limit: self.limit });
+                let place = RowPlace { line, byte: reject.byte, column: None };
+                return Err(Error::TooManyRejects { path: table.path().to_owned(), place, limit: self.limit });
             }
             self.count += 1;
-            if self.file.is_some() {
-                self.line(table, lines_before + reject.line_in_split + 1, &reject)?;
-            }
         }
         Ok(())
     }
 
     fn line(&mut self, table: &dyn Table, line: u64, reject: &Reject<'_>) -> Result<()> {
-        let (column, fault) = csv::explain(reject.text, table.schema(), self.separator);
+        let (column, reason) = match table.explain(reject.text) {
+            Some((column, fault)) => (column, fault.to_string()),
+            None => (None, "malformed".to_owned()),
+        };
         let column = column.and_then(|column| table.schema().fields().get(column));
         let column = column.map_or("", |field| field.name.as_str());
         // Writing to memory does not fail.
         let _ = write!(self.buffer, "{line}\t{}\t", reject.byte);
         escape(column.as_bytes(), &mut self.buffer);
         self.buffer.push(b'\t');
-        escape(fault.to_string().as_bytes(), &mut self.buffer);
+        escape(reason.as_bytes(), &mut self.buffer);
         self.buffer.push(b'\t');
         escape(reject.text, &mut self.buffer);
         self.buffer.push(b'\n');

@@ -6,9 +6,11 @@ use crate::quantity;
 use brc_compress::Compressor;
 use brc_core::{Error, Progress, Table};
 use brc_encodings::{
-    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, by_extension, convert,
+    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, by_extension,
+    compression_by_extension, convert, writer,
 };
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// Write a table in another encoding
@@ -33,9 +35,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     to: Option<&'static dyn Encoding>,
 
-    /// How the blocks of the output are compressed
-    #[arg(long, value_name = "NAME", default_value = "none", value_parser = compression())]
-    compression: Compressor,
+    #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
+    compression: Option<Compressor>,
 
     /// The column by which rows are grouped inside a row group [default: the string column with the fewest values]
     #[arg(long, value_name = "COLUMN")]
@@ -65,6 +66,15 @@ pub(crate) struct Args {
     max_rejects: Option<u64>,
 }
 
+static COMPRESSION_HELP: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<_> = brc_compress::COMPRESSIONS.iter().map(|compression| compression.name()).collect();
+    format!(
+        "How the output is compressed: {}; some have levels, as in zstd:9 [default: told by a second extension, as in \
+         .csv.gz, else none]",
+        names.join(", ")
+    )
+});
+
 const AFTER_HELP: &str = "\
 Examples:
   brc convert measurements.txt measurements.buren
@@ -82,13 +92,15 @@ fn row_group(text: &str) -> Result<u64, String> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let to = target_encoding(args)?;
-    let options =
-        OpenOptions { keep_rejects: args.rejects.is_some(), split_bytes: args.row_group, ..args.source.open_options() };
+    let options = OpenOptions {
+        keep_rejects: args.rejects.is_some(),
+        row_group_bytes: Some(args.row_group),
+        ..args.source.open_options()
+    };
     let Opened { table, .. } = args.source.open(&args.input, &options)?;
-    to.can_hold(table.schema()).map_err(|reason| Error::Usage(format!("{}: {reason}", to.name())))?;
-    let create =
-        CreateOptions { compression: args.compression, key: args.key.clone(), separator: args.source.separator };
-    let writer = to.create(table.schema(), &create)?;
+    let compression = target_compression(args, to)?;
+    let create = CreateOptions { compression, key: args.key.clone(), separator: args.source.separator };
+    let writer = writer(to, table.schema(), &create)?;
 
     crate::interrupt::clean_up_when_killed();
     let output = Output::create(&args.output, &args.output_options(&[&args.input]))?;
@@ -117,13 +129,34 @@ fn target_encoding(args: &Args) -> Result<&'static dyn Encoding, Error> {
     })
 }
 
+/// The compression that was asked for, or that the output's name tells.
+fn target_compression(args: &Args, to: &dyn Encoding) -> Result<Compressor, Error> {
+    let output = args.output.display();
+    let Some(named) = compression_by_extension(&args.output) else {
+        return Ok(args.compression.unwrap_or_else(Compressor::none));
+    };
+    if to.compresses_blocks() {
+        let (to, named) = (to.name(), named.name());
+        let reason =
+            format!("{to} compresses its blocks: name the file without that extension, and add --compression {named}");
+        return Err(Error::Usage(format!("{output}: {reason}")));
+    }
+    match args.compression {
+        Some(asked) if asked.compression.id() != named.id() => {
+            let (asked, named) = (asked.compression.name(), named.name());
+            Err(Error::Usage(format!("{output}: is named as compressed with {named}, not with {asked}")))
+        }
+        asked => Ok(asked.unwrap_or_else(|| Compressor::of(named))),
+    }
+}
+
 fn reject_log(args: &Args) -> Result<RejectLog, Error> {
     let Some(path) = &args.rejects else { return Ok(RejectLog::none()) };
     if brc_encodings::output::same_target(path, &args.output) {
         return Err(Error::Usage(format!("{}: is the output already", path.display())));
     }
     let file = Output::create(path, &args.output_options(&[&args.input]))?;
-    Ok(RejectLog::to(file, args.max_rejects, args.source.separator))
+    Ok(RejectLog::to(file, args.max_rejects))
 }
 
 fn total(table: &dyn Table) -> Total {

@@ -1,49 +1,23 @@
 //! Rows of any columns, one after the other.
 
-use super::pieces::Piece;
 use super::row::{self, Value};
-use super::scanner::{BATCH_ROWS, Delivery, first_line};
-use brc_core::{Column, DataType, ScanError, Schema, Values};
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
+use crate::text::{BATCH_ROWS, Delivery, Gathered, Piece, Rows, first_line};
+use brc_core::{ScanError, Schema};
 
 pub(super) struct GeneralRows {
+    separator: u8,
     columns: Vec<Gathered>,
     rows: usize,
 }
 
-/// The rows of one column that were not delivered yet.
-enum Gathered {
-    Strings { interner: Interner, codes: Vec<u32> },
-    Numbers(Vec<i64>),
-}
-
-impl Gathered {
-    fn lend(&self) -> Column<'_> {
-        match self {
-            Self::Strings { interner, codes } => Column::Codes { codes, dictionary: interner.dictionary() },
-            Self::Numbers(numbers) => Column::Values(Values::I64(numbers)),
-        }
-    }
-}
-
-impl GeneralRows {
-    pub(super) fn new(schema: &Schema) -> Self {
-        let gathered = |data_type| match data_type {
-            DataType::Decimal { .. } => Gathered::Numbers(Vec::with_capacity(BATCH_ROWS)),
-            _ => Gathered::Strings { interner: Interner::new(Level::best()), codes: Vec::with_capacity(BATCH_ROWS) },
-        };
-        let columns = schema.fields().iter().map(|field| gathered(field.data_type)).collect();
-        Self { columns, rows: 0 }
-    }
-
-    pub(super) fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+impl Rows for GeneralRows {
+    fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let mut text = piece.window.text();
         let mut byte = piece.byte;
         let mut values = Vec::with_capacity(self.columns.len());
         while !text.is_empty() {
             let (line, length) = first_line(text);
-            match row::parse(line, delivery.schema, delivery.separator, &mut values) {
+            match row::parse(line, delivery.schema, self.separator, &mut values) {
                 Ok(()) => self.push(&values),
                 Err(bad) => delivery.bad_row(line, byte, bad)?,
             }
@@ -56,13 +30,21 @@ impl GeneralRows {
         }
         self.deliver(delivery)
     }
+}
+
+impl GeneralRows {
+    pub(super) fn new(schema: &Schema, projection: &[usize], separator: u8) -> Self {
+        let gathered = |(column, field)| Gathered::new(field, projection.contains(&column));
+        Self { separator, columns: schema.fields().iter().enumerate().map(gathered).collect(), rows: 0 }
+    }
 
     fn push(&mut self, values: &[Value<'_>]) {
         for (column, value) in self.columns.iter_mut().zip(values) {
             match (column, value) {
                 (Gathered::Strings { interner, codes }, Value::Text(text)) => codes.push(interner.intern(text)),
                 (Gathered::Numbers(numbers), Value::Number(number)) => numbers.push(*number),
-                _ => unreachable!("values are of their columns' types"),
+                // Values are of their columns' types: this one was not asked for.
+                _ => {}
             }
         }
         self.rows += 1;
@@ -72,10 +54,7 @@ impl GeneralRows {
         let columns: Vec<_> = self.columns.iter().map(Gathered::lend).collect();
         let result = delivery.batch(self.rows, &columns);
         for column in &mut self.columns {
-            match column {
-                Gathered::Strings { codes, .. } => codes.clear(),
-                Gathered::Numbers(numbers) => numbers.clear(),
-            }
+            column.clear();
         }
         self.rows = 0;
         result

@@ -1,7 +1,8 @@
 //! What a text file's first lines tell of its columns.
 
-use super::row::{self, strip_carriage_return};
+use super::row;
 use crate::input::Input;
+use crate::text::strip_carriage_return;
 use brc_core::{Error, Result, Schema};
 use memchr::{memchr, memchr_iter};
 

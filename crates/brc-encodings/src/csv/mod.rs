@@ -1,25 +1,19 @@
 //! Text with one row a line and a separator between the columns: what tables usually come as.
 //!
 //! There is no quoting: a separator or line feed cannot be part of a value. Strings are bytes; they need not be UTF-8,
-//! but a NUL byte is refused, because it means that the file is not text at all. A carriage return right before a line
-//! feed is not part of the row. The last line may lack its line feed.
+//! but a NUL byte is refused, because it means that the file is not text at all.
 
 mod general;
 mod guess;
-mod pieces;
 mod plain;
 mod row;
-mod scanner;
-mod stream;
-mod table;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use brc_core::{BatchWriter, DataType, Error, Result, RowFault, Schema, Table};
-
-/// The longest line that may be a row, in bytes. What is longer is not a table, and must not fill the memory.
-const LONGEST_LINE: usize = 1 << 20;
+use crate::text::{Layout, Rows, TextTable};
+use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
+use brc_kernels::cpu::Level;
 
 pub(crate) struct Csv;
 
@@ -40,6 +34,10 @@ impl Encoding for Csv {
         guess::is_text(prefix)
     }
 
+    fn detects_damage(&self) -> bool {
+        false
+    }
+
     fn can_hold(&self, schema: &Schema) -> Result<(), String> {
         let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
         match schema.fields().iter().find(|field| strange(field.data_type)) {
@@ -54,7 +52,7 @@ impl Encoding for Csv {
             Some(schema) => schema.clone(),
             None => guess::schema(&input, options.separator)?,
         };
-        Ok(Box::new(table::TextTable::new(input, schema, options)))
+        Ok(Box::new(TextTable::new(input, schema, Box::new(Separated(options.separator)), options)))
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
@@ -72,11 +70,24 @@ fn check_separator(separator: u8) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with a row that was rejected, and in which column.
-pub(crate) fn explain(text: &[u8], schema: &Schema, separator: u8) -> (Option<usize>, RowFault) {
-    match row::parse(text, schema, separator, &mut Vec::new()) {
-        Err(bad) => (bad.column, bad.fault),
-        Ok(()) => unreachable!("a row was rejected that is none of the bad ones"),
+/// Rows of columns with that separator between them.
+struct Separated(u8);
+
+impl Layout for Separated {
+    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
+        let types: Vec<_> = schema.fields().iter().map(|field| field.data_type).collect();
+        if types == [DataType::String, DataType::Decimal { scale: 1 }] {
+            // Nobody wants to see single rows: each name's can be added up.
+            let fold = options.statistics && options.predicate.is_none() && options.projection == [0, 1];
+            Box::new(plain::PlainRows::new(Level::best(), self.0, fold))
+        } else {
+            Box::new(general::GeneralRows::new(schema, &options.projection, self.0))
+        }
+    }
+
+    fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {
+        let bad = row::parse(line, schema, self.0, &mut Vec::new()).err()?;
+        Some((bad.column, bad.fault))
     }
 }
 

@@ -1,8 +1,7 @@
 //! Rows of a name and a number of one decimal, by the kernels; the odd one among them by the general parser.
 
-use super::pieces::Piece;
 use super::row::{self, Value};
-use super::scanner::{BATCH_ROWS, Delivery, first_line};
+use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
 use brc_core::table::{ColumnSummary, Summary};
 use brc_core::{Column, Result, ScanError, Sink, Values};
 use brc_kernels::cpu::Level;
@@ -12,6 +11,7 @@ use brc_kernels::text::{Progress, RowReader, Window};
 const MOST_PATIENCE: usize = 1024;
 
 pub(super) struct PlainRows {
+    separator: u8,
     reader: RowReader,
     /// Whether rows are added up for each name, rather than delivered.
     fold: bool,
@@ -19,18 +19,8 @@ pub(super) struct PlainRows {
     values: Vec<i16>,
 }
 
-impl PlainRows {
-    pub(super) fn new(level: Level, separator: u8, fold: bool) -> Self {
-        let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
-        Self {
-            reader: RowReader::new(level, separator),
-            fold,
-            codes: Vec::with_capacity(room),
-            values: Vec::with_capacity(room),
-        }
-    }
-
-    pub(super) fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+impl Rows for PlainRows {
+    fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let mut window = piece.window;
         let bytes = window.text().len() as u64;
         // A text of which no row is plain should not cost a kernel call for each of its rows.
@@ -55,6 +45,29 @@ impl PlainRows {
         self.deliver(delivery)
     }
 
+    fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        let statistics = self.reader.finish();
+        let dictionary = self.reader.dictionary();
+        for (code, statistics) in (0..).zip(statistics).filter(|(_, statistics)| statistics.count > 0) {
+            let columns = [ColumnSummary::Code { code, dictionary }, ColumnSummary::Numbers(statistics)];
+            sink.summary(&Summary { rows: statistics.count, columns: &columns })?;
+        }
+        Ok(())
+    }
+}
+
+impl PlainRows {
+    pub(super) fn new(level: Level, separator: u8, fold: bool) -> Self {
+        let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
+        Self {
+            separator,
+            reader: RowReader::new(level, separator),
+            fold,
+            codes: Vec::with_capacity(room),
+            values: Vec::with_capacity(room),
+        }
+    }
+
     fn read(&mut self, window: Window<'_>, delivery: &mut Delivery<'_>) -> Progress {
         if !self.fold {
             return self.reader.read(window, &mut self.codes, &mut self.values);
@@ -64,17 +77,6 @@ impl PlainRows {
         progress
     }
 
-    /// Delivers what rows were added up to.
-    pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
-        let statistics = self.reader.finish();
-        let dictionary = self.reader.dictionary();
-        for (code, statistics) in (0..).zip(statistics).filter(|(_, statistics)| statistics.count > 0) {
-            let columns = [ColumnSummary::Code { code, dictionary }, ColumnSummary::Numbers(statistics)];
-            sink.summary(&Summary { rows: statistics.count, columns: &columns })?;
-        }
-        Ok(())
-    }
-
     fn odd_row(&mut self, window: &mut Window<'_>, byte: u64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let text = window.text();
         if text.is_empty() {
@@ -82,7 +84,7 @@ impl PlainRows {
         }
         let (line, length) = first_line(text);
         let mut values = Vec::with_capacity(2);
-        match row::parse(line, delivery.schema, delivery.separator, &mut values) {
+        match row::parse(line, delivery.schema, self.separator, &mut values) {
             Err(bad) => delivery.bad_row(line, byte, bad)?,
             Ok(()) => {
                 if let [Value::Text(name), Value::Number(number)] = values[..] {

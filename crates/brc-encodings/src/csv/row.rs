@@ -1,6 +1,6 @@
 //! One row by the schema, checked in full: the definition of what a row is, and of what is wrong with one that is not.
 
-use super::LONGEST_LINE;
+use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::{DataType, RowFault, Schema, decimal};
 use memchr::memchr;
 
@@ -9,19 +9,6 @@ use memchr::memchr;
 pub(super) enum Value<'a> {
     Text(&'a [u8]),
     Number(i64),
-}
-
-/// Why a line is not a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct BadRow {
-    /// The column at fault, if one is.
-    pub(super) column: Option<usize>,
-    pub(super) fault: RowFault,
-}
-
-/// Takes a carriage return off the end of a line, of which the line feed is already gone.
-pub(super) fn strip_carriage_return(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Reads a row, without its line end, into one value for each column.
@@ -36,6 +23,9 @@ pub(super) fn parse<'a>(
         return Err(BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) });
     }
     let last = schema.fields().len() - 1;
+    if line.is_empty() && last > 0 {
+        return Err(BadRow { column: None, fault: RowFault::EmptyLine });
+    }
     let mut rest = line;
     for (column, field) in schema.fields().iter().enumerate() {
         let bad = |fault| BadRow { column: Some(column), fault };
@@ -80,7 +70,7 @@ mod tests {
 
     #[test]
     fn bad_rows_say_what_and_where() {
-        assert_eq!(fault(b""), (Some(0), RowFault::MissingSeparator(b';')));
+        assert_eq!(fault(b""), (None, RowFault::EmptyLine));
         assert_eq!(fault(b"a"), (Some(0), RowFault::MissingSeparator(b';')));
         assert_eq!(fault(b";1.0"), (Some(0), RowFault::EmptyName));
         assert_eq!(fault(b"a\0;1.0"), (Some(0), RowFault::NulByte));

@@ -1,5 +1,6 @@
 use super::*;
 use crate::input::Source;
+use crate::text::{LONGEST_LINE, strip_carriage_return};
 use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Summary, Worker, batch, scan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -67,7 +68,7 @@ fn file(text: &[u8]) -> Input {
 
 fn stream(text: &[u8], portion: usize) -> Input {
     let drip = Drip(text.to_vec(), portion);
-    Input { path: PathBuf::from("-"), prefix: Vec::new(), source: Source::Stream(Box::new(drip)) }
+    Input { path: PathBuf::from("-"), prefix: Vec::new(), source: Source::Stream(Box::new(drip)), compression: None }
 }
 
 /// All rows in order, and the lines and bytes of the rejects.
@@ -97,7 +98,7 @@ fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
     for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let place = (index as u64 + 1, byte);
         byte += line.len() as u64;
-        let line = line.strip_suffix(b"\n").map_or(line, row::strip_carriage_return);
+        let line = line.strip_suffix(b"\n").map_or(line, strip_carriage_return);
         let mut values = Vec::new();
         match row::parse(line, &Schema::one_brc(), b';', &mut values) {
             Ok(()) => rows.push(
@@ -117,7 +118,12 @@ fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
 }
 
 fn options(split_bytes: u64, keep_rejects: bool) -> OpenOptions {
-    OpenOptions { split_bytes, keep_rejects, schema: Some(Schema::one_brc()), ..OpenOptions::default() }
+    OpenOptions {
+        row_group_bytes: Some(split_bytes),
+        keep_rejects,
+        schema: Some(Schema::one_brc()),
+        ..OpenOptions::default()
+    }
 }
 
 fn same(found: Outcome, expected: &Outcome, context: &str) {
@@ -235,7 +241,8 @@ fn a_row_that_is_cut_off_is_never_good() {
 #[test]
 fn other_columns_and_separators() {
     let schema = Schema::parse("id:int,name:string,price:decimal(2),city:string").unwrap();
-    let options = OpenOptions { schema: Some(schema), separator: b'|', split_bytes: 16, ..OpenOptions::default() };
+    let options =
+        OpenOptions { schema: Some(schema), separator: b'|', row_group_bytes: Some(16), ..OpenOptions::default() };
     let text = b"1|pen|1.50|Oslo\n-2|a;b|99|\xc3\x85s\n3|pen|0.05|Oslo";
     let (rows, _) = read(file(text), &options, 2).unwrap();
     let expected = [["1", "pen", "150", "Oslo"], ["-2", "a;b", "9900", "\\xc3\\x85s"], ["3", "pen", "5", "Oslo"]];

@@ -1,8 +1,10 @@
 //! Writes rows as text.
 
+use crate::compressed::note_cut;
+use crate::text::LONGEST_LINE;
 use brc_core::{
-    Batch, BatchWriter, Column, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary, batch,
-    decimal,
+    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary,
+    batch, decimal,
 };
 
 pub(super) struct TextWriter {
@@ -18,15 +20,19 @@ impl TextWriter {
 
 impl BatchWriter for TextWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        let column = |data_type: &DataType| match data_type {
-            DataType::Decimal { scale } => Written::Numbers(ShortNumbers::new(*scale)),
-            _ => Written::Strings { codes: Vec::new(), checked: Vec::new() },
+        let last = self.columns.len() - 1;
+        let column = |(index, data_type): (usize, &DataType)| {
+            let end = if index == last { b'\n' } else { self.separator };
+            match data_type {
+                DataType::Decimal { scale } => Written::Numbers(ShortNumbers::new(*scale, end)),
+                _ => Written::Strings(ShortTexts::new(self.separator, end)),
+            }
         };
         Box::new(TextEncoder {
-            columns: self.columns.iter().map(column).collect(),
-            separator: self.separator,
+            columns: self.columns.iter().enumerate().map(column).collect(),
             rows: 0,
             text: Vec::new(),
+            cuts: Vec::new(),
         })
     }
 
@@ -45,48 +51,35 @@ impl BatchWriter for TextWriter {
 
 struct TextEncoder {
     columns: Vec<Written>,
-    separator: u8,
     rows: u64,
     text: Vec<u8>,
+    cuts: Vec<Cut>,
 }
 
 /// What is needed to write one column.
 enum Written {
-    Strings {
-        /// The codes of the batch, row by row.
-        codes: Vec<u32>,
-        /// For each code, whether its string is known to be fit to be written.
-        checked: Vec<bool>,
-    },
+    Strings(ShortTexts),
     Numbers(ShortNumbers),
 }
 
 impl Sink for TextEncoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let last = self.columns.len() - 1;
-        for (index, (written, column)) in self.columns.iter_mut().zip(batch.columns).enumerate() {
-            if let (Written::Strings { codes, checked }, Some(dictionary)) = (written, column.dictionary()) {
-                codes.clear();
-                batch::codes_of(column, codes);
-                checked.resize(dictionary.len(), false);
-                check(codes, dictionary, checked, |name| fits(name, self.separator, index == last))?;
+        for (written, column) in self.columns.iter_mut().zip(batch.columns) {
+            if let (Written::Strings(texts), Some(dictionary)) = (written, column.dictionary()) {
+                texts.prepare(column, dictionary)?;
             }
         }
         for row in 0..batch.rows {
-            for (index, (written, column)) in self.columns.iter().zip(batch.columns).enumerate() {
+            for (written, column) in self.columns.iter().zip(batch.columns) {
                 match (written, column) {
                     (Written::Numbers(short), Column::Values(values)) => short.write(values.get(row), &mut self.text),
-                    (Written::Strings { codes, .. }, column) => {
-                        if let Some(dictionary) = column.dictionary() {
-                            self.text.extend_from_slice(dictionary.get(codes[row]));
-                        }
+                    (Written::Strings(texts), Column::Codes { dictionary, .. } | Column::Runs { dictionary, .. }) => {
+                        texts.write(row, dictionary, &mut self.text);
                     }
-                    (Written::Numbers(_), _) => {
-                        return Err(Error::Usage("a batch is not of the table's columns".into()));
-                    }
+                    _ => return Err(Error::Usage("a batch is not of the table's columns".into())),
                 }
-                self.text.push(if index == last { b'\n' } else { self.separator });
             }
+            note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
         }
         self.rows += batch.rows as u64;
         Ok(())
@@ -100,37 +93,93 @@ impl Sink for TextEncoder {
 impl PartEncoder for TextEncoder {
     fn finish(&mut self) -> Result<Part> {
         let bytes = std::mem::take(&mut self.text);
-        Ok(Part { rows: std::mem::take(&mut self.rows), bytes, cuts: Vec::new(), meta: Box::new(()) })
+        Ok(Part {
+            rows: std::mem::take(&mut self.rows),
+            bytes,
+            cuts: std::mem::take(&mut self.cuts),
+            meta: Box::new(()),
+        })
     }
 }
 
-/// Checks each string among `codes` that was not checked yet.
-fn check(codes: &[u32], dictionary: &Dictionary, checked: &mut [bool], fits: impl Fn(&[u8]) -> bool) -> Result<()> {
-    for &code in codes {
-        if !checked[code as usize] {
-            let name = dictionary.get(code);
-            if !fits(name) {
-                return Err(Error::Usage(format!(
-                    "'{}' cannot be written as text: it is empty, or contains the separator, a line end or NUL",
-                    name.escape_ascii()
-                )));
+/// Writes strings with what stands behind them. Short ones are copied as a fixed number of bytes of which the rest is
+/// overwritten next: that takes no call.
+struct ShortTexts {
+    separator: u8,
+    end: u8,
+    /// The codes of the batch, row by row.
+    codes: Vec<u32>,
+    /// For each code its text with its end, if that is short, and in the last byte how long it is.
+    texts: Vec<[u8; ShortTexts::ROOM + 1]>,
+}
+
+impl ShortTexts {
+    /// How long a text with its end may be to be copied so.
+    const ROOM: usize = 31;
+    /// The length of a text that was not looked at yet.
+    const UNKNOWN: u8 = u8::MAX;
+    /// The length of a text that is longer.
+    const LONG: u8 = u8::MAX - 1;
+
+    fn new(separator: u8, end: u8) -> Self {
+        Self { separator, end, codes: Vec::new(), texts: Vec::new() }
+    }
+
+    /// Gets ready for the rows of a batch.
+    fn prepare(&mut self, column: &Column<'_>, dictionary: &Dictionary) -> Result<()> {
+        self.codes.clear();
+        batch::codes_of(column, &mut self.codes);
+        self.texts.resize(dictionary.len(), [Self::UNKNOWN; Self::ROOM + 1]);
+        for &code in &self.codes {
+            let text = &mut self.texts[code as usize];
+            if text[Self::ROOM] == Self::UNKNOWN {
+                let name = dictionary.get(code);
+                if !fits(name, self.separator, self.end) {
+                    return Err(Error::Usage(format!(
+                        "'{}' cannot be written as text: it is empty or too long, or contains the separator, a line end or \
+                         NUL",
+                        name[..name.len().min(100)].escape_ascii()
+                    )));
+                }
+                if name.len() < Self::ROOM {
+                    text[..name.len()].copy_from_slice(name);
+                    text[name.len()] = self.end;
+                    text[Self::ROOM] = name.len() as u8 + 1;
+                } else {
+                    text[Self::ROOM] = Self::LONG;
+                }
             }
-            checked[code as usize] = true;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&self, row: usize, dictionary: &Dictionary, out: &mut Vec<u8>) {
+        let code = self.codes[row];
+        let text = &self.texts[code as usize];
+        if text[Self::ROOM] == Self::LONG {
+            out.extend_from_slice(dictionary.get(code));
+            out.push(self.end);
+        } else {
+            let end = out.len() + usize::from(text[Self::ROOM]);
+            out.extend_from_slice(text);
+            out.truncate(end);
         }
     }
-    Ok(())
 }
 
 /// Whether a string, read back, would be the same.
-fn fits(name: &[u8], separator: u8, last: bool) -> bool {
-    let broken = name.is_empty() || name.iter().any(|&byte| byte == separator || byte == b'\n' || byte == 0);
-    !(broken || last && name.ends_with(b"\r"))
+fn fits(name: &[u8], separator: u8, end: u8) -> bool {
+    let strange = |&byte: &u8| byte == separator || byte == b'\n' || byte == 0;
+    let broken = name.is_empty() || name.len() > LONGEST_LINE || name.iter().any(strange);
+    !(broken || end == b'\n' && name.ends_with(b"\r"))
 }
 
-/// Writes decimals, those near zero from a table: formatting would take most of the time.
+/// Writes decimals with what stands behind them, those near zero from a table: formatting would take most of the time.
 struct ShortNumbers {
     scale: u8,
-    /// For each number from -[`ShortNumbers::REACH`]: its text, and how many bytes of it count.
+    end: u8,
+    /// For each number from -[`ShortNumbers::REACH`]: its text with its end, and how many bytes of it count.
     texts: Vec<([u8; 8], u8)>,
 }
 
@@ -138,20 +187,21 @@ impl ShortNumbers {
     /// Far enough for a temperature in tenths.
     const REACH: i64 = 2048;
 
-    fn new(scale: u8) -> Self {
+    fn new(scale: u8, end: u8) -> Self {
         let mut texts = Vec::new();
         for number in -Self::REACH..Self::REACH {
             let mut text = Vec::new();
             decimal::format(number.into(), scale, &mut text);
+            text.push(end);
             let mut padded = [0; 8];
             match padded.get_mut(..text.len()) {
                 Some(start) => start.copy_from_slice(&text),
                 // At a larger scale even a small number has many digits.
-                None => return Self { scale, texts: Vec::new() },
+                None => return Self { scale, end, texts: Vec::new() },
             }
             texts.push((padded, text.len() as u8));
         }
-        Self { scale, texts }
+        Self { scale, end, texts }
     }
 
     #[inline]
@@ -163,7 +213,10 @@ impl ShortNumbers {
                 out.extend_from_slice(text);
                 out.truncate(end);
             }
-            None => decimal::format(number.into(), self.scale, out),
+            None => {
+                decimal::format(number.into(), self.scale, out);
+                out.push(self.end);
+            }
         }
     }
 }
@@ -175,11 +228,11 @@ mod tests {
     #[test]
     fn numbers_from_the_table_are_those_that_are_formatted() {
         for scale in [0, 1, 2, 5, 6, 18] {
-            let short = ShortNumbers::new(scale);
+            let short = ShortNumbers::new(scale, b'\n');
             for number in (-2100..2100).chain([i64::MIN, i64::MAX, 123_456_789]) {
                 let mut text = Vec::new();
                 short.write(number, &mut text);
-                assert_eq!(String::from_utf8(text).unwrap(), decimal::to_string(number.into(), scale));
+                assert_eq!(String::from_utf8(text).unwrap(), format!("{}\n", decimal::to_string(number.into(), scale)));
             }
         }
     }

@@ -4,39 +4,21 @@
 //! to depends on the text alone, not on who reads it or in what portions.
 
 use super::LONGEST_LINE;
+use super::pieces::{Piece, missing_end};
+use crate::chunks::ReadCost;
 use crate::input::read_full_at;
 use brc_core::{Error, Result, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
 use std::fs::File;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How much is read at once: small enough to stay in the second-level cache while its rows are parsed.
 const PORTION: usize = 256 << 10;
 
 /// What is read behind the end of a split at first: usually its last row ends there.
 const OVERLAP: usize = 4 << 10;
-
-/// Whole rows, each with its line feed.
-pub(super) struct Piece<'a> {
-    /// The rows.
-    pub(super) window: Window<'a>,
-    /// Whether this is the start of one row that is longer than a line may be, cut off.
-    pub(super) cut_off: bool,
-    /// The place of the first byte in the file.
-    pub(super) byte: u64,
-}
-
-/// What the last line of a text lacks to be a whole row. A carriage return there is part of the row, so another one is
-/// added to be taken off.
-pub(super) fn missing_end(text: &[u8]) -> &'static [u8] {
-    match text.last() {
-        None | Some(b'\n') => b"",
-        Some(b'\r') => b"\r\n",
-        Some(_) => b"\n",
-    }
-}
 
 /// Reads the rows of one split of a file after the other.
 pub(super) struct FilePieces<'t> {
@@ -53,14 +35,12 @@ pub(super) struct FilePieces<'t> {
     end: u64,
     /// Whether everything up to the next line feed belongs to a row that is dealt with.
     skipping: bool,
-    pub(super) bytes_read: u64,
-    pub(super) read_time: Duration,
+    pub(super) cost: ReadCost,
 }
 
 impl<'t> FilePieces<'t> {
     pub(super) fn new(file: &'t File, path: &'t Path, length: u64) -> Self {
         let buffer = vec![0; MARGIN + PORTION + MARGIN];
-        let (bytes_read, read_time) = (0, Duration::ZERO);
         Self {
             file,
             path,
@@ -71,8 +51,7 @@ impl<'t> FilePieces<'t> {
             byte: 0,
             end: 0,
             skipping: false,
-            bytes_read,
-            read_time,
+            cost: ReadCost::default(),
         }
     }
 
@@ -83,7 +62,7 @@ impl<'t> FilePieces<'t> {
         self.byte = split.start - u64::from(self.skipping);
         self.end = split.end;
         (self.filled, self.taken) = (0, 0);
-        (self.bytes_read, self.read_time) = (0, Duration::ZERO);
+        self.cost = ReadCost::default();
     }
 
     /// The next rows of the split.
@@ -136,8 +115,8 @@ impl<'t> FilePieces<'t> {
         let target = &mut self.buffer[MARGIN + self.filled..][..wanted];
         let before = Instant::now();
         let read = read_full_at(self.file, target, position).map_err(Error::io(self.path, "read"))?;
-        self.read_time += before.elapsed();
-        self.bytes_read += read as u64;
+        self.cost.read_time += before.elapsed();
+        self.cost.bytes += read as u64;
         self.filled += read;
         // A file that became shorter while it was read ends where it ends now.
         Ok(position + read as u64 >= self.length || read < wanted)

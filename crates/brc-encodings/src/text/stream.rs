@@ -5,14 +5,15 @@
 
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
-use brc_core::{Error, Result, Split};
+use crate::chunks::{ReadCost, read_error};
+use brc_core::{Result, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How much is asked for at once.
 const PORTION: usize = 256 << 10;
@@ -43,8 +44,7 @@ pub(super) struct StreamPieces {
     /// What there is in the buffer.
     pieces: Vec<Place>,
     next: usize,
-    pub(super) bytes_read: u64,
-    pub(super) read_time: Duration,
+    pub(super) cost: ReadCost,
 }
 
 impl Stream {
@@ -60,7 +60,7 @@ impl Stream {
         while state.next < split.index {
             state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let outcome = pieces.read(&mut state, split.end).map_err(Error::io(&self.path, "read"));
+        let outcome = pieces.read(&mut state, split.end).map_err(read_error(&self.path));
         if outcome.is_err() {
             state.ended = true;
         }
@@ -82,8 +82,7 @@ impl StreamPieces {
         self.buffer.append(&mut state.pending);
         self.pieces.clear();
         self.next = 0;
-        self.bytes_read = 0;
-        self.read_time = Duration::ZERO;
+        self.cost = ReadCost::default();
         if state.ended && self.buffer.len() == MARGIN {
             return Ok(false);
         }
@@ -98,7 +97,7 @@ impl StreamPieces {
         }
         state.pending.extend_from_slice(&self.buffer[start..]);
         self.buffer.resize(self.buffer.len() + MARGIN, 0);
-        self.read_time = before.elapsed();
+        self.cost.read_time = before.elapsed();
         Ok(true)
     }
 
@@ -137,7 +136,7 @@ impl StreamPieces {
         self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
         let read = read?;
         state.ended |= read == 0;
-        self.bytes_read += read as u64;
+        self.cost.bytes += read as u64;
         Ok(read)
     }
 

@@ -1,0 +1,207 @@
+//! An encoding with a compression, and files of it.
+
+use crate::tables::Source;
+use brc_compress::{COMPRESSIONS, Compressor};
+use brc_core::{Batch, Column, DataType, Progress, Result, Schema, Sink, Split, Summary, Table, Worker};
+use brc_core::{ScanOptions, Scanned, batch, decimal, scan};
+use brc_encodings::{CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog};
+use brc_query::{Query, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{Cursor, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+pub(crate) struct Cell {
+    pub(crate) encoding: &'static dyn Encoding,
+    pub(crate) compression: Compressor,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with {}", self.encoding.name(), self.compression)
+    }
+}
+
+/// Every encoding with every compression that it takes.
+pub(crate) fn cells() -> Vec<Cell> {
+    let pairs =
+        ENCODINGS.iter().flat_map(|&encoding| COMPRESSIONS.iter().map(move |&compression| (encoding, compression)));
+    pairs
+        .filter(|(encoding, compression)| encoding.can_compress(*compression).is_ok())
+        .map(|(encoding, compression)| Cell { encoding, compression: Compressor::of(compression) })
+        .collect()
+}
+
+impl Cell {
+    /// Whether files are text that nothing protects: a digit that became another one is another number.
+    pub(crate) fn is_plain_text(&self) -> bool {
+        self.compression.is_none() && !self.encoding.detects_damage()
+    }
+
+    /// The name of a file of this cell.
+    fn name(&self) -> PathBuf {
+        let mut name = format!("table.{}", self.encoding.extensions()[0]);
+        let format = self.compression.compression.file_format();
+        if let Some(format) = format.filter(|_| !self.encoding.compresses_blocks()) {
+            name = format!("{name}.{}", format.extensions()[0]);
+        }
+        name.into()
+    }
+
+    pub(crate) fn file_of(&self, bytes: &[u8]) -> File {
+        File::new(self.name(), bytes.to_vec())
+    }
+
+    /// The table as a file of this cell.
+    pub(crate) fn encode(&self, source: &Source, threads: usize) -> File {
+        self.encode_file(&File::new("text.csv".into(), source.text.clone()), source, threads)
+    }
+
+    /// The table of a file as a file of this cell.
+    pub(crate) fn encode_file(&self, file: &File, source: &Source, threads: usize) -> File {
+        let table = file.open(source, Some(20_000)).unwrap();
+        let options = CreateOptions { compression: self.compression, key: None, separator: b';' };
+        let writer = brc_encodings::writer(self.encoding, table.schema(), &options).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(self.name());
+        let output = Output::create(&path, &OutputOptions::default()).unwrap();
+        let converted =
+            brc_encodings::convert(table.as_ref(), writer, output, RejectLog::none(), threads, &Progress::default());
+        assert_eq!(converted.unwrap().rows_stored, source.rows().len() as u64, "{self}, {}", source.name);
+        File::new(self.name(), std::fs::read(&path).unwrap())
+    }
+}
+
+/// A file in memory and on the disk.
+pub(crate) struct File {
+    name: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl File {
+    pub(crate) fn new(name: PathBuf, bytes: Vec<u8>) -> Self {
+        Self { name, bytes }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn open(&self, source: &Source, row_group_bytes: Option<u64>) -> Result<Box<dyn Table>> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&self.bytes).unwrap();
+        open(Input::from_file(self.name.clone(), file)?, source, row_group_bytes)
+    }
+
+    pub(crate) fn schema(&self, source: &Source) -> Schema {
+        self.open(source, None).unwrap().schema().clone()
+    }
+
+    /// All rows as text.
+    pub(crate) fn rows(&self, source: &Source, threads: usize) -> Result<Vec<Vec<String>>> {
+        rows(self.open(source, None)?.as_ref(), threads)
+    }
+
+    /// All rows, if the file comes through a pipe.
+    pub(crate) fn rows_of_stream(&self, source: &Source, threads: usize) -> Result<Vec<Vec<String>>> {
+        let input = Input::from_stream(self.name.clone(), Box::new(Cursor::new(self.bytes.clone())))?;
+        rows(open(input, source, None)?.as_ref(), threads)
+    }
+
+    /// The rows as a csv file.
+    pub(crate) fn to_text(&self, source: &Source) -> Vec<u8> {
+        let csv = Cell { encoding: brc_encodings::by_name("csv").unwrap(), compression: Compressor::none() };
+        csv.encode_file(self, source, 2).bytes
+    }
+
+    pub(crate) fn verify(&self, source: &Source) -> Result<u64> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&self.bytes).unwrap();
+        let input = Input::from_file(self.name.clone(), file)?;
+        let encoding = brc_encodings::for_input(&input)?;
+        Ok(encoding.verify(input, &options(source, None), 2, &Progress::default())?.rows)
+    }
+
+    /// The answer to a query, as text.
+    pub(crate) fn answer(&self, source: &Source, query: &Query, threads: usize) -> Result<String, String> {
+        let table = self.open(source, None).map_err(|error| error.to_string())?;
+        let plan = query.plan(table.schema()).map_err(|error| error.to_string())?;
+        let answer = plan.run(table.as_ref(), threads, &Progress::default()).map_err(|error| error.to_string())?;
+        let value = |value: Value<'_>| match value {
+            Value::Text(text) => text.escape_ascii().to_string(),
+            Value::Number { value, scale } => decimal::to_string(value, scale),
+            Value::Null => "null".to_owned(),
+        };
+        let rows = answer.rows().map(|row| row.map(value).collect::<Vec<_>>().join("|"));
+        Ok(rows.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+fn options(source: &Source, row_group_bytes: Option<u64>) -> OpenOptions {
+    OpenOptions { schema: Some(source.schema.clone()), row_group_bytes, ..OpenOptions::default() }
+}
+
+fn open(input: Input, source: &Source, row_group_bytes: Option<u64>) -> Result<Box<dyn Table>> {
+    let encoding = brc_encodings::for_input(&input)?;
+    encoding.open(input, &options(source, row_group_bytes))
+}
+
+type Rows = Vec<Vec<String>>;
+
+fn rows(table: &dyn Table, threads: usize) -> Result<Rows> {
+    let splits = Mutex::default();
+    let schema = table.schema();
+    let gather = || Gather { schema, splits: &splits, rows: Vec::new() };
+    scan(table, &ScanOptions::everything(schema), threads, &Progress::default(), gather)?;
+    Ok(splits.into_inner().unwrap().into_values().flatten().collect())
+}
+
+struct Gather<'a> {
+    schema: &'a Schema,
+    splits: &'a Mutex<BTreeMap<u64, Rows>>,
+    rows: Rows,
+}
+
+impl Worker for Gather<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
+        assert_eq!(scanned.rows, self.rows.len() as u64);
+        self.splits.lock().unwrap().insert(split.index, std::mem::take(&mut self.rows));
+        Ok(())
+    }
+}
+
+impl Sink for Gather<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let texts: Vec<Vec<String>> = batch
+            .columns
+            .iter()
+            .zip(self.schema.fields())
+            .map(|(column, field)| texts(column, field.data_type))
+            .collect();
+        self.rows.extend((0..batch.rows).map(|row| texts.iter().map(|column| column[row].clone()).collect()));
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!("nobody allowed statistics")
+    }
+}
+
+fn texts(column: &Column<'_>, data_type: DataType) -> Vec<String> {
+    match (column, data_type) {
+        (Column::Values(values), DataType::Decimal { scale }) => {
+            (0..values.len()).map(|row| decimal::to_string(values.get(row).into(), scale)).collect()
+        }
+        _ => {
+            let mut codes = Vec::new();
+            assert!(batch::codes_of(column, &mut codes));
+            let text = |code: &u32| String::from_utf8_lossy(column.dictionary().unwrap().get(*code)).into_owned();
+            codes.iter().map(text).collect()
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! One suite for every encoding with every compression: what goes in comes out, every question gets the same answer,
+//! and no damage goes unseen.
+//!
+//! Encodings and compressions come from their lists: a new one is tested by being there.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod cell;
+mod tables;
+
+use brc_core::Error;
+use cell::{Cell, cells};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tables::{Source, tables};
+
+/// Runs `check` for every cell, on all processors.
+fn every_cell(check: impl Fn(&Cell) + Sync) {
+    let cells = cells();
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(cell) = cells.get(next.fetch_add(1, Relaxed)) {
+                    check(cell);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn there_are_cells() {
+    let cells = cells();
+    for compression in brc_compress::COMPRESSIONS {
+        assert!(cells.iter().any(|cell| cell.compression.compression.name() == compression.name()));
+    }
+    for encoding in brc_encodings::ENCODINGS {
+        let with_it = cells.iter().filter(|cell| cell.encoding.name() == encoding.name());
+        assert!(with_it.count() >= 3, "{} is hardly ever compressed", encoding.name());
+    }
+}
+
+#[test]
+fn tables_come_back_as_they_were() {
+    let tables = tables();
+    every_cell(|cell| {
+        for source in &tables {
+            let file = cell.encode(source, 1);
+            let other = cell.encode(source, 3);
+            assert_eq!(file.bytes(), other.bytes(), "{cell}, {}: the bytes depend on the threads", source.name);
+            assert_eq!(file.schema(source), source.schema, "{cell}, {}", source.name);
+            for rows in [file.rows(source, 1), file.rows(source, 3), file.rows_of_stream(source, 2)] {
+                assert!(rows.unwrap() == source.rows(), "{cell}, {}: the rows differ", source.name);
+            }
+            assert!(file.to_text(source) == source.text, "{cell}, {}: the text differs", source.name);
+            assert_eq!(file.verify(source).unwrap(), source.rows().len() as u64, "{cell}, {}", source.name);
+        }
+    });
+}
+
+#[test]
+fn every_cell_answers_alike() {
+    let tables = tables();
+    every_cell(|cell| {
+        for source in &tables {
+            let file = cell.encode(source, 2);
+            for query in &source.queries {
+                let expected = source.answer(query);
+                for threads in [1, 3] {
+                    let answer = file.answer(source, query, threads);
+                    assert_eq!(answer.as_ref(), Ok(&expected), "{cell}, {}: {query:?}", source.name);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn any_cell_becomes_any_other() {
+    let source = &tables::several_columns();
+    let cells = cells();
+    // Each cell is read once and written once: a ring through all of them, there and back again.
+    let mut file = cells[0].encode(source, 2);
+    for cell in cells.iter().skip(1).chain(&cells[..1]) {
+        file = cell.encode_file(&file, source, 2);
+    }
+    assert_eq!(file.bytes(), cells[0].encode(source, 2).bytes());
+}
+
+/// A damaged file gives an error or the same rows, never other rows, a panic, or much memory.
+///
+/// The one exception: a plain text has no checksum, so a digit that became another one is another number.
+#[test]
+fn damage_is_seen() {
+    let source = &tables::small();
+    every_cell(|cell| {
+        let file = cell.encode(source, 1);
+        let sound = file.bytes();
+        for at in 0..sound.len() {
+            let mut bytes = sound.to_vec();
+            bytes[at] ^= 1 << (at % 8);
+            seen(cell, source, &bytes, &format!("bit {} of byte {at} flipped", at % 8));
+            seen(cell, source, &sound[..at], &format!("cut off at byte {at}"));
+        }
+        let mut longer = sound.to_vec();
+        longer.extend_from_slice(b"more");
+        seen(cell, source, &longer, "something appended");
+    });
+}
+
+fn seen(cell: &Cell, source: &Source, bytes: &[u8], damage: &str) {
+    let plain_text = cell.is_plain_text();
+    match cell.file_of(bytes).rows(source, 1) {
+        Ok(rows) => assert!(plain_text || rows == source.rows(), "{cell}: {damage}: other rows, and no error"),
+        Err(Error::Io { source: error, .. }) => panic!("{cell}: {damage}: taken for an error of the system: {error}"),
+        Err(_) => {}
+    }
+}

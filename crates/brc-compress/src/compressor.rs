@@ -1,0 +1,127 @@
+//! A compression together with how hard it should try: what a user asks for.
+
+use crate::{COMPRESSIONS, Compression, by_name};
+use std::fmt;
+
+/// A compression at a level.
+#[derive(Clone, Copy)]
+pub struct Compressor {
+    /// The compression.
+    pub compression: &'static dyn Compression,
+    /// The level; 0 where the compression has none.
+    pub level: i32,
+}
+
+/// Why some text names no compressor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompressorError {
+    /// There is no compression of that name.
+    #[error("unknown compression '{0}' ({names})", names = names())]
+    Name(String),
+    /// The level is no number, or not one of the compression's.
+    #[error("'{level}' is no level of {name}, which has {levels}")]
+    Level {
+        /// The compression's name.
+        name: &'static str,
+        /// What was asked for.
+        level: String,
+        /// What there is.
+        levels: String,
+    },
+}
+
+impl Compressor {
+    /// A compression at its usual level.
+    #[must_use]
+    pub fn of(compression: &'static dyn Compression) -> Self {
+        Self { compression, level: compression.levels().map_or(0, |levels| levels.usual) }
+    }
+
+    /// No compression.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::of(&crate::none::None)
+    }
+
+    /// Reads `name` or `name:level`; [`fmt::Display`] writes it.
+    ///
+    /// # Errors
+    /// If there is no such compression, or it has no such level.
+    pub fn parse(text: &str) -> Result<Self, CompressorError> {
+        let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+        let compression = by_name(name).ok_or_else(|| CompressorError::Name(name.to_owned()))?;
+        let Some(text) = level else { return Ok(Self::of(compression)) };
+        let levels = compression.levels();
+        let fits = |level: &i32| levels.is_some_and(|levels| (levels.lowest..=levels.highest).contains(level));
+        match text.parse().ok().filter(fits) {
+            Some(level) => Ok(Self { compression, level }),
+            None => {
+                let levels = levels.map_or_else(
+                    || "none".to_owned(),
+                    |levels| format!("{} to {}, usually {}", levels.lowest, levels.highest, levels.usual),
+                );
+                Err(CompressorError::Level { name: compression.name(), level: text.to_owned(), levels })
+            }
+        }
+    }
+
+    /// Whether it leaves bytes as they are.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        self.compression.id() == 0
+    }
+
+    /// Appends the compressed form of `input` to `output`.
+    pub fn compress(self, input: &[u8], output: &mut Vec<u8>) {
+        self.compression.compress(self.level, input, output);
+    }
+}
+
+impl fmt::Display for Compressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.compression.name())?;
+        match self.compression.levels() {
+            Some(levels) if levels.usual != self.level => write!(f, ":{}", self.level),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Compressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Compressor({self})")
+    }
+}
+
+impl PartialEq for Compressor {
+    fn eq(&self, other: &Self) -> bool {
+        self.compression.id() == other.compression.id() && self.level == other.level
+    }
+}
+
+fn names() -> String {
+    let names: Vec<_> = COMPRESSIONS.iter().map(|compression| compression.name()).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_form_round_trips() {
+        for compression in COMPRESSIONS {
+            let name = compression.name();
+            assert_eq!(Compressor::parse(name).unwrap().to_string(), name);
+            assert!(Compressor::parse(&format!("{name}:x")).is_err());
+            assert!(Compressor::parse(&format!("{name}:1000")).is_err());
+            let Some(levels) = compression.levels() else { continue };
+            for level in levels.lowest..=levels.highest {
+                let compressor = Compressor::parse(&format!("{name}:{level}")).unwrap();
+                assert_eq!(compressor.level, level);
+                assert_eq!(Compressor::parse(&compressor.to_string()).unwrap(), compressor);
+            }
+        }
+        assert_eq!(Compressor::parse("zip").unwrap_err(), CompressorError::Name("zip".to_owned()));
+    }
+}

@@ -1,0 +1,78 @@
+//! What gzip and zlib share: deflate into a vector, inflate to an exact length, inflate as a stream.
+
+use crate::source::{Source, cut, damaged};
+use crate::{DecompressError, Levels};
+use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
+use std::io;
+
+pub(crate) const LEVELS: Levels = Levels { lowest: 1, usual: 6, highest: 9 };
+
+/// flate2's level.
+pub(crate) fn level(level: i32) -> flate2::Compression {
+    flate2::Compression::new(level.clamp(LEVELS.lowest, LEVELS.highest).unsigned_abs())
+}
+
+/// Appends all of `input`, and what `flush` demands behind it.
+pub(crate) fn deflate(mut compress: Compress, input: &[u8], flush: FlushCompress, output: &mut Vec<u8>) {
+    loop {
+        output.reserve(input.len() / 4 + 256);
+        let rest = &input[compress.total_in() as usize..];
+        let status = match compress.compress_vec(rest, output, flush) {
+            Ok(status) => status,
+            Err(error) => unreachable!("deflate was used in a wrong order: {error}"),
+        };
+        // Room that is left over says that all has been written that the flush demands.
+        if status == Status::StreamEnd || (flush != FlushCompress::Finish && output.len() < output.capacity()) {
+            return;
+        }
+    }
+}
+
+/// How [`inflate`] ended.
+#[derive(PartialEq, Eq)]
+pub(crate) enum End {
+    /// With the end of the stream.
+    Stream,
+    /// With the end of the input, before the end of the stream.
+    Input,
+}
+
+/// Inflates all of `input` into exactly `output`.
+pub(crate) fn inflate(
+    compression: &'static str,
+    mut decompress: Decompress,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<End, DecompressError> {
+    let malformed = |reason: &str| DecompressError::Malformed { compression, reason: reason.to_owned() };
+    let status = decompress
+        .decompress(input, output, FlushDecompress::Finish)
+        .map_err(|error| malformed(error.message().unwrap_or("corrupt deflate stream")))?;
+    let found = decompress.total_out() as usize;
+    let all_read = decompress.total_in() as usize == input.len();
+    match (status, all_read) {
+        (Status::StreamEnd, false) => Err(malformed("there are bytes behind its end")),
+        (_, true) if found != output.len() => Err(DecompressError::Length { expected: output.len(), found }),
+        (Status::StreamEnd, true) => Ok(End::Stream),
+        (_, true) => Ok(End::Input),
+        (_, false) => Err(malformed("it goes on behind the length it should have")),
+    }
+}
+
+/// Inflates some more of a stream; 0 bytes at its end.
+pub(crate) fn inflate_some(decompress: &mut Decompress, source: &mut Source, output: &mut [u8]) -> io::Result<usize> {
+    loop {
+        let input = source.fill()?;
+        let at_end = input.is_empty();
+        let (read, written) = (decompress.total_in(), decompress.total_out());
+        let status = decompress.decompress(input, output, FlushDecompress::None).map_err(damaged)?;
+        source.consume((decompress.total_in() - read) as usize);
+        let written = (decompress.total_out() - written) as usize;
+        if written > 0 || status == Status::StreamEnd {
+            return Ok(written);
+        }
+        if at_end {
+            return Err(cut());
+        }
+    }
+}

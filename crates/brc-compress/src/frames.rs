@@ -1,0 +1,116 @@
+//! The one reader behind all formats whose files are frames that stand one after the other.
+//!
+//! A format says what comes next and decompresses it; here is what they have in common: going from one frame to the next,
+//! holding the content against the marks, and never ending silently where a file is cut.
+
+use crate::marks::{Marks, Tally};
+use crate::source::{Source, cut, damaged};
+use std::io::{self, Read};
+
+/// The frames of one format.
+pub(crate) trait Frames: Send {
+    fn source(&mut self) -> &mut Source;
+
+    /// Passes over all that has no content, tells the marks among it, and begins with the next frame; false if the file
+    /// is over.
+    fn begin(&mut self, tally: &mut Tally) -> io::Result<bool>;
+
+    /// Reads content of the frame that was begun; 0 bytes of it where it ends, whole and verified.
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize>;
+}
+
+/// Reads files of such frames.
+pub(crate) struct FrameReader<F> {
+    frames: F,
+    tally: Tally,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    Between,
+    Within,
+    Over,
+    Failed,
+}
+
+impl<F: Frames> FrameReader<F> {
+    pub(crate) fn new(frames: F) -> Self {
+        Self { frames, tally: Tally::default(), state: State::Start }
+    }
+
+    fn step(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        loop {
+            self.state = match self.state {
+                State::Start if self.frames.source().fill()?.is_empty() => return Err(cut()),
+                State::Start | State::Between if self.frames.begin(&mut self.tally)? => State::Within,
+                State::Start | State::Between => {
+                    self.tally.end()?;
+                    State::Over
+                }
+                State::Within => match self.frames.read(output)? {
+                    0 => State::Between,
+                    count => {
+                        self.tally.data(count)?;
+                        return Ok(count);
+                    }
+                },
+                State::Over => return Ok(0),
+                State::Failed => return Err(damaged("reading on in a damaged file")),
+            }
+        }
+    }
+}
+
+impl<F: Frames> Read for FrameReader<F> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        if output.is_empty() {
+            return Ok(0);
+        }
+        let result = self.step(output);
+        if result.is_err() {
+            self.state = State::Failed;
+        }
+        result
+    }
+}
+
+/// Passes over the skippable frames that zstd and lz4 have in common, and tells the marks among them.
+pub(crate) fn skip_frames(source: &mut Source, marks: &Marks, tally: &mut Tally) -> io::Result<()> {
+    loop {
+        if let Some(mark) = marks.read(source.peek(marks.head_bytes())?)? {
+            tally.mark(mark)?;
+        }
+        match skippable(source.peek(8)?) {
+            Skippable::Frame(length) => source.skip(length)?,
+            Skippable::Cut => return Err(cut()),
+            Skippable::None => return Ok(()),
+        }
+    }
+}
+
+/// The bytes at which the first frame that is not skippable starts, if there are any.
+pub(crate) fn behind_skippable(mut bytes: &[u8]) -> Option<&[u8]> {
+    while let Skippable::Frame(length) = skippable(bytes) {
+        bytes = bytes.get(usize::try_from(length).ok()?..)?;
+    }
+    Some(bytes)
+}
+
+enum Skippable {
+    /// Its length, header included.
+    Frame(u64),
+    Cut,
+    None,
+}
+
+fn skippable(bytes: &[u8]) -> Skippable {
+    match *bytes {
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] => {
+            Skippable::Frame(8 + u64::from(u32::from_le_bytes([a, b, c, d])))
+        }
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Skippable::Cut,
+        _ => Skippable::None,
+    }
+}

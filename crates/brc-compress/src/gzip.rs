@@ -1,0 +1,136 @@
+//! Gzip by `flate2` and `zlib-rs`: a block is one member; in a file each chunk is a member, with its mark in the extra
+//! field of the header.
+
+use crate::deflate::{self, End};
+use crate::file_format::ReadAt;
+use crate::frames::{FrameReader, Frames};
+use crate::marks::{Marks, Spelling, Tally};
+use crate::source::{Source, damaged};
+use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
+use flate2::{Compress, Crc, Decompress, FlushCompress};
+use std::io::{self, Read};
+
+pub(crate) struct Gzip;
+
+const NAME: &str = "gzip";
+
+const WINDOW_BITS: u8 = 15;
+
+/// The magic number, and the only method there is.
+const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+
+/// A header with an extra field, without time and system, and the field's start: its length, and the subfield `Br` of 20
+/// bytes.
+static MARKS: Marks = Marks {
+    start: &[],
+    before: &[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 28, 0, b'B', b'r', 24, 0],
+    spelling: Spelling::Bytes,
+};
+
+/// What an empty member has behind its header: an empty last block, checksum and length.
+const EMPTY: [u8; 10] = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+impl Compression for Gzip {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn id(&self) -> u8 {
+        3
+    }
+
+    fn about(&self) -> &'static str {
+        "gzip members: what every system reads"
+    }
+
+    fn levels(&self) -> Option<Levels> {
+        Some(deflate::LEVELS)
+    }
+
+    fn compress(&self, level: i32, input: &[u8], output: &mut Vec<u8>) {
+        let compress = Compress::new_gzip(deflate::level(level), WINDOW_BITS);
+        deflate::deflate(compress, input, FlushCompress::Finish, output);
+    }
+
+    fn decompress(&self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        match deflate::inflate(NAME, Decompress::new_gzip(WINDOW_BITS), input, output)? {
+            End::Stream => Ok(()),
+            End::Input => Err(DecompressError::Malformed { compression: NAME, reason: "it is cut off".to_owned() }),
+        }
+    }
+
+    fn file_format(&self) -> Option<&'static dyn FileFormat> {
+        Some(&Self)
+    }
+}
+
+impl FileFormat for Gzip {
+    fn extensions(&self) -> &'static [&'static str] {
+        &["gz"]
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        prefix.starts_with(&MAGIC)
+    }
+
+    fn chunk(&self, level: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {
+        MARKS.write_chunk(input, rows, 0, output, |output| {
+            let compress = Compress::new(deflate::level(level), false);
+            deflate::deflate(compress, input, FlushCompress::Finish, output);
+            let mut checksum = Crc::new();
+            checksum.update(input);
+            output.extend_from_slice(&checksum.sum().to_le_bytes());
+            output.extend_from_slice(&checksum.amount().to_le_bytes());
+        })
+    }
+
+    fn finish(&self, chunks: &[ChunkSummary]) -> Vec<u8> {
+        MARKS.end(chunks, &EMPTY)
+    }
+
+    fn chunks(&self, length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
+        MARKS.find(length, read_at)
+    }
+
+    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        MARKS.behind(NAME, place, stored)?;
+        self.decompress(stored, output)
+    }
+
+    fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+        Box::new(FrameReader::new(Members {
+            source: Source::new(stored),
+            decompress: Decompress::new_gzip(WINDOW_BITS),
+        }))
+    }
+}
+
+struct Members {
+    source: Source,
+    decompress: Decompress,
+}
+
+impl Frames for Members {
+    fn source(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
+    fn begin(&mut self, tally: &mut Tally) -> io::Result<bool> {
+        let head = self.source.peek(MARKS.head_bytes())?;
+        if head.is_empty() {
+            return Ok(false);
+        }
+        if !MAGIC.starts_with(&head[..head.len().min(MAGIC.len())]) {
+            return Err(damaged("no gzip member starts here"));
+        }
+        if let Some(mark) = MARKS.read(head)? {
+            tally.mark(mark)?;
+        }
+        self.decompress = Decompress::new_gzip(WINDOW_BITS);
+        Ok(true)
+    }
+
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        deflate::inflate_some(&mut self.decompress, &mut self.source, output)
+    }
+}

@@ -1,0 +1,177 @@
+//! Zlib by `flate2` and `zlib-rs`: a block is one stream; a file is one stream, too, in which each chunk is preceded by its
+//! mark and ends with a full flush.
+//!
+//! Behind a full flush everything starts anew, at a whole byte: so chunks are made and decompressed by themselves, as raw
+//! deflate. The one checksum at the end is put together from those of the chunks. An index behind the stream would be
+//! easier to find, but `pigz` fails where anything stands there; so the marks are within, in bits that deflate ignores.
+
+use crate::deflate::{self, End};
+use crate::file_format::ReadAt;
+use crate::frames::{FrameReader, Frames};
+use crate::marks::{Marks, Spelling, Tally};
+use crate::source::{Source, damaged};
+use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
+use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
+use std::io::{self, Read};
+use zlib_rs::adler32::{adler32, adler32_combine};
+
+pub(crate) struct Zlib;
+
+const NAME: &str = "zlib";
+
+/// A window of 32 KiB, the usual level, no dictionary.
+const HEADER: [u8; 2] = [0x78, 0x9c];
+
+static MARKS: Marks = Marks { start: &HEADER, before: &[], spelling: Spelling::EmptyBlocks };
+
+/// The last block, an empty one; the checksum follows.
+const LAST_BLOCK: [u8; 2] = [3, 0];
+
+/// Of a file with fewer bytes [`Zlib::sniff`] has to be given all.
+const SNIFFED_BYTES: usize = 16 << 10;
+
+impl Compression for Zlib {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn id(&self) -> u8 {
+        4
+    }
+
+    fn about(&self) -> &'static str {
+        "zlib streams: gzip's algorithm with a shorter frame"
+    }
+
+    fn levels(&self) -> Option<Levels> {
+        Some(deflate::LEVELS)
+    }
+
+    fn compress(&self, level: i32, input: &[u8], output: &mut Vec<u8>) {
+        deflate::deflate(Compress::new(deflate::level(level), true), input, FlushCompress::Finish, output);
+    }
+
+    fn decompress(&self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        match deflate::inflate(NAME, Decompress::new(true), input, output)? {
+            End::Stream => Ok(()),
+            End::Input => Err(malformed("it is cut off")),
+        }
+    }
+
+    fn file_format(&self) -> Option<&'static dyn FileFormat> {
+        Some(&Self)
+    }
+}
+
+impl FileFormat for Zlib {
+    fn extensions(&self) -> &'static [&'static str] {
+        &["zz", "zlib"]
+    }
+
+    /// Two bytes of a header say little, so the bytes behind them are inflated: the stream has to end well, or to go on
+    /// without an error for 16 KiB.
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        is_header(prefix) && inflates(&prefix[..prefix.len().min(SNIFFED_BYTES)])
+    }
+
+    fn start(&self) -> Vec<u8> {
+        HEADER.to_vec()
+    }
+
+    fn chunk(&self, level: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {
+        MARKS.write_chunk(input, rows, adler32(1, input), output, |output| {
+            deflate::deflate(Compress::new(deflate::level(level), false), input, FlushCompress::Full, output);
+        })
+    }
+
+    fn finish(&self, chunks: &[ChunkSummary]) -> Vec<u8> {
+        MARKS.end(chunks, &end_of_stream(chunks.iter().map(|chunk| (chunk.checksum, chunk.length))))
+    }
+
+    fn chunks(&self, length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
+        let Some(places) = MARKS.find(length, read_at)? else { return Ok(None) };
+        let expected = end_of_stream(places.iter().map(|place| (place.checksum, place.length)));
+        let mut end = [0; END_BYTES];
+        read_at(length - END_BYTES as u64, &mut end)?;
+        if end == expected { Ok(Some(places)) } else { Err(damaged("the end of the stream contradicts its chunks")) }
+    }
+
+    fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        let deflated = MARKS.behind(NAME, place, stored)?;
+        match deflate::inflate(NAME, Decompress::new(false), deflated, output)? {
+            End::Stream => Err(malformed("the stream ends within a chunk")),
+            End::Input if adler32(1, output) != place.checksum => Err(malformed("its checksum does not match")),
+            End::Input => Ok(()),
+        }
+    }
+
+    fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+        Box::new(FrameReader::new(Streams { source: Source::new(stored), decompress: Decompress::new(true) }))
+    }
+}
+
+fn malformed(reason: &str) -> DecompressError {
+    DecompressError::Malformed { compression: NAME, reason: reason.to_owned() }
+}
+
+const END_BYTES: usize = 6;
+
+/// What stands behind chunks with these checksums and lengths.
+fn end_of_stream(chunks: impl Iterator<Item = (u32, u32)>) -> [u8; END_BYTES] {
+    let combine = |sum, (checksum, length)| adler32_combine(sum, checksum, u64::from(length));
+    let ([a, b], [c, d, e, f]) = (LAST_BLOCK, chunks.fold(1, combine).to_be_bytes());
+    [a, b, c, d, e, f]
+}
+
+/// Whether a stream starts so: deflate, a window of at most 32 KiB, the check bits; none that needs a dictionary.
+fn is_header(bytes: &[u8]) -> bool {
+    match *bytes {
+        [first, second, ..] => {
+            let checks = u16::from_be_bytes([first, second]) % 31 == 0;
+            first & 0x0f == 8 && first >> 4 <= 7 && second & 0x20 == 0 && checks
+        }
+        _ => false,
+    }
+}
+
+fn inflates(prefix: &[u8]) -> bool {
+    let mut decompress = Decompress::new(true);
+    let mut scratch = [0; 4096];
+    loop {
+        let rest = &prefix[decompress.total_in() as usize..];
+        let written = decompress.total_out();
+        match decompress.decompress(rest, &mut scratch, FlushDecompress::None) {
+            Ok(Status::StreamEnd) => return true,
+            Ok(_) if rest.is_empty() && decompress.total_out() == written => return prefix.len() >= SNIFFED_BYTES,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+struct Streams {
+    source: Source,
+    decompress: Decompress,
+}
+
+impl Frames for Streams {
+    fn source(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
+    fn begin(&mut self, _: &mut Tally) -> io::Result<bool> {
+        let start = self.source.peek(HEADER.len())?;
+        if start.is_empty() {
+            return Ok(false);
+        }
+        if start.len() > 1 && !is_header(start) {
+            return Err(damaged("no zlib stream starts here, or one that needs a dictionary"));
+        }
+        self.decompress = Decompress::new(true);
+        Ok(true)
+    }
+
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        deflate::inflate_some(&mut self.decompress, &mut self.source, output)
+    }
+}

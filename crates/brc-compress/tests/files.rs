@@ -1,0 +1,328 @@
+//! Files as `brc` writes them, whole and damaged, and files as other programs write them.
+
+use brc_compress::file_format::{ChunkPlace, ChunkSummary, FileFormat};
+use brc_compress::{COMPRESSIONS, Compression, Compressor, by_extension, by_prefix};
+use proptest::prelude::*;
+use std::fs;
+use std::io::{self, Cursor, ErrorKind, Read};
+use std::path::Path;
+
+fn formats() -> impl Iterator<Item = (Compressor, &'static dyn FileFormat)> {
+    COMPRESSIONS.iter().filter_map(|compression| Some((Compressor::of(*compression), compression.file_format()?)))
+}
+
+fn write(format: &dyn FileFormat, level: i32, chunks: &[&[u8]]) -> Vec<u8> {
+    let mut file = format.start();
+    let summaries: Vec<_> = chunks
+        .iter()
+        .map(|chunk| {
+            let start = file.len();
+            let summary = format.chunk(level, chunk, chunk.len() as u32 / 2, &mut file);
+            let ChunkSummary { stored, length, rows, .. } = summary;
+            assert_eq!((stored as usize, length as usize), (file.len() - start, chunk.len()));
+            assert_eq!(rows, length / 2);
+            summary
+        })
+        .collect();
+    file.extend(format.finish(&summaries));
+    file
+}
+
+fn places(format: &dyn FileFormat, file: &[u8]) -> io::Result<Option<Vec<ChunkPlace>>> {
+    format.chunks(file.len() as u64, &mut |offset, buffer| {
+        let end = offset as usize + buffer.len();
+        buffer.copy_from_slice(file.get(offset as usize..end).ok_or(ErrorKind::UnexpectedEof)?);
+        Ok(())
+    })
+}
+
+/// What a chunk holds, and its rows.
+type Chunk = (Vec<u8>, u32);
+
+/// The chunks; `None` if the file has none.
+fn read_chunks(format: &dyn FileFormat, file: &[u8]) -> io::Result<Option<Vec<Chunk>>> {
+    let Some(places) = places(format, file)? else { return Ok(None) };
+    let read = |place: &ChunkPlace| {
+        let mut output = vec![0; place.length as usize];
+        let stored = &file[place.offset as usize..][..place.stored as usize];
+        format.decompress_chunk(place, stored, &mut output).map_err(io::Error::other)?;
+        Ok((output, place.rows))
+    };
+    places.iter().map(read).collect::<io::Result<_>>().map(Some)
+}
+
+fn read_stream(format: &dyn FileFormat, file: &[u8]) -> io::Result<Vec<u8>> {
+    let mut output = Vec::new();
+    format.reader(Box::new(Cursor::new(file.to_vec()))).read_to_end(&mut output)?;
+    Ok(output)
+}
+
+/// Gives its bytes one by one, and is interrupted before each.
+struct Dripping(Cursor<Vec<u8>>, bool);
+
+impl Read for Dripping {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let count = output.len().min(1);
+        self.0.read(&mut output[..count])
+    }
+}
+
+const SMALL: [&[u8]; 4] =
+    [b"Hamburg;12.0\nHamburg;12.3\n", b"", b"Abha;-1.0\nAbha;-1.0\nAbha;-1.0\nAbha;-1.0\n", b"Z\xff\0"];
+
+#[test]
+fn extensions_are_pinned() {
+    let all: Vec<_> = formats().map(|(compressor, format)| (compressor.to_string(), format.extensions())).collect();
+    let expected: [(_, &[_]); 5] = [
+        ("snappy", &["sz"]),
+        ("lz4", &["lz4"]),
+        ("gzip", &["gz"]),
+        ("zlib", &["zz", "zlib"]),
+        ("zstd", &["zst", "zstd"]),
+    ];
+    assert_eq!(all, expected.map(|(name, extensions)| (name.to_owned(), extensions)));
+    assert_eq!(by_extension("GZ").unwrap().name(), "gzip");
+    assert!(by_extension("csv").is_none());
+}
+
+#[test]
+fn files_are_recognised_by_their_first_bytes() {
+    for (compressor, format) in formats() {
+        for chunks in [&SMALL[..], &[]] {
+            let file = write(format, compressor.level, chunks);
+            assert_eq!(by_prefix(&file).map(Compression::name), Some(compressor.compression.name()));
+        }
+    }
+    let texts =
+        [&b""[..], b"x", b"x^", b"x^2;1.0\nx^3;2.0\n", b"x\x01", b"x\x9c", b"hC;1.0\n", b"8O;1.0\nabc;2.0\n", b"BZh9"];
+    for text in texts {
+        assert_eq!(by_prefix(text).map(Compression::name), None, "{text:?}");
+        let long = text.repeat(10_000);
+        assert_eq!(by_prefix(&long).map(Compression::name), None, "{text:?}");
+    }
+}
+
+/// Text never is a zlib file, whatever it starts with.
+#[test]
+fn no_text_is_taken_for_zlib() {
+    let zlib = by_extension("zz").unwrap().file_format().unwrap();
+    for first in 0x20..0x7f {
+        for second in 0x20..0x7f {
+            for third in (0x20..0x7f).chain(*b"\t\n\r") {
+                let start = [first, second, third];
+                assert!(!zlib.sniff(&start));
+                assert!(!zlib.sniff(&[&start[..], b";12.3\nHamburg;4.0\n"].concat()));
+                assert!(!zlib.sniff(&[&start[..], &b"bcd;12.3\nHamburg;4.0\n".repeat(1000)].concat()));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_table_is_a_file() {
+    for (compressor, format) in formats() {
+        let file = write(format, compressor.level, &[]);
+        assert_eq!(places(format, &file).unwrap(), Some(Vec::new()), "{compressor}");
+        assert_eq!(read_stream(format, &file).unwrap(), b"", "{compressor}");
+        assert_eq!(read_stream(format, b"").unwrap_err().kind(), ErrorKind::UnexpectedEof, "{compressor}");
+        assert_eq!(places(format, b"").unwrap(), None, "{compressor}");
+    }
+}
+
+#[test]
+fn a_cut_file_is_an_error() {
+    for (compressor, format) in formats() {
+        let file = write(format, compressor.level, &SMALL);
+        for length in 0..file.len() {
+            let error = read_stream(format, &file[..length]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{compressor} at {length}: {error}");
+            match places(format, &file[..length]) {
+                Ok(places) => assert_eq!(places, None, "{compressor} at {length}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidData, "{compressor} at {length}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_file_is_an_error_or_the_same() {
+    let rows: Vec<_> = SMALL.iter().map(|chunk| (chunk.to_vec(), chunk.len() as u32 / 2)).collect();
+    for (compressor, format) in formats() {
+        let file = write(format, compressor.level, &SMALL);
+        for (place, bit) in (0..file.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
+            let mut damaged = file.clone();
+            damaged[place] ^= 1 << bit;
+            if let Ok(content) = read_stream(format, &damaged) {
+                assert_eq!(content, SMALL.concat(), "{compressor} at {place}");
+            }
+            if let Ok(Some(chunks)) = read_chunks(format, &damaged) {
+                assert_eq!(chunks, rows, "{compressor} at {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_behind_the_end_are_an_error() {
+    for (compressor, format) in formats() {
+        let file = write(format, compressor.level, &SMALL);
+        for garbage in [&b"\0"[..], b"garbage"] {
+            let file = [&file, garbage].concat();
+            assert!(read_stream(format, &file).is_err(), "{compressor}");
+            assert!(!matches!(places(format, &file), Ok(Some(_))), "{compressor}");
+        }
+        let error = read_stream(format, &[&file[..], b"garbage"].concat()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData, "{compressor}");
+    }
+}
+
+#[test]
+fn missing_and_doubled_chunks_are_an_error() {
+    for (compressor, format) in formats() {
+        let file = write(format, compressor.level, &SMALL);
+        for place in places(format, &file).unwrap().unwrap() {
+            let (start, end) = (place.offset as usize, place.offset as usize + place.stored as usize);
+            for changed in [[&file[..start], &file[end..]].concat(), [&file[..end], &file[start..]].concat()] {
+                assert!(places(format, &changed).is_err(), "{compressor}");
+                let same_content = compressor.compression.name() == "zlib" && place.length == 0;
+                assert!(read_stream(format, &changed).is_err() || same_content, "{compressor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn files_one_after_the_other_are_a_file() {
+    for (compressor, format) in formats() {
+        let file = write(format, compressor.level, &SMALL);
+        let content = read_stream(format, &file.repeat(3)).unwrap();
+        assert_eq!(content, SMALL.concat().repeat(3), "{compressor}");
+        if let Some(chunks) = read_chunks(format, &file.repeat(3)).unwrap() {
+            assert_eq!(chunks.len(), 3 * SMALL.len(), "{compressor}");
+        }
+    }
+}
+
+#[test]
+fn content_of_all_lengths_round_trips() {
+    let mut state = 1u64;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (state >> 56) as u8
+    })
+    .take(4_200_000)
+    .collect();
+    for (compressor, format) in formats() {
+        let lowest = compressor.compression.levels().map_or(0, |levels| levels.lowest);
+        for length in [1, 65_535, 65_536, 65_537, 1 << 18, (1 << 20) + 1, noise.len()] {
+            for content in [&noise[..length], &b"Hamburg;12.0\n".repeat(length.div_ceil(13))] {
+                let file = write(format, lowest, &[content]);
+                let chunks = read_chunks(format, &file).unwrap().unwrap();
+                assert!(chunks.len() == 1 && chunks[0].0 == content, "{compressor} of {length}");
+                assert!(read_stream(format, &file).unwrap() == content, "{compressor} of {length}");
+            }
+        }
+    }
+}
+
+/// Files of the first version that wrote them are read for ever.
+#[test]
+fn golden_files_are_read() {
+    for (compressor, format) in formats() {
+        let extension = format.extensions()[0];
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/small.{extension}"));
+        let expected: Vec<_> = SMALL.iter().map(|chunk| (chunk.to_vec(), chunk.len() as u32 / 2)).collect();
+        let file = fs::read(path).unwrap();
+        assert_eq!(read_chunks(format, &file).unwrap(), Some(expected), "{compressor}");
+        assert_eq!(read_stream(format, &file).unwrap(), SMALL.concat(), "{compressor}");
+    }
+}
+
+/// What `tests/fixtures/make.sh` compresses.
+fn table() -> Vec<u8> {
+    (0..12_000).flat_map(|i| format!("station {};{}.{}\n", i * i % 11, i % 7, i % 10).into_bytes()).collect()
+}
+
+#[test]
+fn files_of_other_programs_are_read() {
+    let mut seen = 0;
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(compression) = path.extension().and_then(|extension| by_extension(extension.to_str()?)) else {
+            continue;
+        };
+        seen += 1;
+        let (format, file) = (compression.file_format().unwrap(), fs::read(&path).unwrap());
+        assert_eq!(by_prefix(&file).map(Compression::name), Some(compression.name()), "{path:?}");
+        assert_eq!(places(format, &file).unwrap(), None, "{path:?}");
+        assert!(read_stream(format, &file).unwrap() == table(), "{path:?}");
+        for length in (1..file.len() - 8).step_by(997).chain([file.len() - 1]) {
+            match read_stream(format, &file[..length]) {
+                // Cut between two members.
+                Ok(content) => assert!(table().starts_with(&content) && content.len() < table().len(), "{path:?}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{path:?} at {length}: {error}"),
+            }
+        }
+    }
+    assert_eq!(seen, 23);
+}
+
+#[test]
+fn legacy_lz4_is_refused_by_name() {
+    let format = by_extension("lz4").unwrap().file_format().unwrap();
+    let error = read_stream(format, b"\x02\x21\x4c\x18\x04\0\0\0\x30abc").unwrap_err();
+    assert!(error.to_string().contains("legacy"), "{error}");
+}
+
+#[test]
+fn windows_beyond_128_mib_are_refused() {
+    let format = by_extension("zst").unwrap().file_format().unwrap();
+    // A frame header with a window of 2 GiB, and a raw block of one byte.
+    let error = read_stream(format, b"\x28\xb5\x2f\xfd\x00\xa8\x09\0\0x").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidData, "{error}");
+    // The same with 128 MiB.
+    assert_eq!(read_stream(format, b"\x28\xb5\x2f\xfd\x00\x88\x09\0\0x").unwrap(), b"x");
+}
+
+fn some_chunks() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    prop::collection::vec(prop::collection::vec(prop::sample::select(b"ab;1.\n\0".to_vec()), 0..3000), 0..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn files_round_trip(chunks in some_chunks(), effort in 0..=100i32) {
+        let chunks: Vec<_> = chunks.iter().map(Vec::as_slice).collect();
+        for (compressor, format) in formats() {
+            let level = compressor.compression.levels().map_or(0, |levels| {
+                levels.lowest + (levels.highest - levels.lowest) * effort / 100
+            });
+            let file = write(format, level, &chunks);
+            prop_assert_eq!(&file, &write(format, level, &chunks));
+            let expected: Vec<_> = chunks.iter().map(|chunk| (chunk.to_vec(), chunk.len() as u32 / 2)).collect();
+            prop_assert_eq!(read_chunks(format, &file).unwrap(), Some(expected));
+            prop_assert_eq!(read_stream(format, &file).unwrap(), chunks.concat());
+            let mut dripped = Vec::new();
+            format.reader(Box::new(Dripping(Cursor::new(file), false))).read_to_end(&mut dripped).unwrap();
+            prop_assert_eq!(dripped, chunks.concat());
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused_or_read(bytes: Vec<u8>, whole in some_chunks(), at: prop::sample::Index) {
+        let whole: Vec<_> = whole.iter().map(Vec::as_slice).collect();
+        for (compressor, format) in formats() {
+            let mut file = write(format, compressor.level, &whole);
+            let at = at.index(file.len());
+            file.splice(at..file.len().min(at + bytes.len()), bytes.iter().copied());
+            for file in [&file, &bytes] {
+                let _ = (format.sniff(file), read_chunks(format, file), read_stream(format, file));
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Rows as the crate `bincode` writes tuples: strings as a 64-bit length and their bytes, numbers as 64 bits.
+//!
+//! The crate is no longer maintained, and its later versions write other bytes; this one is pinned, and all that is used
+//! of it is here. Integers have fixed widths, and no length is believed beyond the bytes that are there.
+
+use crate::frames::{
+    Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, LARGEST_FRAME, Layout, Malformed, RowDecoder,
+    RowEncoder, RowLayout, RowReader, RowWriter,
+};
+use ::bincode::{DefaultOptions, ErrorKind, Options};
+use brc_core::Schema;
+use serde::de::Deserialize;
+
+pub(crate) struct Bincode;
+
+const MAGIC: &[u8] = b"\x89brc-bincode\r\n\x1a\n";
+
+/// How everything is written and read.
+fn options() -> impl Options {
+    DefaultOptions::new().with_fixint_encoding().allow_trailing_bytes().with_limit(LARGEST_FRAME as u64)
+}
+
+impl Layout for Bincode {
+    fn name(&self) -> &'static str {
+        "bincode"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["bincode"]
+    }
+
+    fn about(&self) -> &'static str {
+        "rows as Rust's bincode writes tuples: simple, wide, fast to decode"
+    }
+
+    fn magic(&self) -> &'static [u8] {
+        MAGIC
+    }
+
+    fn file_header(&self, header: &FileHeader) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        write(&(header.version, header.schema.as_str(), header.checksum), &mut bytes);
+        bytes
+    }
+
+    fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
+        let rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
+        let header = options().deserialize::<(u32, &str, u32)>(rest);
+        let (version, schema, checksum) = header.map_err(|error| error.to_string())?;
+        let length = MAGIC.len() + 4 + 8 + schema.len() + 4;
+        Ok((FileHeader { version, schema: schema.to_owned(), checksum }, length))
+    }
+
+    fn frame_header_bytes(&self) -> usize {
+        16
+    }
+
+    fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
+        write(&(header.length, header.rows, header.checksum, header.own_checksum()), out);
+    }
+
+    fn read_frame_header(&self, bytes: &[u8]) -> Option<FrameHeader> {
+        let (length, rows, checksum, own) = options().deserialize::<(u32, u32, u32, u32)>(bytes).ok()?;
+        let header = FrameHeader { length, rows, checksum };
+        (own == header.own_checksum()).then_some(header)
+    }
+
+    fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
+        Box::new(RowEncoder::new(Tuples, schema))
+    }
+
+    fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
+        Box::new(RowDecoder::<Tuples>::new(schema, projection))
+    }
+
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+        RowDecoder::<Tuples>::row_end(schema, bytes, least)
+    }
+}
+
+/// A row is a tuple: its values, one after the other.
+struct Tuples;
+
+impl RowWriter for Tuples {
+    fn begin_row(&mut self, _: usize, _: &mut Vec<u8>) {}
+
+    fn text(&mut self, _: usize, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+        write(text, out);
+        Ok(())
+    }
+
+    fn number(&mut self, _: usize, number: i64, out: &mut Vec<u8>) {
+        write(&number, out);
+    }
+
+    fn end_row(&mut self, _: usize, _: &mut Vec<u8>) {}
+}
+
+/// Appends a value. Writing to memory fails only beyond the limit, which the writer of frames enforces itself.
+fn write(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
+    let unlimited = DefaultOptions::new().with_fixint_encoding();
+    if let Err(error) = unlimited.serialize_into(out, value) {
+        unreachable!("bincode refused to write to memory: {error}");
+    }
+}
+
+impl RowLayout for Tuples {
+    type Reader<'a> = TupleReader<'a>;
+
+    fn reader(bytes: &[u8]) -> TupleReader<'_> {
+        TupleReader(bytes)
+    }
+}
+
+struct TupleReader<'a>(&'a [u8]);
+
+impl<'a> TupleReader<'a> {
+    #[inline]
+    fn value<T: Deserialize<'a>>(&self) -> Result<T, Fault> {
+        options().deserialize(self.0).map_err(|error| match *error {
+            ErrorKind::Io(_) => Fault::CutOff,
+            ErrorKind::SizeLimit => Fault::new("a string is longer than a frame may be"),
+            error => Fault::new(error.to_string()),
+        })
+    }
+}
+
+impl<'a> RowReader<'a> for TupleReader<'a> {
+    #[inline]
+    fn left(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn begin_row(&mut self, _: usize) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    #[inline]
+    fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
+        let text = self.value::<&[u8]>()?;
+        self.0 = &self.0[size_of::<u64>() + text.len()..];
+        Ok(text)
+    }
+
+    #[inline]
+    fn number(&mut self, _: usize) -> Result<i64, Fault> {
+        let number = self.value()?;
+        self.0 = &self.0[size_of::<i64>()..];
+        Ok(number)
+    }
+
+    #[inline]
+    fn end_row(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+}

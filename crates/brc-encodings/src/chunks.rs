@@ -1,0 +1,134 @@
+//! A compressed file that is cut into chunks, each of which can be decompressed by itself.
+//!
+//! Workers decompress chunks side by side, so a compressed file is scanned in parallel as any other.
+
+use brc_compress::{ChunkPlace, Compression, FileFormat};
+use brc_core::{Error, Result};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What reading cost so far.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct ReadCost {
+    /// Bytes read from the file.
+    pub(crate) bytes: u64,
+    pub(crate) read_time: Duration,
+    pub(crate) decompress_time: Duration,
+}
+
+/// For `map_err` on reading something that may be compressed: damaged data is not the system's fault.
+pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.to_owned();
+    move |error| match error.kind() {
+        ErrorKind::InvalidData => Error::corrupt(&path, "compressed data", error.to_string()),
+        ErrorKind::UnexpectedEof => Error::corrupt(&path, "compressed data", "the file is cut off"),
+        _ => Error::io(&path, "read")(error),
+    }
+}
+
+/// A compressed file and its chunks.
+pub struct Chunks {
+    path: PathBuf,
+    file: File,
+    stored_length: u64,
+    format: &'static dyn FileFormat,
+    places: Vec<ChunkPlace>,
+    /// Where each chunk starts in the decompressed bytes, and where the last one ends.
+    starts: Vec<u64>,
+}
+
+impl Chunks {
+    /// Looks for the chunks of a file; gives the file back if it is not cut into any.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the marks of its chunks are damaged.
+    pub(crate) fn find(
+        path: &Path,
+        file: File,
+        stored_length: u64,
+        compression: &'static dyn Compression,
+    ) -> Result<Result<Self, File>> {
+        let Some(format) = compression.file_format() else { return Ok(Err(file)) };
+        let mut read_at = |offset, buffer: &mut [u8]| file.read_exact_at(buffer, offset);
+        let Some(places) = format.chunks(stored_length, &mut read_at).map_err(read_error(path))? else {
+            return Ok(Err(file));
+        };
+        let ends = places.iter().scan(0, |end, place| {
+            *end += u64::from(place.length);
+            Some(*end)
+        });
+        let starts = std::iter::once(0).chain(ends).collect();
+        Ok(Ok(Self { path: path.to_owned(), file, stored_length, format, places, starts }))
+    }
+
+    /// How many chunks there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The rows of a chunk, as it says itself.
+    pub(crate) fn rows(&self, chunk: usize) -> u64 {
+        self.places[chunk].rows.into()
+    }
+
+    /// The size of the file in bytes.
+    pub(crate) fn stored_length(&self) -> u64 {
+        self.stored_length
+    }
+
+    /// The number of bytes after decompression.
+    pub(crate) fn length(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Where a chunk's bytes lie among all decompressed ones.
+    pub(crate) fn range(&self, chunk: usize) -> Range<u64> {
+        self.starts[chunk]..self.starts[chunk + 1]
+    }
+
+    /// The chunks that have bytes of a range of the decompressed ones, which is not empty.
+    pub(crate) fn overlapping(&self, range: &Range<u64>) -> Range<usize> {
+        let first = self.starts.partition_point(|start| *start <= range.start).saturating_sub(1);
+        let last = self.starts.partition_point(|start| *start < range.end).min(self.places.len());
+        first..last
+    }
+
+    /// Decompresses a chunk behind the first `start` bytes of `buffer`, which it makes exactly as long as needed.
+    ///
+    /// # Errors
+    /// If it cannot be read or is damaged.
+    pub(crate) fn load(
+        &self,
+        chunk: usize,
+        stored: &mut Vec<u8>,
+        buffer: &mut Vec<u8>,
+        start: usize,
+        cost: &mut ReadCost,
+    ) -> Result<()> {
+        let place = &self.places[chunk];
+        let before = Instant::now();
+        stored.resize(place.stored as usize, 0);
+        self.file.read_exact_at(stored, place.offset).map_err(read_error(&self.path))?;
+        let read = Instant::now();
+        buffer.resize(start + place.length as usize, 0);
+        let outcome = self.format.decompress_chunk(place, stored, &mut buffer[start..]);
+        outcome.map_err(|error| Error::corrupt(&self.path, format!("chunk {chunk}"), error.to_string()))?;
+        cost.bytes += u64::from(place.stored);
+        cost.read_time += read - before;
+        cost.decompress_time += read.elapsed();
+        Ok(())
+    }
+
+    /// The whole content as a stream, for those who cannot use chunks.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn into_stream(mut self) -> Result<Box<dyn Read + Send>> {
+        self.file.rewind().map_err(Error::io(&self.path, "read"))?;
+        Ok(self.format.reader(Box::new(self.file)))
+    }
+}

@@ -1,0 +1,124 @@
+//! Compresses whole files, for all encodings that do not compress blocks of their own.
+//!
+//! A part is cut between rows into chunks that are compressed by themselves, by the worker that made the part: so
+//! compressing is as parallel as encoding, and reading back is too.
+
+use brc_compress::file_format::LARGEST_CHUNK;
+use brc_compress::{ChunkSummary, Compressor, FileFormat};
+use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Sink, Summary};
+use std::any::Any;
+
+/// About how many bytes of rows an encoder puts between two cuts: small enough to be decompressed and decoded within the
+/// caches, large enough for every compression to find what repeats.
+pub(crate) const CUT_BYTES: usize = 512 << 10;
+
+/// Notes a cut behind the row that was just written, if the last one is far enough away. The places of cuts depend on the
+/// rows alone.
+pub(crate) fn note_cut(cuts: &mut Vec<Cut>, at: usize, rows: u64) {
+    let last = cuts.last().map_or(0, |cut| cut.at);
+    if at - last >= CUT_BYTES {
+        cuts.push(Cut { at, rows });
+    }
+}
+
+/// A writer whose file is compressed.
+pub(crate) struct CompressedWriter {
+    inner: Box<dyn BatchWriter>,
+    format: &'static dyn FileFormat,
+    level: i32,
+    chunks: Vec<ChunkSummary>,
+}
+
+impl CompressedWriter {
+    /// Compresses what `inner` writes; gives `inner` back if there is nothing to compress with.
+    pub(crate) fn wrap(inner: Box<dyn BatchWriter>, compressor: Compressor) -> Box<dyn BatchWriter> {
+        match compressor.compression.file_format() {
+            Some(format) => Box::new(Self { inner, format, level: compressor.level, chunks: Vec::new() }),
+            None => inner,
+        }
+    }
+
+    /// Compresses the bytes that are no rows.
+    fn frame(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut output = Vec::new();
+        if !bytes.is_empty() {
+            self.chunks.push(self.format.chunk(self.level, bytes, 0, &mut output));
+        }
+        output
+    }
+}
+
+impl BatchWriter for CompressedWriter {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        Box::new(CompressedEncoder { inner: self.inner.encoder(), format: self.format, level: self.level })
+    }
+
+    fn start(&mut self) -> Vec<u8> {
+        let mut bytes = self.format.start();
+        let first = self.inner.start();
+        bytes.extend(self.frame(&first));
+        bytes
+    }
+
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        let meta = std::mem::replace(&mut part.meta, Box::new(()));
+        let Ok(compressed) = meta.downcast::<CompressedMeta>() else {
+            return Err(Error::Usage("a part of another writer".to_owned()));
+        };
+        part.meta = compressed.inner;
+        self.chunks.extend_from_slice(&compressed.chunks);
+        self.inner.append(part)
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        let last = self.inner.finish()?;
+        let mut bytes = self.frame(&last);
+        bytes.extend(self.format.finish(&self.chunks));
+        Ok(bytes)
+    }
+}
+
+/// What the writer must know of a compressed part.
+struct CompressedMeta {
+    inner: Box<dyn Any + Send>,
+    chunks: Vec<ChunkSummary>,
+}
+
+struct CompressedEncoder {
+    inner: Box<dyn PartEncoder>,
+    format: &'static dyn FileFormat,
+    level: i32,
+}
+
+impl Sink for CompressedEncoder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        self.inner.batch(batch)
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        self.inner.summary(summary)
+    }
+}
+
+impl PartEncoder for CompressedEncoder {
+    fn finish(&mut self) -> Result<Part> {
+        let Part { rows, bytes, cuts, meta } = self.inner.finish()?;
+        let mut output = Vec::new();
+        let mut chunks = Vec::with_capacity(cuts.len() + 1);
+        let mut start = Cut { at: 0, rows: 0 };
+        for cut in cuts.into_iter().chain([Cut { at: bytes.len(), rows }]) {
+            let chunk = &bytes[start.at..cut.at];
+            if chunk.len() > LARGEST_CHUNK {
+                let megabytes = LARGEST_CHUNK >> 20;
+                return Err(Error::Usage(format!("a row is longer than {megabytes} MiB and cannot be compressed")));
+            }
+            if !chunk.is_empty() {
+                // A chunk that is not too long has fewer than 2^32 rows: each takes a byte at least.
+                let rows = u32::try_from(cut.rows - start.rows).unwrap_or(u32::MAX);
+                chunks.push(self.format.chunk(self.level, chunk, rows, &mut output));
+            }
+            start = cut;
+        }
+        Ok(Part { rows, bytes: output, cuts: Vec::new(), meta: Box::new(CompressedMeta { inner: meta, chunks }) })
+    }
+}

@@ -1,0 +1,45 @@
+//! All encodings of frames are encodings in the same way.
+
+use super::Layout;
+use super::table::FramesTable;
+use super::writer::FramesWriter;
+use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::input::Input;
+use brc_core::{BatchWriter, DataType, Result, Schema, Table};
+
+/// The encoding of tables in frames of that layout.
+pub(crate) struct Framed(pub(crate) &'static dyn Layout);
+
+impl Encoding for Framed {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        self.0.extensions()
+    }
+
+    fn about(&self) -> &'static str {
+        self.0.about()
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        prefix.starts_with(self.0.magic())
+    }
+
+    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
+        match schema.fields().iter().find(|field| strange(field.data_type)) {
+            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        Ok(Box::new(FramesTable::open(self.0, input, options)?))
+    }
+
+    fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+        Ok(Box::new(FramesWriter::new(self.0, schema)?))
+    }
+}

@@ -1,0 +1,98 @@
+//! Scans the splits of a table of frames for one worker.
+
+use super::file::{FrameBuffer, FramedFile};
+use super::stream::{FrameStream, SplitBuffer};
+use super::table::{FramesTable, Source};
+use super::{DecodeError, FrameDecoder};
+use crate::chunks::ReadCost;
+use crate::delivery::Delivery;
+use brc_core::{Error, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table};
+use std::time::Instant;
+
+pub(super) struct FramesScanner<'t> {
+    table: &'t FramesTable,
+    decoder: Box<dyn FrameDecoder>,
+    options: ScanOptions,
+    frame: FrameBuffer,
+    split: SplitBuffer,
+}
+
+impl<'t> FramesScanner<'t> {
+    pub(super) fn new(table: &'t FramesTable, options: &ScanOptions) -> Self {
+        let decoder = table.layout.decoder(table.schema(), &options.projection);
+        let (frame, split) = (FrameBuffer::default(), SplitBuffer::default());
+        Self { table, decoder, options: options.clone(), frame, split }
+    }
+
+    fn file(&mut self, file: &FramedFile, split: &Split, delivery: &mut Delivery<'_>) -> Result<ReadCost> {
+        self.frame.cost = ReadCost::default();
+        for frame in split.start as usize..split.end as usize {
+            let (bytes, rows) = file.load(frame, &mut self.frame)?;
+            let place = |at: usize| format!("frame {frame}, byte {at}");
+            let decoded = self.decoder.decode(bytes, delivery).map_err(|error| self.table.error(error, place))?;
+            if decoded != rows {
+                return Err(self.table.wrong_rows(&format!("frame {frame}"), rows, decoded));
+            }
+        }
+        Ok(self.frame.cost)
+    }
+
+    fn stream(&mut self, stream: &FrameStream, split: &Split, delivery: &mut Delivery<'_>) -> Result<Option<ReadCost>> {
+        if !stream.read(split, self.table.stream_split_bytes(), &mut self.split)? {
+            return Ok(None);
+        }
+        for index in 0..self.split.len() {
+            let start = self.split.byte + self.split.at(index) as u64;
+            let place = |at: usize| format!("byte {}", start + at as u64);
+            let Some((bytes, rows)) = self.split.frame(index) else {
+                return Err(Error::corrupt(self.table.path(), place(0), "the checksum of a frame does not match"));
+            };
+            let decoded = self.decoder.decode(bytes, delivery).map_err(|error| self.table.error(error, place))?;
+            if rows.is_some_and(|rows| rows != decoded) {
+                return Err(self.table.wrong_rows(&place(0), rows.unwrap_or(0), decoded));
+            }
+        }
+        Ok(Some(self.split.cost))
+    }
+}
+
+impl Scanner for FramesScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let before = Instant::now();
+        let options = self.options.clone();
+        let mut delivery = Delivery::new(&options, sink);
+        let table = self.table;
+        let cost = match &table.source {
+            Source::File { file, .. } => self.file(file, split, &mut delivery)?,
+            Source::Stream(stream) => match self.stream(stream, split, &mut delivery)? {
+                Some(cost) => cost,
+                None => return Ok(None),
+            },
+        };
+        let elsewhere = cost.read_time + cost.decompress_time + delivery.sink_time;
+        Ok(Some(Scanned {
+            rows: delivery.rows,
+            bytes: cost.bytes,
+            read_time: cost.read_time,
+            decompress_time: cost.decompress_time,
+            decode_time: before.elapsed().saturating_sub(elsewhere),
+            ..Scanned::default()
+        }))
+    }
+}
+
+impl FramesTable {
+    fn error(&self, error: DecodeError, place: impl Fn(usize) -> String) -> Error {
+        match error {
+            DecodeError::Sink(error) => error,
+            DecodeError::Malformed(malformed) => {
+                let place = format!("{}, row {}", place(malformed.at), malformed.rows);
+                Error::corrupt(self.path(), place, malformed.reason)
+            }
+        }
+    }
+
+    fn wrong_rows(&self, place: &str, promised: u64, found: u64) -> Error {
+        Error::corrupt(self.path(), place, format!("{promised} rows were promised, {found} are there"))
+    }
+}

@@ -1,0 +1,200 @@
+//! Frames, or rows without frames, from a stream that several workers read in turn.
+//!
+//! Whoever's turn it is takes the bytes of its split and decodes them while another one reads on. Frames tell their
+//! lengths; rows without frames are skipped one by one to find where a split may end.
+
+use super::file::check_end;
+use super::{FrameHeader, LARGEST_FRAME, Layout, Malformed, checksum};
+use crate::chunks::{ReadCost, read_error};
+use brc_core::{Error, Result, Schema, Split};
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// How much is asked for at once behind what is sure to be needed.
+const PORTION: usize = 256 << 10;
+
+/// A stream that several workers read in turn.
+pub(super) struct FrameStream {
+    path: PathBuf,
+    layout: &'static dyn Layout,
+    /// Whether rows stand in frames.
+    framed: bool,
+    schema: Schema,
+    state: Mutex<State>,
+    turn: Condvar,
+}
+
+struct State {
+    reader: Box<dyn Read + Send>,
+    /// What was read behind the end of the last split.
+    pending: Vec<u8>,
+    /// The place of the first pending byte in the stream, and the rows before it.
+    byte: u64,
+    /// Frames before that place.
+    frames: usize,
+    /// The split that is read next.
+    next: u64,
+    ended: bool,
+}
+
+/// The bytes of one split.
+#[derive(Default)]
+pub(super) struct SplitBuffer {
+    bytes: Vec<u8>,
+    /// The rows of each frame, and its header; all rows and none if there are no frames.
+    frames: Vec<(Range<usize>, Option<FrameHeader>)>,
+    /// The place of the first byte in the stream.
+    pub(super) byte: u64,
+    pub(super) cost: ReadCost,
+}
+
+impl FrameStream {
+    /// `reader` continues behind the header of the file, which is `start` bytes long; or there is none, and no frames.
+    pub(super) fn new(
+        path: &Path,
+        layout: &'static dyn Layout,
+        schema: &Schema,
+        reader: Box<dyn Read + Send>,
+        start: Option<usize>,
+    ) -> Self {
+        let byte = start.unwrap_or(0) as u64;
+        let state = State { reader, pending: Vec::new(), byte, frames: 0, next: 0, ended: false };
+        Self {
+            path: path.to_owned(),
+            layout,
+            framed: start.is_some(),
+            schema: schema.clone(),
+            state: Mutex::new(state),
+            turn: Condvar::new(),
+        }
+    }
+
+    /// Reads a split of at least `least` bytes, when its turn comes. Returns whether the stream went as far.
+    pub(super) fn read(&self, split: &Split, least: usize, buffer: &mut SplitBuffer) -> Result<bool> {
+        let mut state = self.lock();
+        while state.next < split.index {
+            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let before = Instant::now();
+        *buffer = SplitBuffer { bytes: std::mem::take(&mut buffer.bytes), ..SplitBuffer::default() };
+        buffer.bytes.clear();
+        buffer.byte = state.byte;
+        let outcome = match (state.ended, self.framed) {
+            (true, _) => Ok(()),
+            (_, true) => self.frames(&mut state, least, buffer),
+            (_, false) => self.rows(&mut state, least, buffer),
+        };
+        buffer.cost.read_time = before.elapsed();
+        state.ended |= outcome.is_err();
+        state.next = split.index + 1;
+        drop(state);
+        self.turn.notify_all();
+        outcome.map(|()| !buffer.frames.is_empty())
+    }
+
+    /// Takes whole frames.
+    fn frames(&self, state: &mut State, least: usize, buffer: &mut SplitBuffer) -> Result<()> {
+        let head = self.layout.frame_header_bytes();
+        let corrupt = |at: u64, reason: &str| Error::corrupt(&self.path, format!("byte {at}"), reason);
+        while buffer.bytes.len() < least {
+            let start = buffer.bytes.len();
+            if self.fill(state, buffer, head)? < head {
+                return Err(corrupt(state.byte, "the data is cut off: no frame ends it"));
+            }
+            let header = self.layout.read_frame_header(&buffer.bytes[start..]);
+            let header = header.ok_or_else(|| corrupt(state.byte, "no frame is here"))?;
+            if header.is_end() {
+                check_end(&header, state.frames, &self.path)?;
+                if self.fill(state, buffer, 1)? > 0 {
+                    return Err(corrupt(state.byte + head as u64, "there is something behind the end of the table"));
+                }
+                state.ended = true;
+                break;
+            }
+            let length = header.length as usize;
+            if length > LARGEST_FRAME || header.rows == 0 || self.fill(state, buffer, length)? < length {
+                return Err(corrupt(state.byte, "a frame is longer than the data"));
+            }
+            buffer.frames.push((start + head..start + head + length, Some(header)));
+            state.byte += (head + length) as u64;
+            state.frames += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes whole rows that stand in no frames.
+    fn rows(&self, state: &mut State, least: usize, buffer: &mut SplitBuffer) -> Result<()> {
+        buffer.bytes.append(&mut state.pending);
+        let mut wanted = least + PORTION;
+        loop {
+            let missing = wanted.saturating_sub(buffer.bytes.len());
+            state.ended = self.fill(state, buffer, missing)? < missing;
+            let bytes = &buffer.bytes;
+            let least = if state.ended { bytes.len() } else { least };
+            let end = self.layout.row_end(&self.schema, bytes, least).map_err(|it| self.malformed(buffer.byte, it))?;
+            match end {
+                Some(end) => {
+                    state.pending.extend_from_slice(&bytes[end..]);
+                    state.ended &= state.pending.is_empty();
+                    state.byte += end as u64;
+                    buffer.bytes.truncate(end);
+                    buffer.frames.push((0..end, None));
+                    return Ok(());
+                }
+                None if state.ended && bytes.is_empty() => return Ok(()),
+                None if state.ended => {
+                    let place = format!("byte {}", buffer.byte);
+                    return Err(Error::corrupt(&self.path, place, "the data ends within a row"));
+                }
+                None if bytes.len() > LARGEST_FRAME + least => {
+                    let place = format!("byte {}", buffer.byte);
+                    return Err(Error::corrupt(&self.path, place, "a row does not end"));
+                }
+                None => wanted = bytes.len() + bytes.len().max(PORTION),
+            }
+        }
+    }
+
+    /// Reads up to `count` bytes more; fewer if the stream ends.
+    fn fill(&self, state: &mut State, buffer: &mut SplitBuffer, count: usize) -> Result<usize> {
+        let mut reader = state.reader.by_ref().take(count as u64);
+        let read = reader.read_to_end(&mut buffer.bytes).map_err(read_error(&self.path))?;
+        buffer.cost.bytes += read as u64;
+        Ok(read)
+    }
+
+    /// An error at a place that is told from byte `start` of the stream.
+    pub(super) fn malformed(&self, start: u64, malformed: Malformed) -> Error {
+        let byte = start + malformed.at as u64;
+        Error::corrupt(&self.path, format!("byte {byte}"), malformed.reason)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SplitBuffer {
+    /// How many frames there are.
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// The rows of a frame, and how many there are, if it tells; `None` if the checksum does not match.
+    pub(super) fn frame(&self, index: usize) -> Option<(&[u8], Option<u64>)> {
+        let (place, header) = &self.frames[index];
+        let rows = &self.bytes[place.clone()];
+        match header {
+            Some(header) if checksum(rows) != header.checksum => None,
+            header => Some((rows, header.map(|header| header.rows.into()))),
+        }
+    }
+
+    /// Where a frame lies in the split.
+    pub(super) fn at(&self, index: usize) -> usize {
+        self.frames[index].0.start
+    }
+}

@@ -1,0 +1,127 @@
+//! A table of frames, open for reading.
+
+use super::file::FramedFile;
+use super::scanner::FramesScanner;
+use super::stream::FrameStream;
+use super::{Layout, VERSION, checksum};
+use crate::encoding::OpenOptions;
+use crate::input::{self, Input};
+use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// How large splits are at least if nobody asks for a size.
+const SPLIT_BYTES: u64 = 2 << 20;
+
+pub(super) struct FramesTable {
+    path: PathBuf,
+    schema: Schema,
+    bytes: Option<u64>,
+    split_bytes: u64,
+    pub(super) layout: &'static dyn Layout,
+    pub(super) source: Source,
+}
+
+/// Where frames come from.
+pub(super) enum Source {
+    File { file: FramedFile, splits: Vec<Range<u64>> },
+    Stream(FrameStream),
+}
+
+impl FramesTable {
+    pub(super) fn open(layout: &'static dyn Layout, input: Input, options: &OpenOptions) -> Result<Self> {
+        let (schema, start) = schema(layout, &input, options)?;
+        let path = input.path.clone();
+        let bytes = input.length();
+        let split_bytes = options.row_group_bytes.unwrap_or(SPLIT_BYTES).max(1);
+        let of_file = |file: FramedFile| Source::File { splits: file.splits(split_bytes), file };
+        let source = match (input.source, start) {
+            (input::Source::File { file, length }, Some(start)) => {
+                of_file(FramedFile::in_file(&path, layout, file, length, start)?)
+            }
+            (input::Source::Chunks(chunks), Some(start)) => {
+                of_file(FramedFile::in_chunks(&path, layout, chunks, start)?)
+            }
+            (source, start) => {
+                let mut stream = Input { source, path: path.clone(), ..input }.into_stream()?;
+                let mut header = vec![0; start.unwrap_or(0)];
+                stream.read_exact(&mut header).map_err(crate::chunks::read_error(&path))?;
+                Source::Stream(FrameStream::new(&path, layout, &schema, stream, start))
+            }
+        };
+        Ok(Self { path, schema, bytes, split_bytes, layout, source })
+    }
+
+    /// How many bytes of a stream make up a split.
+    pub(super) fn stream_split_bytes(&self) -> usize {
+        usize::try_from(self.split_bytes).unwrap_or(usize::MAX)
+    }
+}
+
+/// The columns of a table, and how long its header is, if it has one.
+fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> Result<(Schema, Option<usize>)> {
+    let path = &input.path;
+    if input.prefix.len() < layout.magic().len() && layout.magic().starts_with(&input.prefix) {
+        return Err(Error::corrupt(path, "header", "the file ends within it"));
+    }
+    if !input.prefix.starts_with(layout.magic()) {
+        let name = layout.name();
+        let unknown = format!("has no header of {name} files that tells its columns: add --schema if it is one");
+        return match &options.schema {
+            Some(schema) => Ok((schema.clone(), None)),
+            None => Err(Error::corrupt(path, "header", unknown)),
+        };
+    }
+    let corrupt = |reason: String| Error::corrupt(path, "header", reason);
+    let (header, length) = layout.read_file_header(&input.prefix).map_err(corrupt)?;
+    if checksum(header.schema.as_bytes()) != header.checksum {
+        return Err(corrupt("the checksum does not match".to_owned()));
+    }
+    if header.version != VERSION {
+        let version = header.version;
+        return Err(Error::unsupported(path, format!("is of version {version}; this program reads {VERSION}")));
+    }
+    let own = Schema::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
+    match &options.schema {
+        Some(schema) if *schema != own => {
+            Err(Error::Usage(format!("{}: its columns are {own}, not {schema}", path.display())))
+        }
+        _ => Ok((own, Some(length))),
+    }
+}
+
+impl Table for FramesTable {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        match &self.source {
+            Source::File { file, .. } => Some(file.rows()),
+            Source::Stream(_) => None,
+        }
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        self.bytes
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        match &self.source {
+            Source::File { splits, .. } => {
+                let frames = splits.get(usize::try_from(index).ok()?)?;
+                Some(Split { index, start: frames.start, end: frames.end })
+            }
+            Source::Stream(_) => Some(Split { index, start: index, end: index + 1 }),
+        }
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(FramesScanner::new(self, options)))
+    }
+}

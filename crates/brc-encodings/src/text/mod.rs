@@ -1,0 +1,56 @@
+//! Tables as text with one row a line: what csv and json share.
+//!
+//! A line feed is never part of a row, so a text can be cut into splits at any byte. A carriage return right before a line
+//! feed is not part of the row. The last line may lack its line feed.
+
+mod chunk_pieces;
+mod file_pieces;
+mod gathered;
+mod pieces;
+mod scanner;
+mod stream;
+mod table;
+
+use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
+
+pub(crate) use gathered::Gathered;
+pub(crate) use pieces::Piece;
+pub(crate) use scanner::{BATCH_ROWS, Delivery, first_line};
+pub(crate) use table::TextTable;
+
+/// The longest line that may be a row, in bytes. What is longer is not a table, and must not fill the memory.
+pub(crate) const LONGEST_LINE: usize = 1 << 20;
+
+/// How a line holds a row.
+pub(crate) trait Layout: Send + Sync {
+    /// Reads rows for one worker that wants this.
+    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows>;
+
+    /// What is wrong with a line, if it is no row, and in which column.
+    fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)>;
+}
+
+/// Turns lines into rows.
+pub(crate) trait Rows: Send {
+    /// Delivers all rows of a piece: each batch as all columns of the schema, of which those outside the projection may
+    /// be empty.
+    fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
+
+    /// [`brc_core::Scanner::finish`].
+    fn finish(&mut self, _sink: &mut dyn Sink) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Why a line is not a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BadRow {
+    /// The column at fault, if one is.
+    pub(crate) column: Option<usize>,
+    pub(crate) fault: RowFault,
+}
+
+/// Takes a carriage return off the end of a line, of which the line feed is already gone.
+pub(crate) fn strip_carriage_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}

@@ -1,0 +1,118 @@
+//! Scans the splits of a text for one worker.
+
+use super::pieces::Pieces;
+use super::table::TextTable;
+use super::{BadRow, LONGEST_LINE, Rows, strip_carriage_return};
+use crate::delivery;
+use brc_core::{
+    Column, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+};
+use memchr::memchr;
+use std::time::Instant;
+
+/// How many rows are gathered before they are delivered: as many as stay in the first-level cache.
+pub(crate) const BATCH_ROWS: usize = 4096;
+
+/// What some programs put before a text in UTF-8: no part of its first row.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+pub(super) struct TextScanner<'t> {
+    table: &'t TextTable,
+    pieces: Pieces<'t>,
+    rows: Box<dyn Rows>,
+    options: ScanOptions,
+}
+
+impl<'t> TextScanner<'t> {
+    pub(super) fn new(table: &'t TextTable, options: &ScanOptions, pieces: Pieces<'t>) -> Self {
+        let rows = table.layout.rows(&table.schema, options);
+        Self { table, pieces, rows, options: options.clone() }
+    }
+}
+
+impl Scanner for TextScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let before = Instant::now();
+        let mut delivery = Delivery {
+            schema: &self.table.schema,
+            keep_rejects: self.table.keep_rejects,
+            rows: delivery::Delivery::new(&self.options, sink),
+            lines: 0,
+            rejects: Rejects::default(),
+        };
+        if !self.pieces.start(split)? {
+            return Ok(None);
+        }
+        while let Some(mut piece) = self.pieces.next()? {
+            if piece.byte == 0 && piece.window.text().starts_with(BYTE_ORDER_MARK) {
+                piece.window.advance(BYTE_ORDER_MARK.len());
+                piece.byte += BYTE_ORDER_MARK.len() as u64;
+            }
+            if piece.cut_off {
+                let bad = BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) };
+                delivery.bad_row(piece.window.text(), piece.byte, bad)?;
+                delivery.lines += 1;
+            } else {
+                self.rows.take(&piece, &mut delivery)?;
+            }
+        }
+        let Delivery { rows, rejects, .. } = delivery;
+        let cost = self.pieces.cost();
+        let elsewhere = cost.read_time + cost.decompress_time + rows.sink_time;
+        let scanned = Scanned {
+            rows: rows.rows,
+            rejects,
+            bytes: cost.bytes,
+            read_time: cost.read_time,
+            decompress_time: cost.decompress_time,
+            decode_time: before.elapsed().saturating_sub(elsewhere),
+            ..Scanned::default()
+        };
+        Ok(Some(scanned))
+    }
+
+    fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        self.rows.finish(sink)
+    }
+}
+
+/// Where the rows of a split go.
+pub(crate) struct Delivery<'a> {
+    pub(crate) schema: &'a Schema,
+    keep_rejects: bool,
+    rows: delivery::Delivery<'a>,
+    /// The lines of the split so far, good and bad.
+    pub(crate) lines: u64,
+    rejects: Rejects,
+}
+
+impl Delivery<'_> {
+    /// Hands over rows, given as all columns of the schema.
+    pub(crate) fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
+        Ok(self.rows.batch(rows, columns)?)
+    }
+
+    /// Counts rows that are added up and delivered at the end.
+    pub(crate) fn folded(&mut self, rows: usize) {
+        self.rows.rows += rows as u64;
+    }
+
+    /// Sets a bad row aside, or fails.
+    pub(crate) fn bad_row(&mut self, line: &[u8], byte: u64, bad: BadRow) -> Result<(), ScanError> {
+        let line_in_split = self.lines;
+        if !self.keep_rejects {
+            return Err(ScanError::BadRow { line_in_split, byte, column: bad.column, fault: bad.fault });
+        }
+        let text = &line[..line.len().min(LONGEST_LINE + 1)];
+        self.rejects.push(Reject { line_in_split, byte, text });
+        Ok(())
+    }
+}
+
+/// The first line of some whole rows, without its end, and its length with it.
+pub(crate) fn first_line(text: &[u8]) -> (&[u8], usize) {
+    match memchr(b'\n', text) {
+        Some(end) => (strip_carriage_return(&text[..end]), end + 1),
+        None => (text, text.len()),
+    }
+}

@@ -1,0 +1,126 @@
+//! A text file or stream, open for reading.
+
+use super::Layout;
+use super::chunk_pieces::ChunkPieces;
+use super::file_pieces::FilePieces;
+use super::pieces::Pieces;
+use super::scanner::TextScanner;
+use super::stream::{Stream, StreamPieces};
+use crate::chunks::Chunks;
+use crate::encoding::OpenOptions;
+use crate::input::{Input, Source};
+use brc_core::{Result, RowFault, ScanOptions, Scanner, Schema, Split, Table};
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// How large splits are if nobody asks for a size: so small that all threads end at nearly the same time.
+const SPLIT_BYTES: u64 = 2 << 20;
+
+pub(crate) struct TextTable {
+    path: PathBuf,
+    pub(super) schema: Schema,
+    pub(super) keep_rejects: bool,
+    pub(super) layout: Box<dyn Layout>,
+    split_bytes: u64,
+    text: Text,
+}
+
+enum Text {
+    File {
+        file: File,
+        length: u64,
+    },
+    Chunks {
+        chunks: Chunks,
+        /// The splits, in decompressed bytes, if they may begin and end with chunks.
+        splits: Option<Vec<Range<u64>>>,
+    },
+    Stream(Stream),
+}
+
+impl TextTable {
+    pub(crate) fn new(input: Input, schema: Schema, layout: Box<dyn Layout>, options: &OpenOptions) -> Self {
+        let text = match input.source {
+            Source::File { file, length } => Text::File { file, length },
+            Source::Chunks(chunks) => {
+                let splits = options.row_group_bytes.is_none().then(|| by_chunks(&chunks));
+                Text::Chunks { chunks, splits }
+            }
+            Source::Stream(rest) => Text::Stream(Stream::new(&input.path, input.prefix, rest)),
+        };
+        Self {
+            path: input.path,
+            schema,
+            keep_rejects: options.keep_rejects,
+            layout,
+            split_bytes: options.row_group_bytes.unwrap_or(SPLIT_BYTES).max(1),
+            text,
+        }
+    }
+}
+
+/// Splits of whole chunks: none is decompressed twice.
+fn by_chunks(chunks: &Chunks) -> Vec<Range<u64>> {
+    const LEAST: u64 = 4 << 20;
+    let mut splits = Vec::new();
+    let mut start = 0;
+    for chunk in 0..chunks.len() {
+        let end = chunks.range(chunk).end;
+        if end - start >= LEAST || (chunk + 1 == chunks.len() && end > start) {
+            splits.push(start..end);
+            start = end;
+        }
+    }
+    splits
+}
+
+impl Table for TextTable {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        match &self.text {
+            Text::File { length, .. } => Some(*length),
+            Text::Chunks { chunks, .. } => Some(chunks.stored_length()),
+            Text::Stream(_) => None,
+        }
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        if let Text::Chunks { splits: Some(splits), .. } = &self.text {
+            let range = splits.get(usize::try_from(index).ok()?)?;
+            return Some(Split { index, start: range.start, end: range.end });
+        }
+        let start = index.checked_mul(self.split_bytes)?;
+        let end = start.checked_add(self.split_bytes)?;
+        let length = match &self.text {
+            Text::File { length, .. } => *length,
+            Text::Chunks { chunks, .. } => chunks.length(),
+            Text::Stream(_) => return Some(Split { index, start, end }),
+        };
+        (start < length).then(|| Split { index, start, end: end.min(length) })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let pieces = match &self.text {
+            Text::File { file, length } => Pieces::File(FilePieces::new(file, &self.path, *length)),
+            Text::Chunks { chunks, .. } => Pieces::Chunks(ChunkPieces::new(chunks)),
+            Text::Stream(stream) => Pieces::Stream(stream, StreamPieces::default()),
+        };
+        Ok(Box::new(TextScanner::new(self, options, pieces)))
+    }
+
+    fn explain(&self, row: &[u8]) -> Option<(Option<usize>, RowFault)> {
+        self.layout.explain(row, &self.schema)
+    }
+}
