@@ -75,7 +75,7 @@ impl Interner {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
@@ -143,6 +143,60 @@ mod tests {
         names.extend((0..=255u8).map(|byte| [b"0123456789abcde".as_slice(), &[byte]].concat()));
         for level in Level::available() {
             check(level, &names);
+        }
+    }
+
+    /// Two names with one digest: what a difference in the first part does to it, one in the fifth part undoes.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn names_with_equal_digests() -> [Vec<u8>; 2] {
+        if Level::best() < Level::Avx2 {
+            return [b"no AES".to_vec(), b"no digests".to_vec()];
+        }
+        let is_text = |name: &[u8]| !name.iter().any(|byte| b"\0\n;".contains(byte));
+        let name = |number: u32| format!("{number:016}{}", "x".repeat(100)).into_bytes();
+        let first = name(0);
+        let second = (1..).map(|number| {
+            let mut second = name(number);
+            for at in 0..16 {
+                second[64 + at] ^= hash::aes::first_part_mixed(&first)[at] ^ hash::aes::first_part_mixed(&second)[at];
+            }
+            second
+        });
+        [first.clone(), second.into_iter().find(|second| is_text(second)).unwrap()]
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn equal_digests_are_told_apart() {
+        let names = names_with_equal_digests();
+        assert_ne!(names[0], names[1]);
+        for level in Level::available() {
+            if level >= Level::Avx2 {
+                let hash = HashKind::of(level);
+                assert_eq!(hash.key(&names[0]), hash.key(&names[1]));
+            }
+            check(level, &names);
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn digests_are_the_same_with_avx512() {
+        if Level::best() < Level::Avx512 {
+            return;
+        }
+        for length in SHORT + 1..=LONGEST {
+            let name: Vec<u8> = (0..length).map(|at| b'a' + (at * 7 % 26) as u8).collect();
+            // SAFETY: the level says that the processor has AVX-512.
+            let digest: Key = unsafe { std::mem::transmute(aes::digest_avx512(name.as_ptr(), length)) };
+            assert_eq!(HashKind::Aes.key(&name), Some(digest), "{length}");
+            for at in 0..length {
+                let mut other = name.clone();
+                other[at] = b'A';
+                // SAFETY: as above; both names are that long.
+                let equal = |other: &[u8]| unsafe { aes::equal_avx512(name.as_ptr(), other.as_ptr(), length) };
+                assert!(equal(&name.clone()) && !equal(&other), "{length} {at}");
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 use super::*;
 use crate::input::Source;
 use crate::text::{LONGEST_LINE, strip_carriage_return};
-use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Summary, Worker, batch, scan};
+use brc_core::table::ColumnSummary;
+use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker, batch, scan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -92,6 +93,59 @@ fn read(input: Input, options: &OpenOptions, threads: usize) -> Outcome {
     Ok((rows, rejects))
 }
 
+/// Takes the statistics of rows that the scan adds up.
+#[derive(Default)]
+struct AddedUp {
+    names: BTreeMap<String, Statistics>,
+    rows: u64,
+}
+
+impl Worker for AddedUp {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
+        self.rows += scanned.rows;
+        Ok(())
+    }
+}
+
+impl Sink for AddedUp {
+    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+        unreachable!("nobody wants single rows")
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        let [ColumnSummary::Code { code, dictionary }, ColumnSummary::Numbers(statistics)] = summary.columns else {
+            unreachable!("a name and a number")
+        };
+        assert_eq!(summary.rows, statistics.count);
+        self.names.entry(dictionary.get(*code).escape_ascii().to_string()).or_default().merge(statistics);
+        Ok(())
+    }
+}
+
+/// Scans adding up rows, and compares with the rows one by one.
+fn check_added_up(input: Input, options: &OpenOptions, threads: usize, expected: &Outcome) {
+    let table = Csv.open(input, options).unwrap();
+    let added = ScanOptions { statistics: true, ..ScanOptions::everything(table.schema()) };
+    let found = scan(table.as_ref(), &added, threads, &Progress::default(), AddedUp::default);
+    let (Ok(workers), Ok((rows, _))) = (&found, expected) else {
+        assert!(found.is_err() && expected.is_err());
+        return;
+    };
+    let (mut names, mut expected) = (BTreeMap::<_, Statistics>::new(), BTreeMap::<_, Statistics>::new());
+    for (name, statistics) in workers.iter().flat_map(|worker| &worker.names) {
+        names.entry(name).or_default().merge(statistics);
+    }
+    for row in rows {
+        expected.entry(&row[0]).or_default().add(row[1].parse().unwrap());
+    }
+    assert_eq!(names, expected);
+    assert_eq!(workers.iter().map(|worker| worker.rows).sum::<u64>(), rows.len() as u64);
+}
+
 /// The same by the definition.
 fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
     let (mut rows, mut rejects, mut byte) = (Vec::new(), Vec::new(), 0);
@@ -142,6 +196,7 @@ fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
     let expected = oracle(text, keep_rejects);
     for size in sizes {
         let options = options(size, keep_rejects);
+        check_added_up(file(text), &options, 2, &expected);
         let context = || format!("splits of {size} of {:?}", text.escape_ascii().to_string());
         same(read(file(text), &options, 1), &expected, &context());
         same(read(stream(text, 1 + size as usize % 7), &options, 1), &expected, &context());

@@ -142,6 +142,25 @@ pub(crate) mod aes {
         [words[0] as u64 & !0xff, words[1] as u64]
     }
 
+    /// What a name's fifth part is mixed into.
+    #[cfg(test)]
+    pub(in crate::interner) fn first_part_mixed(name: &[u8]) -> [u8; 16] {
+        assert!(std::arch::is_x86_feature_detected!("aes"), "AES instructions");
+        // SAFETY: they are there; vectors of sixteen bytes are as good as arrays.
+        unsafe {
+            let mut part = [0; 16];
+            part.copy_from_slice(&name[..16]);
+            let first = aesenc(aesenc(std::mem::transmute::<[u8; 16], __m128i>(part), ROUND), [0; 2]);
+            std::mem::transmute(first)
+        }
+    }
+
+    #[cfg(test)]
+    #[target_feature(enable = "aes")]
+    fn aesenc(state: __m128i, round: [i64; 2]) -> __m128i {
+        _mm_aesenc_si128(state, _mm_set_epi64x(round[1], round[0]))
+    }
+
     /// The same with AVX-512, for a name outside.
     ///
     /// # Safety

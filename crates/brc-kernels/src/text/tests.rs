@@ -126,6 +126,38 @@ fn long_texts_of_many_names() {
     assert_eq!(oracle(text.as_bytes()).1, text.len());
 }
 
+/// More rows of one name than the place beside it can count.
+#[test]
+fn millions_of_rows_of_a_name() {
+    const ROWS: u64 = 20_000_000;
+    let buffer = [vec![b'#'; MARGIN], b"Abha;-99.9\n".repeat(6000), vec![b'#'; MARGIN]].concat();
+    for level in Level::available() {
+        let mut reader = RowReader::new(level, b';');
+        let mut rows = 0;
+        while rows < ROWS {
+            let mut window = Window::new(&buffer, MARGIN, buffer.len() - MARGIN);
+            while !window.text().is_empty() {
+                let progress = reader.fold(window);
+                rows += progress.rows as u64;
+                window.advance(progress.bytes);
+            }
+        }
+        let expected = Statistics { count: rows, sum: i128::from(rows) * -999, min: -999, max: -999 };
+        assert_eq!(reader.finish(), [expected], "{}", level.name());
+    }
+}
+
+/// Names of which the digests are equal: the interner must not take them for one.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn names_with_equal_digests() {
+    let names = crate::interner::tests::names_with_equal_digests();
+    let text: Vec<u8> =
+        names.iter().cycle().take(100).flat_map(|name| [name, b";1.5\nx;2.5\n".as_slice()].concat()).collect();
+    assert_eq!(oracle(&text).1, text.len());
+    check(&text);
+}
+
 #[test]
 fn lines_longer_than_a_tile() {
     for length in [4000, 4090, 4096, 5000, 20_000] {

@@ -51,11 +51,11 @@ impl Tile {
                 _mm256_storeu_si256(self.long.as_mut_ptr().add(others).cast(), _mm512_cvtepi32_epi16(listed));
                 others += (other & here).count_ones() as usize;
                 let lengths = _mm512_maskz_mov_epi32(!left_out, lengths);
-                for part in 0..4 {
+                for (part, spread) in SPREAD.iter().enumerate() {
                     let start = |at: usize| single(marks.add(2 * (row + 4 * part + at)).sub(1));
                     let name = |at: usize| _mm_loadu_si128(text.add(usize::from(start(at))).cast());
                     let names = side_by_side([name(0), name(1), name(2), name(3)]);
-                    let spread = _mm512_permutexvar_epi8(_mm512_loadu_si512(SPREAD[part].as_ptr().cast()), lengths);
+                    let spread = _mm512_permutexvar_epi8(_mm512_loadu_si512(spread.as_ptr().cast()), lengths);
                     let inside = _mm512_cmplt_epu8_mask(places, spread);
                     let keys = _mm512_mask_blend_epi8(inside, _mm512_set1_epi8(PADDING as i8), names);
                     _mm512_storeu_si512(self.keys.as_mut_ptr().add(row + 4 * part).cast(), keys);
