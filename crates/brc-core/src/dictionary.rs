@@ -15,6 +15,12 @@ impl Dictionary {
         Self::default()
     }
 
+    /// Makes room for so many more values of so many bytes together.
+    pub fn reserve(&mut self, values: usize, bytes: usize) {
+        self.ends.reserve(values);
+        self.bytes.reserve(bytes);
+    }
+
     /// Adds a value and returns its code. The caller sees to it that it is not there yet.
     ///
     /// # Panics

@@ -91,27 +91,75 @@ impl Scanned {
     }
 }
 
-/// Some rows that all match the predicate, known by their statistics only.
+/// Sets of rows, runs mostly, that all match the predicate, each known by its statistics only.
+///
+/// There may be a million of them in a table, with some dozen rows each. So what is known lies column by column, as rows
+/// do in a batch, and is handed over for many sets at once.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary<'a> {
-    /// The number of rows; never 0.
-    pub rows: u64,
-    /// One for each column of the projection.
+    /// The number of rows of each set; never 0.
+    pub rows: &'a [u32],
+    /// One for each column of the projection, with as many entries as there are sets.
     pub columns: &'a [ColumnSummary<'a>],
 }
 
 /// What a [`Summary`] tells of a column.
 #[derive(Debug, Clone, Copy)]
 pub enum ColumnSummary<'a> {
-    /// All rows have this code.
-    Code {
-        /// The code.
-        code: u32,
-        /// What it stands for, as in [`crate::Column::Codes`].
+    /// All rows of a set have the same code.
+    Codes {
+        /// The code of each set.
+        codes: &'a [u32],
+        /// What they stand for, as in [`crate::Column::Codes`].
         dictionary: &'a Dictionary,
     },
-    /// The statistics of the rows' numbers.
-    Numbers(Statistics),
+    /// The statistics of each set's numbers.
+    Numbers(Numbers<'a>),
+}
+
+/// The statistics of the numbers of several sets of rows: those of a set stand at the same place in all slices.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers<'a> {
+    /// The smallest of each.
+    pub min: &'a [i64],
+    /// The largest of each.
+    pub max: &'a [i64],
+    /// The sum of each.
+    pub sum: Sums<'a>,
+}
+
+/// Exact sums.
+#[derive(Debug, Clone, Copy)]
+pub enum Sums<'a> {
+    /// All of them fit 64 bits.
+    Narrow(&'a [i64]),
+    /// At least one may not.
+    Wide(&'a [i128]),
+}
+
+impl Numbers<'_> {
+    /// For how many sets of rows there are statistics; `None` if the slices are not equally long.
+    #[must_use]
+    pub fn sets(&self) -> Option<usize> {
+        let sums = match self.sum {
+            Sums::Narrow(sums) => sums.len(),
+            Sums::Wide(sums) => sums.len(),
+        };
+        (self.min.len() == self.max.len() && self.min.len() == sums).then_some(sums)
+    }
+
+    /// The statistics of one set, which has so many rows.
+    ///
+    /// # Panics
+    /// If `set` is not below [`Numbers::sets`].
+    #[must_use]
+    pub fn get(&self, set: usize, rows: u32) -> Statistics {
+        let sum = match self.sum {
+            Sums::Narrow(sums) => sums[set].into(),
+            Sums::Wide(sums) => sums[set],
+        };
+        Statistics { count: rows.into(), sum, min: self.min[set], max: self.max[set] }
+    }
 }
 
 /// Takes what a scan delivers.
@@ -122,7 +170,7 @@ pub trait Sink {
     /// What goes wrong with them; the scan stops and hands the error on.
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()>;
 
-    /// Takes a summary in place of rows. Called only if [`ScanOptions::statistics`] allowed it.
+    /// Takes summaries in place of rows. Called only if [`ScanOptions::statistics`] allowed it.
     ///
     /// # Errors
     /// As for [`Sink::batch`].

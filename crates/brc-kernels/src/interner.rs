@@ -158,7 +158,7 @@ pub(crate) mod tests {
         let second = (1..).map(|number| {
             let mut second = name(number);
             for at in 0..16 {
-                second[64 + at] ^= hash::aes::first_part_mixed(&first)[at] ^ hash::aes::first_part_mixed(&second)[at];
+                second[64 + at] ^= aes::first_part_mixed(&first)[at] ^ aes::first_part_mixed(&second)[at];
             }
             second
         });

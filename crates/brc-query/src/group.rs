@@ -123,18 +123,19 @@ impl<'a> GroupTable<'a> {
     }
 
     fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Malformed> {
-        let group = self.keys.member(summary.columns)?;
-        let groups = self.keys.groups();
+        let (members, groups) = self.keys.members_of_summary(summary)?;
         for (position, state) in &mut self.columns {
-            let Some(ColumnSummary::Numbers(statistics)) = summary.columns.get(*position) else {
+            let Some(ColumnSummary::Numbers(numbers)) = summary.columns.get(*position) else {
                 return Err(Malformed("a summary's column of numbers is not there"));
             };
             state.grow(groups);
-            state.add(group, statistics)?;
+            state.summaries(self.level, members, summary.rows, numbers)?;
         }
         if self.columns.is_empty() {
             self.counts.resize(groups, 0);
-            *self.counts.get_mut(group as usize).ok_or(UnknownGroup)? += summary.rows;
+            for (&group, &rows) in members.iter().zip(summary.rows) {
+                *self.counts.get_mut(group as usize).ok_or(UnknownGroup)? += u64::from(rows);
+            }
         }
         Ok(())
     }
@@ -215,7 +216,8 @@ impl Kept {
 mod tests {
     use super::*;
     use crate::{Aggregate, Expression, Query};
-    use brc_core::{Dictionary, Schema, Statistics};
+    use brc_core::table::{Numbers, Sums};
+    use brc_core::{Dictionary, Schema};
 
     /// What a table with a string key, and with that key and a number as keys, says to a batch or a summary.
     fn refusals(give: impl Fn(&mut GroupTable<'_>) -> Result<()>, filter: Option<&str>) -> Vec<String> {
@@ -266,10 +268,19 @@ mod tests {
     #[test]
     fn malformed_summaries_are_refused() {
         let dictionary: Dictionary = ["a", "b"].into_iter().collect();
-        let numbers = ColumnSummary::Numbers(Statistics { count: 1, sum: 1, min: 1, max: 1 });
-        let code = |code| ColumnSummary::Code { code, dictionary: &dictionary };
-        for columns in [vec![code(2), numbers], vec![code(0), code(0)], vec![numbers, numbers], vec![code(0)], vec![]] {
-            for refusal in refusals(|groups| groups.summary(&Summary { rows: 1, columns: &columns }), None) {
+        let numbers = ColumnSummary::Numbers(Numbers { min: &[1], max: &[1], sum: Sums::Narrow(&[1]) });
+        let uneven = ColumnSummary::Numbers(Numbers { min: &[1], max: &[1], sum: Sums::Wide(&[1, 1]) });
+        let code = |codes| ColumnSummary::Codes { codes, dictionary: &dictionary };
+        for columns in [
+            vec![code(&[2]), numbers],
+            vec![code(&[0]), code(&[0])],
+            vec![numbers, numbers],
+            vec![code(&[0])],
+            vec![code(&[0, 1]), numbers],
+            vec![code(&[0]), uneven],
+            vec![],
+        ] {
+            for refusal in refusals(|groups| groups.summary(&Summary { rows: &[1], columns: &columns }), None) {
                 assert!(refusal.starts_with("file: corrupt file: a batch of rows: "), "{refusal}");
             }
         }

@@ -8,7 +8,7 @@ use crate::group::Malformed;
 use crate::index::{TupleIndex, equal};
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Column, Dictionary, Run, Values};
+use brc_core::{Batch, Column, Dictionary, Run, Summary, Values};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress, compress_runs};
 
@@ -96,18 +96,25 @@ impl Keys {
         }
     }
 
-    /// The group of a summary's rows, which is added if it is new.
-    pub(crate) fn member(&mut self, columns: &[ColumnSummary<'_>]) -> Result<u32, Malformed> {
+    /// The group of each set of rows of a summary, and how many groups there are with those that are new.
+    pub(crate) fn members_of_summary<'a>(&'a mut self, summary: &Summary<'a>) -> Result<(&'a [u32], usize), Malformed> {
         match &mut self.kind {
-            Kind::None => Ok(0),
-            Kind::Codes(names) => match columns {
-                [ColumnSummary::Code { code, dictionary }, ..] => {
+            Kind::None => {
+                self.rows.clear();
+                self.rows.resize(summary.rows.len(), 0);
+                Ok((&self.rows, 1))
+            }
+            Kind::Codes(names) => match summary.columns {
+                [ColumnSummary::Codes { codes, dictionary }, ..] if codes.len() == summary.rows.len() => {
                     learn(names, dictionary);
-                    Ok(*code)
+                    Ok((codes, names.len()))
                 }
-                _ => Err(Malformed("a summary's key is not a string")),
+                _ => Err(Malformed("a summary's key is not of strings, or too short")),
             },
-            Kind::Tuples(tuples) => tuples.number_one(columns),
+            Kind::Tuples(tuples) => {
+                tuples.number_summary(summary, &mut self.rows)?;
+                Ok((&self.rows, tuples.len()))
+            }
         }
     }
 
@@ -127,6 +134,9 @@ impl Keys {
 
 /// Copies names that were not there yet: the scanner, to which `dictionary` belongs, does not outlive the scan.
 fn learn(names: &mut Dictionary, dictionary: &Dictionary) {
+    if names.is_empty() {
+        names.clone_from(dictionary);
+    }
     for code in names.len()..dictionary.len() {
         names.push(dictionary.get(code as u32));
     }
@@ -178,9 +188,15 @@ impl Tuples {
             let column = batch.columns.get(key).ok_or(Malformed("a key is not there"))?;
             self.gather(level, key, column, selection)?;
         }
+        self.number_wanted(groups);
+        Ok(())
+    }
+
+    /// Replaces `groups` by the numbers of the wanted tuples.
+    fn number_wanted(&mut self, groups: &mut Vec<u32>) {
         groups.clear();
         let mut last: Option<(&[u64], u32)> = None;
-        for tuple in self.wanted.chunks_exact(width) {
+        for tuple in self.wanted.chunks_exact(self.names.len()) {
             // Rows that belong together often lie together.
             let group = match last {
                 Some((before, group)) if equal(before, tuple) => group,
@@ -189,7 +205,6 @@ impl Tuples {
             last = Some((tuple, group));
             groups.push(group);
         }
-        Ok(())
     }
 
     /// Puts the wanted rows of one key into their tuples.
@@ -228,24 +243,24 @@ impl Tuples {
         Ok(())
     }
 
-    fn number_one(&mut self, columns: &[ColumnSummary<'_>]) -> Result<u32, Malformed> {
+    fn number_summary(&mut self, summary: &Summary<'_>, groups: &mut Vec<u32>) -> Result<(), Malformed> {
+        let width = self.names.len();
+        let keys = summary.columns.get(..width).ok_or(Malformed("a summary's key is not there"))?;
         self.wanted.clear();
-        for (names, column) in self.names.iter_mut().zip(columns) {
-            match (names, column) {
-                (Some(names), ColumnSummary::Code { code, dictionary }) => {
-                    learn(names, dictionary);
-                    if *code as usize >= names.len() {
-                        return Err(Malformed("a code is not in its dictionary"));
-                    }
-                    self.wanted.push((*code).into());
-                }
-                _ => return Err(Malformed("a summary's key is not a string")),
+        self.wanted.resize(summary.rows.len() * width, 0);
+        for (key, (names, column)) in self.names.iter_mut().zip(keys).enumerate() {
+            let (Some(names), ColumnSummary::Codes { codes, dictionary }) = (names, column) else {
+                return Err(Malformed("a summary's key is not of strings"));
+            };
+            learn(names, dictionary);
+            if codes.len() != summary.rows.len() || codes.iter().any(|&code| code as usize >= names.len()) {
+                return Err(Malformed("a code is not in its dictionary, or there are too few"));
             }
+            let places = self.wanted.iter_mut().skip(key).step_by(width);
+            places.zip(*codes).for_each(|(place, &code)| *place = code.into());
         }
-        if self.wanted.len() != self.names.len() {
-            return Err(Malformed("a summary's key is not there"));
-        }
-        Ok(self.index.number(&self.wanted, &mut self.tuples))
+        self.number_wanted(groups);
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@
 use brc_core::Run;
 use brc_kernels::bitpack;
 use brc_kernels::cpu::Level;
+use std::ops::Range;
 
 /// The bytes before the packed differences: frame (8), width (1), zeros (7).
 pub(crate) const HEADER_BYTES: usize = 16;
@@ -49,25 +50,36 @@ impl<'a> PackedArray<'a> {
 
     /// Replaces `out` by the integers, cut to 32 bits.
     pub(crate) fn read_u32(&self, out: &mut Vec<u32>) {
-        const PART: usize = 1024;
-        out.clear();
-        let mut part = [0; PART];
-        for first in (0..self.count).step_by(PART) {
-            let part = &mut part[..PART.min(self.count - first)];
-            self.read_part(first, part);
-            out.extend(part.iter().map(|&value| value as u32));
+        if self.width <= 32 {
+            out.resize(self.count, 0);
+            self.read(0, out);
+        } else {
+            let mut wide = Vec::new();
+            self.read_i64(&mut wide);
+            out.clear();
+            out.extend(wide.iter().map(|&value| value as u32));
         }
     }
 
     /// Replaces `out` by the integers.
     pub(crate) fn read_i64(&self, out: &mut Vec<i64>) {
-        out.resize(self.count, 0);
-        self.read_part(0, out);
+        self.read_part(0..self.count, out);
     }
 
-    fn read_part(&self, first: usize, part: &mut [i64]) {
-        let runs = [Run { code: 0, rows: part.len() as u32 }];
-        bitpack::unpack(Level::best(), self.width, self.packed, first, &runs, &[self.frame], part);
+    /// Replaces a part of `out`, which will have as many integers as the array. The others mean nothing.
+    pub(crate) fn read_part(&self, part: Range<usize>, out: &mut Vec<i64>) {
+        out.resize(self.count, 0);
+        self.read(part.start, &mut out[part]);
+    }
+
+    /// Whether all integers are 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.width == 0 && self.frame == 0
+    }
+
+    fn read<V: bitpack::Value>(&self, first: usize, out: &mut [V]) {
+        let runs = [Run { code: 0, rows: out.len() as u32 }];
+        bitpack::unpack(Level::best(), self.width, self.packed, first, &runs, &[self.frame], out);
     }
 }
 
@@ -91,7 +103,12 @@ mod tests {
             prop_assert_eq!(rest, [7]);
             let mut back = vec![1];
             array.read_i64(&mut back);
-            prop_assert_eq!(back, values);
+            prop_assert_eq!(&back, &values);
+            let part = values.len() / 3..values.len() / 2;
+            back.clear();
+            array.read_part(part.clone(), &mut back);
+            prop_assert_eq!(back.len(), values.len());
+            prop_assert_eq!(&back[part.clone()], &values[part]);
         }
 
         #[test]

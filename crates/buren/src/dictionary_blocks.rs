@@ -42,6 +42,7 @@ pub(crate) fn read(mut block: &[u8], values: u32, dictionary: &mut Dictionary) -
     const LENGTHS: &str = "the lengths of its values do not add up to its own";
     let mut lengths = Vec::new();
     PackedArray::take(&mut block, values as usize)?.read_i64(&mut lengths);
+    dictionary.reserve(lengths.len(), block.len());
     for length in lengths {
         let length = usize::try_from(length).map_err(|_| LENGTHS)?;
         let (value, rest) = block.split_at_checked(length).ok_or(LENGTHS)?;

@@ -23,6 +23,7 @@ mod pieces;
 mod place;
 mod reader;
 mod restore;
+mod run_decisions;
 mod run_index;
 mod run_table;
 mod runs;

@@ -124,8 +124,8 @@ impl Reader {
         let array =
             PackedArray::take(&mut bytes, *cardinality as usize).map_err(|reason| self.corrupt(place, reason))?;
         array.read_u32(map);
-        let values = self.footer.dictionaries[column].values;
-        if !bytes.is_empty() || map.iter().any(|&code| code >= values) {
+        let largest = map.iter().copied().fold(0, u32::max);
+        if !bytes.is_empty() || !map.is_empty() && largest >= self.footer.dictionaries[column].values {
             return Err(self.corrupt(place, "a code is not in the dictionary, or there are too many"));
         }
         Ok(())

@@ -5,9 +5,12 @@
 //! never negative.
 
 use crate::array::{self, PackedArray};
+use crate::integers::Kind;
 use brc_core::Statistics;
+use brc_core::table::{Numbers, Sums};
+use std::ops::Range;
 
-/// The statistics of all runs of one column, or as much of them as was asked for.
+/// The statistics of all runs of one column, to be written.
 #[derive(Debug, Default)]
 pub(crate) struct RunStatistics {
     pub(crate) min: Vec<i64>,
@@ -35,19 +38,74 @@ impl RunStatistics {
     pub(crate) fn widest(&self) -> u64 {
         self.range.iter().map(|&range| range as u64).max().unwrap_or(0)
     }
+}
 
-    /// Smallest and largest value of a run. Needs [`Detail::Bounds`].
-    pub(crate) fn bounds(&self, run: usize) -> (i64, i64) {
-        let min = self.min[run];
-        (min, min.wrapping_add(self.range[run]))
+/// The statistics of all runs of one column as they were read, as much of them as was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct RunNumbers {
+    /// The smallest value of each run. Needs [`Detail::Min`].
+    pub(crate) min: Vec<i64>,
+    /// The largest value of each run. Needs [`Detail::Bounds`].
+    pub(crate) max: Vec<i64>,
+    /// The sums, if all fit 64 bits; else they are in `wide`.
+    narrow: Vec<i64>,
+    wide: Vec<i128>,
+    excess_high: Vec<i64>,
+}
+
+impl RunNumbers {
+    /// The statistics of some runs. Needs [`Detail::All`].
+    pub(crate) fn of_runs(&self, runs: Range<usize>) -> Numbers<'_> {
+        let sum = match self.wide.is_empty() {
+            true => Sums::Narrow(&self.narrow[runs.clone()]),
+            false => Sums::Wide(&self.wide[runs.clone()]),
+        };
+        Numbers { min: &self.min[runs.clone()], max: &self.max[runs], sum }
     }
 
-    /// The statistics of a run. Needs [`Detail::All`].
-    pub(crate) fn get(&self, run: usize, rows: u32) -> Statistics {
-        let (min, max) = self.bounds(run);
-        let excess = i128::from(self.excess_high[run]) << 64 | i128::from(self.excess_low[run] as u64);
-        let sum = (i128::from(min) * i128::from(rows)).wrapping_add(excess);
-        Statistics { count: u64::from(rows), sum, min, max }
+    /// Takes the column's four arrays off the front of `bytes` and reads as much of the runs `part` as is wanted. `bounds`
+    /// are the smallest and the largest value of the column.
+    fn read(
+        &mut self,
+        bytes: &mut &[u8],
+        rows: &[u32],
+        part: Range<usize>,
+        bounds: (i64, i64),
+        wanted: Detail,
+    ) -> Result<(), &'static str> {
+        let [min, range, excess_low, excess_high] = [
+            PackedArray::take(bytes, rows.len())?,
+            PackedArray::take(bytes, rows.len())?,
+            PackedArray::take(bytes, rows.len())?,
+            PackedArray::take(bytes, rows.len())?,
+        ];
+        if wanted >= Detail::Min {
+            min.read_part(part.clone(), &mut self.min);
+        }
+        if wanted >= Detail::Bounds {
+            range.read_part(part.clone(), &mut self.max);
+            let least = &self.min[part.clone()];
+            self.max[part.clone()].iter_mut().zip(least).for_each(|(max, min)| *max = max.wrapping_add(*min));
+        }
+        self.wide.clear();
+        if wanted >= Detail::All {
+            excess_low.read_part(part.clone(), &mut self.narrow);
+            // Then no sum of a run, which has at most 2²⁶ rows, needs more than 58 bits.
+            let is_small = excess_high.is_zero() && Kind::holding(bounds.0, bounds.1) != Kind::I64;
+            if is_small {
+                let (sums, least) = (&mut self.narrow[part.clone()], &self.min[part.clone()]);
+                for ((sum, &rows), &min) in sums.iter_mut().zip(&rows[part]).zip(least) {
+                    *sum = sum.wrapping_add(i64::from(rows).wrapping_mul(min));
+                }
+            } else {
+                excess_high.read_part(part, &mut self.excess_high);
+                let excess = self.narrow.iter().zip(&self.excess_high);
+                let excess = excess.map(|(&low, &high)| i128::from(high) << 64 | i128::from(low as u64));
+                let least = self.min.iter().zip(rows).map(|(&min, &rows)| i128::from(min) * i128::from(rows));
+                self.wide.extend(excess.zip(least).map(|(excess, least)| least.wrapping_add(excess)));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -75,35 +133,26 @@ pub(crate) fn write<'a>(rows: &[u32], columns: impl Iterator<Item = &'a RunStati
     }
 }
 
-/// Reads a run index of `runs` runs that make up `all_rows` rows: the rows of each, and of each decimal column as much
-/// as the iterator wants.
+/// Reads a run index of `runs` runs that make up `all_rows` rows: the rows of each, and of each decimal column, given
+/// with its smallest and largest value, as much as is wanted, for the runs `part` at least.
 ///
 /// # Errors
 /// What does not hold: the arrays fill the block, every run has a row, and the rows add up.
 pub(crate) fn read<'a>(
     mut bytes: &[u8],
     runs: usize,
+    part: Range<usize>,
     all_rows: u32,
     rows: &mut Vec<u32>,
-    columns: impl Iterator<Item = (Detail, &'a mut RunStatistics)>,
+    columns: impl Iterator<Item = (Detail, (i64, i64), &'a mut RunNumbers)>,
 ) -> Result<(), &'static str> {
     PackedArray::take(&mut bytes, runs)?.read_u32(rows);
-    if rows.contains(&0) || rows.iter().copied().map(u64::from).sum::<u64>() != u64::from(all_rows) {
+    let fewest = rows.iter().fold(u32::MAX, |fewest, &rows| fewest.min(rows));
+    if fewest == 0 || rows.iter().copied().map(u64::from).sum::<u64>() != u64::from(all_rows) {
         return Err("the rows of the runs do not add up to the row group's");
     }
-    for (detail, statistics) in columns {
-        let wanted = [
-            (Detail::Min, &mut statistics.min),
-            (Detail::Bounds, &mut statistics.range),
-            (Detail::All, &mut statistics.excess_low),
-            (Detail::All, &mut statistics.excess_high),
-        ];
-        for (needed_for, values) in wanted {
-            let array = PackedArray::take(&mut bytes, runs)?;
-            if detail >= needed_for {
-                array.read_i64(values);
-            }
-        }
+    for (wanted, bounds, numbers) in columns {
+        numbers.read(&mut bytes, rows, part.clone(), bounds, wanted)?;
     }
     if bytes.is_empty() { Ok(()) } else { Err("it is longer than its arrays") }
 }
@@ -115,21 +164,36 @@ mod tests {
 
     proptest! {
         #[test]
-        fn statistics_survive(runs in prop::collection::vec(prop::collection::vec(any::<i64>(), 1..5), 1..50)) {
+        fn statistics_survive(
+            mut runs in prop::collection::vec(prop::collection::vec(any::<i64>(), 1..5), 1..50),
+            shift in prop_oneof![Just(0), 30u32..64],
+        ) {
+            runs.iter_mut().flatten().for_each(|value| *value >>= shift);
             let statistics: Vec<Statistics> = runs.iter().map(|run| run.iter().copied().collect()).collect();
             let rows: Vec<_> = runs.iter().map(|run| run.len() as u32).collect();
             let mut column = RunStatistics::default();
             statistics.iter().for_each(|run| column.push(run));
             let mut bytes = Vec::new();
             write(&rows, std::iter::once(&column), &mut bytes);
-            let (mut rows_back, mut back) = (Vec::new(), RunStatistics::default());
+            let (mut rows_back, mut back) = (Vec::new(), RunNumbers::default());
             let all = rows.iter().sum();
-            read(&bytes, rows.len(), all, &mut rows_back, std::iter::once((Detail::All, &mut back))).unwrap();
+            let bounds = (i64::MIN >> shift, i64::MAX >> shift);
+            let columns = std::iter::once((Detail::All, bounds, &mut back));
+            read(&bytes, rows.len(), 0..rows.len(), all, &mut rows_back, columns).unwrap();
             prop_assert_eq!(&rows_back, &rows);
+            prop_assert_eq!(back.of_runs(0..rows.len()).sets(), Some(rows.len()));
             for (run, expected) in statistics.iter().enumerate() {
-                prop_assert_eq!(&back.get(run, rows[run]), expected);
+                prop_assert_eq!(&back.of_runs(run..run + 1).get(0, rows[run]), expected);
             }
-            let wrong = read(&bytes, rows.len(), all + 1, &mut rows_back, std::iter::once((Detail::Min, &mut back)));
+            let part = rows.len() / 3..rows.len() / 2 + 1;
+            let mut of_part = RunNumbers::default();
+            let columns = std::iter::once((Detail::All, bounds, &mut of_part));
+            read(&bytes, rows.len(), part.clone(), all, &mut rows_back, columns).unwrap();
+            for run in part {
+                prop_assert_eq!(of_part.of_runs(run..run + 1).get(0, rows[run]), statistics[run]);
+            }
+            let columns = std::iter::once((Detail::Min, bounds, &mut back));
+            let wrong = read(&bytes, rows.len(), 0..0, all + 1, &mut rows_back, columns);
             prop_assert!(wrong.is_err());
         }
     }

@@ -7,26 +7,32 @@ use crate::footer::{Cluster, RowGroup};
 use crate::pieces::{for_each_piece, with_slots};
 use crate::reader::Reader;
 use crate::restore;
+use crate::run_decisions::RunDecisions;
 use crate::run_index::Detail;
 use crate::run_table::RunTable;
 use crate::scan_column::ScanColumn;
 use crate::selection::{Span, Spans, verdicts_by_value};
-use brc_core::table::ColumnSummary;
+use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
     Batch, Column, Known, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Statistics, Summary,
     Values, Verdict,
 };
+use std::ops::Range;
+
+/// Of no rows.
+const NO_SUMMARY: ColumnSummary<'static> =
+    ColumnSummary::Numbers(Numbers { min: &[], max: &[], sum: Sums::Narrow(&[]) });
 
 pub(crate) struct BurenScanner<'r> {
     pub(crate) reader: &'r Reader,
-    options: ScanOptions,
+    pub(crate) options: ScanOptions,
     /// The columns that the predicate looks at.
-    predicate_columns: Vec<usize>,
+    pub(crate) predicate_columns: Vec<usize>,
     pub(crate) columns: Vec<ScanColumn<'r>>,
     pub(crate) runs: RunTable,
     spans: Spans,
     /// For each column that was a cluster key so far, the predicate's verdict for each of its values.
-    key_verdicts: Vec<Option<Vec<Verdict>>>,
+    pub(crate) key_verdicts: Vec<Option<Vec<Verdict>>>,
     pub(crate) cost: Cost,
 }
 
@@ -75,7 +81,7 @@ impl<'r> BurenScanner<'r> {
         }
         if verdict == Verdict::Always && self.can_summarise(None) {
             scanned.summarised_rows += u64::from(row_group.rows);
-            return self.summarise(row_group, sink);
+            return Ok(self.summarise_row_group(row_group, sink)?);
         }
         match (row_group.cluster, self.options.order) {
             (Some(cluster), Order::Any) => self.scan_clustered(index, cluster, verdict, sink, scanned),
@@ -104,9 +110,11 @@ impl<'r> BurenScanner<'r> {
         }
         let summarise = self.can_summarise(Some(cluster.key));
         let by_run = verdict == Verdict::Maybe || summarise;
+        let mut part = 0..usize::MAX;
         if verdict == Verdict::Maybe && self.predicate_columns.contains(&cluster.key) {
             self.load_key_codes(index, cluster.key)?;
-            if self.no_key_matches(cluster.key)? {
+            part = self.runs_that_may_match(cluster.key)?;
+            if part.is_empty() {
                 scanned.skipped_rows += u64::from(row_group.rows);
                 return Ok(());
             }
@@ -115,7 +123,7 @@ impl<'r> BurenScanner<'r> {
         } else {
             self.runs.codes.clear();
         }
-        self.load_runs(index, cluster, verdict, summarise)?;
+        self.load_runs(index, cluster, verdict, summarise, part)?;
         self.spans.clear();
         if by_run {
             self.select(index, cluster, verdict, summarise, sink, scanned)?;
@@ -130,9 +138,10 @@ impl<'r> BurenScanner<'r> {
     }
 
     fn load_key_codes(&mut self, index: usize, key: usize) -> Result<()> {
-        match self.columns.iter().find(|column| column.column == key) {
+        match self.columns.iter_mut().find(|column| column.column == key) {
             Some(column) => {
-                self.runs.codes.clone_from(&column.map);
+                // Nobody else needs it: the key's own chunk is not decoded when it comes as runs.
+                std::mem::swap(&mut self.runs.codes, &mut column.map);
                 Ok(())
             }
             None => {
@@ -142,21 +151,32 @@ impl<'r> BurenScanner<'r> {
         }
     }
 
-    /// Whether the keys of all runs rule them out.
-    fn no_key_matches(&mut self, key: usize) -> Result<bool> {
+    /// From the first to the last run that is not ruled out by its key.
+    fn runs_that_may_match(&mut self, key: usize) -> Result<Range<usize>> {
         if self.key_verdicts[key].is_none()
             && let Some(predicate) = &self.options.predicate
         {
             self.key_verdicts[key] = Some(verdicts_by_value(predicate, key, self.reader.dictionary(key)?));
         }
         let verdicts = self.key_verdicts[key].as_deref().unwrap_or_default();
-        Ok(self.runs.codes.iter().all(|&code| verdicts.get(code as usize) == Some(&Verdict::Never)))
+        let may_match = |&code: &u32| verdicts.get(code as usize) != Some(&Verdict::Never);
+        let first = self.runs.codes.iter().position(may_match);
+        let last = self.runs.codes.iter().rposition(may_match);
+        Ok(first.zip(last).map_or(0..0, |(first, last)| first..last + 1))
     }
 
-    /// Reads as much of the run index as will be looked at.
-    fn load_runs(&mut self, index: usize, cluster: Cluster, verdict: Verdict, summarise: bool) -> Result<()> {
+    /// Reads as much of the run index as will be looked at, of the runs `part`.
+    fn load_runs(
+        &mut self,
+        index: usize,
+        cluster: Cluster,
+        verdict: Verdict,
+        summarise: bool,
+        part: Range<usize>,
+    ) -> Result<()> {
         let detail = if summarise { Detail::All } else { Detail::Min };
         self.runs.want(detail, self.columns.iter().map(|column| column.column));
+        self.runs.part = part;
         if verdict == Verdict::Maybe {
             for &column in &self.predicate_columns {
                 self.runs.details[column] = self.runs.details[column].max(Detail::Bounds);
@@ -165,7 +185,7 @@ impl<'r> BurenScanner<'r> {
         self.runs.load(self.reader, index, cluster, &mut self.cost)
     }
 
-    /// Decides run by run; summaries are given to the sink at once.
+    /// Decides stretches of runs; their summaries are given to the sink at once.
     fn select(
         &mut self,
         index: usize,
@@ -176,78 +196,57 @@ impl<'r> BurenScanner<'r> {
         scanned: &mut Scanned,
     ) -> Result<(), ScanError> {
         let mut spans = std::mem::take(&mut self.spans);
+        let decisions = RunDecisions::new(self, index, cluster.key, verdict)?;
         let mut first_row = 0;
-        self.with_summary(|scanner, columns| {
-            for (run, &rows) in scanner.runs.rows.iter().enumerate() {
-                match if verdict == Verdict::Always { verdict } else { scanner.decide_run(index, cluster.key, run)? } {
-                    Verdict::Never => spans.skip(rows),
-                    Verdict::Always if summarise => {
-                        spans.summarised();
-                        scanned.summarised_rows += u64::from(rows);
-                        for (summary, column) in columns.iter_mut().zip(&scanner.columns) {
-                            match summary {
-                                ColumnSummary::Code { code, .. } => *code = scanner.runs.codes[run],
-                                ColumnSummary::Numbers(statistics) => {
-                                    *statistics = scanner.runs.statistics[column.column].get(run, rows);
-                                }
-                            }
-                        }
-                        sink.summary(&Summary { rows: u64::from(rows), columns })?;
-                    }
-                    _ => spans.deliver(run, first_row, rows),
+        for (verdict, stretch) in decisions.stretches() {
+            let rows: u32 = self.runs.rows[stretch.clone()].iter().sum();
+            match verdict {
+                Verdict::Never => spans.skip(rows),
+                Verdict::Always if summarise => {
+                    spans.summarised();
+                    scanned.summarised_rows += u64::from(rows);
+                    self.summarise_runs(stretch, sink)?;
                 }
-                first_row += rows;
+                _ => spans.deliver(stretch.start, first_row, rows),
             }
-            Ok::<_, ScanError>(())
-        })?;
+            first_row += rows;
+        }
         self.spans = spans;
         Ok(())
     }
 
-    fn decide_run(&self, index: usize, key: usize, run: usize) -> Result<Verdict> {
-        let Some(predicate) = &self.options.predicate else { return Ok(Verdict::Always) };
-        let mut value = Known::Nothing;
-        if self.predicate_columns.contains(&key) {
-            let code = self.runs.codes[run];
-            let by_key = self.key_verdicts[key].as_ref().and_then(|verdicts| verdicts.get(code as usize));
-            if let Some(verdict @ (Verdict::Always | Verdict::Never)) = by_key {
-                return Ok(*verdict);
-            }
-            value = Known::Text(self.reader.dictionary(key)?.get(code));
-        }
-        let row_group = self.reader.row_group(index);
-        Ok(predicate.decide(&|column| {
-            if column == key {
-                value
-            } else if row_group.chunks[column].statistics().is_some() {
-                let (min, max) = self.runs.statistics[column].bounds(run);
-                Known::Numbers { min, max }
-            } else {
-                Known::Nothing
-            }
-        }))
+    /// Gives the statistics of some runs to the sink; the cluster key is the only string column.
+    fn summarise_runs(&self, runs: Range<usize>, sink: &mut dyn Sink) -> Result<()> {
+        let of_column = |column: &ScanColumn<'r>| match column.dictionary {
+            Some(dictionary) => ColumnSummary::Codes { codes: &self.runs.codes[runs.clone()], dictionary },
+            None => ColumnSummary::Numbers(self.runs.statistics[column.column].of_runs(runs.clone())),
+        };
+        self.summarise(&self.runs.rows[runs.clone()], of_column, sink)
     }
 
     /// Gives the statistics of a whole row group to the sink; no column is a string.
-    fn summarise(&self, row_group: &RowGroup, sink: &mut dyn Sink) -> Result<(), ScanError> {
-        self.with_summary(|scanner, columns| {
-            for (summary, column) in columns.iter_mut().zip(&scanner.columns) {
-                let statistics = row_group.chunks[column.column].statistics();
-                *summary = ColumnSummary::Numbers(statistics.copied().unwrap_or_default());
-            }
-            Ok(sink.summary(&Summary { rows: u64::from(row_group.rows), columns })?)
-        })
+    fn summarise_row_group(&self, row_group: &RowGroup, sink: &mut dyn Sink) -> Result<()> {
+        let of_column = |column: &ScanColumn<'r>| {
+            let Some(Statistics { min, max, sum, .. }) = row_group.chunks[column.column].statistics() else {
+                return NO_SUMMARY;
+            };
+            let [min, max] = [min, max].map(std::slice::from_ref);
+            ColumnSummary::Numbers(Numbers { min, max, sum: Sums::Wide(std::slice::from_ref(sum)) })
+        };
+        self.summarise(&[row_group.rows], of_column, sink)
     }
 
-    /// Lends a summary of all projected columns to be filled in.
-    fn with_summary<R>(&self, then: impl FnOnce(&Self, &mut [ColumnSummary<'r>]) -> R) -> R {
-        with_slots(self.columns.len(), ColumnSummary::Numbers(Statistics::EMPTY), |slots| {
+    fn summarise<'s>(
+        &'s self,
+        rows: &[u32],
+        of_column: impl Fn(&'s ScanColumn<'r>) -> ColumnSummary<'s>,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        with_slots(self.columns.len(), NO_SUMMARY, |slots| {
             for (slot, column) in slots.iter_mut().zip(&self.columns) {
-                if let Some(dictionary) = column.dictionary {
-                    *slot = ColumnSummary::Code { code: 0, dictionary };
-                }
+                *slot = of_column(column);
             }
-            then(self, slots)
+            sink.summary(&Summary { rows, columns: slots })
         })
     }
 

@@ -2,8 +2,8 @@
 
 use super::row::{self, Value};
 use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
-use brc_core::table::{ColumnSummary, Summary};
-use brc_core::{Column, Result, ScanError, Sink, Values};
+use brc_core::table::{ColumnSummary, Numbers, Sums};
+use brc_core::{Column, Dictionary, Result, ScanError, Sink, Statistics, Summary, Values};
 use brc_kernels::cpu::Level;
 use brc_kernels::text::{Progress, RowReader, Window};
 
@@ -47,12 +47,46 @@ impl Rows for PlainRows {
 
     fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         let statistics = self.reader.finish();
-        let dictionary = self.reader.dictionary();
-        for (code, statistics) in (0..).zip(statistics).filter(|(_, statistics)| statistics.count > 0) {
-            let columns = [ColumnSummary::Code { code, dictionary }, ColumnSummary::Numbers(statistics)];
-            sink.summary(&Summary { rows: statistics.count, columns: &columns })?;
+        let mut sets = Sets::default();
+        for (code, statistics) in (0..).zip(&statistics) {
+            sets.push(code, statistics);
         }
-        Ok(())
+        sets.deliver(self.reader.dictionary(), sink)
+    }
+}
+
+/// What rows were added up to.
+#[derive(Default)]
+struct Sets {
+    codes: Vec<u32>,
+    rows: Vec<u32>,
+    min: Vec<i64>,
+    max: Vec<i64>,
+    sum: Vec<i128>,
+}
+
+impl Sets {
+    /// More rows than a set can have are several sets: it does not matter which of them has how much of the sum.
+    fn push(&mut self, code: u32, statistics: &Statistics) {
+        let (mut rows, mut sum) = (statistics.count, statistics.sum);
+        while rows > 0 {
+            let part = u32::try_from(rows).unwrap_or(u32::MAX);
+            self.codes.push(code);
+            self.rows.push(part);
+            self.min.push(statistics.min);
+            self.max.push(statistics.max);
+            self.sum.push(std::mem::take(&mut sum));
+            rows -= u64::from(part);
+        }
+    }
+
+    fn deliver(&self, dictionary: &Dictionary, sink: &mut dyn Sink) -> Result<()> {
+        if self.codes.is_empty() {
+            return Ok(());
+        }
+        let numbers = Numbers { min: &self.min, max: &self.max, sum: Sums::Wide(&self.sum) };
+        let columns = [ColumnSummary::Codes { codes: &self.codes, dictionary }, ColumnSummary::Numbers(numbers)];
+        sink.summary(&Summary { rows: &self.rows, columns: &columns })
     }
 }
 
@@ -120,5 +154,20 @@ impl PlainRows {
         self.codes.clear();
         self.values.clear();
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_rows_are_several_sets() {
+        let mut sets = Sets::default();
+        sets.push(3, &Statistics::EMPTY);
+        sets.push(5, &Statistics { count: 10_000_000_000, sum: -7, min: -3, max: 4 });
+        assert_eq!(sets.codes, [5; 3]);
+        assert_eq!(sets.rows.iter().map(|&rows| u64::from(rows)).sum::<u64>(), 10_000_000_000);
+        assert_eq!((sets.sum.iter().sum::<i128>(), sets.min, sets.max), (-7, vec![-3; 3], vec![4; 3]));
     }
 }

@@ -117,11 +117,13 @@ impl Sink for AddedUp {
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        let [ColumnSummary::Code { code, dictionary }, ColumnSummary::Numbers(statistics)] = summary.columns else {
-            unreachable!("a name and a number")
+        let [ColumnSummary::Codes { codes, dictionary }, ColumnSummary::Numbers(numbers)] = summary.columns else {
+            unreachable!("names and numbers")
         };
-        assert_eq!(summary.rows, statistics.count);
-        self.names.entry(dictionary.get(*code).escape_ascii().to_string()).or_default().merge(statistics);
+        for (set, (&code, &rows)) in codes.iter().zip(summary.rows).enumerate() {
+            let name = dictionary.get(code).escape_ascii().to_string();
+            self.names.entry(name).or_default().merge(&numbers.get(set, rows));
+        }
         Ok(())
     }
 }

@@ -92,7 +92,9 @@ impl Sink for TextEncoder {
 
 impl PartEncoder for TextEncoder {
     fn finish(&mut self) -> Result<Part> {
-        let bytes = std::mem::take(&mut self.text);
+        // The next part will be about as long: growing there step by step would copy it several times.
+        let room = Vec::with_capacity(self.text.len() + self.text.len() / 16);
+        let bytes = std::mem::replace(&mut self.text, room);
         Ok(Part {
             rows: std::mem::take(&mut self.rows),
             bytes,

@@ -1,8 +1,9 @@
 //! The statistics of many groups, each value going to the group of its row or run.
 
 use super::run;
-use super::slots::{Slot, UnknownGroup, each_run, rows_i16, runs_i16};
+use super::slots::{Sets, Slot, UnknownGroup, each_run, rows_i16, runs_i16, sets_i16};
 use crate::cpu::Level;
+use brc_core::table::{Numbers, Sums};
 use brc_core::{Run, Statistics, Values};
 
 /// How many slots each of a few groups has: consecutive rows take turns, so that a row does not wait for the one before
@@ -17,6 +18,9 @@ pub(crate) const FULL: u64 = 1 << 20;
 
 /// See [`FULL`].
 pub(crate) const ROOM: usize = 3 << 20;
+
+/// So many summaries are looked at, then added.
+const SETS: usize = 1024;
 
 /// The statistics of groups that are numbered from 0.
 #[derive(Debug, Clone, Default)]
@@ -108,11 +112,52 @@ impl GroupStatistics {
         }
     }
 
-    /// Adds what is known of some values to a group.
+    /// Adds what is known of some sets of rows, each to the group that stands at the same place in `groups`.
     ///
     /// # Errors
-    /// If the group is not below [`GroupStatistics::len`].
-    pub fn add(&mut self, group: u32, statistics: &Statistics) -> Result<(), UnknownGroup> {
+    /// If a group is not below [`GroupStatistics::len`], or the slices are not equally long. Some sets may have been
+    /// added.
+    pub fn summaries(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        rows: &[u32],
+        numbers: &Numbers<'_>,
+    ) -> Result<(), UnknownGroup> {
+        if rows.len() != groups.len() || numbers.sets() != Some(groups.len()) {
+            return Err(UnknownGroup);
+        }
+        for start in (0..groups.len()).step_by(SETS) {
+            let part = start..groups.len().min(start + SETS);
+            if let Sums::Narrow(sums) = numbers.sum {
+                let sets = Sets {
+                    groups: &groups[part.clone()],
+                    rows: &rows[part.clone()],
+                    min: &numbers.min[part.clone()],
+                    max: &numbers.max[part.clone()],
+                    sum: &sums[part.clone()],
+                };
+                let all_rows = sets.rows.iter().map(|&rows| rows as usize).sum();
+                if all_rows <= ROOM && sets.fit(level) {
+                    self.reserve(all_rows);
+                    match self.copies() {
+                        1 => sets_i16(level, sets, self.slots.as_chunks_mut::<1>().0)?,
+                        _ => sets_i16(level, sets, self.slots.as_chunks_mut::<COPIES>().0)?,
+                    }
+                    continue;
+                }
+            }
+            let wide = self.wide();
+            for set in part {
+                let statistics = numbers.get(set, rows[set]);
+                wide.get_mut(groups[set] as usize).ok_or(UnknownGroup)?.merge(&statistics);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what is known of some rows to a group.
+    pub(crate) fn add(&mut self, group: u32, statistics: &Statistics) -> Result<(), UnknownGroup> {
         self.wide().get_mut(group as usize).ok_or(UnknownGroup)?.merge(statistics);
         Ok(())
     }
@@ -236,6 +281,69 @@ mod tests {
         }
     }
 
+    /// Adds summaries given as (group, statistics); sums as narrow as they are.
+    fn add(state: &mut GroupStatistics, level: Level, sets: &[(u32, Statistics)]) -> Result<(), UnknownGroup> {
+        let groups: Vec<u32> = sets.iter().map(|(group, _)| *group).collect();
+        let rows: Vec<u32> = sets.iter().map(|(_, set)| set.count as u32).collect();
+        let min: Vec<i64> = sets.iter().map(|(_, set)| set.min).collect();
+        let max: Vec<i64> = sets.iter().map(|(_, set)| set.max).collect();
+        let wide: Vec<i128> = sets.iter().map(|(_, set)| set.sum).collect();
+        let narrow: Result<Vec<i64>, _> = wide.iter().map(|&sum| i64::try_from(sum)).collect();
+        let sum = narrow.as_ref().map_or(Sums::Wide(&wide), |narrow| Sums::Narrow(narrow));
+        state.summaries(level, &groups, &rows, &Numbers { min: &min, max: &max, sum })
+    }
+
+    fn summaries_agree_with_plain_code(groups: usize, sets: &[(u32, Statistics)]) {
+        let mut expected = vec![Statistics::EMPTY; groups];
+        for (group, set) in sets {
+            expected[*group as usize].merge(set);
+        }
+        for level in Level::available() {
+            let mut state = GroupStatistics::new();
+            state.grow(groups);
+            add(&mut state, level, sets).unwrap();
+            assert_eq!(state.finish(), expected, "{level:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn summaries_of_any_width_agree_with_plain_code(
+            mut sets in prop::collection::vec((0u32..20, prop::collection::vec(any::<i64>(), 1..5)), 1..1200),
+            shift in prop_oneof![Just(0), 30u32..64],
+            groups in prop_oneof![20usize..40, FEW - 2..FEW + 3],
+        ) {
+            sets.iter_mut().for_each(|(_, values)| values.iter_mut().for_each(|value| *value >>= shift));
+            let sets: Vec<(u32, Statistics)> =
+                sets.iter().map(|(group, values)| (*group, values.iter().copied().collect())).collect();
+            summaries_agree_with_plain_code(groups, &sets);
+        }
+
+        /// Also what no values have: a slot must not be given what does not fit it.
+        #[test]
+        fn summaries_without_sense_are_added_all_the_same(
+            sets in prop::collection::vec(
+                (0u32..3, 1u32.., any::<i16>(), any::<i16>(), any::<i64>(), 0u32..64)
+                    .prop_map(|(group, rows, min, max, sum, shift)| {
+                        let (count, sum) = (rows.into(), i128::from(sum >> shift));
+                        (group, Statistics { count, sum, min: min.into(), max: max.into() })
+                    }),
+                1..50,
+            ),
+        ) {
+            summaries_agree_with_plain_code(3, &sets);
+        }
+    }
+
+    #[test]
+    fn summaries_of_many_rows_do_not_overflow_slots() {
+        for (extreme, rows) in [(i16::MIN, ROOM as u64), (i16::MAX, 100_000), (i16::MIN, 1 << 26), (0, 1)] {
+            let (min, max) = (extreme.into(), extreme.into());
+            let set = Statistics { count: rows, sum: i128::from(rows) * i128::from(extreme), min, max };
+            summaries_agree_with_plain_code(2, &vec![(1, set); 3000]);
+        }
+    }
+
     #[test]
     fn widths_and_summaries_may_mix() {
         let mut state = GroupStatistics::new();
@@ -244,7 +352,7 @@ mod tests {
         state.rows(level, &[0, 1, 0], Values::I16(&[-3, 5, 7])).unwrap();
         state.rows(level, &[1], Values::I64(&[i64::MAX])).unwrap();
         state.runs(level, &[Run { code: 1, rows: 2 }], Values::I32(&[1 << 20, -1])).unwrap();
-        state.add(0, &Statistics { count: 10, sum: -50, min: -9, max: 2 }).unwrap();
+        add(&mut state, level, &[(0, Statistics { count: 10, sum: -50, min: -9, max: 2 })]).unwrap();
         state.grow(3);
         assert_eq!(
             state.finish(),
@@ -312,7 +420,17 @@ mod tests {
                 for runs in [[run(3, 1999), run(0, 1)], [run(2, 1999), run(0, 2)], [run(2, 1000), run(0, 999)]] {
                     assert_eq!(state.runs(level, &runs, values), Err(UnknownGroup));
                 }
-                assert_eq!(state.add(3, &Statistics::EMPTY), Err(UnknownGroup));
+                let set = Statistics { count: 1, sum: 2, min: 2, max: 2 };
+                let wide = Statistics { sum: 1 << 80, ..set };
+                for set in [set, wide] {
+                    assert_eq!(add(&mut state, level, &[(2, set); 2000]), Ok(()));
+                    assert_eq!(add(&mut state, level, &[(2, set), (3, set)]), Err(UnknownGroup));
+                }
+                let unequal = Numbers { min: &[2], max: &[2, 2], sum: Sums::Narrow(&[2]) };
+                assert_eq!(state.summaries(level, &[0], &[1], &unequal), Err(UnknownGroup));
+                let one = Numbers { min: &[2], max: &[2], sum: Sums::Narrow(&[2]) };
+                assert_eq!(state.summaries(level, &[0], &[1, 1], &one), Err(UnknownGroup));
+                assert_eq!(state.summaries(level, &[0, 0], &[1, 1], &one), Err(UnknownGroup));
             });
         }
     }

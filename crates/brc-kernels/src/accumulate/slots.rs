@@ -112,6 +112,67 @@ fn runs_with<const N: usize>(
     })
 }
 
+/// What is known of some sets of rows. All slices are equally long.
+#[derive(Clone, Copy)]
+pub(super) struct Sets<'a> {
+    pub(super) groups: &'a [u32],
+    pub(super) rows: &'a [u32],
+    pub(super) min: &'a [i64],
+    pub(super) max: &'a [i64],
+    pub(super) sum: &'a [i64],
+}
+
+impl Sets<'_> {
+    /// Whether they are what is known of 16-bit values: those that slots are made for.
+    pub(super) fn fit(self, level: Level) -> bool {
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+            Level::Avx512 => unsafe { x86::fit_avx512(self) },
+            _ => self.fit_portable(),
+        }
+    }
+
+    /// Written so that it vectorises: no early end.
+    #[inline(always)]
+    fn fit_portable(self) -> bool {
+        let mut all = true;
+        for (((&rows, &min), &max), &sum) in self.rows.iter().zip(self.min).zip(self.max).zip(self.sum) {
+            let rows = i64::from(rows);
+            // The products mean nothing if the first two do not hold, and cannot wrap if they do.
+            all &= (min >= i64::from(i16::MIN))
+                & (max <= i64::from(i16::MAX))
+                & (rows.wrapping_mul(min) <= sum)
+                & (sum <= rows.wrapping_mul(max));
+        }
+        all
+    }
+}
+
+/// Adds sets of rows that [fit](Sets::fit).
+pub(super) fn sets_i16<const N: usize>(
+    level: Level,
+    sets: Sets<'_>,
+    slots: &mut [[Slot; N]],
+) -> Result<(), UnknownGroup> {
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        Level::Avx2 | Level::Avx512 => unsafe { x86::sets_avx2(sets, slots) },
+        _ => sets_portable(sets, slots),
+    }
+}
+
+#[inline(always)]
+fn sets_portable<const N: usize>(sets: Sets<'_>, slots: &mut [[Slot; N]]) -> Result<(), UnknownGroup> {
+    let Sets { groups, rows, min, max, sum } = sets;
+    for ((((&group, &rows), &min), &max), &sum) in groups.iter().zip(rows).zip(min).zip(max).zip(sum) {
+        let slots = slots.get_mut(group as usize).ok_or(UnknownGroup)?;
+        slots[0].add(rows.into(), min as i16, max as i16, sum);
+    }
+    Ok(())
+}
+
 pub(super) fn rows_i16<const N: usize>(
     level: Level,
     groups: &[u32],
@@ -136,7 +197,7 @@ fn rows_portable<const N: usize>(groups: &[u32], values: &[i16], slots: &mut [[S
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    use super::{ONE, Run, Slot, UnknownGroup, rows_portable, run, runs_with};
+    use super::{ONE, Run, Sets, Slot, UnknownGroup, rows_portable, run, runs_with, sets_portable};
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
@@ -155,6 +216,16 @@ pub(crate) mod x86 {
         slots: &mut [[Slot; N]],
     ) -> Result<(), UnknownGroup> {
         runs_with(runs, values, slots, |part| run::x86::run_i16_avx2(part))
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    pub(super) fn fit_avx512(sets: Sets<'_>) -> bool {
+        sets.fit_portable()
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn sets_avx2<const N: usize>(sets: Sets<'_>, slots: &mut [[Slot; N]]) -> Result<(), UnknownGroup> {
+        sets_portable(sets, slots)
     }
 
     /// So many rows are checked, then added without looking.

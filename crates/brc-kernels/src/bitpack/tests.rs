@@ -52,6 +52,7 @@ fn check_width(width: u32, values: &[u64]) {
     }
     if width <= 32 {
         check(width, &values, |value| value as i32);
+        check(width, &values, |value| value as u32);
     }
     check(width, &values, |value| value as i64);
 }

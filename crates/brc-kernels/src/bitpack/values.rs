@@ -5,13 +5,14 @@ use super::{Kernel, run_at};
 use crate::cpu::Level;
 use brc_core::Run;
 
-/// A signed integer that is packed: 16, 32 or 64 bits.
+/// An integer that is packed: a signed one of 16, 32 or 64 bits, or an unsigned one of 32.
 #[allow(private_bounds, reason = "which integers there are is decided here")]
 pub trait Value: ByLane {}
 
 impl Value for i16 {}
 impl Value for i32 {}
 impl Value for i64 {}
+impl Value for u32 {}
 
 /// Appends the differences of `values` from the bases of their runs, packed in `width` bits each.
 ///
@@ -42,7 +43,7 @@ pub fn unpack<V: Value>(
     bases: &[i64],
     values: &mut [V],
 ) {
-    let packed = &packed[..packed_length(width, first + values.len())];
+    assert!(packed.len() >= packed_length(width, first + values.len()), "all values up to the last one wanted");
     let frames = Frames::new(runs, bases, values.len());
     V::unpack(level, width, packed, first, frames, values);
 }
@@ -124,6 +125,7 @@ macro_rules! narrow {
 by_lane!(i16: 16 u16);
 by_lane!(i32: 16 u16 32 u32);
 by_lane!(i64: 16 u16 32 u32 64 u64);
+by_lane!(u32: 16 u16 32 u32);
 
 /// A walk along runs and their bases.
 pub(super) struct Frames<'a> {
@@ -203,21 +205,21 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
         let group_bytes = width as usize * LANE_ROW_BYTES;
         let mut packed = &packed[first / GROUP * group_bytes..];
         let mut skipped = first % GROUP;
-        let (mut lanes, mut room) = ([L::default(); GROUP], [0; GROUP * 8]);
+        let mut lanes = [L::default(); GROUP];
         while !values.is_empty() {
             let (of_group, others) = values.split_at_mut(values.len().min(GROUP - skipped));
-            let mut bytes = packed;
             if packed.len() < group_bytes {
-                room[..packed.len()].copy_from_slice(packed);
-                bytes = &room;
+                unpack_cut(width, packed, &mut lanes);
+                by_run(&mut frames, &lanes[skipped..skipped + of_group.len()], of_group, V::rebase);
+                return;
             }
             // A whole group of one run needs no second pass, if its values are as wide as the lanes.
             let one_run = frames.peek() >= GROUP;
             let direct = of_group.first_chunk_mut::<GROUP>().filter(|_| one_run).and_then(V::as_lanes);
             if let Some(direct) = direct {
-                L::unpack_group(width, bytes, V::lane(frames.next(GROUP).0), direct);
+                L::unpack_group(width, packed, V::lane(frames.next(GROUP).0), direct);
             } else {
-                L::unpack_group(width, bytes, L::default(), &mut lanes);
+                L::unpack_group(width, packed, L::default(), &mut lanes);
                 by_run(&mut frames, &lanes[skipped..skipped + of_group.len()], of_group, V::rebase);
             }
             packed = packed.get(group_bytes..).unwrap_or_default();
@@ -225,6 +227,14 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
             skipped = 0;
         }
     }
+}
+
+/// Unpacks a last group that is not full. Few calls meet one: room for the widest is not made, and cleared, in each.
+#[inline(never)]
+fn unpack_cut<L: Lane>(width: u32, packed: &[u8], lanes: &mut [L; GROUP]) {
+    let mut room = [0; GROUP * 8];
+    room[..packed.len()].copy_from_slice(packed);
+    L::unpack_group(width, &room, L::default(), lanes);
 }
 
 /// How many values are computed at once. Short runs are rounded up to it: what is written past the end of a run is

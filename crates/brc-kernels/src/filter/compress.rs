@@ -52,43 +52,39 @@ fn portable<T: Copy>(values: &[T], mask: &[u64], out: &mut Vec<T>) {
 /// left out. Rows behind the mask's end are not wanted.
 pub fn compress_runs(level: Level, runs: &[Run], mask: &[u64], out: &mut Vec<Run>) {
     out.clear();
-    out.reserve(runs.len());
-    match level.min(Level::best()) {
+    out.resize(runs.len(), Run { code: 0, rows: 0 });
+    let kept = match level.min(Level::best()) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is not above the best one that was detected, so its instructions are there.
         Level::Avx2 | Level::Avx512 => unsafe { x86::runs_popcnt(runs, mask, out) },
         _ => runs_portable(runs, mask, out),
-    }
+    };
+    out.truncate(kept);
 }
 
+/// Returns how many runs are left. Each is written, and overwritten by the next one if it has no row: whether it has is
+/// a branch that nobody could guess.
 #[inline(always)]
-fn runs_portable(runs: &[Run], mask: &[u64], out: &mut Vec<Run>) {
-    let mut start = 0usize;
+fn runs_portable(runs: &[Run], mask: &[u64], out: &mut [Run]) -> usize {
+    let (mut kept, mut end) = (0, 0usize);
+    // Wanted rows before the word that `end` lies in, and before `end`.
+    let (mut word, mut before_word, mut before) = (0, 0, 0);
     for run in runs {
-        let end = start.saturating_add(run.rows as usize);
-        let rows = count(mask, start, end);
-        if rows > 0 {
-            out.push(Run { code: run.code, rows });
+        end = end.saturating_add(run.rows as usize).min(mask.len() * 64);
+        while word < end / 64 {
+            before_word += mask[word].count_ones();
+            word += 1;
         }
-        start = end;
+        let below = (1u64 << (end % 64)) - 1;
+        let before_end = before_word + mask.get(word).map_or(0, |bits| (bits & below).count_ones());
+        let rows = before_end - before;
+        before = before_end;
+        if let Some(out) = out.get_mut(kept) {
+            *out = Run { code: run.code, rows };
+        }
+        kept += usize::from(rows > 0);
     }
-}
-
-/// The number of wanted rows from `start` to `end`.
-#[inline(always)]
-fn count(mask: &[u64], start: usize, end: usize) -> u32 {
-    let end = end.min(mask.len() * 64);
-    if start >= end {
-        return 0;
-    }
-    let (first, last) = (start / 64, (end - 1) / 64);
-    let from_start = u64::MAX << (start % 64);
-    let to_end = valid_bits(end, last);
-    if first == last {
-        return (mask[first] & from_start & to_end).count_ones();
-    }
-    let inner: u32 = mask[first + 1..last].iter().map(|word| word.count_ones()).sum();
-    (mask[first] & from_start).count_ones() + inner + (mask[last] & to_end).count_ones()
+    kept
 }
 
 macro_rules! lane {
@@ -115,8 +111,8 @@ mod x86 {
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "popcnt,bmi1,bmi2,lzcnt")]
-    pub(super) fn runs_popcnt(runs: &[Run], mask: &[u64], out: &mut Vec<Run>) {
-        runs_portable(runs, mask, out);
+    pub(super) fn runs_popcnt(runs: &[Run], mask: &[u64], out: &mut [Run]) -> usize {
+        runs_portable(runs, mask, out)
     }
 
     /// A compression for AVX-512. It goes to a register, which is then stored whole: compressing to memory is slow on

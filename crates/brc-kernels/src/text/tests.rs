@@ -131,20 +131,18 @@ fn long_texts_of_many_names() {
 fn millions_of_rows_of_a_name() {
     const ROWS: u64 = 20_000_000;
     let buffer = [vec![b'#'; MARGIN], b"Abha;-99.9\n".repeat(6000), vec![b'#'; MARGIN]].concat();
-    for level in Level::available() {
-        let mut reader = RowReader::new(level, b';');
-        let mut rows = 0;
-        while rows < ROWS {
-            let mut window = Window::new(&buffer, MARGIN, buffer.len() - MARGIN);
-            while !window.text().is_empty() {
-                let progress = reader.fold(window);
-                rows += progress.rows as u64;
-                window.advance(progress.bytes);
-            }
+    let mut reader = RowReader::new(Level::best(), b';');
+    let mut rows = 0;
+    while rows < ROWS {
+        let mut window = Window::new(&buffer, MARGIN, buffer.len() - MARGIN);
+        while !window.text().is_empty() {
+            let progress = reader.fold(window);
+            rows += progress.rows as u64;
+            window.advance(progress.bytes);
         }
-        let expected = Statistics { count: rows, sum: i128::from(rows) * -999, min: -999, max: -999 };
-        assert_eq!(reader.finish(), [expected], "{}", level.name());
     }
+    let expected = Statistics { count: rows, sum: i128::from(rows) * -999, min: -999, max: -999 };
+    assert_eq!(reader.finish(), [expected]);
 }
 
 /// Names of which the digests are equal: the interner must not take them for one.

@@ -1,6 +1,6 @@
 //! A table in memory that delivers its rows in every way that an encoding may.
 
-use brc_core::table::ColumnSummary;
+use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
     Batch, Column, DataType, Dictionary, Known, Predicate, Result, Run, ScanError, ScanOptions, Scanned, Scanner,
     Schema, Sink, Split, Statistics, Summary, Table, Values, Verdict,
@@ -102,6 +102,20 @@ fn code(dictionary: &mut Dictionary, name: &[u8]) -> u32 {
     known.map_or_else(|| dictionary.push(name), |code| code as u32)
 }
 
+enum OwnedSummary<'a> {
+    Code(u32, &'a Dictionary),
+    Numbers(Statistics),
+}
+
+impl OwnedSummary<'_> {
+    fn sum(&self) -> i128 {
+        match self {
+            Self::Code(..) => 0,
+            Self::Numbers(statistics) => statistics.sum,
+        }
+    }
+}
+
 enum Owned {
     Codes(Vec<u32>),
     Runs(Vec<Run>),
@@ -196,12 +210,28 @@ impl MemoryScanner<'_> {
                     true => {
                         let dictionary = &self.dictionaries[column];
                         let code = dictionary.iter().position(|name| name == rows[0].text(column)).unwrap();
-                        ColumnSummary::Code { code: code as u32, dictionary }
+                        OwnedSummary::Code(code as u32, dictionary)
                     }
-                    false => ColumnSummary::Numbers(numbers(column)),
+                    false => OwnedSummary::Numbers(numbers(column)),
+                });
+                let owned: Vec<_> = columns.collect();
+                let wide: Vec<_> = owned.iter().map(OwnedSummary::sum).collect();
+                let narrow: Vec<_> = wide.iter().map(|&sum| sum as i64).collect();
+                let columns = owned.iter().enumerate().map(|(column, owned)| match owned {
+                    OwnedSummary::Code(code, dictionary) => {
+                        ColumnSummary::Codes { codes: std::slice::from_ref(code), dictionary }
+                    }
+                    OwnedSummary::Numbers(Statistics { min, max, sum, .. }) => ColumnSummary::Numbers(Numbers {
+                        min: std::slice::from_ref(min),
+                        max: std::slice::from_ref(max),
+                        sum: match i64::try_from(*sum) {
+                            Ok(_) => Sums::Narrow(&narrow[column..=column]),
+                            Err(_) => Sums::Wide(&wide[column..=column]),
+                        },
+                    }),
                 });
                 let columns: Vec<_> = columns.collect();
-                sink.summary(&Summary { rows: rows.len() as u64, columns: &columns })?;
+                sink.summary(&Summary { rows: &[rows.len() as u32], columns: &columns })?;
             }
         }
         Ok(())

@@ -177,11 +177,16 @@ impl Sink for Collected {
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        let column = |column: &ColumnSummary<'_>| match column {
-            ColumnSummary::Code { code, dictionary } => CellSummary::Text(dictionary.get(*code).to_vec()),
-            ColumnSummary::Numbers(statistics) => CellSummary::Numbers(*statistics),
-        };
-        self.summaries.push((summary.rows, summary.columns.iter().map(column).collect()));
+        for (set, &rows) in summary.rows.iter().enumerate() {
+            let column = |column: &ColumnSummary<'_>| match column {
+                ColumnSummary::Codes { codes, dictionary } => CellSummary::Text(dictionary.get(codes[set]).to_vec()),
+                ColumnSummary::Numbers(numbers) => {
+                    assert_eq!(numbers.sets(), Some(summary.rows.len()));
+                    CellSummary::Numbers(numbers.get(set, rows))
+                }
+            };
+            self.summaries.push((rows.into(), summary.columns.iter().map(column).collect()));
+        }
         Ok(())
     }
 }
