@@ -52,6 +52,7 @@ pub fn scan<W: Worker>(
         let mut scanner = table.scanner(options)?;
         let mut worker = new_worker();
         shared.work(scanner.as_mut(), &mut worker);
+        scanner.finish(worker.sink())?;
         Ok(worker)
     };
     let results = std::thread::scope(|scope| {

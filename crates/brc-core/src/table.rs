@@ -65,7 +65,7 @@ impl ScanOptions {
 /// What a scan of one split did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scanned {
-    /// Rows delivered in batches.
+    /// Rows read and delivered in batches, or added up until [`Scanner::finish`].
     pub rows: u64,
     /// Rows for which a summary stood.
     pub summarised_rows: u64,
@@ -215,6 +215,15 @@ pub trait Scanner: Send {
     /// # Errors
     /// Unreadable or malformed content, or what the sink returned.
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError>;
+
+    /// Called once behind the last split: delivers what the scanner has kept back. If summaries are allowed, it may add up
+    /// rows while it reads them and deliver only what they come to.
+    ///
+    /// # Errors
+    /// What the sink returned.
+    fn finish(&mut self, _sink: &mut dyn Sink) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Why a scan of a split failed. A bad row's line is only known in relation to the split: whoever knows the lines of the

@@ -5,8 +5,9 @@
 
 mod groups;
 mod run;
-mod slots;
+pub(crate) mod slots;
 
 pub use groups::GroupStatistics;
+pub(crate) use groups::{FULL, ROOM};
 pub use run::{run_i16, run_i32, run_i64, statistics};
 pub use slots::UnknownGroup;

@@ -8,9 +8,10 @@
 mod avx512;
 mod plain;
 
+use crate::accumulate::{FULL, GroupStatistics, ROOM};
 use crate::cpu::Level;
 use crate::interner::Interner;
-use brc_core::Dictionary;
+use brc_core::{Dictionary, Statistics, Values};
 
 /// How many bytes must lie before and behind the rows in a [`Window`], so that whole registers can be loaded.
 pub const MARGIN: usize = 64;
@@ -69,6 +70,13 @@ pub struct RowReader {
     level: Level,
     separator: u8,
     interner: Interner,
+    /// What [`RowReader::fold`] could not add to the groups in the interner's table.
+    aside: GroupStatistics,
+    /// Rows that any group there has room for.
+    room: usize,
+    /// Rows that are added to `aside` at once.
+    codes: Vec<u32>,
+    values: Vec<i16>,
     #[cfg(target_arch = "x86_64")]
     tile: Box<avx512::Tile>,
 }
@@ -92,6 +100,10 @@ impl RowReader {
             level,
             separator,
             interner: Interner::new(level),
+            aside: GroupStatistics::new(),
+            room: 0,
+            codes: Vec::new(),
+            values: Vec::new(),
             #[cfg(target_arch = "x86_64")]
             tile: avx512::Tile::new(),
         }
@@ -113,10 +125,60 @@ impl RowReader {
     /// No rows means that the first row is not plain, or that its end is not in the window.
     pub fn read(&mut self, window: Window<'_>, codes: &mut Vec<u32>, values: &mut Vec<i16>) -> Progress {
         #[cfg(target_arch = "x86_64")]
-        if self.level == Level::Avx512 {
-            return self.tile.read(window, self.separator, &mut self.interner, codes, values);
+        if self.level == Level::Avx512
+            && let Some(progress) = self.tile.read(window, self.separator, &mut self.interner, codes, values)
+        {
+            return progress;
         }
         plain::read(window.reach(), self.separator, self.level, &mut self.interner, codes, values)
+    }
+
+    /// Reads rows like [`RowReader::read`], but only adds each number to the statistics of its name, which
+    /// [`RowReader::finish`] returns: nothing is written for each row, and a name's state lies beside the name.
+    pub fn fold(&mut self, window: Window<'_>) -> Progress {
+        #[cfg(target_arch = "x86_64")]
+        if self.level == Level::Avx512 {
+            if self.room < Self::MOST_ROWS {
+                self.set_states_aside(FULL);
+                self.room = ROOM;
+            }
+            if let Some(progress) = self.tile.fold(window, self.separator, &mut self.interner, &mut self.aside) {
+                self.room -= progress.rows;
+                return progress;
+            }
+        }
+        let (codes, values) = (&mut self.codes, &mut self.values);
+        let progress = plain::read(window.reach(), self.separator, self.level, &mut self.interner, codes, values);
+        self.aside.grow(self.interner.dictionary().len());
+        let added = self.aside.rows(self.level, codes, Values::I16(values));
+        added.unwrap_or_else(|_| unreachable!("it has grown to have these groups"));
+        codes.clear();
+        values.clear();
+        progress
+    }
+
+    /// Adds a row that was found outside, such as one that is not plain.
+    pub fn fold_row(&mut self, name: &[u8], value: i64) {
+        let code = self.interner.intern(name);
+        self.aside.grow(self.interner.dictionary().len());
+        let added = self.aside.add(code, &[value].into_iter().collect());
+        added.unwrap_or_else(|_| unreachable!("it has grown to have this group"));
+    }
+
+    /// The statistics of all names that [`RowReader::fold`] read since the last call, by code. Names of rows that were not
+    /// folded have no values.
+    pub fn finish(&mut self) -> Vec<Statistics> {
+        self.set_states_aside(1);
+        std::mem::take(&mut self.aside).finish()
+    }
+
+    fn set_states_aside(&mut self, least: u64) {
+        let aside = &mut self.aside;
+        aside.grow(self.interner.dictionary().len());
+        self.interner.table.take_states(least, |code, statistics| {
+            let added = aside.add(code, &statistics);
+            added.unwrap_or_else(|_| unreachable!("it has grown to have this group"));
+        });
     }
 }
 

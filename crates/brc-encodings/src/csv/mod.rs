@@ -12,7 +12,7 @@ mod writer;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::text::{Layout, Rows, TextTable};
-use brc_core::{BatchWriter, DataType, Error, Result, RowFault, Schema, Table};
+use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
 
 pub(crate) struct Csv;
@@ -74,12 +74,14 @@ fn check_separator(separator: u8) -> Result<()> {
 struct Separated(u8);
 
 impl Layout for Separated {
-    fn rows(&self, schema: &Schema, projection: &[usize]) -> Box<dyn Rows> {
+    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
         let types: Vec<_> = schema.fields().iter().map(|field| field.data_type).collect();
         if types == [DataType::String, DataType::Decimal { scale: 1 }] {
-            Box::new(plain::PlainRows::new(Level::best(), self.0))
+            // Nobody wants to see single rows: each name's can be added up.
+            let fold = options.statistics && options.predicate.is_none() && options.projection == [0, 1];
+            Box::new(plain::PlainRows::new(Level::best(), self.0, fold))
         } else {
-            Box::new(general::GeneralRows::new(schema, projection, self.0))
+            Box::new(general::GeneralRows::new(schema, &options.projection, self.0))
         }
     }
 

@@ -2,9 +2,10 @@
 
 use super::row::{self, Value};
 use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
-use brc_core::{Column, ScanError, Values};
+use brc_core::table::{ColumnSummary, Numbers, Sums};
+use brc_core::{Column, Dictionary, Result, ScanError, Sink, Statistics, Summary, Values};
 use brc_kernels::cpu::Level;
-use brc_kernels::text::{RowReader, Window};
+use brc_kernels::text::{Progress, RowReader, Window};
 
 /// The most rows that are parsed one by one before the kernel is tried again.
 const MOST_PATIENCE: usize = 1024;
@@ -12,6 +13,8 @@ const MOST_PATIENCE: usize = 1024;
 pub(super) struct PlainRows {
     separator: u8,
     reader: RowReader,
+    /// Whether rows are added up for each name, rather than delivered.
+    fold: bool,
     codes: Vec<u32>,
     values: Vec<i16>,
 }
@@ -23,7 +26,7 @@ impl Rows for PlainRows {
         // A text of which no row is plain should not cost a kernel call for each of its rows.
         let mut patience = 1;
         while !window.text().is_empty() {
-            let progress = self.reader.read(window, &mut self.codes, &mut self.values);
+            let progress = self.read(window, delivery);
             window.advance(progress.bytes);
             delivery.lines += progress.rows as u64;
             if progress.rows > 0 {
@@ -41,17 +44,71 @@ impl Rows for PlainRows {
         }
         self.deliver(delivery)
     }
+
+    fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        let statistics = self.reader.finish();
+        let mut sets = Sets::default();
+        for (code, statistics) in (0..).zip(&statistics) {
+            sets.push(code, statistics);
+        }
+        sets.deliver(self.reader.dictionary(), sink)
+    }
+}
+
+/// What rows were added up to.
+#[derive(Default)]
+struct Sets {
+    codes: Vec<u32>,
+    rows: Vec<u32>,
+    min: Vec<i64>,
+    max: Vec<i64>,
+    sum: Vec<i128>,
+}
+
+impl Sets {
+    /// More rows than a set can have are several sets: it does not matter which of them has how much of the sum.
+    fn push(&mut self, code: u32, statistics: &Statistics) {
+        let (mut rows, mut sum) = (statistics.count, statistics.sum);
+        while rows > 0 {
+            let part = u32::try_from(rows).unwrap_or(u32::MAX);
+            self.codes.push(code);
+            self.rows.push(part);
+            self.min.push(statistics.min);
+            self.max.push(statistics.max);
+            self.sum.push(std::mem::take(&mut sum));
+            rows -= u64::from(part);
+        }
+    }
+
+    fn deliver(&self, dictionary: &Dictionary, sink: &mut dyn Sink) -> Result<()> {
+        if self.codes.is_empty() {
+            return Ok(());
+        }
+        let numbers = Numbers { min: &self.min, max: &self.max, sum: Sums::Wide(&self.sum) };
+        let columns = [ColumnSummary::Codes { codes: &self.codes, dictionary }, ColumnSummary::Numbers(numbers)];
+        sink.summary(&Summary { rows: &self.rows, columns: &columns })
+    }
 }
 
 impl PlainRows {
-    pub(super) fn new(level: Level, separator: u8) -> Self {
+    pub(super) fn new(level: Level, separator: u8, fold: bool) -> Self {
         let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
         Self {
             separator,
             reader: RowReader::new(level, separator),
+            fold,
             codes: Vec::with_capacity(room),
             values: Vec::with_capacity(room),
         }
+    }
+
+    fn read(&mut self, window: Window<'_>, delivery: &mut Delivery<'_>) -> Progress {
+        if !self.fold {
+            return self.reader.read(window, &mut self.codes, &mut self.values);
+        }
+        let progress = self.reader.fold(window);
+        delivery.folded(progress.rows);
+        progress
     }
 
     fn odd_row(&mut self, window: &mut Window<'_>, byte: u64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
@@ -75,6 +132,11 @@ impl PlainRows {
     }
 
     fn good_row(&mut self, name: &[u8], number: i64, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        if self.fold {
+            self.reader.fold_row(name, number);
+            delivery.folded(1);
+            return Ok(());
+        }
         let code = self.reader.intern(name);
         if let Ok(value) = i16::try_from(number) {
             self.codes.push(code);
@@ -92,5 +154,20 @@ impl PlainRows {
         self.codes.clear();
         self.values.clear();
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_rows_are_several_sets() {
+        let mut sets = Sets::default();
+        sets.push(3, &Statistics::EMPTY);
+        sets.push(5, &Statistics { count: 10_000_000_000, sum: -7, min: -3, max: 4 });
+        assert_eq!(sets.codes, [5; 3]);
+        assert_eq!(sets.rows.iter().map(|&rows| u64::from(rows)).sum::<u64>(), 10_000_000_000);
+        assert_eq!((sets.sum.iter().sum::<i128>(), sets.min, sets.max), (-7, vec![-3; 3], vec![4; 3]));
     }
 }

@@ -1,7 +1,10 @@
 use super::*;
 use crate::text::testing::{self, Outcome, file, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
+use brc_core::table::ColumnSummary;
+use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker, scan};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 fn parse(line: &[u8]) -> std::result::Result<Vec<String>, BadRow> {
@@ -18,6 +21,61 @@ fn read(input: Input, options: &OpenOptions, threads: usize) -> Outcome {
     testing::read(&Csv, input, options, threads)
 }
 
+/// Takes the statistics of rows that the scan adds up.
+#[derive(Default)]
+struct AddedUp {
+    names: BTreeMap<String, Statistics>,
+    rows: u64,
+}
+
+impl Worker for AddedUp {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
+        self.rows += scanned.rows;
+        Ok(())
+    }
+}
+
+impl Sink for AddedUp {
+    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+        unreachable!("nobody wants single rows")
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        let [ColumnSummary::Codes { codes, dictionary }, ColumnSummary::Numbers(numbers)] = summary.columns else {
+            unreachable!("names and numbers")
+        };
+        for (set, (&code, &rows)) in codes.iter().zip(summary.rows).enumerate() {
+            let name = dictionary.get(code).escape_ascii().to_string();
+            self.names.entry(name).or_default().merge(&numbers.get(set, rows));
+        }
+        Ok(())
+    }
+}
+
+/// Scans adding up rows, and compares with the rows one by one.
+fn check_added_up(input: Input, options: &OpenOptions, threads: usize, expected: &Outcome) {
+    let table = Csv.open(input, options).unwrap();
+    let added = ScanOptions { statistics: true, ..ScanOptions::everything(table.schema()) };
+    let found = scan(table.as_ref(), &added, threads, &Progress::default(), AddedUp::default);
+    let (Ok(workers), Ok((rows, _))) = (&found, expected) else {
+        assert!(found.is_err() && expected.is_err());
+        return;
+    };
+    let (mut names, mut expected) = (BTreeMap::<_, Statistics>::new(), BTreeMap::<_, Statistics>::new());
+    for (name, statistics) in workers.iter().flat_map(|worker| &worker.names) {
+        names.entry(name).or_default().merge(statistics);
+    }
+    for row in rows {
+        expected.entry(&row[0]).or_default().add(row[1].parse().unwrap());
+    }
+    assert_eq!(names, expected);
+    assert_eq!(workers.iter().map(|worker| worker.rows).sum::<u64>(), rows.len() as u64);
+}
+
 fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
     testing::oracle(text, keep_rejects, parse)
 }
@@ -27,7 +85,12 @@ fn options(split_bytes: u64, keep_rejects: bool) -> OpenOptions {
 }
 
 fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
-    testing::sweep(&Csv, &Schema::one_brc(), parse, text, keep_rejects, sizes);
+    let sizes: Vec<u64> = sizes.collect();
+    testing::sweep(&Csv, &Schema::one_brc(), parse, text, keep_rejects, sizes.iter().copied());
+    let expected = oracle(text, keep_rejects);
+    for size in sizes {
+        check_added_up(file(text), &options(size, keep_rejects), 2, &expected);
+    }
 }
 
 const TEXTS: &[&[u8]] = &[

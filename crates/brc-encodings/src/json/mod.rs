@@ -14,7 +14,7 @@ mod writer;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::text::{Layout, Rows, TextTable};
-use brc_core::{BatchWriter, DataType, Error, Result, RowFault, Schema, Table};
+use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
 
 pub(crate) struct Json;
 
@@ -63,8 +63,8 @@ impl Encoding for Json {
 struct Objects;
 
 impl Layout for Objects {
-    fn rows(&self, schema: &Schema, projection: &[usize]) -> Box<dyn Rows> {
-        Box::new(rows::JsonRows::new(schema, projection))
+    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
+        Box::new(rows::JsonRows::new(schema, &options.projection))
     }
 
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {

@@ -14,7 +14,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use brc_core::{RowFault, ScanError, Schema};
+use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 
 pub(crate) use gathered::Gathered;
 pub(crate) use pieces::Piece;
@@ -27,8 +27,8 @@ pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
 /// How a line holds a row.
 pub(crate) trait Layout: Send + Sync {
-    /// Reads rows for one worker that wants these columns.
-    fn rows(&self, schema: &Schema, projection: &[usize]) -> Box<dyn Rows>;
+    /// Reads rows for one worker that wants this.
+    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows>;
 
     /// What is wrong with a line, if it is no row, and in which column.
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)>;
@@ -39,6 +39,11 @@ pub(crate) trait Rows: Send {
     /// Delivers all rows of a piece: each batch as all columns of the schema, of which those outside the projection may
     /// be empty.
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
+
+    /// [`brc_core::Scanner::finish`].
+    fn finish(&mut self, _sink: &mut dyn Sink) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Why a line is not a row.

@@ -25,7 +25,7 @@ pub(super) struct TextScanner<'t> {
 
 impl<'t> TextScanner<'t> {
     pub(super) fn new(table: &'t TextTable, options: &ScanOptions, pieces: Pieces<'t>) -> Self {
-        let rows = table.layout.rows(&table.schema, &options.projection);
+        let rows = table.layout.rows(&table.schema, options);
         Self { table, pieces, rows, options: options.clone() }
     }
 }
@@ -70,6 +70,10 @@ impl Scanner for TextScanner<'_> {
         };
         Ok(Some(scanned))
     }
+
+    fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        self.rows.finish(sink)
+    }
 }
 
 /// Where the rows of a split go.
@@ -86,6 +90,11 @@ impl Delivery<'_> {
     /// Hands over rows, given as all columns of the schema.
     pub(crate) fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
         Ok(self.rows.batch(rows, columns)?)
+    }
+
+    /// Counts rows that are added up and delivered at the end.
+    pub(crate) fn folded(&mut self, rows: usize) {
+        self.rows.rows += rows as u64;
     }
 
     /// Sets a bad row aside, or fails.

@@ -14,8 +14,8 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// How large splits are if nobody asks for a size.
-const SPLIT_BYTES: u64 = 16 << 20;
+/// How large splits are if nobody asks for a size: so small that all threads end at nearly the same time.
+const SPLIT_BYTES: u64 = 2 << 20;
 
 pub(crate) struct TextTable {
     path: PathBuf,

@@ -14,10 +14,10 @@ const COPIES: usize = 2;
 const FEW: usize = 512;
 
 /// A slot with so many rows is emptied before [`ROOM`] more may come. Even [`COPIES`] such slots fit one.
-const FULL: u64 = 1 << 20;
+pub(crate) const FULL: u64 = 1 << 20;
 
 /// See [`FULL`].
-const ROOM: usize = 3 << 20;
+pub(crate) const ROOM: usize = 3 << 20;
 
 /// So many summaries are looked at, then added.
 const SETS: usize = 1024;
@@ -153,6 +153,12 @@ impl GroupStatistics {
                 wide.get_mut(groups[set] as usize).ok_or(UnknownGroup)?.merge(&statistics);
             }
         }
+        Ok(())
+    }
+
+    /// Adds what is known of some rows to a group.
+    pub(crate) fn add(&mut self, group: u32, statistics: &Statistics) -> Result<(), UnknownGroup> {
+        self.wide().get_mut(group as usize).ok_or(UnknownGroup)?.merge(statistics);
         Ok(())
     }
 

@@ -15,27 +15,33 @@ const ONE: u64 = 1 << 40;
 /// cache: one addition counts and sums, one vector minimum does both extremes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     packed: u64,
-    /// The smallest value and the complement of the largest; then zeros, up to the width of a vector.
-    extremes: [i16; 4],
+    /// The smallest value and the complement of the largest.
+    extremes: [i16; 2],
+    /// The owner's: it fills a vector, and values leave it alone.
+    pub(crate) tag: u32,
 }
 
 impl Slot {
-    pub(super) const EMPTY: Self = Self { packed: 0, extremes: [i16::MAX, !i16::MIN, 0, 0] };
+    pub(crate) const EMPTY: Self = Self { packed: 0, extremes: [i16::MAX, !i16::MIN], tag: 0 };
+
+    pub(crate) fn with_tag(self, tag: u32) -> Self {
+        Self { tag, ..self }
+    }
 
     fn sum(self) -> i64 {
         (self.packed << 24) as i64 >> 24
     }
 
-    pub(super) fn count(self) -> u64 {
+    pub(crate) fn count(self) -> u64 {
         self.packed.wrapping_sub(self.sum() as u64) >> 40
     }
 
     #[inline(always)]
     fn add(&mut self, rows: u64, min: i16, max: i16, sum: i64) {
         self.packed = self.packed.wrapping_add(rows * ONE).wrapping_add(sum as u64);
-        self.extremes = [self.extremes[0].min(min), self.extremes[1].min(!max), 0, 0];
+        self.extremes = [self.extremes[0].min(min), self.extremes[1].min(!max)];
     }
 
     pub(super) fn merge(&mut self, other: Self) {
@@ -45,7 +51,7 @@ impl Slot {
         }
     }
 
-    pub(super) fn statistics(self) -> Statistics {
+    pub(crate) fn statistics(self) -> Statistics {
         match self.count() {
             0 => Statistics::EMPTY,
             count => Statistics {
@@ -190,7 +196,7 @@ fn rows_portable<const N: usize>(groups: &[u32], values: &[i16], slots: &mut [[S
 }
 
 #[cfg(target_arch = "x86_64")]
-mod x86 {
+pub(crate) mod x86 {
     use super::{ONE, Run, Sets, Slot, UnknownGroup, rows_portable, run, runs_with, sets_portable};
     use std::arch::x86_64::*;
 
@@ -250,7 +256,27 @@ mod x86 {
         Ok(())
     }
 
-    /// Four slots, each with just one value.
+    /// Adds each value to the slot at that offset, in bytes, from a first one. Values are taken four at a time.
+    ///
+    /// # Safety
+    /// The processor has AVX2. There are slots at all offsets, nobody else uses them, and there are as many values as
+    /// offsets, both rounded up to four.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(crate) unsafe fn rows_at(values: *const i16, offsets: *const i32, rows: usize, first: *mut Slot) {
+        for row in (0..rows).step_by(4) {
+            // SAFETY: promised by the caller.
+            unsafe {
+                let added = slots_of_rows(&*values.add(row).cast());
+                for (at, added) in added.into_iter().enumerate() {
+                    join(first.byte_offset(*offsets.add(row + at) as isize), added);
+                }
+            }
+        }
+    }
+
+    /// Four slots, each with just one value; its tag is the greatest of all as two numbers, so that the minimum with it is
+    /// any other.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn slots_of_rows(values: &[i16; 4]) -> [__m128i; 4] {
@@ -259,7 +285,7 @@ mod x86 {
         let packed = _mm256_add_epi64(_mm256_cvtepi16_epi64(values), _mm256_set1_epi64x(ONE as i64));
         let value = _mm256_cvtepu16_epi64(values);
         let twice = _mm256_or_si256(value, _mm256_slli_epi64::<16>(value));
-        let extremes = _mm256_xor_si256(twice, _mm256_set1_epi64x(0xFFFF_0000));
+        let extremes = _mm256_xor_si256(twice, _mm256_set1_epi64x(0x7FFF_7FFF_FFFF_0000));
         let even = _mm256_unpacklo_epi64(packed, extremes);
         let odd = _mm256_unpackhi_epi64(packed, extremes);
         [
@@ -270,16 +296,27 @@ mod x86 {
         ]
     }
 
-    /// Joins a row to a slot: the first half is added, of the second half the minimum is taken.
+    /// Joins a row to one of a group's slots.
     ///
     /// # Safety
     /// `group` is below the number of `slots`, and `copy` below `N`.
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn add<const N: usize>(slots: &mut [[Slot; N]], group: u32, copy: usize, row: __m128i) {
+        // SAFETY: promised by the caller.
+        unsafe { join(&raw mut (*slots.as_mut_ptr().add(group as usize))[copy], row) }
+    }
+
+    /// Joins a row to a slot: the first half is added, of the second half the minimum is taken.
+    ///
+    /// # Safety
+    /// It is a slot that nobody else uses.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn join(slot: *mut Slot, row: __m128i) {
+        let slot = slot.cast::<__m128i>();
         // SAFETY: promised by the caller; a slot is 16 bytes without padding, and aligned.
         unsafe {
-            let slot = (&raw mut (*slots.as_mut_ptr().add(group as usize))[copy]).cast::<__m128i>();
             let old = _mm_load_si128(slot);
             _mm_store_si128(slot, _mm_blend_epi16::<0xF0>(_mm_add_epi64(old, row), _mm_min_epi16(old, row)));
         }

@@ -1,27 +1,27 @@
 //! Some hundred rows at once with AVX-512: a *tile* of text goes through a few short loops, each over all its rows.
 //!
 //! 1. find the separators and line ends, as positions;
-//! 2. parse the numbers, eight rows in a register, and check every byte of them;
-//! 3. mask and hash the names, sixteen rows at a time, and compute the slots in which they must lie;
-//! 4. compare the names with their slots, and take the codes from there.
+//! 2. parse the numbers, sixteen rows in a register, and check every byte of them;
+//! 3. turn the names into keys, hash these, and compute the slots in which they must lie;
+//! 4. compare the keys with their slots, and take the codes from there, or add the numbers to what lies there.
 //!
 //! Short loops with little to wait for in each keep the processor's window full; no branch depends on what a usual row
-//! holds. Rows with a long name are left out by sending them to a slot that is always free, and done at the end.
+//! holds. Longer names, of which the keys are digests, get loops of their own in between. Rows whose names have no key are
+//! left out by sending them to a slot that is always free, and done at the end.
 
 use super::{Progress, RowReader, Window, plain};
-use crate::interner::{Interner, Key, PADDING, SHORT, ShortNames, Slot, aes, key};
+use crate::accumulate::{GroupStatistics, slots::x86 as add};
+use crate::interner::{Interner, Key};
 use std::arch::x86_64::*;
 
 /// How much text is a tile, in bytes. Its rows and the table of names together should fit the first-level cache.
 const TILE: usize = 4096;
 /// More pairs of positions than a tile can have, and room for a whole register behind them.
 const PAIRS: usize = TILE / 2 + 64;
-/// What a slot takes, in bits of an offset.
-const SLOT_SHIFT: u32 = size_of::<Slot>().trailing_zeros();
-/// The offset of the slot that is always free, before all others.
-const LEFT_OUT: i32 = -(size_of::<Slot>() as i32);
-
 const _: () = assert!(RowReader::MOST_ROWS >= TILE / 6, "a plain row has at least six bytes");
+
+mod names;
+mod rows;
 
 /// The working memory of a tile.
 #[repr(C, align(64))]
@@ -29,14 +29,18 @@ pub(super) struct Tile {
     /// From [`Tile::FIRST`] on, for each row: one more than the position of its separator, and of its line feed; before
     /// the first row a 0. So a row starts where the entry before its own says.
     marks: [u16; Self::FIRST + 2 * PAIRS],
-    /// The padded short names.
+    /// The keys of the names.
     keys: [Key; PAIRS],
     /// The offsets of their slots, in bytes from the first that can hold a name.
     slots: [i32; PAIRS],
-    /// For each sixteen rows: which are left out, because the name is not short or there is no such row.
+    /// For each sixteen rows: which are left out, because the name has no key or there is no such row.
     left_out: [u16; PAIRS / 16 + 1],
-    /// The rows whose names are empty or not short.
+    /// The rows with names that are not short but have a key, which is a digest.
+    long: [u16; PAIRS],
+    /// The rows with names that have no key, or none in the table.
     others: [u16; PAIRS],
+    /// The numbers, where nobody else wants them.
+    values: [i16; PAIRS],
 }
 
 /// The positions of a tile's rows.
@@ -70,11 +74,14 @@ impl Tile {
             keys: [[0; 2]; PAIRS],
             slots: [0; PAIRS],
             left_out: [0; PAIRS / 16 + 1],
+            long: [0; PAIRS],
             others: [0; PAIRS],
+            values: [0; PAIRS],
         })
     }
 
-    /// [`RowReader::read`]. Called only where [`crate::cpu::Level::Avx512`] is available.
+    /// [`RowReader::read`]; nothing if the first row is longer than a tile. Called only where
+    /// [`crate::cpu::Level::Avx512`] is available.
     pub(super) fn read(
         &mut self,
         window: Window<'_>,
@@ -82,24 +89,63 @@ impl Tile {
         interner: &mut Interner,
         codes: &mut Vec<u32>,
         values: &mut Vec<i16>,
-    ) -> Progress {
+    ) -> Option<Progress> {
         codes.reserve(PAIRS);
         values.reserve(PAIRS);
         // SAFETY: the processor has AVX-512 (see above). A window has readable margins of a whole register on both
-        // sides. Both vectors have room for the rows of a tile, rounded up to whole registers.
-        unsafe { self.read_tile(window, separator, interner, codes, values) }
+        // sides. Both vectors have room for the rows of a tile, rounded up to whole registers; `read_tile` writes as many
+        // codes and values as it says.
+        unsafe {
+            let (to_codes, to_values) = (codes.as_mut_ptr().add(codes.len()), values.as_mut_ptr().add(values.len()));
+            let (progress, _) = self.read_tile::<true>(window, separator, interner, to_codes, to_values)?;
+            codes.set_len(codes.len() + progress.rows);
+            values.set_len(values.len() + progress.rows);
+            Some(progress)
+        }
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,vaes")]
-    #[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt,aes")]
-    unsafe fn read_tile(
+    /// [`RowReader::fold`], likewise.
+    pub(super) fn fold(
         &mut self,
         window: Window<'_>,
         separator: u8,
         interner: &mut Interner,
-        codes: &mut Vec<u32>,
-        values: &mut Vec<i16>,
-    ) -> Progress {
+        aside: &mut GroupStatistics,
+    ) -> Option<Progress> {
+        let values = self.values.as_mut_ptr();
+        // SAFETY: as for `read`; without codes, none are written.
+        let (progress, others) =
+            unsafe { self.read_tile::<false>(window, separator, interner, std::ptr::null_mut(), values)? };
+        // The rows behind the last good one, up to a whole register.
+        self.left_out_from(progress.rows);
+        // SAFETY: all names were found in their slots, but those that are left out: they go to the slot that is always
+        // free. There is room for values and slots up to whole groups.
+        unsafe {
+            let first = &raw mut interner.table.slots[1..][0].state;
+            add::rows_at(values, self.slots.as_ptr(), progress.rows, first);
+        }
+        for &row in self.others[..others].iter().filter(|&&row| usize::from(row) < progress.rows) {
+            let row = usize::from(row);
+            let code = interner.intern(Rows { text: window.text(), marks: &self.marks }.name(row));
+            aside.grow(interner.dictionary().len());
+            let value = [i64::from(self.values[row])].into_iter().collect();
+            aside.add(code, &value).unwrap_or_else(|_| unreachable!("it has grown to have this group"));
+        }
+        Some(progress)
+    }
+
+    /// Reads the rows of a tile, and returns also how many of them are listed as others. Without `CODES` it does not
+    /// write their codes, nor those of any row.
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,vaes")]
+    #[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt,aes")]
+    unsafe fn read_tile<const CODES: bool>(
+        &mut self,
+        window: Window<'_>,
+        separator: u8,
+        interner: &mut Interner,
+        codes: *mut u32,
+        values: *mut i16,
+    ) -> Option<(Progress, usize)> {
         let text = window.text();
         let text = &text[..text.len().min(TILE)];
         // SAFETY: for all of this block: as in `read`; the loops below stay inside the tile's rows, rounded up to
@@ -107,23 +153,22 @@ impl Tile {
         unsafe {
             let mut count = self.find_marks(text, separator);
             if count == 0 {
-                return plain::read(window.reach(), separator, crate::cpu::Level::Avx512, interner, codes, values);
+                return None;
             }
-            let numbers = values.as_mut_ptr().add(values.len());
-            if !self.parse_numbers(text.as_ptr(), separator, count, numbers) {
+            if !self.parse_numbers(text.as_ptr(), separator, count, values) {
                 count = self.plain_rows(text, separator, count);
             }
-            if count == 0 {
-                return Progress { rows: 0, bytes: 0 };
+            let not_short = self.take_keys(text.as_ptr(), count);
+            let (long, mut others) = self.digest_names(text, not_short);
+            self.find_slots(count, &interner.table);
+            count = self.match_names::<CODES>(text, count, interner, &mut others, codes);
+            self.compare_long(text, count, long, interner, &mut others);
+            count = self.good_others(text, count, others);
+            if CODES {
+                self.name_others(text, count, others, interner, codes);
             }
-            let mut others = self.hash_names(text.as_ptr(), count, &interner.short);
-            let found = codes.as_mut_ptr().add(codes.len());
-            count = self.match_names(text, count, interner, &mut others, found);
-            count = self.name_others(text, count, others, interner, found);
-            codes.set_len(codes.len() + count);
-            values.set_len(values.len() + count);
             let bytes = if count == 0 { 0 } else { usize::from(self.marks[Self::FIRST + 2 * count - 1]) };
-            Progress { rows: count, bytes }
+            Some((Progress { rows: count, bytes }, others))
         }
     }
 
@@ -177,70 +222,6 @@ impl Tile {
         }
     }
 
-    /// Writes the numbers, and returns whether every row is `name;number` with a plain number; only the names are not
-    /// looked at.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    #[inline]
-    unsafe fn parse_numbers(&self, text: *const u8, separator: u8, rows: usize, numbers: *mut i16) -> bool {
-        // The last eight bytes of a row with its line feed: "name;-12.3\n" ends with ";-12.3\n".
-        let zeros = [separator, separator, separator, b'0', b'0', b'.', b'0', b'\n'];
-        let zeros = _mm512_set1_epi64(i64::from_le_bytes(zeros));
-        let largest = _mm512_set1_epi64(i64::from_le_bytes([0, 0, 0, 9, 9, 0, 9, 0]));
-        let weights = _mm512_set1_epi64(i64::from_le_bytes([100, 10, 0, 1, 0, 0, 0, 0]));
-        let negative_start = _mm512_set1_epi64(i64::from_le_bytes([separator, b'-', 0, 0, 0, 0, 0, 0]));
-        let low_byte = _mm512_set1_epi64(0xff);
-        let eight = _mm512_set1_epi64(8);
-        let mut faults = _mm512_setzero_si512();
-        let mut row = 0;
-        // SAFETY: the marks are filled up to a whole group; a word starts at most eight bytes before the text, inside
-        // its margin; `numbers` has room for a whole group.
-        unsafe {
-            let marks = self.marks.as_ptr().add(Self::FIRST);
-            while row < rows {
-                // Where in the word the separator is, in bits. Where it is not in the word at all, shifting by as much
-                // leaves nothing of it, and nothing is no separator.
-                let pairs = _mm512_loadu_si512(marks.add(2 * row).cast());
-                let lengths = _mm512_madd_epi16(pairs, _mm512_set1_epi32(0xfff8_0008_u32 as i32));
-                let starts = _mm512_add_epi32(lengths, _mm512_set1_epi32(56));
-                let halves = [_mm512_castsi512_si256(starts), _mm512_extracti64x4_epi64::<1>(starts)];
-                for (half, starts) in halves.into_iter().enumerate() {
-                    let starts = _mm512_cvtepi32_epi64(starts);
-                    let first = row + 8 * half;
-                    let word = |at: usize| {
-                        let end = usize::from(*marks.add(2 * (first + at) + 1));
-                        text.wrapping_add(end).wrapping_sub(8)
-                    };
-                    let two = |at: usize| {
-                        let second = word(at + 1).cast::<i64>().read_unaligned();
-                        _mm_insert_epi64::<1>(_mm_loadl_epi64(word(at).cast()), second)
-                    };
-                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(0)), two(2));
-                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(two(4)), two(6));
-                    let words = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
-                    // The separator, and perhaps a minus, must be there.
-                    let heads = _mm512_xor_si512(_mm512_srlv_epi64(words, starts), negative_start);
-                    let negative = _mm512_testn_epi64_mask(heads, _mm512_set1_epi64(0xffff));
-                    // Behind it, only digits, the point and the line feed may be. The last four bytes are looked at in
-                    // any case, so that a number that is too short shows; in one that is too long, the bytes before
-                    // them are not the separators that `zeros` has there.
-                    let digits = _mm512_add_epi64(starts, eight);
-                    let digits = _mm512_mask_add_epi64(digits, negative, digits, eight);
-                    let digits = _mm512_min_epu64(digits, _mm512_set1_epi64(32));
-                    let looked_at = _mm512_sllv_epi64(_mm512_set1_epi64(-1), digits);
-                    let digits = _mm512_ternarylogic_epi64::<0x28>(words, zeros, looked_at);
-                    faults = _mm512_or_si512(faults, _mm512_subs_epu8(digits, largest));
-                    faults = _mm512_ternarylogic_epi64::<0xf8>(faults, heads, low_byte);
-                    let sums = _mm512_maddubs_epi16(_mm512_srli_epi64::<24>(digits), weights);
-                    let sums = _mm512_madd_epi16(sums, _mm512_set1_epi16(1));
-                    let signed = _mm512_mask_sub_epi64(sums, negative, _mm512_setzero_si512(), sums);
-                    _mm_storeu_si128(numbers.add(first).cast(), _mm512_cvtepi64_epi16(signed));
-                }
-                row += 16;
-            }
-        }
-        _mm512_test_epi64_mask(faults, faults) == 0
-    }
-
     /// How many rows at the start of the text are plain.
     #[cold]
     fn plain_rows(&self, text: &[u8], separator: u8, rows: usize) -> usize {
@@ -253,207 +234,7 @@ impl Tile {
         };
         (0..rows).take_while(plain).count()
     }
-
-    /// Writes the keys of all short names and the slots where they must lie, and lists the rows with other names.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,vaes,aes,popcnt")]
-    #[inline]
-    unsafe fn hash_names(&mut self, text: *const u8, rows: usize, table: &ShortNames) -> usize {
-        macro_rules! four {
-            ($part:ident => $value:expr) => {{
-                let mut all = [_mm512_setzero_si512(); 4];
-                for $part in 0..4 {
-                    all[$part] = $value;
-                }
-                all
-            }};
-        }
-        let round = _mm512_broadcast_i32x4(_mm_set_epi64x(aes::ROUND[1], aes::ROUND[0]));
-        let mask = _mm512_set1_epi32(((1 << table.bits) - 1) << SLOT_SHIFT);
-        let none = _mm512_set1_epi32(LEFT_OUT);
-        let group_shift = _mm_cvtsi32_si128(32 - table.displacements.len().trailing_zeros() as i32);
-        let mut others = 0;
-        let mut row = 0;
-        // SAFETY: the marks are filled up to a whole group; a name is read up to sixteen bytes behind the text, inside
-        // its margin. A group's number is below the number of groups, by its shift.
-        unsafe {
-            let marks = self.marks.as_ptr().add(Self::FIRST);
-            let places = _mm512_broadcast_i32x4(_mm_loadu_si128(PLACES.as_ptr().cast()));
-            let few = table
-                .few
-                .as_deref()
-                .map(|few| (_mm512_loadu_si512(few.as_ptr().cast()), _mm512_loadu_si512(few.as_ptr().add(64).cast())));
-            while row < rows {
-                let here = if rows - row >= 16 { !0u16 } else { (1 << (rows - row)) - 1 };
-                let own = _mm512_loadu_si512(marks.add(2 * row).cast());
-                let before = _mm512_loadu_si512(marks.add(2 * row).sub(1).cast());
-                let lengths = _mm512_sub_epi32(_mm512_sub_epi32(own, before), _mm512_set1_epi32(1));
-                let lengths = _mm512_and_si512(lengths, _mm512_set1_epi32(0xffff));
-                let wrapped = _mm512_sub_epi32(lengths, _mm512_set1_epi32(1));
-                let other = _mm512_cmpge_epu32_mask(wrapped, _mm512_set1_epi32(SHORT as i32));
-                let left_out = other | !here;
-                self.left_out[row / 16] = left_out;
-                let numbered =
-                    _mm512_add_epi32(_mm512_loadu_si512(COUNTING.as_ptr().cast()), _mm512_set1_epi32(row as i32));
-                let listed = _mm512_maskz_compress_epi32(other & here, numbered);
-                _mm256_storeu_si256(self.others.as_mut_ptr().add(others).cast(), _mm512_cvtepi32_epi16(listed));
-                others += (other & here).count_ones() as usize;
-                let lengths = _mm512_maskz_mov_epi32(!left_out, lengths);
-                let raw = four!(part => {
-                    let name = |at: usize| {
-                        let start = usize::from(*marks.add(2 * (row + 4 * part + at)).sub(1));
-                        _mm_loadu_si128(text.add(start).cast())
-                    };
-                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
-                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(2)), name(3));
-                    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-                });
-                let spread = four!(part => {
-                    _mm512_permutexvar_epi8(_mm512_loadu_si512(SPREAD[part].as_ptr().cast()), lengths)
-                });
-                let keys = four!(part => {
-                    let inside = _mm512_cmplt_epu8_mask(places, spread[part]);
-                    _mm512_mask_blend_epi8(inside, _mm512_set1_epi8(PADDING as i8), raw[part])
-                });
-                for (part, keys) in keys.into_iter().enumerate() {
-                    _mm512_storeu_si512(self.keys.as_mut_ptr().add(row + 4 * part).cast(), keys);
-                }
-                row += 16;
-            }
-            row = 0;
-            while row < rows {
-                let keys = four!(part => _mm512_loadu_si512(self.keys.as_ptr().add(row + 4 * part).cast()));
-                let mut mixed = keys;
-                for _ in 0..aes::ROUNDS {
-                    mixed = four!(part => _mm512_aesenc_epi128(mixed[part], round));
-                }
-                let first_words = _mm512_loadu_si512(FIRST_WORDS.as_ptr().cast());
-                let low = _mm512_permutex2var_epi32(mixed[0], first_words, mixed[1]);
-                let high = _mm512_permutex2var_epi32(mixed[2], first_words, mixed[3]);
-                let hashes = _mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high));
-                let groups = _mm512_srl_epi32(hashes, group_shift);
-                let displacements = match few {
-                    Some((low, high)) => _mm512_maskz_permutex2var_epi8(LOW_BYTES, low, groups, high),
-                    None => _mm512_i32gather_epi32::<4>(groups, table.displacements.as_ptr().cast()),
-                };
-                let moved = _mm512_mullo_epi32(_mm512_srli_epi32::<16>(hashes), displacements);
-                let homes = _mm512_slli_epi32::<SLOT_SHIFT>(_mm512_add_epi32(hashes, moved));
-                let offsets = _mm512_mask_and_epi32(none, !self.left_out[row / 16], homes, mask);
-                _mm512_storeu_si512(self.slots.as_mut_ptr().add(row).cast(), offsets);
-                row += 16;
-            }
-        }
-        others
-    }
-
-    /// Compares all names with their slots, takes their codes, gives new names a slot, and returns the rows up to the
-    /// first bad name.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
-    #[inline]
-    unsafe fn match_names(
-        &mut self,
-        text: &[u8],
-        mut rows: usize,
-        interner: &mut Interner,
-        others: &mut usize,
-        codes: *mut u32,
-    ) -> usize {
-        let mut row = 0;
-        while row < rows {
-            let table = interner.short.slots[1..].as_ptr().cast::<u8>();
-            let mut unequal = 0u32;
-            for part in 0..4 {
-                // SAFETY: offsets are those of slots of this table or of a smaller one before, or of the free slot that
-                // lies before the first; the arrays have room for whole groups.
-                unsafe {
-                    let offsets = self.slots.as_ptr().add(row + 4 * part);
-                    let name = |at: usize| {
-                        let slot = table.offset(*offsets.add(at) as isize).cast::<Slot>();
-                        *codes.add(row + 4 * part + at) = (*slot).code;
-                        _mm_load_si128(slot.cast())
-                    };
-                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(0)), name(1));
-                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(name(2)), name(3));
-                    let found = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
-                    let keys = _mm512_loadu_si512(self.keys.as_ptr().add(row + 4 * part).cast());
-                    unequal |= u32::from(_mm512_cmpneq_epi64_mask(keys, found)) << (8 * part);
-                }
-            }
-            if unequal == 0 {
-                row += 16;
-                continue;
-            }
-            let rows_at = Rows { text, marks: &self.marks };
-            let at = row + (unequal.trailing_zeros() / 2) as usize;
-            let name = rows_at.name(at);
-            if name.contains(&0) {
-                rows = at;
-                self.left_out_from(rows);
-                continue;
-            }
-            let moves = interner.short.moves;
-            interner.intern(name);
-            if let Some(slot) = key(name).and_then(|key| interner.short.find(&key)) {
-                self.slots[at] = ((slot - 1) as i32) << SLOT_SHIFT;
-            } else {
-                self.leave_out(at);
-                self.others[*others] = at as u16;
-                *others += 1;
-            }
-            if interner.short.moves != moves {
-                // Others have moved: all rows of the tile are compared once more.
-                row = 0;
-            }
-        }
-        rows
-    }
-
-    /// Makes a row match the slot that is always free.
-    fn leave_out(&mut self, row: usize) {
-        self.slots[row] = LEFT_OUT;
-        self.keys[row] = [u64::from_le_bytes([PADDING; 8]); 2];
-    }
-
-    fn left_out_from(&mut self, row: usize) {
-        for after in row..row.next_multiple_of(16) {
-            self.leave_out(after);
-        }
-    }
-
-    /// Gives the rows with other names their codes, and returns the rows up to the first bad name.
-    #[inline]
-    unsafe fn name_others(
-        &self,
-        text: &[u8],
-        rows: usize,
-        others: usize,
-        interner: &mut Interner,
-        codes: *mut u32,
-    ) -> usize {
-        let mut good = rows;
-        for &row in &self.others[..others] {
-            let row = usize::from(row);
-            if row >= rows {
-                continue;
-            }
-            let rows_at = Rows { text, marks: &self.marks };
-            let name = rows_at.name(row);
-            let code = match interner.get(name) {
-                Some(code) => code,
-                None if name.is_empty() || name.contains(&0) => {
-                    good = good.min(row);
-                    continue;
-                }
-                None => interner.intern(name),
-            };
-            // SAFETY: there is room for a code for each of the tile's rows.
-            unsafe { *codes.add(row) = code };
-        }
-        good
-    }
 }
-
-/// The low byte of each of sixteen words.
-const LOW_BYTES: u64 = 0x1111_1111_1111_1111;
 
 /// 0, 1, 2 … 63.
 static PLACES: [u8; 64] = {
@@ -464,21 +245,4 @@ static PLACES: [u8; 64] = {
         at += 1;
     }
     places
-};
-
-/// 0, 1, 2 … 15.
-static COUNTING: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-
-/// The first word of each of four names, and of four more in a second register.
-static FIRST_WORDS: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 0, 0, 0, 0, 0, 0, 0, 0];
-
-/// Repeats the low bytes of four of sixteen words sixteen times each: one register for each four.
-static SPREAD: [[u8; 64]; 4] = {
-    let mut spread = [[0; 64]; 4];
-    let mut at = 0;
-    while at < 256 {
-        spread[at / 64][at % 64] = (at / 16 * 4) as u8;
-        at += 1;
-    }
-    spread
 };

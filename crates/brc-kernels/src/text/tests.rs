@@ -1,6 +1,7 @@
 use super::plain::PlainRow;
 use super::*;
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 /// Reads a whole text with one variant: rows as (name, value), and where it stopped.
 fn read_all(level: Level, text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
@@ -50,11 +51,40 @@ fn oracle(text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
     (rows, consumed)
 }
 
+/// Folds a whole text with one variant: the statistics of each name, and where it stopped.
+fn fold_all(level: Level, text: &[u8]) -> (HashMap<Vec<u8>, Statistics>, usize) {
+    let buffer = [&[b'#'; MARGIN], text, &b"x;1.1\n".repeat(MARGIN)].concat();
+    let mut window = Window::new(&buffer, MARGIN, MARGIN + text.len());
+    let mut reader = RowReader::new(level, b';');
+    let mut consumed = 0;
+    loop {
+        let progress = reader.fold(window);
+        if progress.rows == 0 {
+            break;
+        }
+        consumed += progress.bytes;
+        window.advance(progress.bytes);
+    }
+    let statistics = reader.finish();
+    assert_eq!(statistics.len(), reader.dictionary().len());
+    assert!(reader.finish().iter().all(|statistics| *statistics == Statistics::EMPTY), "they were taken");
+    let groups = reader.dictionary().iter().map(<[u8]>::to_vec).zip(statistics);
+    (groups.filter(|(_, statistics)| statistics.count > 0).collect(), consumed)
+}
+
 fn check(text: &[u8]) {
     let expected = oracle(text);
+    let mut groups: HashMap<Vec<u8>, Statistics> = HashMap::new();
+    for (name, value) in &expected.0 {
+        groups.entry(name.clone()).or_default().add((*value).into());
+    }
     for level in Level::available() {
         let found = read_all(level, text);
         assert_eq!(found, expected, "{} on {:?}", level.name(), text.escape_ascii().to_string());
+        let (folded, consumed) = fold_all(level, text);
+        let place = || format!("{} folding {:?}", level.name(), text.escape_ascii().to_string());
+        assert_eq!(consumed, expected.1, "{}", place());
+        assert_eq!(folded, groups, "{}", place());
     }
 }
 
@@ -94,6 +124,36 @@ fn long_texts_of_many_names() {
     }
     check(text.as_bytes());
     assert_eq!(oracle(text.as_bytes()).1, text.len());
+}
+
+/// More rows of one name than the place beside it can count.
+#[test]
+fn millions_of_rows_of_a_name() {
+    const ROWS: u64 = 20_000_000;
+    let buffer = [vec![b'#'; MARGIN], b"Abha;-99.9\n".repeat(6000), vec![b'#'; MARGIN]].concat();
+    let mut reader = RowReader::new(Level::best(), b';');
+    let mut rows = 0;
+    while rows < ROWS {
+        let mut window = Window::new(&buffer, MARGIN, buffer.len() - MARGIN);
+        while !window.text().is_empty() {
+            let progress = reader.fold(window);
+            rows += progress.rows as u64;
+            window.advance(progress.bytes);
+        }
+    }
+    let expected = Statistics { count: rows, sum: i128::from(rows) * -999, min: -999, max: -999 };
+    assert_eq!(reader.finish(), [expected]);
+}
+
+/// Names of which the digests are equal: the interner must not take them for one.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn names_with_equal_digests() {
+    let names = crate::interner::tests::names_with_equal_digests();
+    let text: Vec<u8> =
+        names.iter().cycle().take(100).flat_map(|name| [name, b";1.5\nx;2.5\n".as_slice()].concat()).collect();
+    assert_eq!(oracle(&text).1, text.len());
+    check(&text);
 }
 
 #[test]

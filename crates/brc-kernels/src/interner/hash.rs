@@ -1,0 +1,212 @@
+//! Keys of names and their hashes.
+
+use super::{LONGEST, PADDING, SHORT};
+use crate::cpu::Level;
+
+/// Sixteen bytes that stand for a name, as two little-endian words. A short name is its own key, padded; the key of a
+/// longer one is a digest, of which the first byte is 0 so that no short name has the same.
+pub(crate) type Key = [u64; 2];
+
+/// The key of a free slot: no name at all.
+pub(super) const NO_KEY: Key = [u64::from_le_bytes([PADDING; 8]); 2];
+
+/// How names become keys, and how those are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HashKind {
+    /// Three rounds of AES: 32 well-mixed bits in as many instructions, for four keys at once with AVX-512.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    Aes,
+    /// A multiplication, for processors without AES instructions.
+    Multiply,
+}
+
+impl HashKind {
+    pub(super) fn of(level: Level) -> Self {
+        if cfg!(target_arch = "x86_64") && level >= Level::Avx2 { Self::Aes } else { Self::Multiply }
+    }
+
+    /// The key of a name; none if it is empty, longer than [`LONGEST`], or holds bytes that no name of a text table has.
+    pub(crate) fn key(self, name: &[u8]) -> Option<Key> {
+        if name.is_empty() || name.len() > LONGEST || name.contains(&PADDING) || name.contains(&0) {
+            return None;
+        }
+        if name.len() > SHORT {
+            return Some(self.digest(name));
+        }
+        let mut padded = [PADDING; SHORT];
+        padded[..name.len()].copy_from_slice(name);
+        Some(words(&padded))
+    }
+
+    fn digest(self, name: &[u8]) -> Key {
+        let mut padded = [0; LONGEST];
+        padded[..name.len()].copy_from_slice(name);
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Aes` is chosen only where the level has AES instructions.
+            Self::Aes => unsafe { aes::digest(&padded) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Aes => unreachable!("AES hashing is chosen on x86-64 only"),
+            Self::Multiply => {
+                let chunks = &padded.as_chunks::<16>().0[..name.len().div_ceil(16)];
+                let mut state = [SPREAD, SPREAD.rotate_left(17)];
+                for [low, high] in chunks.iter().map(words) {
+                    state = [fold(state[0] ^ low, high), fold(state[1] ^ high, low.rotate_left(29))];
+                }
+                [state[0] & !0xff, state[1]]
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn hash(self, key: &Key) -> u32 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Aes` is chosen only where the level has AES instructions.
+            Self::Aes => unsafe { aes::hash(key) },
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Aes => unreachable!("AES hashing is chosen on x86-64 only"),
+            Self::Multiply => {
+                let mixed = fold(fold(key[0], 0) ^ key[1], 0);
+                mixed as u32 ^ (mixed >> 32) as u32
+            }
+        }
+    }
+}
+
+fn words(bytes: &[u8; 16]) -> Key {
+    let word = u128::from_le_bytes(*bytes);
+    [word as u64, (word >> 64) as u64]
+}
+
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Mixes two words into one.
+fn fold(left: u64, right: u64) -> u64 {
+    let product = u128::from(left ^ SPREAD) * u128::from(right ^ SPREAD.rotate_left(32));
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Mixes all bytes of a name and its length.
+pub(super) fn hash_bytes(name: &[u8]) -> u32 {
+    let (chunks, rest) = name.as_chunks::<16>();
+    let mut last = [0; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    let state =
+        chunks.iter().chain([&last]).map(words).fold(name.len() as u64, |state, [low, high]| fold(state ^ low, high));
+    (state >> 32) as u32 ^ state as u32
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod aes {
+    use super::{Key, LONGEST};
+    use std::arch::x86_64::*;
+
+    /// The round key: digits of π.
+    pub(crate) const ROUND: [i64; 2] = [0x1319_8A2E_0370_7344, 0x243F_6A88_85A3_08D3];
+
+    /// With two, a byte of the hash would still depend on four bytes of the key only: names that are numbered would share
+    /// hashes by the thousand.
+    pub(crate) const ROUNDS: usize = 3;
+
+    /// # Safety
+    /// The processor has AES instructions.
+    #[target_feature(enable = "aes")]
+    pub(in crate::interner) unsafe fn hash(key: &Key) -> u32 {
+        let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
+        // SAFETY: a key is sixteen readable bytes.
+        let key = unsafe { _mm_loadu_si128(key.as_ptr().cast()) };
+        let mut mixed = key;
+        for _ in 0..ROUNDS {
+            mixed = _mm_aesenc_si128(mixed, round);
+        }
+        _mm_cvtsi128_si32(mixed) as u32
+    }
+
+    /// The digest of a name that is filled up with zeros: eight parts of sixteen bytes, the later four mixed into the
+    /// first four, and these into one. It has no secret: whoever wants names with equal digests finds some.
+    ///
+    /// # Safety
+    /// The processor has AES instructions.
+    #[target_feature(enable = "aes")]
+    pub(super) unsafe fn digest(name: &[u8; LONGEST]) -> Key {
+        let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
+        // SAFETY: a part is sixteen readable bytes.
+        let part = |at: usize| unsafe { _mm_loadu_si128(name[16 * at..].as_ptr().cast()) };
+        let four = [0, 1, 2, 3].map(|at| {
+            let first = _mm_aesenc_si128(part(at), round);
+            _mm_aesenc_si128(_mm_aesenc_si128(first, part(at + 4)), round)
+        });
+        let two = [_mm_aesenc_si128(four[0], four[2]), _mm_aesenc_si128(four[1], four[3])];
+        let one = _mm_aesenc_si128(_mm_aesenc_si128(two[0], two[1]), round);
+        let words = [_mm_cvtsi128_si64(one), _mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one))];
+        [words[0] as u64 & !0xff, words[1] as u64]
+    }
+
+    /// What a name's fifth part is mixed into.
+    #[cfg(test)]
+    pub(in crate::interner) fn first_part_mixed(name: &[u8]) -> [u8; 16] {
+        assert!(std::arch::is_x86_feature_detected!("aes"), "AES instructions");
+        // SAFETY: they are there; vectors of sixteen bytes are as good as arrays.
+        unsafe {
+            let mut part = [0; 16];
+            part.copy_from_slice(&name[..16]);
+            let first = aesenc(aesenc(std::mem::transmute::<[u8; 16], __m128i>(part), ROUND), [0; 2]);
+            std::mem::transmute(first)
+        }
+    }
+
+    #[cfg(test)]
+    #[target_feature(enable = "aes")]
+    fn aesenc(state: __m128i, round: [i64; 2]) -> __m128i {
+        _mm_aesenc_si128(state, _mm_set_epi64x(round[1], round[0]))
+    }
+
+    /// The same with AVX-512, for a name outside.
+    ///
+    /// # Safety
+    /// The processor has these instructions. The name is readable, and at most [`LONGEST`] bytes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,aes,bmi2")]
+    #[inline]
+    pub(crate) unsafe fn digest_avx512(name: *const u8, length: usize) -> __m128i {
+        let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
+        let rounds = _mm512_broadcast_i32x4(round);
+        // SAFETY: only the bytes of the name are read.
+        let (first, second) = unsafe { halves(name, length) };
+        let four = _mm512_aesenc_epi128(_mm512_aesenc_epi128(_mm512_aesenc_epi128(first, rounds), second), rounds);
+        let two = _mm256_aesenc_epi128(_mm512_castsi512_si256(four), _mm512_extracti64x4_epi64::<1>(four));
+        let one = _mm_aesenc_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256::<1>(two));
+        _mm_andnot_si128(_mm_cvtsi32_si128(0xff), _mm_aesenc_si128(one, round))
+    }
+
+    /// Whether two names of one length are equal.
+    ///
+    /// # Safety
+    /// The processor has these instructions. The names are readable, and at most [`LONGEST`] bytes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
+    #[inline]
+    pub(crate) unsafe fn equal_avx512(left: *const u8, right: *const u8, length: usize) -> bool {
+        // SAFETY: only the bytes of the names are read.
+        let (left, right) = unsafe { (halves(left, length), halves(right, length)) };
+        let different = _mm512_xor_si512(left.0, right.0);
+        let different = _mm512_ternarylogic_epi64::<0xf6>(different, left.1, right.1);
+        _mm512_test_epi64_mask(different, different) == 0
+    }
+
+    /// A name, filled up with zeros.
+    ///
+    /// # Safety
+    /// The processor has these instructions. The name is readable, and at most [`LONGEST`] bytes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
+    #[inline]
+    unsafe fn halves(name: *const u8, length: usize) -> (__m512i, __m512i) {
+        const { assert!(LONGEST == 128, "two registers") };
+        let inside = |bytes: usize| _bzhi_u64(u64::MAX, bytes as u32);
+        // SAFETY: bytes behind the name are masked out, and so not read.
+        unsafe {
+            let first = _mm512_maskz_loadu_epi8(inside(length), name.cast());
+            let second = _mm512_maskz_loadu_epi8(inside(length.saturating_sub(64)), name.wrapping_add(64).cast());
+            (first, second)
+        }
+    }
+}
