@@ -43,8 +43,11 @@ pub struct ScanOptions {
     pub projection: Vec<usize>,
     /// Rows for which this is false may be left out. The sink filters exactly; this only lets the scan skip.
     pub predicate: Option<Predicate>,
-    /// Whether [`Sink::summary`] may stand for rows that all match the predicate.
+    /// Whether statistics that are stored in the file may stand for rows that all match the predicate: they reach
+    /// [`Sink::summary`].
     pub statistics: bool,
+    /// Whether rows that are read may be added up in the scan: what they come to reaches [`Sink::summary`].
+    pub sums: bool,
     /// In which order rows must come.
     pub order: Order,
 }
@@ -57,6 +60,7 @@ impl ScanOptions {
             projection: (0..schema.fields().len()).collect(),
             predicate: None,
             statistics: false,
+            sums: false,
             order: Order::Original,
         }
     }
@@ -170,7 +174,8 @@ pub trait Sink {
     /// What goes wrong with them; the scan stops and hands the error on.
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()>;
 
-    /// Takes summaries in place of rows. Called only if [`ScanOptions::statistics`] allowed it.
+    /// Takes summaries in place of rows. Called only if [`ScanOptions::statistics`] or [`ScanOptions::sums`]
+    /// allowed it.
     ///
     /// # Errors
     /// As for [`Sink::batch`].
@@ -216,8 +221,8 @@ pub trait Scanner: Send {
     /// Unreadable or malformed content, or what the sink returned.
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError>;
 
-    /// Called once behind the last split: delivers what the scanner has kept back. If summaries are allowed, it may add up
-    /// rows while it reads them and deliver only what they come to.
+    /// Called once behind the last split: delivers what the scanner has kept back. If [`ScanOptions::sums`] allows it, rows
+    /// may be added up while they are read, and only what they come to be delivered.
     ///
     /// # Errors
     /// What the sink returned.

@@ -138,6 +138,7 @@ impl Plan {
             predicate: self.predicate.clone(),
             // The statistics of a decimal do not tell which groups there are.
             statistics: self.statistics && all_strings,
+            sums: all_strings,
             order: Order::Any,
         }
     }

@@ -78,7 +78,7 @@ impl Layout for Separated {
         let types: Vec<_> = schema.fields().iter().map(|field| field.data_type).collect();
         if types == [DataType::String, DataType::Decimal { scale: 1 }] {
             // Nobody wants to see single rows: each name's can be added up.
-            let fold = options.statistics && options.predicate.is_none() && options.projection == [0, 1];
+            let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
             Box::new(plain::PlainRows::new(Level::best(), self.0, fold))
         } else {
             Box::new(general::GeneralRows::new(schema, &options.projection, self.0))

@@ -59,7 +59,7 @@ impl Sink for AddedUp {
 /// Scans adding up rows, and compares with the rows one by one.
 fn check_added_up(input: Input, options: &OpenOptions, threads: usize, expected: &Outcome) {
     let table = Csv.open(input, options).unwrap();
-    let added = ScanOptions { statistics: true, ..ScanOptions::everything(table.schema()) };
+    let added = ScanOptions { sums: true, ..ScanOptions::everything(table.schema()) };
     let found = scan(table.as_ref(), &added, threads, &Progress::default(), AddedUp::default);
     let (Ok(workers), Ok((rows, _))) = (&found, expected) else {
         assert!(found.is_err() && expected.is_err());
