@@ -4,7 +4,7 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{bincode, buren, cbor, csv, json, msgpack, protobuf};
+use crate::{bincode, buren, capnp, cbor, csv, json, msgpack, protobuf};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
@@ -13,6 +13,8 @@ use std::path::Path;
 /// has no NUL byte, comes last.
 pub static ENCODINGS: &[&dyn Encoding] = &[
     &buren::Buren,
+    &Framed(&capnp::CAPNP),
+    &Framed(&capnp::CAPNP_PACKED),
     &Framed(&bincode::Bincode),
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),
@@ -25,6 +27,12 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Encoding> {
     ENCODINGS.iter().copied().find(|encoding| encoding.name() == name)
+}
+
+/// The text encoding: what tables usually come as, and what the size of all others is compared with.
+#[must_use]
+pub fn text() -> &'static dyn Encoding {
+    &csv::Csv
 }
 
 /// The encoding that a path's extension means; one that means a compression only hides it.
