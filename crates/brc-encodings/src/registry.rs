@@ -15,10 +15,10 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &buren::Buren,
     &Framed(&capnp::CAPNP),
     &Framed(&capnp::CAPNP_PACKED),
+    &Framed(&protobuf::Protobuf),
     &Framed(&bincode::Bincode),
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),
-    &Framed(&protobuf::Protobuf),
     &json::Json,
     &csv::Csv,
 ];

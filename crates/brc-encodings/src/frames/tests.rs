@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 static LAYOUTS: &[&dyn Layout] =
-    &[&capnp::CAPNP, &capnp::CAPNP_PACKED, &bincode::Bincode, &msgpack::MsgPack, &cbor::Cbor, &protobuf::Protobuf];
+    &[&capnp::CAPNP, &capnp::CAPNP_PACKED, &protobuf::Protobuf, &bincode::Bincode, &msgpack::MsgPack, &cbor::Cbor];
 
 #[test]
 fn all_layouts_are_tested() {
