@@ -5,11 +5,13 @@
 
 #![forbid(unsafe_code)]
 
+mod arrow;
 mod bincode;
 mod buren;
 mod capnp;
 mod cbor;
 pub mod chunks;
+mod columnar;
 mod compressed;
 pub mod convert;
 mod csv;
@@ -24,6 +26,7 @@ mod msgpack;
 mod narrow;
 pub mod ordered;
 pub mod output;
+mod parquet;
 mod protobuf;
 mod registry;
 pub mod rejects;

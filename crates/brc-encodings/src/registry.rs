@@ -4,7 +4,7 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{bincode, buren, capnp, cbor, csv, json, msgpack, protobuf};
+use crate::{arrow, bincode, buren, capnp, cbor, csv, json, msgpack, parquet, protobuf};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
@@ -13,6 +13,8 @@ use std::path::Path;
 /// has no NUL byte, comes last.
 pub static ENCODINGS: &[&dyn Encoding] = &[
     &buren::Buren,
+    &parquet::Parquet,
+    &arrow::Arrow,
     &Framed(&capnp::CAPNP),
     &Framed(&capnp::CAPNP_PACKED),
     &Framed(&protobuf::Protobuf),

@@ -1,4 +1,4 @@
-//! Rows that other programs wrote with other libraries. `fixtures/make.py` tells how.
+//! Rows that other programs wrote with other libraries. `fixtures/make-rows.py` tells how.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::panic, clippy::unwrap_used)]
