@@ -1,5 +1,6 @@
 //! What can go wrong, with the place where it did.
 
+use crate::schema::DataType;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -142,6 +143,40 @@ pub enum RowFault {
     /// The line is longer than a line may be.
     #[error("line longer than {0} bytes")]
     LineTooLong(usize),
+    /// A line of JSON holds something else than an object.
+    #[error("not a JSON object")]
+    NoObject,
+    /// An object of JSON goes on behind the end of its line.
+    #[error("the JSON object does not end on its line (a line is a whole object)")]
+    ObjectNotEnded,
+    /// A line is not valid JSON.
+    #[error("malformed JSON at byte {at} of the line: {reason}")]
+    MalformedJson {
+        /// What is wrong.
+        reason: String,
+        /// How many bytes of the line were read until then.
+        at: usize,
+    },
+    /// A string of JSON has escapes that stand for nothing.
+    #[error("malformed string: {0}")]
+    MalformedString(String),
+    /// A row names a column that the schema does not have.
+    #[error("no column is named '{0}'")]
+    UnknownColumn(String),
+    /// A row names the column twice.
+    #[error("named twice in the row")]
+    DuplicateColumn,
+    /// A row does not name the column.
+    #[error("missing")]
+    MissingColumn,
+    /// A value is of another type than its column.
+    #[error("{found} in a column of type {expected}")]
+    WrongType {
+        /// What the value is.
+        found: &'static str,
+        /// The column's type.
+        expected: DataType,
+    },
 }
 
 impl RowFault {

@@ -7,15 +7,18 @@
 
 mod bincode;
 mod buren;
+mod capnp;
 pub mod chunks;
 mod compressed;
 pub mod convert;
 mod csv;
 mod delivery;
 pub mod description;
+pub mod document;
 pub mod encoding;
 mod frames;
 pub mod input;
+mod json;
 pub mod ordered;
 pub mod output;
 mod registry;
@@ -23,10 +26,14 @@ pub mod rejects;
 mod text;
 mod write_back;
 
+#[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
+#[path = "capnp/table_capnp.rs"]
+mod table_capnp;
+
 pub use convert::{Converted, convert};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, writer};
+pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, text, writer};
 pub use rejects::RejectLog;

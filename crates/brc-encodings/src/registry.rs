@@ -4,19 +4,32 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{bincode, buren, csv};
+use crate::{bincode, buren, capnp, csv, json};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
-pub static ENCODINGS: &[&dyn Encoding] = &[&buren::Buren, &Framed(&bincode::Bincode), &csv::Csv];
+pub static ENCODINGS: &[&dyn Encoding] = &[
+    &buren::Buren,
+    &Framed(&capnp::CAPNP),
+    &Framed(&capnp::CAPNP_PACKED),
+    &Framed(&bincode::Bincode),
+    &json::Json,
+    &csv::Csv,
+];
 
 /// The encoding of that name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Encoding> {
     ENCODINGS.iter().copied().find(|encoding| encoding.name() == name)
+}
+
+/// The text encoding: what tables usually come as, and what the size of all others is compared with.
+#[must_use]
+pub fn text() -> &'static dyn Encoding {
+    &csv::Csv
 }
 
 /// The encoding that a path's extension means; one that means a compression only hides it.
@@ -58,6 +71,8 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         // Damaged first bytes, or none: the encoding itself knows best what is wrong with them.
         (Some(named), _) if input.prefix.is_empty() => Ok(named),
         (Some(named), None) => Ok(named),
+        // Any text looks like csv, also one of another kind that begins with a bad row.
+        (Some(named), Some(seen)) if !named.detects_damage() && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => {
             // Text can be anything, but what is named as something else and is only text is not what it should be.
             let damaged = seen.name() == csv::Csv.name();

@@ -1,96 +1,40 @@
 use super::*;
-use crate::input::Source;
-use crate::text::{LONGEST_LINE, strip_carriage_return};
+use crate::text::testing::{self, Outcome, file, same, stream};
+use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker, batch, scan};
+use brc_core::{Batch, Progress, Scanned, Sink, Split, Statistics, Summary, Worker, scan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::io::Write;
 
-/// A row as text, and the rows of each split with its rejects.
-type Rows = Vec<Vec<String>>;
-
-struct Gather<'a> {
-    splits: &'a Mutex<BTreeMap<u64, (Rows, Scanned)>>,
-    rows: Rows,
+fn parse(line: &[u8]) -> std::result::Result<Vec<String>, BadRow> {
+    let mut values = Vec::new();
+    row::parse(line, &Schema::one_brc(), b';', &mut values)?;
+    let text = |value: &row::Value<'_>| match value {
+        row::Value::Text(text) => text.escape_ascii().to_string(),
+        row::Value::Number(number) => number.to_string(),
+    };
+    Ok(values.iter().map(text).collect())
 }
-
-impl Worker for Gather<'_> {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
-        self.splits.lock().unwrap().insert(split.index, (std::mem::take(&mut self.rows), scanned));
-        Ok(())
-    }
-}
-
-impl Sink for Gather<'_> {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        for row in 0..batch.rows {
-            let value = |column: &brc_core::Column<'_>| match column {
-                brc_core::Column::Values(values) => values.get(row).to_string(),
-                _ => {
-                    let mut codes = Vec::new();
-                    assert!(batch::codes_of(column, &mut codes));
-                    column.dictionary().unwrap().get(codes[row]).escape_ascii().to_string()
-                }
-            };
-            self.rows.push(batch.columns.iter().map(value).collect());
-        }
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!()
-    }
-}
-
-/// Gives its bytes in portions of a few, as a pipe may.
-struct Drip(Vec<u8>, usize);
-
-impl Read for Drip {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.1.min(self.0.len()).min(buffer.len());
-        buffer[..count].copy_from_slice(&self.0[..count]);
-        self.0.drain(..count);
-        Ok(count)
-    }
-}
-
-fn file(text: &[u8]) -> Input {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(text).unwrap();
-    Input::from_file(PathBuf::from("test.csv"), file).unwrap()
-}
-
-fn stream(text: &[u8], portion: usize) -> Input {
-    let drip = Drip(text.to_vec(), portion);
-    Input { path: PathBuf::from("-"), prefix: Vec::new(), source: Source::Stream(Box::new(drip)), compression: None }
-}
-
-/// All rows in order, and the lines and bytes of the rejects.
-type Outcome = std::result::Result<(Rows, Vec<(u64, u64, Vec<u8>)>), String>;
 
 fn read(input: Input, options: &OpenOptions, threads: usize) -> Outcome {
-    let table = Csv.open(input, options).map_err(|error| error.to_string())?;
-    let splits = Mutex::default();
-    let everything = ScanOptions::everything(table.schema());
-    let gather = || Gather { splits: &splits, rows: Vec::new() };
-    scan(table.as_ref(), &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
-    let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), 0);
-    for (split_rows, scanned) in splits.into_inner().unwrap().into_values() {
-        assert_eq!(split_rows.len() as u64, scanned.rows);
-        rows.extend(split_rows);
-        let place =
-            |reject: brc_core::Reject<'_>| (lines + reject.line_in_split + 1, reject.byte, reject.text.to_vec());
-        rejects.extend(scanned.rejects.iter().map(place));
-        lines += scanned.all_rows();
+    testing::read(&Csv, input, options, threads)
+}
+
+fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
+    testing::oracle(text, keep_rejects, parse)
+}
+
+fn options(split_bytes: u64, keep_rejects: bool) -> OpenOptions {
+    testing::options(&Schema::one_brc(), split_bytes, keep_rejects)
+}
+
+fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
+    let expected = oracle(text, keep_rejects);
+    for size in sizes {
+        testing::sweep(&Csv, &Schema::one_brc(), parse, text, keep_rejects, std::iter::once(size));
+        check_added_up(file(text), &options(size, keep_rejects), 2, &expected);
     }
-    Ok((rows, rejects))
 }
 
 /// Takes the statistics of rows that the scan adds up.
@@ -146,63 +90,6 @@ fn check_added_up(input: Input, options: &OpenOptions, threads: usize, expected:
     }
     assert_eq!(names, expected);
     assert_eq!(workers.iter().map(|worker| worker.rows).sum::<u64>(), rows.len() as u64);
-}
-
-/// The same by the definition.
-fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
-    let (mut rows, mut rejects, mut byte) = (Vec::new(), Vec::new(), 0);
-    for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let place = (index as u64 + 1, byte);
-        byte += line.len() as u64;
-        let line = line.strip_suffix(b"\n").map_or(line, strip_carriage_return);
-        let mut values = Vec::new();
-        match row::parse(line, &Schema::one_brc(), b';', &mut values) {
-            Ok(()) => rows.push(
-                values
-                    .iter()
-                    .map(|value| match value {
-                        row::Value::Text(text) => text.escape_ascii().to_string(),
-                        row::Value::Number(number) => number.to_string(),
-                    })
-                    .collect(),
-            ),
-            Err(_) if keep_rejects => rejects.push((place.0, place.1, line.to_vec())),
-            Err(bad) => return Err(format!("line {}, byte {}: {}", place.0, place.1, bad.fault)),
-        }
-    }
-    Ok((rows, rejects))
-}
-
-fn options(split_bytes: u64, keep_rejects: bool) -> OpenOptions {
-    OpenOptions {
-        row_group_bytes: Some(split_bytes),
-        keep_rejects,
-        schema: Some(Schema::one_brc()),
-        ..OpenOptions::default()
-    }
-}
-
-fn same(found: Outcome, expected: &Outcome, context: &str) {
-    match (found, expected) {
-        (Err(found), Err(expected)) => {
-            // The message names the column, too.
-            let parts: Vec<_> = expected.splitn(3, ": ").collect();
-            assert!(parts.iter().all(|part| found.contains(part)), "{context}: {found} is not {expected}");
-        }
-        (found, expected) => assert_eq!(&found, expected, "{context}"),
-    }
-}
-
-/// Every split size, from files and streams, gives what the definition says.
-fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
-    let expected = oracle(text, keep_rejects);
-    for size in sizes {
-        let options = options(size, keep_rejects);
-        check_added_up(file(text), &options, 2, &expected);
-        let context = || format!("splits of {size} of {:?}", text.escape_ascii().to_string());
-        same(read(file(text), &options, 1), &expected, &context());
-        same(read(stream(text, 1 + size as usize % 7), &options, 1), &expected, &context());
-    }
 }
 
 const TEXTS: &[&[u8]] = &[
@@ -305,7 +192,7 @@ fn other_columns_and_separators() {
     let expected = [["1", "pen", "150", "Oslo"], ["-2", "a;b", "9900", "\\xc3\\x85s"], ["3", "pen", "5", "Oslo"]];
     assert_eq!(rows, expected.map(|row| row.map(String::from).to_vec()));
     let error = read(file(b"1|pen|1.505|Oslo\n"), &options, 2).unwrap_err();
-    assert_eq!(error, "test.csv: line 1, byte 0, column 'price': '1.505' has more than 2 decimals");
+    assert_eq!(error, "test: line 1, byte 0, column 'price': '1.505' has more than 2 decimals");
 }
 
 #[test]

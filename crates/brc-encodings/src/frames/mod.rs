@@ -28,7 +28,7 @@ use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 
 pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader};
-pub(crate) use encoder::{RowEncoder, RowWriter};
+pub(crate) use encoder::{RowEncoder, RowWriter, codes_of};
 pub(crate) use encoding::Framed;
 
 /// The version of the files that are written.
@@ -46,6 +46,13 @@ pub(crate) struct FileHeader {
     pub(crate) schema: String,
     /// CRC-32C of the schema's text.
     pub(crate) checksum: u32,
+}
+
+impl FileHeader {
+    /// Whether the checksum is that of the columns.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.checksum == checksum(self.schema.as_bytes())
+    }
 }
 
 /// What stands before the rows of a frame.
@@ -123,6 +130,11 @@ pub(crate) trait Layout: Sync {
     /// # Errors
     /// What is wrong with it.
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String>;
+
+    /// The columns of a file that does not begin with the magic, if its first bytes tell them nevertheless.
+    fn told_schema(&self, _prefix: &[u8]) -> Option<Schema> {
+        None
+    }
 
     /// The length of a frame header in bytes.
     fn frame_header_bytes(&self) -> usize;

@@ -47,9 +47,14 @@ impl Gathered {
 
     /// Forgets the rows; codes keep their meaning.
     pub(crate) fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// Forgets all but the first `rows` rows; codes keep their meaning.
+    pub(crate) fn truncate(&mut self, rows: usize) {
         match self {
-            Self::Strings { codes, .. } => codes.clear(),
-            Self::Numbers(numbers) => numbers.clear(),
+            Self::Strings { codes, .. } => codes.truncate(rows),
+            Self::Numbers(numbers) => numbers.truncate(rows),
             Self::SkippedStrings | Self::SkippedNumbers => {}
         }
     }

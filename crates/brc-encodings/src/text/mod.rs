@@ -8,14 +8,18 @@ mod file_pieces;
 mod gathered;
 mod pieces;
 mod scanner;
+mod short_numbers;
 mod stream;
 mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 
 pub(crate) use gathered::Gathered;
 pub(crate) use pieces::Piece;
-pub(crate) use scanner::{BATCH_ROWS, Delivery, first_line};
+pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
+pub(crate) use short_numbers::ShortNumbers;
 pub(crate) use table::TextTable;
 
 /// The longest line that may be a row, in bytes. What is longer is not a table, and must not fill the memory.

@@ -14,7 +14,7 @@ use std::time::Instant;
 pub(crate) const BATCH_ROWS: usize = 4096;
 
 /// What some programs put before a text in UTF-8: no part of its first row.
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) struct TextScanner<'t> {
     table: &'t TextTable,

@@ -73,6 +73,27 @@ impl HashKind {
     }
 }
 
+/// The key of the first `length` bytes of a text that is longer than any short name, if they are one.
+#[inline]
+pub(super) fn prefix_key(text: &[u8], length: usize) -> Option<Key> {
+    const PADDED: u128 = u128::from_le_bytes([PADDING; SHORT]);
+    const ONES: u128 = u128::from_le_bytes([1; SHORT]);
+    let first = u128::from_le_bytes(*text.first_chunk::<SHORT>()?);
+    // What starts with a 0 may look like a digest.
+    if length == 0 || length > SHORT || first as u8 == 0 {
+        return None;
+    }
+    let behind = (u128::MAX << 1) << (8 * length as u32 - 1);
+    // Any set bit below `behind` says that the name contains padding, though not always where.
+    let differences = first ^ PADDED;
+    let paddings = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
+    if paddings & !behind != 0 {
+        return None;
+    }
+    let padded = (first & !behind) | (PADDED & behind);
+    Some([padded as u64, (padded >> 64) as u64])
+}
+
 fn words(bytes: &[u8; 16]) -> Key {
     let word = u128::from_le_bytes(*bytes);
     [word as u64, (word >> 64) as u64]

@@ -93,12 +93,14 @@ impl KeyTable {
     }
 
     /// The slot in which a name lies, if it does.
+    #[inline]
     pub(crate) fn find(&self, key: &Key) -> Option<usize> {
         let hash = self.hash.hash(key);
         let home = self.home(hash, self.displacements[self.group(hash)]);
         (self.slots[home].key == *key).then_some(home)
     }
 
+    #[inline]
     pub(super) fn get(&self, key: &Key) -> Option<u32> {
         self.find(key).map(|slot| self.slots[slot].code())
     }

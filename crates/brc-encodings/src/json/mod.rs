@@ -1,0 +1,77 @@
+//! JSON, one object a line: what programs that know nothing of tables write and read.
+//!
+//! Any valid JSON is read, whatever its spaces, escapes and order of keys; but an object must be one line, so that a file
+//! can be cut into splits at any line end, and its keys must be the columns, each of them once, so that nothing is left
+//! out silently. Numbers are exact: they are never taken through a float. Strings are UTF-8, as JSON demands.
+
+mod guess;
+mod number;
+mod plain;
+mod row;
+mod rows;
+mod writer;
+
+use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::input::Input;
+use crate::text::{Layout, Rows, TextTable};
+use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
+
+pub(crate) struct Json;
+
+impl Encoding for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["json", "jsonl", "ndjson"]
+    }
+
+    fn about(&self) -> &'static str {
+        "JSON, one object a line: exchanged by programs of all kinds"
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        guess::is_json(prefix)
+    }
+
+    fn detects_damage(&self) -> bool {
+        false
+    }
+
+    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
+        match schema.fields().iter().find(|field| strange(field.data_type)) {
+            Some(field) => Err(format!("column '{}' of type {} has no JSON form", field.name, field.data_type)),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        let schema = options.schema.clone().unwrap_or_else(|| guess::schema(&input.prefix));
+        self.can_hold(&schema).map_err(Error::Usage)?;
+        Ok(Box::new(TextTable::new(input, schema, Box::new(Objects), options)))
+    }
+
+    fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+        self.can_hold(schema).map_err(Error::Usage)?;
+        Ok(Box::new(writer::JsonWriter::new(schema)))
+    }
+}
+
+/// Rows as objects.
+struct Objects;
+
+impl Layout for Objects {
+    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
+        Box::new(rows::JsonRows::new(schema, &options.projection))
+    }
+
+    fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {
+        let bad = row::parse(line, schema, &mut Vec::new()).err()?;
+        Some((bad.column, bad.fault))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! Numbers of JSON as exact scaled integers.
+
+use brc_core::RowFault;
+
+/// A number of JSON, taken apart: `digits / 10^decimals`.
+struct Parts<'a> {
+    negative: bool,
+    whole: &'a [u8],
+    fraction: &'a [u8],
+    /// Digits behind the point once the exponent is taken into account and zeros at the end are left out; negative if
+    /// zeros are missing before the point.
+    decimals: i64,
+    /// How many of the digits, from the first one on, count.
+    digits: usize,
+}
+
+/// Reads a valid number of JSON as an integer scaled by ten to the power of `scale`, if that is exact: `12.3`, `12.30`
+/// and `123e-1` at scale 1 are all 123.
+///
+/// # Errors
+/// Says whether it has too many decimals, or does not fit 64 bits.
+pub(super) fn parse(text: &str, scale: u8) -> Result<i64, RowFault> {
+    let quote = || RowFault::quote(text.as_bytes());
+    let parts = Parts::of(text);
+    let mut digits = parts.significant().peekable();
+    if digits.peek().is_none() {
+        return Ok(0);
+    }
+    let Ok(zeros) = usize::try_from(i64::from(scale).saturating_sub(parts.decimals)) else {
+        return Err(RowFault::TooManyDecimals { text: quote(), scale });
+    };
+    let too_large = || RowFault::NumberTooLarge(quote());
+    // Negative numbers reach one further than positive ones, so the value is built up negated. A digit that counts stands
+    // before the zeros, so however many they are, they soon do not fit.
+    let negated = digits
+        .chain(std::iter::repeat_n(0, zeros))
+        .try_fold(0i64, |value, digit| value.checked_mul(10)?.checked_sub(digit))
+        .ok_or_else(too_large)?;
+    if parts.negative { Ok(negated) } else { negated.checked_neg().ok_or_else(too_large) }
+}
+
+/// How many decimals a valid number of JSON has; as many as it is written with, if it has no exponent.
+pub(super) fn decimals(text: &str) -> u64 {
+    let parts = Parts::of(text);
+    if text.contains(['e', 'E']) { u64::try_from(parts.decimals).unwrap_or(0) } else { parts.fraction.len() as u64 }
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str) -> Self {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let (whole, fraction) = (whole.as_bytes(), fraction.as_bytes());
+        let all = whole.len() + fraction.len();
+        let zeros = fraction.iter().rev().chain(whole.iter().rev()).take_while(|&&digit| digit == b'0').count();
+        let decimals = (fraction.len() as i64 - zeros as i64).saturating_sub(saturating(exponent));
+        let decimals = if zeros == all { 0 } else { decimals };
+        Self { negative, whole, fraction, decimals, digits: all - zeros }
+    }
+
+    /// The digits without zeros at either end.
+    fn significant(&self) -> impl Iterator<Item = i64> + 'a {
+        let digits = self.whole.iter().chain(self.fraction).take(self.digits);
+        digits.skip_while(|&&digit| digit == b'0').map(|&digit| i64::from(digit - b'0'))
+    }
+}
+
+/// An exponent, or the nearest that 64 bits hold.
+fn saturating(exponent: &str) -> i64 {
+    let (negative, digits) = match exponent.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
+    };
+    let value = digits
+        .iter()
+        .fold(0i64, |value, &digit| value.saturating_mul(10).saturating_add(i64::from(digit.wrapping_sub(b'0'))));
+    if negative { -value } else { value }
+}
+
+/// Reads numbers of up to seven bytes with exactly as many decimals as their column, as nearly all are, without a branch
+/// that depends on the number.
+pub(super) struct ShortNumber {
+    scale: u8,
+    /// Of eight bytes of which the last ones are the number: those before the point, and those behind it.
+    whole: u64,
+    decimals: u64,
+    /// How many bits lie before the point.
+    point: u32,
+}
+
+impl ShortNumber {
+    /// The longest number, in bytes.
+    const LONGEST: u8 = 7;
+
+    pub(super) fn new(scale: u8) -> Self {
+        let bytes = |count: u8| u64::MAX.checked_shr(64 - 8 * u32::from(count)).unwrap_or(0);
+        // At larger scales no number is short.
+        let point = if scale == 0 { 8 } else { Self::LONGEST.saturating_sub(scale) };
+        Self { scale, whole: bytes(point), decimals: !bytes((point + 1).min(8)), point: 8 * u32::from(point) }
+    }
+
+    /// The number that the text begins with, and its length, if it is short and `end` stands behind it.
+    #[inline]
+    pub(super) fn read(&self, text: &[u8], end: u8) -> Option<(i64, usize)> {
+        const ONES: u64 = u64::from_le_bytes([1; 8]);
+        const ZEROS: u64 = ONES * b'0' as u64;
+        let word = u64::from_le_bytes(*text.first_chunk::<8>()?);
+        let differences = word ^ (ONES * u64::from(end));
+        // The lowest set bit marks the first byte that is `end`.
+        let ends = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
+        let bits = ends.trailing_zeros() & !7;
+        let negative = word as u8 == b'-';
+        let first = (word >> (8 * u32::from(negative))) as u8;
+        let point = if self.scale == 0 { 0 } else { 1 + i64::from(self.scale) };
+        let whole = i64::from(bits / 8) - i64::from(negative) - point;
+        if ends == 0 || whole < 1 || (whole > 1 && first == b'0') || self.scale > 5 {
+            return None;
+        }
+        // At the end of eight bytes, with zeros for the sign and before it.
+        let unsigned = word ^ (u64::from(negative) * u64::from(b'-' ^ b'0'));
+        let aligned = (unsigned << (64 - bits)) | (ZEROS >> bits);
+        let digits = if self.scale == 0 {
+            aligned
+        } else {
+            if (aligned >> self.point) as u8 != b'.' {
+                return None;
+            }
+            (aligned & self.decimals) | ((aligned & self.whole) << 8) | u64::from(b'0')
+        };
+        let nibbles = ONES * 0xF0;
+        if digits & nibbles != ZEROS || digits.wrapping_add(ONES * 6) & nibbles != ZEROS {
+            return None;
+        }
+        let number = i64::from(eight_digits(digits - ZEROS));
+        Some((if negative { -number } else { number }, bits as usize / 8))
+    }
+}
+
+/// The number of which the bytes are the digits, the first one the lowest byte.
+#[inline]
+fn eight_digits(digits: u64) -> u32 {
+    const PAIRS: u64 = 0x0000_00FF_0000_00FF;
+    // Neighbours are put together: digits to pairs, then pairs to fours and fours to all, each at its weight.
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let outer = (pairs & PAIRS).wrapping_mul(100 + (1_000_000 << 32));
+    let inner = ((pairs >> 16) & PAIRS).wrapping_mul(1 + (10_000 << 32));
+    (outer.wrapping_add(inner) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::decimal;
+    use proptest::prelude::*;
+
+    #[test]
+    fn exact_numbers_in_every_form() {
+        for (text, scale, value) in [
+            ("12.3", 1, 123),
+            ("-12.30", 1, -123),
+            ("123e-1", 1, 123),
+            ("1e1", 1, 100),
+            ("1E+1", 0, 10),
+            ("0.00123e4", 1, 123),
+            ("1.50", 1, 15),
+            ("100e-2", 0, 1),
+            ("-0", 1, 0),
+            ("-0.000", 1, 0),
+            ("0e999999999999999999999", 1, 0),
+            ("0.0e-99999999999999999999999", 18, 0),
+            ("9223372036854775807", 0, i64::MAX),
+            ("-9223372036854775808", 0, i64::MIN),
+            ("-9.223372036854775808e18", 0, i64::MIN),
+            ("0.000000000000000001", 18, 1),
+        ] {
+            assert_eq!(parse(text, scale), Ok(value), "{text}");
+        }
+        assert_eq!(parse(&format!("1{}e-5000", "0".repeat(5000)), 0), Ok(1));
+        assert_eq!(parse(&format!("0.{}1e5001", "0".repeat(5000)), 0), Ok(1));
+    }
+
+    #[test]
+    fn others_are_refused() {
+        for (text, scale) in [("1.23", 1), ("1e-2", 1), ("0.5", 0), ("1e-99999999999999999999", 18)] {
+            assert!(matches!(parse(text, scale), Err(RowFault::TooManyDecimals { .. })), "{text}");
+        }
+        for (text, scale) in
+            [("9223372036854775808", 0), ("-922337203685477580.9", 1), ("1e19", 0), ("1e99999999999999999999", 0)]
+        {
+            assert!(matches!(parse(text, scale), Err(RowFault::NumberTooLarge(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_counted_as_they_are_written() {
+        let cases = [("1", 0), ("1.50", 2), ("1e1", 0), ("1.5e-3", 4), ("10e-1", 0), ("-0.000", 3), ("1e-99", 99)];
+        for (text, expected) in cases {
+            assert_eq!(decimals(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn short_numbers_are_exactly_so() {
+        for (text, scale, number) in [
+            ("-12.3,", 1, Some(-123)),
+            ("0.0}", 1, None),
+            ("0.0,", 1, Some(0)),
+            ("-0.0,", 1, Some(0)),
+            ("1234567,", 0, Some(1_234_567)),
+            ("12345678,", 0, None),
+            ("1.50000,", 5, Some(150_000)),
+            ("1.500000,", 6, None),
+            ("1.50,", 1, None),
+            ("12,", 1, None),
+            ("01.0,", 1, None),
+            ("-01.0,", 1, None),
+            (".5,", 1, None),
+            ("-.5,", 1, None),
+            ("1.,", 1, None),
+            ("-,", 0, None),
+            (",", 0, None),
+            ("--1,", 0, None),
+            ("1-2,", 0, None),
+            ("1.2.3,", 1, None),
+            ("1:3.4,", 1, None),
+            ("1.:,", 1, None),
+            ("+1.0,", 1, None),
+            ("1e1,", 0, None),
+        ] {
+            let found = ShortNumber::new(scale).read(format!("{text}        ").as_bytes(), b',');
+            assert_eq!(found, number.map(|number| (number, text.len() - 1)), "{text} at scale {scale}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn short_numbers_are_numbers(text in "[-.0-9]{1,7}", tail in "[,}a0 -9]{8}", scale in 0u8..=18) {
+            let line = format!("{text},{tail}");
+            if let Some((number, length)) = ShortNumber::new(scale).read(line.as_bytes(), b',') {
+                prop_assert_eq!(length, text.len());
+                prop_assert!(serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok());
+                prop_assert_eq!(parse(&text, scale), Ok(number));
+            }
+        }
+
+        #[test]
+        fn usual_numbers_are_short(value in -99_999i64..=99_999, scale in 0u8..=4) {
+            let text = decimal::to_string(i128::from(value), scale);
+            let line = format!("{text}}}       ");
+            prop_assert_eq!(ShortNumber::new(scale).read(line.as_bytes(), b'}'), Some((value, text.len())));
+        }
+
+        #[test]
+        fn what_decimals_write_comes_back(value: i64, scale in 0u8..=18, zeros in 0usize..4, shift in 0i32..30) {
+            let text = decimal::to_string(i128::from(value), scale);
+            prop_assert_eq!(parse(&text, scale), Ok(value));
+            let point = if scale == 0 && zeros > 0 { "." } else { "" };
+            prop_assert_eq!(parse(&format!("{text}{point}{}", "0".repeat(zeros)), scale), Ok(value));
+            prop_assert_eq!(parse(&format!("{value}e-{scale}"), scale), Ok(value));
+            let shifted = format!("{value}{}e-{}", "0".repeat(shift as usize), i32::from(scale) + shift);
+            prop_assert_eq!(parse(&shifted, scale), Ok(value));
+        }
+
+        #[test]
+        fn a_number_has_as_many_decimals_as_it_needs(value: i64, exponent in -18i32..=0) {
+            let text = format!("{value}e{exponent}");
+            let needed = decimals(&text) as u8;
+            prop_assert!(parse(&text, needed).is_ok() || needed < 18);
+            if needed > 0 {
+                let refused = matches!(parse(&text, needed - 1), Err(RowFault::TooManyDecimals { .. }));
+                prop_assert!(refused);
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! One row by the schema, checked in full: the definition of what a row is, and of what is wrong with one that is not.
+//!
+//! `serde_json` reads the object. It hands each value over as it stands in the line, so that numbers stay exact and strings
+//! without escapes are borrowed.
+
+use super::number;
+use crate::text::{BadRow, LONGEST_LINE};
+use brc_core::{DataType, RowFault, Schema};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Deserializer, error::Category};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The value of one column of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value<'a> {
+    Text(Cow<'a, str>),
+    Number(i64),
+}
+
+/// Reads a row, without its line end, into one value for each column.
+pub(super) fn parse<'a>(line: &'a [u8], schema: &Schema, values: &mut Vec<Option<Value<'a>>>) -> Result<(), BadRow> {
+    let fields = schema.fields();
+    values.clear();
+    values.resize(fields.len(), None);
+    let mut expected = 0;
+    let column_of = |key: &str| {
+        let in_order = fields.get(expected).is_some_and(|field| field.name == key);
+        let column = if in_order { Some(expected) } else { schema.index_of(key) };
+        let unknown = || BadRow { column: None, fault: RowFault::UnknownColumn(RowFault::quote(key.as_bytes())) };
+        let column = column.ok_or_else(unknown)?;
+        expected = column + 1;
+        Ok(column)
+    };
+    members(line, column_of, |column, raw| {
+        let bad = |fault| BadRow { column: Some(column), fault };
+        let (Some(place), Some(field)) = (values.get_mut(column), fields.get(column)) else { return Ok(()) };
+        if place.is_some() {
+            return Err(bad(RowFault::DuplicateColumn));
+        }
+        *place = Some(value(raw, field.data_type).map_err(bad)?);
+        Ok(())
+    })?;
+    match values.iter().position(Option::is_none) {
+        Some(column) => Err(BadRow { column: Some(column), fault: RowFault::MissingColumn }),
+        None => Ok(()),
+    }
+}
+
+fn value(raw: &RawValue, data_type: DataType) -> Result<Value<'_>, RowFault> {
+    match (Kind::of(raw), data_type) {
+        (Kind::Number, DataType::Decimal { scale }) => number::parse(raw.get(), scale).map(Value::Number),
+        (Kind::String, DataType::String) => string(raw).map(Value::Text),
+        (kind, expected) => Err(RowFault::WrongType { found: kind.name(), expected }),
+    }
+}
+
+/// The string that a string of JSON stands for.
+fn string(raw: &RawValue) -> Result<Cow<'_, str>, RowFault> {
+    let quoted = raw.get();
+    match quoted.get(1..quoted.len() - 1) {
+        Some(text) if !text.contains('\\') => Ok(Cow::Borrowed(text)),
+        // Only now the escapes are looked at: half of a surrogate pair may be among them.
+        _ => match serde_json::from_str(quoted) {
+            Ok(text) => Ok(Cow::Owned(text)),
+            Err(error) => Err(RowFault::MalformedString(reason(&error))),
+        },
+    }
+}
+
+/// What a value of JSON is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    String,
+    Number,
+    Null,
+    Boolean,
+    Array,
+    Object,
+}
+
+impl Kind {
+    pub(super) fn of(raw: &RawValue) -> Self {
+        match raw.get().as_bytes().first() {
+            Some(b'"') => Self::String,
+            Some(b'n') => Self::Null,
+            Some(b't' | b'f') => Self::Boolean,
+            Some(b'[') => Self::Array,
+            Some(b'{') => Self::Object,
+            _ => Self::Number,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Number => "a number",
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// Reads the object of a line: `column_of` tells what column a key means, `value` takes the value that follows.
+///
+/// # Errors
+/// What these two return, or what is wrong with the object.
+pub(super) fn members<'a>(
+    line: &'a [u8],
+    column_of: impl FnMut(&str) -> Result<usize, BadRow>,
+    value: impl FnMut(usize, &'a RawValue) -> Result<(), BadRow>,
+) -> Result<(), BadRow> {
+    let whole = |fault| Err(BadRow { column: None, fault });
+    if line.len() > LONGEST_LINE {
+        return whole(RowFault::LineTooLong(LONGEST_LINE));
+    }
+    match line.iter().find(|byte| !is_space(**byte)) {
+        None => return whole(RowFault::EmptyLine),
+        Some(b'{') => {}
+        Some(_) => return whole(RowFault::NoObject),
+    }
+    let (mut bad, mut column) = (None, None);
+    let object = Members { column_of, value, bad: &mut bad, column: &mut column };
+    let mut deserializer = Deserializer::from_slice(line);
+    let outcome = object.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(error) => Err(bad.unwrap_or_else(|| BadRow { column, fault: malformed(&error) })),
+    }
+}
+
+/// Whether a byte is a space between the tokens of JSON.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+fn malformed(error: &serde_json::Error) -> RowFault {
+    if error.classify() == Category::Eof {
+        return RowFault::ObjectNotEnded;
+    }
+    RowFault::MalformedJson { reason: reason(error), at: error.column() }
+}
+
+/// What is wrong, without the place: the line is always the first.
+fn reason(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or(&message).to_owned()
+}
+
+/// Takes the members of an object, and notes what is wrong with them.
+struct Members<'m, C, V> {
+    column_of: C,
+    value: V,
+    bad: &'m mut Option<BadRow>,
+    /// The column of the value that is being read.
+    column: &'m mut Option<usize>,
+}
+
+impl<'de, C, V> DeserializeSeed<'de> for Members<'_, C, V>
+where
+    C: FnMut(&str) -> Result<usize, BadRow>,
+    V: FnMut(usize, &'de RawValue) -> Result<(), BadRow>,
+{
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, C, V> Visitor<'de> for Members<'_, C, V>
+where
+    C: FnMut(&str) -> Result<usize, BadRow>,
+    V: FnMut(usize, &'de RawValue) -> Result<(), BadRow>,
+{
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(column) = map.next_key_seed(Key(&mut self.column_of))? {
+            let outcome = match column {
+                Ok(column) => {
+                    *self.column = Some(column);
+                    let raw = map.next_value()?;
+                    *self.column = None;
+                    (self.value)(column, raw)
+                }
+                Err(bad) => {
+                    // A line that is no JSON at all is called so.
+                    map.next_value::<IgnoredAny>()?;
+                    Err(bad)
+                }
+            };
+            if let Err(bad) = outcome {
+                *self.bad = Some(bad);
+                return Err(A::Error::custom("a bad row"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks a key up without a copy of it.
+struct Key<'m, C>(&'m mut C);
+
+impl<'de, C: FnMut(&str) -> Result<usize, BadRow>> DeserializeSeed<'de> for Key<'_, C> {
+    type Value = Result<usize, BadRow>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<C: FnMut(&str) -> Result<usize, BadRow>> Visitor<'_> for Key<'_, C> {
+    type Value = Result<usize, BadRow>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok((self.0)(key))
+    }
+}

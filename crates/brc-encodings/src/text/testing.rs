@@ -1,0 +1,154 @@
+//! What tests of text encodings share: reading tables back, and what must come of it.
+
+#![allow(clippy::unwrap_used)]
+
+use super::{BadRow, strip_carriage_return};
+use crate::encoding::{Encoding, OpenOptions};
+use crate::input::{Input, Source};
+use brc_core::{Batch, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Worker, batch, scan};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// Rows as text.
+pub(crate) type Rows = Vec<Vec<String>>;
+
+struct Gather<'a> {
+    splits: &'a Mutex<BTreeMap<u64, (Rows, Scanned)>>,
+    rows: Rows,
+}
+
+impl Worker for Gather<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
+        self.splits.lock().unwrap().insert(split.index, (std::mem::take(&mut self.rows), scanned));
+        Ok(())
+    }
+}
+
+impl Sink for Gather<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        for row in 0..batch.rows {
+            let value = |column: &brc_core::Column<'_>| match column {
+                brc_core::Column::Values(values) => values.get(row).to_string(),
+                _ => {
+                    let mut codes = Vec::new();
+                    assert!(batch::codes_of(column, &mut codes));
+                    column.dictionary().unwrap().get(codes[row]).escape_ascii().to_string()
+                }
+            };
+            self.rows.push(batch.columns.iter().map(value).collect());
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!()
+    }
+}
+
+/// Gives its bytes in portions of a few, as a pipe may.
+struct Drip(Vec<u8>, usize);
+
+impl Read for Drip {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..count].copy_from_slice(&self.0[..count]);
+        self.0.drain(..count);
+        Ok(count)
+    }
+}
+
+pub(crate) fn file(text: &[u8]) -> Input {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(text).unwrap();
+    Input::from_file(PathBuf::from("test"), file).unwrap()
+}
+
+/// A stream that gives its bytes in portions of that size.
+pub(crate) fn stream(text: &[u8], portion: usize) -> Input {
+    let drip = Drip(text.to_vec(), portion);
+    Input { path: PathBuf::from("-"), prefix: Vec::new(), source: Source::Stream(Box::new(drip)), compression: None }
+}
+
+/// All rows in order, and the lines and bytes of the rejects.
+pub(crate) type Outcome = std::result::Result<(Rows, Vec<(u64, u64, Vec<u8>)>), String>;
+
+pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions, threads: usize) -> Outcome {
+    let table = encoding.open(input, options).map_err(|error| error.to_string())?;
+    let splits = Mutex::default();
+    let everything = ScanOptions::everything(table.schema());
+    let gather = || Gather { splits: &splits, rows: Vec::new() };
+    scan(table.as_ref(), &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
+    let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), 0);
+    for (split_rows, scanned) in splits.into_inner().unwrap().into_values() {
+        assert_eq!(split_rows.len() as u64, scanned.rows);
+        rows.extend(split_rows);
+        let place =
+            |reject: brc_core::Reject<'_>| (lines + reject.line_in_split + 1, reject.byte, reject.text.to_vec());
+        rejects.extend(scanned.rejects.iter().map(place));
+        lines += scanned.all_rows();
+    }
+    Ok((rows, rejects))
+}
+
+/// The same by the definition of what a line is.
+pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
+    let (mut rows, mut rejects, mut byte) = (Vec::new(), Vec::new(), 0);
+    for (index, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let place = (index as u64 + 1, byte);
+        byte += line.len() as u64;
+        let line = line.strip_suffix(b"\n").map_or(line, strip_carriage_return);
+        match parse(line) {
+            Ok(row) => rows.push(row),
+            Err(_) if keep_rejects => rejects.push((place.0, place.1, line.to_vec())),
+            Err(bad) => return Err(format!("line {}, byte {}: {}", place.0, place.1, bad.fault)),
+        }
+    }
+    Ok((rows, rejects))
+}
+
+/// Reads a line into its values.
+pub(crate) type Parse = fn(&[u8]) -> std::result::Result<Vec<String>, BadRow>;
+
+pub(crate) fn options(schema: &Schema, split_bytes: u64, keep_rejects: bool) -> OpenOptions {
+    OpenOptions {
+        row_group_bytes: Some(split_bytes),
+        keep_rejects,
+        schema: Some(schema.clone()),
+        ..OpenOptions::default()
+    }
+}
+
+pub(crate) fn same(found: Outcome, expected: &Outcome, context: &str) {
+    match (found, expected) {
+        (Err(found), Err(expected)) => {
+            // The message names the column, too.
+            let parts: Vec<_> = expected.splitn(3, ": ").collect();
+            assert!(parts.iter().all(|part| found.contains(part)), "{context}: {found} is not {expected}");
+        }
+        (found, expected) => assert_eq!(&found, expected, "{context}"),
+    }
+}
+
+/// Every split size, from files and streams, gives what the definition says.
+pub(crate) fn sweep(
+    encoding: &dyn Encoding,
+    schema: &Schema,
+    parse: Parse,
+    text: &[u8],
+    keep_rejects: bool,
+    sizes: impl Iterator<Item = u64>,
+) {
+    let expected = oracle(text, keep_rejects, parse);
+    for size in sizes {
+        let options = options(schema, size, keep_rejects);
+        let context = || format!("splits of {size} of {:?}", text.escape_ascii().to_string());
+        same(read(encoding, file(text), &options, 1), &expected, &context());
+        same(read(encoding, stream(text, 1 + size as usize % 7), &options, 1), &expected, &context());
+    }
+}
