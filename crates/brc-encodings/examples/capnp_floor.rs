@@ -132,9 +132,9 @@ fn encode(rows: &Rows, packed: bool) -> capnp::Result<Vec<u8>> {
             list.copy_from_slice(values);
         }
         if packed {
-            serialize_packed::write_message(&mut out, &message)?
+            serialize_packed::write_message(&mut out, &message)?;
         } else {
-            serialize::write_message(&mut out, &message)?
+            serialize::write_message(&mut out, &message)?;
         }
     }
     Ok(out)

@@ -5,10 +5,13 @@
 
 #![forbid(unsafe_code)]
 
+mod arrow;
 mod bincode;
 mod buren;
 mod capnp;
+mod cbor;
 pub mod chunks;
+mod columnar;
 mod compressed;
 pub mod convert;
 mod csv;
@@ -19,8 +22,12 @@ pub mod encoding;
 mod frames;
 pub mod input;
 mod json;
+mod msgpack;
+mod narrow;
 pub mod ordered;
 pub mod output;
+mod parquet;
+mod protobuf;
 mod registry;
 pub mod rejects;
 mod text;

@@ -4,7 +4,7 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{bincode, buren, capnp, csv, json};
+use crate::{arrow, bincode, buren, capnp, cbor, csv, json, msgpack, parquet, protobuf};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
@@ -13,9 +13,14 @@ use std::path::Path;
 /// has no NUL byte, comes last.
 pub static ENCODINGS: &[&dyn Encoding] = &[
     &buren::Buren,
+    &parquet::Parquet,
+    &arrow::Arrow,
     &Framed(&capnp::CAPNP),
     &Framed(&capnp::CAPNP_PACKED),
+    &Framed(&protobuf::Protobuf),
     &Framed(&bincode::Bincode),
+    &Framed(&msgpack::MsgPack),
+    &Framed(&cbor::Cbor),
     &json::Json,
     &csv::Csv,
 ];
@@ -71,6 +76,8 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         // Damaged first bytes, or none: the encoding itself knows best what is wrong with them.
         (Some(named), _) if input.prefix.is_empty() => Ok(named),
         (Some(named), None) => Ok(named),
+        // Rows without a header may by chance look like text.
+        (Some(named), Some(seen)) if named.may_lack_header() && !seen.detects_damage() => Ok(named),
         // Any text looks like csv, also one of another kind that begins with a bad row.
         (Some(named), Some(seen)) if !named.detects_damage() && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => {

@@ -4,16 +4,17 @@
 //! bytes, as nearly all are, is its own key. The key of a longer one is a digest of it, so what is found is compared with
 //! the dictionary once more. Names that have no key, or no place in the table, go to a second table.
 
+mod fronts;
 mod hash;
 mod others;
 mod table;
 
 use crate::cpu::Level;
 use brc_core::Dictionary;
+use hash::HashKind;
 pub(crate) use hash::Key;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use hash::aes;
-use hash::{HashKind, prefix_key};
 use others::OtherNames;
 pub(crate) use table::{KeyTable, Slot};
 
@@ -59,18 +60,6 @@ impl Interner {
         }
     }
 
-    /// The code of the first `length` bytes of a text, if they are a name that was seen before. Faster than
-    /// [`Interner::get`] where the text goes on behind a short name: nothing depends on its length.
-    ///
-    /// # Panics
-    /// If the text is shorter than that.
-    #[inline]
-    #[must_use]
-    pub fn get_prefix(&self, text: &[u8], length: usize) -> Option<u32> {
-        let code = prefix_key(text, length).and_then(|key| self.table.get(&key));
-        code.or_else(|| self.get(&text[..length]))
-    }
-
     /// The code of a name; a new one if it was never seen.
     pub fn intern(&mut self, name: &[u8]) -> u32 {
         if let Some(code) = self.get(name) {
@@ -111,6 +100,27 @@ pub(crate) mod tests {
         }
         assert_eq!(interner.get(b"never seen"), None);
         assert_eq!(interner.get_prefix(b"never seen, and more of it", 10), None);
+        check_all(level, names);
+    }
+
+    /// Names that lie close together, with few bytes behind the last of them.
+    fn check_all(level: Level, names: &[Vec<u8>]) {
+        let mut interner = Interner::new(level);
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for name in names.iter().chain(names) {
+            bytes.push(PADDING);
+            places.push(bytes.len()..bytes.len() + name.len());
+            bytes.extend_from_slice(name);
+        }
+        let mut codes = vec![7];
+        interner.intern_all(&bytes, &places, &mut codes);
+        assert_eq!(codes.len(), places.len() + 1);
+        let mut other = Interner::new(level);
+        for (place, &code) in places.into_iter().zip(&codes[1..]) {
+            assert_eq!(other.intern(&bytes[place]), code);
+        }
+        assert_eq!(interner.dictionary(), other.dictionary());
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl Messages {
         let all = *bytes;
         let table = Table::read(form, bytes)?;
         let length = table.bytes.len() + table.segment_words * WORD;
-        let mut message = if form == Form::Plain && all.as_ptr().addr() % WORD == 0 {
+        let mut message = if form == Form::Plain && all.as_ptr().addr().is_multiple_of(WORD) {
             packing::take(bytes, table.segment_words * WORD)?;
             &all[..length]
         } else {

@@ -2,7 +2,7 @@ use super::*;
 use crate::text::testing::{self, Outcome, file, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Progress, Scanned, Sink, Split, Statistics, Summary, Worker, scan};
+use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker, scan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,22 +19,6 @@ fn parse(line: &[u8]) -> std::result::Result<Vec<String>, BadRow> {
 
 fn read(input: Input, options: &OpenOptions, threads: usize) -> Outcome {
     testing::read(&Csv, input, options, threads)
-}
-
-fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
-    testing::oracle(text, keep_rejects, parse)
-}
-
-fn options(split_bytes: u64, keep_rejects: bool) -> OpenOptions {
-    testing::options(&Schema::one_brc(), split_bytes, keep_rejects)
-}
-
-fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
-    let expected = oracle(text, keep_rejects);
-    for size in sizes {
-        testing::sweep(&Csv, &Schema::one_brc(), parse, text, keep_rejects, std::iter::once(size));
-        check_added_up(file(text), &options(size, keep_rejects), 2, &expected);
-    }
 }
 
 /// Takes the statistics of rows that the scan adds up.
@@ -90,6 +74,23 @@ fn check_added_up(input: Input, options: &OpenOptions, threads: usize, expected:
     }
     assert_eq!(names, expected);
     assert_eq!(workers.iter().map(|worker| worker.rows).sum::<u64>(), rows.len() as u64);
+}
+
+fn oracle(text: &[u8], keep_rejects: bool) -> Outcome {
+    testing::oracle(text, keep_rejects, parse)
+}
+
+fn options(split_bytes: u64, keep_rejects: bool) -> OpenOptions {
+    testing::options(&Schema::one_brc(), split_bytes, keep_rejects)
+}
+
+fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
+    let sizes: Vec<u64> = sizes.collect();
+    testing::sweep(&Csv, &Schema::one_brc(), parse, text, keep_rejects, sizes.iter().copied());
+    let expected = oracle(text, keep_rejects);
+    for size in sizes {
+        check_added_up(file(text), &options(size, keep_rejects), 2, &expected);
+    }
 }
 
 const TEXTS: &[&[u8]] = &[

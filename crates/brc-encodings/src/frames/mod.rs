@@ -16,6 +16,8 @@ mod decoder;
 mod encoder;
 mod encoding;
 mod file;
+mod forms;
+mod numbers;
 mod scanner;
 mod stream;
 mod table;
@@ -27,9 +29,11 @@ use crate::delivery::Delivery;
 use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 
-pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader};
+pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, take_text};
 pub(crate) use encoder::{RowEncoder, RowWriter, codes_of};
 pub(crate) use encoding::Framed;
+pub(crate) use forms::{Form, take_integer};
+use numbers::Numbers;
 
 /// The version of the files that are written.
 pub(crate) const VERSION: u32 = 1;
@@ -100,6 +104,13 @@ impl FrameHeader {
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let header = Self { length: number(0), rows: number(4), checksum: number(8) };
         (number(12) == header.own_checksum()).then_some(header)
+    }
+}
+
+/// For what is written to memory, which cannot fail.
+pub(crate) fn written<T, E>(outcome: Result<T, E>) {
+    if outcome.is_err() {
+        unreachable!("memory was not written");
     }
 }
 

@@ -58,6 +58,7 @@ impl HashKind {
         }
     }
 
+    #[inline]
     pub(super) fn hash(self, key: &Key) -> u32 {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -71,27 +72,6 @@ impl HashKind {
             }
         }
     }
-}
-
-/// The key of the first `length` bytes of a text that is longer than any short name, if they are one.
-#[inline]
-pub(super) fn prefix_key(text: &[u8], length: usize) -> Option<Key> {
-    const PADDED: u128 = u128::from_le_bytes([PADDING; SHORT]);
-    const ONES: u128 = u128::from_le_bytes([1; SHORT]);
-    let first = u128::from_le_bytes(*text.first_chunk::<SHORT>()?);
-    // What starts with a 0 may look like a digest.
-    if length == 0 || length > SHORT || first as u8 == 0 {
-        return None;
-    }
-    let behind = (u128::MAX << 1) << (8 * length as u32 - 1);
-    // Any set bit below `behind` says that the name contains padding, though not always where.
-    let differences = first ^ PADDED;
-    let paddings = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
-    if paddings & !behind != 0 {
-        return None;
-    }
-    let padded = (first & !behind) | (PADDED & behind);
-    Some([padded as u64, (padded >> 64) as u64])
 }
 
 fn words(bytes: &[u8; 16]) -> Key {
@@ -132,7 +112,7 @@ pub(crate) mod aes {
     /// # Safety
     /// The processor has AES instructions.
     #[target_feature(enable = "aes")]
-    pub(super) unsafe fn hash(key: &Key) -> u32 {
+    pub(in crate::interner) unsafe fn hash(key: &Key) -> u32 {
         let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
         // SAFETY: a key is sixteen readable bytes.
         let key = unsafe { _mm_loadu_si128(key.as_ptr().cast()) };

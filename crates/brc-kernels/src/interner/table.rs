@@ -82,21 +82,28 @@ impl KeyTable {
         if self.few.is_some() { places / 2 } else { places / 8 * 5 }
     }
 
+    #[inline]
     fn group(&self, hash: u32) -> usize {
         (hash >> (32 - self.displacements.len().trailing_zeros())) as usize
     }
 
     /// The slot of a name. Behind the slot that is always free; kernels compute the same.
+    #[inline]
     fn home(&self, hash: u32, displacement: u32) -> usize {
         let place = hash.wrapping_add((hash >> 16).wrapping_mul(displacement));
         (place as usize & ((1 << self.bits) - 1)) + 1
     }
 
+    /// The slot in which a key of that hash lies, if it does.
+    #[inline]
+    pub(super) fn place_of(&self, hash: u32) -> usize {
+        self.home(hash, self.displacements[self.group(hash)])
+    }
+
     /// The slot in which a name lies, if it does.
     #[inline]
     pub(crate) fn find(&self, key: &Key) -> Option<usize> {
-        let hash = self.hash.hash(key);
-        let home = self.home(hash, self.displacements[self.group(hash)]);
+        let home = self.place_of(self.hash.hash(key));
         (self.slots[home].key == *key).then_some(home)
     }
 

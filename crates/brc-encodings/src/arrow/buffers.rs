@@ -1,0 +1,161 @@
+//! The bytes of one column of a record batch, where they can be used as they lie.
+
+use super::codec::Codec;
+use super::types::Stored;
+use crate::columnar::Fault;
+use crate::input::read_full_at;
+use arrow_buffer::MutableBuffer;
+use brc_core::Error;
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The most bytes that one compressed byte can stand for, whatever the compression.
+const LARGEST_RATIO: usize = 1 << 15;
+
+/// The buffers of one column, in memory. They are aligned for every type of numbers.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    buffers: Vec<MutableBuffer>,
+    packed: Vec<u8>,
+    pub(super) cost: Cost,
+}
+
+/// What reading took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cost {
+    pub(super) bytes: u64,
+    pub(super) read_time: Duration,
+    pub(super) decompress_time: Duration,
+}
+
+/// Why buffers could not be read.
+pub(super) enum ReadError {
+    Io(Error),
+    Fault(Fault),
+}
+
+impl From<Fault> for ReadError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl ReadError {
+    pub(super) fn at(self, path: &Path, place: &str) -> Error {
+        match self {
+            Self::Io(error) => error,
+            Self::Fault(fault) => fault.at(path, place),
+        }
+    }
+}
+
+impl Buffers {
+    /// Reads the buffers that are at these places of a file and decompresses them; `checksum` is that of the first.
+    pub(super) fn read(
+        &mut self,
+        path: &Path,
+        file: &File,
+        places: &[Range<u64>],
+        codec: Option<Codec>,
+        checksum: Option<u32>,
+    ) -> Result<(), ReadError> {
+        self.buffers.resize_with(places.len(), MutableBuffer::default);
+        for (index, place) in places.iter().enumerate() {
+            let length = usize::try_from(place.end - place.start).map_err(|_| too_long())?;
+            let begun = Instant::now();
+            let stored = match codec {
+                None => sized(&mut self.buffers[index], length),
+                Some(_) => {
+                    self.packed.resize(length, 0);
+                    self.packed.as_mut_slice()
+                }
+            };
+            let read = read_full_at(file, stored, place.start).map_err(Error::io(path, "read"));
+            self.cost.bytes += length as u64;
+            self.cost.read_time += begun.elapsed();
+            if read.map_err(ReadError::Io)? != length {
+                return Err(Fault::corrupt("the file ends within it").into());
+            }
+            if index == 0 && checksum.is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(stored)) {
+                return Err(Fault::corrupt("its checksum does not match").into());
+            }
+            if let Some(codec) = codec {
+                let begun = Instant::now();
+                decompress(codec, &self.packed, &mut self.buffers[index])?;
+                self.cost.decompress_time += begun.elapsed();
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the first buffer has what `rows` rows need, and leaves nothing behind that.
+    pub(super) fn check(&mut self, stored: Stored, rows: usize) -> Result<(), Fault> {
+        let (width, more) = match stored {
+            Stored::Integers(width) => (width.bytes(), 0),
+            Stored::Wide | Stored::Views => (16, 0),
+            // Each string begins where the one before it ends.
+            Stored::Strings => (4, usize::from(rows > 0)),
+            Stored::LongStrings => (8, usize::from(rows > 0)),
+        };
+        let needed = rows.checked_add(more).and_then(|values| values.checked_mul(width));
+        match (needed, self.buffers.first_mut()) {
+            (Some(needed), Some(buffer)) if needed <= buffer.len() => {
+                buffer.truncate(needed);
+                Ok(())
+            }
+            _ => Err(Fault::corrupt("a buffer is shorter than its rows")),
+        }
+    }
+
+    /// The bytes of a buffer.
+    pub(super) fn bytes(&self, index: usize) -> &[u8] {
+        self.buffers.get(index).map_or(&[], MutableBuffer::as_slice)
+    }
+
+    /// Some values of the first buffer, if they were [checked](Self::check) to be there.
+    pub(super) fn values<T: arrow_buffer::ArrowNativeType>(&self, range: Range<usize>) -> &[T] {
+        // The library panics where the last value is not whole.
+        let Some(buffer) = self.buffers.first().filter(|buffer| buffer.len().is_multiple_of(size_of::<T>())) else {
+            return &[];
+        };
+        buffer.typed_data().get(range).unwrap_or_default()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.buffers.len()
+    }
+}
+
+fn too_long() -> Fault {
+    Fault::unsupported("a buffer is too long for this machine")
+}
+
+fn sized(buffer: &mut MutableBuffer, length: usize) -> &mut [u8] {
+    if buffer.capacity() < length {
+        // Fresh memory is zero already; growing would write and copy it.
+        *buffer = MutableBuffer::from_len_zeroed(length);
+    } else {
+        buffer.resize(length, 0);
+    }
+    buffer.as_slice_mut()
+}
+
+fn decompress(codec: Codec, stored: &[u8], out: &mut MutableBuffer) -> Result<(), Fault> {
+    // An empty buffer may be stored without a length.
+    if stored.is_empty() {
+        out.clear();
+        return Ok(());
+    }
+    let (length, is_packed, bytes) = Codec::length(stored)?;
+    if length / LARGEST_RATIO > stored.len() {
+        return Err(Fault::corrupt("a compressed buffer stands for more than it can"));
+    }
+    let out = sized(out, length);
+    if is_packed {
+        return codec.decompress(bytes, out);
+    }
+    out.copy_from_slice(bytes);
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! Encodes the rows of a part as record batches, for one worker.
+//!
+//! A file has one dictionary for each column, and a code must mean the same in all of it. Which code a value gets depends
+//! on the order of the parts alone: the writer gives it when the part's turn comes. But codes that were given once stay,
+//! so a worker whose values all have codes already puts these in at once. Only parts with new values are finished by the
+//! writer itself, and what comes out is the same either way.
+
+use super::codec::Codec;
+use super::messages::{self, padding};
+use crate::columnar::has_digits;
+use crate::columnar::part_rows::{PartRows, Rows};
+use brc_core::{Batch, DataType, Dictionary, Error, Field, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_kernels::interner::Interner;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Rows of a record batch: few enough for a reader's caches.
+const BATCH_ROWS: usize = 64 << 10;
+
+/// The codes that the values of each string column have in the whole file.
+pub(super) type Codes = Arc<RwLock<Vec<Interner>>>;
+
+/// What is remembered of a part until its turn comes.
+pub(super) struct PartMeta {
+    pub(super) batches: Vec<BatchMeta>,
+    /// The part's own dictionaries, if its codes are still its own.
+    pub(super) own: Option<Vec<Dictionary>>,
+    /// Which columns have decimals of too many digits.
+    pub(super) long_decimals: Vec<bool>,
+}
+
+/// A record batch. Places are counted from the start of the part.
+#[derive(Debug, Clone)]
+pub(super) struct BatchMeta {
+    pub(super) rows: usize,
+    pub(super) message: Range<usize>,
+    pub(super) body: Range<usize>,
+    /// The buffer of each column.
+    pub(super) buffers: Vec<Range<usize>>,
+}
+
+pub(super) struct Encoder {
+    schema: Arc<Schema>,
+    rows: PartRows,
+    codec: Option<Codec>,
+    codes: Codes,
+}
+
+impl Encoder {
+    pub(super) fn new(schema: &Arc<Schema>, codec: Option<Codec>, codes: &Codes) -> Self {
+        let rows = PartRows::new(schema);
+        Self { schema: Arc::clone(schema), rows, codec, codes: Arc::clone(codes) }
+    }
+
+    /// Which columns have decimals of too many digits.
+    fn long_decimals(&self) -> Vec<bool> {
+        let is_long = |(rows, field): (&Rows, &Field)| match (rows, field.data_type) {
+            (Rows::Numbers(numbers), DataType::Decimal { scale: 1.. }) => {
+                let bounds = numbers.iter().min().zip(numbers.iter().max());
+                bounds.is_some_and(|(min, max)| !has_digits(*min, *max))
+            }
+            _ => false,
+        };
+        self.rows.columns().iter().zip(self.schema.fields()).map(is_long).collect()
+    }
+
+    /// The codes in the file of each string column's own codes, if all of its values have one.
+    fn known_codes(&self) -> Option<Vec<Vec<u32>>> {
+        let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
+        let all = self.dictionaries().zip(codes.iter());
+        all.map(|(own, file)| own.iter().map(|value| file.get(value)).collect()).collect()
+    }
+
+    fn dictionaries(&self) -> impl Iterator<Item = &Dictionary> {
+        self.rows.columns().iter().filter_map(|rows| match rows {
+            Rows::Strings(strings) => Some(&strings.dictionary),
+            Rows::Numbers(_) => None,
+        })
+    }
+}
+
+impl Sink for Encoder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        self.rows.push(batch)
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("a summary cannot be written as arrow: it has no rows".into()))
+    }
+}
+
+impl PartEncoder for Encoder {
+    fn finish(&mut self) -> Result<Part> {
+        let long_decimals = self.long_decimals();
+        let rows = self.rows.rows();
+        let (mut bytes, mut batches) = lay_out(self.rows.columns(), rows as usize);
+        let own = match self.known_codes() {
+            Some(codes) => {
+                translate(&mut bytes, &batches, &self.schema, &codes);
+                (bytes, batches) = compress(bytes, batches, self.codec);
+                None
+            }
+            None => Some(self.dictionaries().cloned().collect()),
+        };
+        self.rows.clear();
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { batches, own, long_decimals }) })
+    }
+}
+
+/// The record batches of some rows, not compressed, with the part's own codes.
+fn lay_out(columns: &[Rows], rows: usize) -> (Vec<u8>, Vec<BatchMeta>) {
+    let (mut out, mut batches) = (Vec::new(), Vec::new());
+    for start in (0..rows).step_by(BATCH_ROWS) {
+        let range = start..rows.min(start + BATCH_ROWS);
+        let mut body = Vec::with_capacity(range.len() * columns.len() * 8 + 64 * columns.len());
+        let mut buffers = Vec::with_capacity(columns.len());
+        for column in columns {
+            let at = body.len();
+            match column {
+                Rows::Strings(strings) => {
+                    body.extend(strings.codes[range.clone()].iter().flat_map(|code| code.to_le_bytes()));
+                }
+                Rows::Numbers(numbers) => {
+                    body.extend(numbers[range.clone()].iter().flat_map(|number| number.to_le_bytes()));
+                }
+            }
+            buffers.push(at..body.len());
+            body.resize(body.len() + padding(body.len()), 0);
+        }
+        batches.push(append(range.len(), &body, buffers, None, &mut out));
+    }
+    (out, batches)
+}
+
+/// Appends a record batch whose buffers are at these places of its body.
+fn append(rows: usize, body: &[u8], buffers: Vec<Range<usize>>, codec: Option<Codec>, out: &mut Vec<u8>) -> BatchMeta {
+    let message = messages::batch(rows, buffers.len(), &buffers, codec.map(|codec| codec.id));
+    let start = out.len();
+    out.extend_from_slice(&message);
+    let body_start = out.len();
+    out.extend_from_slice(body);
+    let shifted = |buffer: Range<usize>| buffer.start + body_start..buffer.end + body_start;
+    let buffers = buffers.into_iter().map(shifted).collect();
+    BatchMeta { rows, message: start..body_start, body: body_start..out.len(), buffers }
+}
+
+/// Replaces the part's own codes by the file's: `codes` has those of each string column.
+pub(super) fn translate(bytes: &mut [u8], batches: &[BatchMeta], schema: &Schema, codes: &[Vec<u32>]) {
+    let strings = schema.fields().iter().enumerate().filter(|(_, field)| field.data_type == DataType::String);
+    for ((column, _), codes) in strings.zip(codes) {
+        for batch in batches {
+            for bytes in bytes[batch.buffers[column].clone()].chunks_exact_mut(4) {
+                let own = bytes.first_chunk().map_or(0, |own| u32::from_le_bytes(*own));
+                bytes.copy_from_slice(&codes[own as usize].to_le_bytes());
+            }
+        }
+    }
+}
+
+/// The same record batches with compressed buffers.
+pub(super) fn compress(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (Vec<u8>, Vec<BatchMeta>) {
+    let Some(codec) = codec else { return (bytes, batches) };
+    let (mut out, mut packed) = (Vec::new(), Vec::new());
+    for batch in batches {
+        let mut body = Vec::new();
+        let mut buffers = Vec::with_capacity(batch.buffers.len());
+        for buffer in batch.buffers {
+            let at = body.len();
+            codec.compress(&bytes[buffer], &mut body);
+            buffers.push(at..body.len());
+            body.resize(body.len() + padding(body.len()), 0);
+        }
+        packed.push(append(batch.rows, &body, buffers, Some(codec), &mut out));
+    }
+    (out, packed)
+}

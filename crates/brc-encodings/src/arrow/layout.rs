@@ -1,0 +1,117 @@
+//! Where the buffers of a record batch are: its metadata, checked against the file.
+
+use super::codec::Codec;
+use super::messages::CONTINUATION;
+use super::types::{FileColumn, Stored};
+use crate::columnar::Fault;
+use arrow_ipc::{Block, Message, RecordBatch, root_as_message};
+use std::ops::Range;
+
+/// A record batch, or the values of a dictionary.
+pub(super) struct BatchLayout {
+    pub(super) rows: usize,
+    /// The buffers of each column that hold its values. Places are counted from the start of the file.
+    pub(super) columns: Vec<Vec<Range<u64>>>,
+    pub(super) codec: Option<Codec>,
+    /// The bytes of the whole block.
+    pub(super) bytes: u64,
+    /// The checksum of each column's buffer, where `brc` wrote the file.
+    pub(super) checksums: Vec<u32>,
+}
+
+/// A block as the footer has it, known to lie inside the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) start: u64,
+    pub(super) metadata: usize,
+    pub(super) body: u64,
+}
+
+impl Place {
+    /// The place of a block; `end` is where the footer begins.
+    pub(super) fn of(block: &Block, end: u64) -> Result<Self, Fault> {
+        let outside = || Fault::corrupt("its place is not inside the file");
+        let start = u64::try_from(block.offset()).map_err(|_| outside())?;
+        let metadata = usize::try_from(block.metaDataLength()).map_err(|_| outside())?;
+        let body = u64::try_from(block.bodyLength()).map_err(|_| outside())?;
+        let last = start.checked_add(metadata as u64).and_then(|at| at.checked_add(body));
+        if last.is_none_or(|last| last > end) {
+            return Err(outside());
+        }
+        Ok(Self { start, metadata, body })
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.metadata as u64 + self.body
+    }
+}
+
+/// Reads the message of a block from its metadata.
+pub(super) fn message(metadata: &[u8]) -> Result<Message<'_>, Fault> {
+    let cut_off = || Fault::corrupt("its message ends too early");
+    let (mut length, mut rest) = metadata.split_first_chunk::<4>().ok_or_else(cut_off)?;
+    // Old files lack the mark before the length.
+    if *length == CONTINUATION {
+        (length, rest) = rest.split_first_chunk().ok_or_else(cut_off)?;
+    }
+    let message = rest.get(..u32::from_le_bytes(*length) as usize).ok_or_else(cut_off)?;
+    root_as_message(message).map_err(|error| Fault::corrupt(format!("malformed message: {error}")))
+}
+
+impl BatchLayout {
+    /// The layout of a record batch with these columns.
+    pub(super) fn new(batch: RecordBatch<'_>, columns: &[FileColumn], place: &Place) -> Result<Self, Fault> {
+        let rows = usize::try_from(batch.length()).map_err(|_| Fault::corrupt("it has less than no rows"))?;
+        let codec = match batch.compression() {
+            None => None,
+            Some(compression) => {
+                let unknown = || Fault::unsupported(format!("it is compressed with {:?}", compression.codec()));
+                Some(Codec::by_id(compression.codec()).ok_or_else(unknown)?)
+            }
+        };
+        let missing = || Fault::corrupt("it does not have the columns of the table");
+        let mut nodes = batch.nodes().into_iter().flatten();
+        let mut buffers = batch.buffers().into_iter().flatten();
+        let mut variadic = batch.variadicBufferCounts().into_iter().flatten();
+        let mut all = Vec::with_capacity(columns.len());
+        for column in columns {
+            let node = nodes.next().ok_or_else(missing)?;
+            if usize::try_from(node.length()) != Ok(rows) {
+                return Err(Fault::corrupt(format!("column '{}' does not have its rows", column.name)));
+            }
+            if node.null_count() != 0 {
+                let name = &column.name;
+                return Err(Fault::unsupported(format!("column '{name}' has a NULL, which brc has no place for yet")));
+            }
+            let mut count = column.buffers();
+            if column.dictionary.is_none() && column.stored == Stored::Views {
+                let more = variadic.next().and_then(|count| usize::try_from(count).ok());
+                count = count.saturating_add(more.ok_or_else(missing)?);
+            }
+            let mut own = Vec::new();
+            for index in 0..count {
+                let buffer = buffers.next().ok_or_else(missing)?;
+                // The first one tells which values are NULL.
+                if index > 0 {
+                    own.push(range(buffer.offset(), buffer.length(), place)?);
+                }
+            }
+            all.push(own);
+        }
+        if nodes.next().is_some() || buffers.next().is_some() {
+            return Err(missing());
+        }
+        Ok(Self { rows, columns: all, codec, bytes: place.bytes(), checksums: Vec::new() })
+    }
+}
+
+fn range(offset: i64, length: i64, place: &Place) -> Result<Range<u64>, Fault> {
+    let inside = |offset: u64, length: u64| offset.checked_add(length).filter(|end| *end <= place.body);
+    let range = match (u64::try_from(offset), u64::try_from(length)) {
+        (Ok(offset), Ok(length)) => inside(offset, length).map(|end| offset..end),
+        _ => None,
+    };
+    let range = range.ok_or_else(|| Fault::corrupt("a buffer is not inside its block"))?;
+    let body = place.start + place.metadata as u64;
+    Ok(body + range.start..body + range.end)
+}

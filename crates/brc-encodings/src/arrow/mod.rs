@@ -1,0 +1,121 @@
+//! Apache Arrow's file format: columns as they lie in the memory of the programs that use them.
+//!
+//! The library provides the flatbuffers of the metadata. Buffers are read and written here: each is read by itself, so
+//! that columns nobody asked for are not, checked, and lent as it lies where its type is one that batches have.
+
+mod buffers;
+mod codec;
+mod encoder;
+mod layout;
+mod messages;
+mod scanner;
+mod strings;
+mod table;
+mod types;
+mod writer;
+
+use crate::description::{Description, Fact, Facts};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::input::Input;
+use brc_compress::Compression;
+use brc_core::{BatchWriter, DataType, Error, Result, Schema, Table};
+use codec::Codec;
+use table::ArrowTable;
+use writer::{MAGIC, Writer};
+
+pub(crate) struct Arrow;
+
+impl Encoding for Arrow {
+    fn name(&self) -> &'static str {
+        "arrow"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["arrow", "feather", "ipc"]
+    }
+
+    fn about(&self) -> &'static str {
+        "Apache Arrow IPC file: columns as programs have them in memory"
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        prefix.starts_with(MAGIC)
+    }
+
+    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
+        match schema.fields().iter().find(|field| strange(field.data_type)) {
+            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
+            None => Ok(()),
+        }
+    }
+
+    fn compresses_blocks(&self) -> bool {
+        true
+    }
+
+    fn can_compress(&self, compression: &dyn Compression) -> Result<(), String> {
+        codec::id_of(compression).map(|_| ()).ok_or_else(|| format!("arrow has no {}", compression.name()))
+    }
+
+    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        let table = table(input, options)?;
+        match &options.schema {
+            Some(schema) if schema != table.schema() => {
+                let (path, own) = (table.path.display(), &table.schema);
+                Err(Error::Usage(format!("{path}: its columns are {own}, not {schema}")))
+            }
+            _ => Ok(Box::new(table)),
+        }
+    }
+
+    fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+        let compressor = options.compression;
+        self.can_hold(schema).and_then(|()| self.can_compress(compressor.compression)).map_err(Error::Usage)?;
+        Ok(Box::new(Writer::new(schema, Codec::of(compressor).flatten())))
+    }
+
+    fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
+        Ok(describe(&table(input, options)?))
+    }
+}
+
+fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
+    let path = input.path.clone();
+    if !input.prefix.starts_with(MAGIC) {
+        return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));
+    }
+    ArrowTable::open(path, input.into_file()?, options.row_group_bytes)
+}
+
+fn describe(table: &ArrowTable) -> Description {
+    let mut file: Facts = vec![("encoding", "arrow".into())];
+    file.extend(table.created_by.as_deref().map(|by| ("created by", by.into())));
+    file.extend([
+        ("rows", Fact::Count(table.rows().unwrap_or(0))),
+        ("bytes", Fact::Bytes(table.bytes)),
+        ("batches", Fact::Count(table.batches.len() as u64)),
+        ("footer", Fact::Bytes(table.footer_bytes)),
+    ]);
+    let columns = (0..table.columns.len()).map(|column| describe_column(table, column)).collect();
+    let batches = table
+        .batches
+        .iter()
+        .map(|batch| vec![("rows", Fact::Count(batch.rows as u64)), ("stored", Fact::Bytes(batch.bytes))]);
+    Description { file, columns, row_groups: batches.collect() }
+}
+
+fn describe_column(table: &ArrowTable, index: usize) -> Facts {
+    let column = &table.columns[index];
+    let stored =
+        |batch: &layout::BatchLayout| batch.columns[index].iter().map(|buffer| buffer.end - buffer.start).sum::<u64>();
+    let mut compressions: Vec<_> = table.batches.iter().map(|batch| batch.codec.map_or("none", Codec::name)).collect();
+    compressions.sort_unstable();
+    compressions.dedup();
+    vec![
+        ("name", column.name.as_str().into()),
+        ("type", column.data_type.to_string().as_str().into()),
+        ("compression", compressions.join(", ").as_str().into()),
+        ("stored", Fact::Bytes(table.batches.iter().map(stored).sum())),
+    ]
+}

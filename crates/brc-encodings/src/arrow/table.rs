@@ -1,0 +1,288 @@
+//! An open arrow file: its footer and the metadata of all blocks, checked, in the form that scans need.
+
+use super::buffers::Buffers;
+use super::layout::{self, BatchLayout, Place};
+use super::scanner::ArrowScanner;
+use super::strings;
+use super::types::{self, FileColumn};
+use super::writer::{CHECKSUMS, MAGIC};
+use crate::columnar::seal::{self, Seal};
+use crate::columnar::{Fault, SCALES, with_scales};
+use crate::input::read_full_at;
+use arrow_ipc::{Block, Footer, MetadataVersion, root_as_footer};
+use brc_core::{Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_kernels::cpu::Level;
+use brc_kernels::interner::Interner;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The footer's length and the magic number at the end of a file.
+const TRAILER: usize = 10;
+
+/// How much of a file's end is read at once: nearly always the whole footer.
+const END: u64 = 64 << 10;
+
+/// Record batches are scanned together up to this size, if nobody says another.
+const SPLIT_BYTES: u64 = 16 << 20;
+
+pub(super) struct ArrowTable {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    pub(super) bytes: u64,
+    pub(super) footer_bytes: u64,
+    pub(super) created_by: Option<String>,
+    pub(super) schema: Schema,
+    pub(super) columns: Vec<FileColumn>,
+    pub(super) batches: Vec<BatchLayout>,
+    /// The first record batch of each split, and the end of the last.
+    splits: Vec<usize>,
+    dictionaries: Vec<DictionaryBlock>,
+    /// The dictionary of each column, once a scan wanted it.
+    loaded: Vec<Mutex<Option<Arc<FileDictionary>>>>,
+}
+
+/// A block with values of a dictionary.
+struct DictionaryBlock {
+    id: i64,
+    /// Whether the values follow those of the block before, rather than being all.
+    is_delta: bool,
+    place: Place,
+    checksum: Option<u32>,
+}
+
+/// The dictionary of a column.
+pub(super) struct FileDictionary {
+    pub(super) values: Dictionary,
+    /// What the codes of the file are in `values`, if not the same.
+    pub(super) codes: Option<Vec<u32>>,
+}
+
+impl ArrowTable {
+    pub(super) fn open(path: PathBuf, file: File, split_bytes: Option<u64>) -> Result<Self> {
+        let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
+        let footer_bytes = read_footer(&path, &file, bytes)?;
+        let end = bytes - (footer_bytes.len() + TRAILER) as u64;
+        let in_footer = |reason: &str| Error::corrupt(&path, "footer", reason);
+        let is_own = match seal::check(&footer_bytes) {
+            Seal::Broken => return Err(in_footer("its checksum does not match")),
+            seal => seal == Seal::Sound,
+        };
+        let footer = root_as_footer(&footer_bytes).map_err(|error| in_footer(&format!("malformed: {error}")))?;
+        if footer.version() < MetadataVersion::V4 {
+            return Err(Error::unsupported(&path, "is of a version from before 2017"));
+        }
+        let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
+        let mut columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
+        if let Some(scales) = about(&footer, SCALES).filter(|_| is_own) {
+            with_scales(columns.iter_mut().map(|column| &mut column.data_type), &scales);
+        }
+        let fields = columns.iter().map(|column| Field { name: column.name.clone(), data_type: column.data_type });
+        let schema = Schema::new(fields.collect()).map_err(|error| Error::unsupported(&path, error.to_string()))?;
+        let blocks = Blocks { path: &path, file: &file, end, columns: &columns };
+        let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
+        let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
+        let mut checksums = if is_own {
+            let count = batches.len() * (columns.len() + 1) + dictionaries.len();
+            let found = about(&footer, CHECKSUMS).and_then(|text| seal::from_text(&text));
+            let found = found.filter(|found| found.len() == count);
+            found.ok_or_else(|| in_footer("there is not one checksum for each buffer"))?.into_iter()
+        } else {
+            Vec::new().into_iter()
+        };
+        let batches: Vec<_> = (batches.iter().enumerate())
+            .map(|(index, block)| blocks.batch(index, block, &mut checksums))
+            .collect::<Result<_>>()?;
+        let dictionaries = (dictionaries.iter().enumerate())
+            .map(|(index, block)| blocks.dictionary(index, block, checksums.next()))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            splits: splits(&batches, split_bytes.unwrap_or(SPLIT_BYTES)),
+            loaded: columns.iter().map(|_| Mutex::default()).collect(),
+            created_by: about(&footer, "created_by"),
+            footer_bytes: (footer_bytes.len() + TRAILER) as u64,
+            path,
+            file,
+            bytes,
+            schema,
+            columns,
+            batches,
+            dictionaries,
+        })
+    }
+
+    /// The record batches of a split.
+    pub(super) fn batches_of(&self, split: u64) -> Option<std::ops::Range<usize>> {
+        let split = usize::try_from(split).ok()?;
+        Some(*self.splits.get(split)?..*self.splits.get(split.checked_add(1)?)?)
+    }
+
+    /// The name of a part of the file, for messages.
+    pub(super) fn place(&self, batch: usize, column: usize) -> String {
+        let name = self.columns.get(column).map_or("", |column| column.name.as_str());
+        format!("record batch {batch}, column '{name}'")
+    }
+
+    /// The dictionary of a column, which is read but once.
+    pub(super) fn dictionary(&self, column: usize, id: i64) -> Result<Arc<FileDictionary>> {
+        let mut loaded = self.loaded[column].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dictionary) = loaded.as_ref() {
+            return Ok(Arc::clone(dictionary));
+        }
+        let dictionary = Arc::new(self.load(&self.columns[column], id)?);
+        *loaded = Some(Arc::clone(&dictionary));
+        Ok(dictionary)
+    }
+
+    fn load(&self, column: &FileColumn, id: i64) -> Result<FileDictionary> {
+        let mut interner = Interner::new(Level::best());
+        let mut codes = Vec::new();
+        for (index, block) in self.dictionaries.iter().enumerate().filter(|(_, block)| block.id == id) {
+            let place = format!("dictionary {index} of column '{}'", column.name);
+            if !block.is_delta && !codes.is_empty() {
+                return Err(Error::corrupt(&self.path, place, "there is a dictionary for it already"));
+            }
+            let read = self.values(column, block, |value| codes.push(interner.intern(value)));
+            read.map_err(|fault| fault.at(&self.path, &place))?;
+        }
+        let is_same = codes.iter().enumerate().all(|(index, code)| index == *code as usize);
+        Ok(FileDictionary { values: interner.dictionary().clone(), codes: if is_same { None } else { Some(codes) } })
+    }
+
+    fn values(
+        &self,
+        column: &FileColumn,
+        block: &DictionaryBlock,
+        each: impl FnMut(&[u8]),
+    ) -> Result<(), super::buffers::ReadError> {
+        let Place { start, metadata, body } = block.place;
+        let whole = start..start + metadata as u64 + body;
+        let mut bytes = Buffers::default();
+        bytes.read(&self.path, &self.file, &[whole], None, block.checksum)?;
+        let message = layout::message(bytes.bytes(0).get(..metadata).unwrap_or_default())?;
+        let values = message.header_as_dictionary_batch().and_then(|batch| batch.data());
+        let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
+        // Its values are a column like any other, but for the codes.
+        let plain = FileColumn { dictionary: None, ..column.clone() };
+        let layout = BatchLayout::new(values, &[plain], &block.place)?;
+        let mut buffers = Buffers::default();
+        let places = layout.columns.first().map(Vec::as_slice).unwrap_or_default();
+        buffers.read(&self.path, &self.file, places, layout.codec, None)?;
+        buffers.check(column.stored, layout.rows)?;
+        Ok(strings::for_each(&buffers, column.stored, 0..layout.rows, each)?)
+    }
+}
+
+fn read_footer(path: &Path, file: &File, bytes: u64) -> Result<Vec<u8>> {
+    let cut_off = || Error::corrupt(path, "trailer", "the file does not end with an arrow footer");
+    let read = |length: u64| -> Result<Vec<u8>> {
+        let mut end = vec![0; usize::try_from(length).map_err(|_| cut_off())?];
+        let read = read_full_at(file, &mut end, bytes - length).map_err(Error::io(path, "read"))?;
+        if read == end.len() { Ok(end) } else { Err(cut_off()) }
+    };
+    let mut end = read(bytes.min(END))?;
+    let length = match end.last_chunk::<TRAILER>() {
+        Some([a, b, c, d, magic @ ..]) if magic == MAGIC => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+        _ => return Err(cut_off()),
+    };
+    let whole = length + TRAILER as u64;
+    if whole + MAGIC.len() as u64 > bytes {
+        return Err(Error::corrupt(path, "trailer", "the footer is longer than the file"));
+    }
+    if whole > end.len() as u64 {
+        end = read(whole)?;
+    }
+    let start = end.len() - whole as usize;
+    Ok(end[start..start + length as usize].to_vec())
+}
+
+fn about(footer: &Footer<'_>, key: &str) -> Option<String> {
+    let found = footer.custom_metadata()?.iter().find(|about| about.key() == Some(key))?;
+    found.value().map(str::to_owned)
+}
+
+/// Where each split begins, and where the last one ends.
+fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
+    let (mut starts, mut bytes) = (vec![0], 0);
+    for (index, batch) in batches.iter().enumerate() {
+        if bytes > 0 && bytes + batch.bytes > split_bytes {
+            starts.push(index);
+            bytes = 0;
+        }
+        bytes += batch.bytes;
+    }
+    if !batches.is_empty() {
+        starts.push(batches.len());
+    }
+    starts
+}
+
+/// What the metadata of blocks are read with.
+struct Blocks<'a> {
+    path: &'a Path,
+    file: &'a File,
+    end: u64,
+    columns: &'a [FileColumn],
+}
+
+impl Blocks<'_> {
+    fn batch(&self, index: usize, block: &Block, checksums: &mut impl Iterator<Item = u32>) -> Result<BatchLayout> {
+        let name = format!("record batch {index}");
+        let (place, metadata) = self.metadata(&name, block)?;
+        let at = |fault: Fault| fault.at(self.path, &name);
+        if checksums.next().is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(&metadata)) {
+            return Err(at(Fault::corrupt("the checksum of its message does not match")));
+        }
+        let batch = layout::message(&metadata).map_err(at)?.header_as_record_batch();
+        let batch = batch.ok_or_else(|| at(Fault::corrupt("its message is of another kind")))?;
+        let mut layout = BatchLayout::new(batch, self.columns, &place).map_err(at)?;
+        layout.checksums = checksums.take(self.columns.len()).collect();
+        Ok(layout)
+    }
+
+    fn dictionary(&self, index: usize, block: &Block, checksum: Option<u32>) -> Result<DictionaryBlock> {
+        let name = format!("dictionary {index}");
+        let (place, metadata) = self.metadata(&name, block)?;
+        let at = |fault: Fault| fault.at(self.path, &name);
+        let batch = layout::message(&metadata).map_err(at)?.header_as_dictionary_batch();
+        let batch = batch.ok_or_else(|| at(Fault::corrupt("its message is of another kind")))?;
+        Ok(DictionaryBlock { id: batch.id(), is_delta: batch.isDelta(), place, checksum })
+    }
+
+    fn metadata(&self, name: &str, block: &Block) -> Result<(Place, Vec<u8>)> {
+        let place = Place::of(block, self.end).map_err(|fault| fault.at(self.path, name))?;
+        let mut metadata = vec![0; place.metadata];
+        let read = read_full_at(self.file, &mut metadata, place.start).map_err(Error::io(self.path, "read"))?;
+        if read != metadata.len() {
+            return Err(Error::corrupt(self.path, name, "the file ends within it"));
+        }
+        Ok((place, metadata))
+    }
+}
+
+impl Table for ArrowTable {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.batches.iter().map(|batch| batch.rows as u64).sum())
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        let batches = self.batches_of(index)?;
+        Some(Split { index, start: batches.start as u64, end: batches.end as u64 })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(ArrowScanner::new(self, options)?))
+    }
+}

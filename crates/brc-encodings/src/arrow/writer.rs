@@ -1,0 +1,159 @@
+//! Puts record batches together to a file and ends it with dictionaries and footer.
+//!
+//! The footer tells where the dictionaries are, so they may stand behind the record batches, when all values are known.
+
+use super::codec::Codec;
+use super::encoder::{self, BatchMeta, Codes, Encoder, PartMeta};
+use super::messages::{self, CONTINUATION, padding};
+use crate::columnar::{self, SCALES, seal};
+use arrow_ipc::Block;
+use brc_core::{BatchWriter, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema};
+use brc_kernels::cpu::Level;
+use brc_kernels::interner::Interner;
+use std::any::Any;
+use std::sync::{Arc, PoisonError, RwLock};
+
+pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
+
+/// What the magic number at the start takes.
+pub(super) const MAGIC_BYTES: usize = 8;
+
+/// The key in the footer under which the checksums are: for each record batch that of its message and one for each
+/// column's buffer, then one for each dictionary.
+pub(super) const CHECKSUMS: &str = "brc.checksums";
+
+pub(super) struct Writer {
+    schema: Arc<Schema>,
+    codec: Option<Codec>,
+    codes: Codes,
+    batches: Vec<Block>,
+    checksums: Vec<u32>,
+    /// Which columns have decimals of too many digits.
+    long_decimals: Vec<bool>,
+    /// Where the next part will lie.
+    end: usize,
+}
+
+impl Writer {
+    pub(super) fn new(schema: &Schema, codec: Option<Codec>) -> Self {
+        let strings = schema.fields().iter().filter(|field| field.data_type == DataType::String);
+        let interners = strings.map(|_| Interner::new(Level::best())).collect();
+        Self {
+            schema: Arc::new(schema.clone()),
+            codec,
+            codes: Arc::new(RwLock::new(interners)),
+            batches: Vec::new(),
+            checksums: Vec::new(),
+            long_decimals: vec![false; schema.fields().len()],
+            end: 0,
+        }
+    }
+
+    /// Gives the values of a part their codes.
+    fn give_codes(&self, own: &[Dictionary]) -> Result<Vec<Vec<u32>>> {
+        let mut file = self.codes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::new();
+        for (own, file) in own.iter().zip(file.iter_mut()) {
+            all.push(own.iter().map(|value| file.intern(value)).collect());
+            if file.dictionary().len() > i32::MAX as usize || file.dictionary().value_bytes() > i32::MAX as usize {
+                return Err(Error::Usage("arrow cannot hold a dictionary of 2 GiB".into()));
+            }
+        }
+        Ok(all)
+    }
+
+    fn remember(&mut self, batch: &BatchMeta, bytes: &[u8]) {
+        let offset = (self.end + batch.message.start) as i64;
+        self.batches.push(Block::new(offset, batch.message.len() as i32, batch.body.len() as i64));
+        self.checksums.push(crc_fast::crc32_iscsi(&bytes[batch.message.clone()]));
+        self.checksums.extend(batch.buffers.iter().map(|buffer| crc_fast::crc32_iscsi(&bytes[buffer.clone()])));
+    }
+
+    /// Appends a dictionary and returns its place from the start of `out`.
+    fn write_dictionary(&self, id: usize, dictionary: &Dictionary, out: &mut Vec<u8>) -> Block {
+        let mut offsets = 0i32.to_le_bytes().to_vec();
+        let mut end = 0;
+        for value in dictionary.iter() {
+            end += value.len() as i32;
+            offsets.extend_from_slice(&end.to_le_bytes());
+        }
+        let values: Vec<u8> = dictionary.iter().flatten().copied().collect();
+        let (mut body, mut buffers) = (Vec::new(), Vec::new());
+        for buffer in [offsets, values] {
+            let start = body.len();
+            match self.codec {
+                Some(codec) if !buffer.is_empty() => codec.compress(&buffer, &mut body),
+                _ => body.extend_from_slice(&buffer),
+            }
+            buffers.push(start..body.len());
+            body.resize(body.len() + padding(body.len()), 0);
+        }
+        let message = messages::dictionary(id as i64, dictionary.len(), &buffers, self.codec.map(|codec| codec.id));
+        let start = out.len();
+        out.extend_from_slice(&message);
+        out.extend_from_slice(&body);
+        Block::new(start as i64, message.len() as i32, body.len() as i64)
+    }
+}
+
+impl BatchWriter for Writer {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        Box::new(Encoder::new(&self.schema, self.codec, &self.codes))
+    }
+
+    fn start(&mut self) -> Vec<u8> {
+        let mut start = MAGIC.to_vec();
+        start.resize(MAGIC_BYTES, 0);
+        start.extend_from_slice(&messages::schema(&self.schema, MAGIC_BYTES));
+        self.end = start.len();
+        start
+    }
+
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
+        let meta = meta.map_err(|_| Error::Usage("a part that no arrow encoder made, or one appended twice".into()))?;
+        let PartMeta { mut batches, own, long_decimals } = *meta;
+        for (is_long, long) in self.long_decimals.iter_mut().zip(long_decimals) {
+            *is_long |= long;
+        }
+        if let Some(own) = own {
+            let codes = self.give_codes(&own)?;
+            encoder::translate(&mut part.bytes, &batches, &self.schema, &codes);
+            (part.bytes, batches) = encoder::compress(std::mem::take(&mut part.bytes), batches, self.codec);
+        }
+        for batch in &batches {
+            self.remember(batch, &part.bytes);
+        }
+        self.end += part.bytes.len();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut dictionaries = Vec::new();
+        let codes = Arc::clone(&self.codes);
+        let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
+        for (id, interner) in codes.iter().enumerate() {
+            let start = out.len();
+            let mut block = self.write_dictionary(id, interner.dictionary(), &mut out);
+            block.set_offset(block.offset() + self.end as i64);
+            dictionaries.push(block);
+            self.checksums.push(crc_fast::crc32_iscsi(&out[start..]));
+        }
+        // The end of a stream, for who reads the file as one.
+        out.extend_from_slice(&CONTINUATION);
+        out.extend_from_slice(&[0; 4]);
+        let mut about = vec![("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
+        if self.long_decimals.contains(&true) {
+            about.push((SCALES, columnar::scales(&self.schema)));
+        }
+        let mut footer = messages::footer(&self.schema, &self.long_decimals, &dictionaries, &self.batches, &about);
+        if !seal::seal(&mut footer) {
+            return Err(Error::Usage("arrow has no room for the checksum of the footer".into()));
+        }
+        out.extend_from_slice(&footer);
+        out.extend_from_slice(&(footer.len() as u32).to_le_bytes());
+        out.extend_from_slice(MAGIC);
+        Ok(out)
+    }
+}

@@ -1,0 +1,91 @@
+//! A checksum inside a footer that has no room for one.
+//!
+//! The footers of parquet and arrow files are not protected by anything. `brc` puts a checksum into the text that names
+//! the program which wrote the file: other programs show it, none mistakes it for its own, and none carries it over to a
+//! file that it writes itself, as they do with other metadata. The mark is looked for in the raw bytes, before anything
+//! in them is believed.
+
+const START: &str = "(build brc-crc32c-";
+const DIGITS: usize = 8;
+
+/// Whether a footer is as it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seal {
+    /// Another program wrote it: nobody can tell.
+    None,
+    /// It is.
+    Sound,
+    /// It is not.
+    Broken,
+}
+
+/// What names the program in a footer, with room for the checksum.
+pub(crate) fn created_by() -> String {
+    format!("brc version {} {START}{:0>DIGITS$})", env!("CARGO_PKG_VERSION"), 0)
+}
+
+/// Puts the checksum of a footer into it. Returns whether there was room for it.
+pub(crate) fn seal(footer: &mut [u8]) -> bool {
+    let checksum = format!("{:08x}", crc_fast::crc32_iscsi(footer));
+    match place(footer).and_then(|at| footer.get_mut(at..at + DIGITS)) {
+        Some(digits) => {
+            digits.copy_from_slice(checksum.as_bytes());
+            true
+        }
+        None => false,
+    }
+}
+
+/// Checks a footer.
+pub(crate) fn check(footer: &[u8]) -> Seal {
+    let Some(at) = place(footer) else { return Seal::None };
+    let mut unsealed = footer.to_vec();
+    let Some(digits) = unsealed.get_mut(at..at + DIGITS) else { return Seal::Broken };
+    let found = std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    digits.fill(b'0');
+    if found == Some(crc_fast::crc32_iscsi(&unsealed)) { Seal::Sound } else { Seal::Broken }
+}
+
+fn place(footer: &[u8]) -> Option<usize> {
+    memchr::memmem::rfind(footer, START.as_bytes()).map(|at| at + START.len())
+}
+
+/// Checksums of the parts of a file, as text.
+pub(crate) fn to_text(checksums: &[u32]) -> String {
+    checksums.iter().map(|checksum| format!("{checksum:08x}")).collect()
+}
+
+/// Reads what [`to_text`] wrote.
+pub(crate) fn from_text(text: &str) -> Option<Vec<u32>> {
+    let checksum = |digits: &[u8]| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    if !text.len().is_multiple_of(DIGITS) { None } else { text.as_bytes().chunks(DIGITS).map(checksum).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_change_breaks_the_seal() {
+        let mut footer = format!("some {} thing", created_by()).into_bytes();
+        assert!(seal(&mut footer));
+        assert_eq!(check(&footer), Seal::Sound);
+        for at in 0..footer.len() {
+            let mut damaged = footer.clone();
+            damaged[at] ^= 1;
+            assert_ne!(check(&damaged), Seal::Sound, "{at}");
+        }
+        assert_eq!(check(b"parquet-cpp"), Seal::None);
+        assert!(!seal(&mut [0; 9]));
+        let end = footer.iter().position(|&byte| byte == b')').unwrap();
+        assert_eq!(check(&footer[..end - 1]), Seal::Broken);
+    }
+
+    #[test]
+    fn checksums_round_trip() {
+        let checksums = [0, 1, u32::MAX, 0x1234_5678];
+        assert_eq!(from_text(&to_text(&checksums)).unwrap(), checksums);
+        assert_eq!(from_text("0"), None);
+        assert_eq!(from_text("0000000x"), None);
+    }
+}

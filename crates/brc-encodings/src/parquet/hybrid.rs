@@ -1,0 +1,314 @@
+//! Parquet's hybrid of run lengths and bit-packing: how it stores dictionary codes and definition levels.
+//!
+//! A run of equal values is its length and the value; anything else lies in groups of eight, each value in as many bits
+//! as the largest one needs, from the lowest bit on.
+
+use super::thrift::varint;
+use crate::columnar::Fault;
+
+/// The widest code, in bits.
+const WIDEST: u32 = 32;
+/// Values of a group.
+const GROUP: usize = 8;
+/// From this length on a run of equal values is stored as one.
+const SHORTEST_RUN: usize = 2 * GROUP;
+
+/// How many bits the values up to `largest` need.
+pub(super) fn width_of(largest: u32) -> u32 {
+    u32::BITS - largest.leading_zeros()
+}
+
+/// Calls a function that is compiled for each width.
+macro_rules! of_width {
+    (@ $width:expr, $function:ident $arguments:tt, $($each:literal)+) => {
+        match $width {
+            $($each => of_width!(# $function, $each, $arguments),)+
+            _ => of_width!(# $function, 32, $arguments),
+        }
+    };
+    (# $function:ident, $each:literal, ($($argument:expr),*)) => { $function::<$each>($($argument),*) };
+    ($width:expr, $function:ident($($argument:expr),*)) => {
+        of_width!(@ $width, $function($($argument),*),
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
+    };
+}
+
+/// Appends values of up to `width` bits.
+pub(super) fn encode(width: u32, values: &[u32], out: &mut Vec<u8>) {
+    let (mut start, mut at) = (0, 0);
+    while at < values.len() {
+        let run = values[at..].iter().take_while(|value| **value == values[at]).count();
+        if run >= SHORTEST_RUN {
+            pack_run(width, &values[start..at], out);
+            varint((run as u64) << 1, out);
+            out.extend_from_slice(&values[at].to_le_bytes()[..width.div_ceil(8) as usize]);
+            at += run;
+            start = at;
+        } else {
+            // A run may begin inside a group; then it is shortened by what fills the group.
+            at = (at + GROUP).min(values.len());
+        }
+    }
+    pack_run(width, &values[start..], out);
+}
+
+fn pack_run(width: u32, values: &[u32], out: &mut Vec<u8>) {
+    if !values.is_empty() {
+        varint((values.len().div_ceil(GROUP) as u64) << 1 | 1, out);
+        of_width!(width, pack(values, out));
+    }
+}
+
+fn pack<const WIDTH: usize>(values: &[u32], out: &mut Vec<u8>) {
+    out.reserve(values.len().div_ceil(GROUP) * WIDTH);
+    for group in values.chunks(GROUP) {
+        let mut full = [0; GROUP];
+        full[..group.len()].copy_from_slice(group);
+        let mut words = [0u64; 5];
+        for (index, &value) in full.iter().enumerate() {
+            let (word, shift) = (index * WIDTH / 64, index * WIDTH % 64);
+            words[word] |= u64::from(value) << shift;
+            if shift + WIDTH > 64 {
+                words[word + 1] |= u64::from(value) >> (64 - shift);
+            }
+        }
+        let mut bytes = [0; 40];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        out.extend_from_slice(&bytes[..WIDTH]);
+    }
+}
+
+/// A place in some encoded values. The bytes are lent to each call: they must always be the same.
+#[derive(Debug)]
+pub(super) struct Hybrid {
+    width: u32,
+    /// Where the next run begins.
+    at: usize,
+    run: Run,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Run {
+    Repeated {
+        value: u32,
+        left: usize,
+    },
+    Packed {
+        /// Where its first group begins.
+        start: usize,
+        /// How many of its values were read.
+        read: usize,
+        left: usize,
+    },
+}
+
+impl Hybrid {
+    /// The start of values of `width` bits at a place.
+    pub(super) fn new(width: u32, at: usize) -> Result<Self, Fault> {
+        if width > WIDEST {
+            return Err(Fault::corrupt(format!("values of {width} bits")));
+        }
+        Ok(Self { width, at, run: Run::Repeated { value: 0, left: 0 } })
+    }
+
+    /// Reads as many values as there is room for.
+    pub(super) fn read(&mut self, bytes: &[u8], mut out: &mut [u32]) -> Result<(), Fault> {
+        while !out.is_empty() {
+            let (done, rest) = match &mut self.run {
+                Run::Repeated { left: 0, .. } | Run::Packed { left: 0, .. } => {
+                    self.next_run(bytes)?;
+                    continue;
+                }
+                Run::Repeated { value, left } => {
+                    let (now, rest) = out.split_at_mut((*left).min(out.len()));
+                    now.fill(*value);
+                    *left -= now.len();
+                    (now.len(), rest)
+                }
+                Run::Packed { start, read, left } => {
+                    let (now, rest) = out.split_at_mut((*left).min(out.len()));
+                    let packed = bytes.get(*start..).unwrap_or_default();
+                    of_width!(self.width, unpack(packed, *read, now));
+                    *read += now.len();
+                    *left -= now.len();
+                    (now.len(), rest)
+                }
+            };
+            debug_assert!(done > 0, "each round makes progress");
+            out = rest;
+        }
+        Ok(())
+    }
+
+    /// Whether the next `count` values of one bit are all 1: what the definition levels of a column without NULLs are.
+    pub(super) fn all_ones(&mut self, bytes: &[u8], mut count: usize) -> Result<bool, Fault> {
+        let mut values = [0; 1024];
+        while count > 0 {
+            match &mut self.run {
+                Run::Repeated { value: 1, left } if *left > 0 => {
+                    let now = (*left).min(count);
+                    *left -= now;
+                    count -= now;
+                }
+                _ => {
+                    let now = &mut values[..count.min(1024)];
+                    self.read(bytes, now)?;
+                    if now.iter().any(|&value| value != 1) {
+                        return Ok(false);
+                    }
+                    count -= now.len();
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn next_run(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let ends = || Fault::corrupt("a page ends before its last value");
+        let mut header = 0u64;
+        for shift in (0..=28).step_by(7) {
+            let byte = *bytes.get(self.at).ok_or_else(ends)?;
+            self.at += 1;
+            header |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        let length = (header >> 1) as usize;
+        if header & 1 == 0 {
+            let size = self.width.div_ceil(8) as usize;
+            let stored = bytes.get(self.at..self.at + size).ok_or_else(ends)?;
+            let mut value = [0; 4];
+            value[..size].copy_from_slice(stored);
+            self.at += size;
+            self.run = Run::Repeated { value: u32::from_le_bytes(value), left: length };
+        } else {
+            let (start, width) = (self.at, self.width as usize);
+            // Some writers leave out the bytes behind the last value of a page.
+            let size = (length * width).min(bytes.len().saturating_sub(start));
+            let left = (size * 8).checked_div(width).unwrap_or(length * GROUP);
+            self.at = start + size;
+            self.run = Run::Packed { start, read: 0, left };
+        }
+        if matches!(self.run, Run::Repeated { left: 0, .. } | Run::Packed { left: 0, .. }) {
+            return Err(Fault::corrupt("a page has a run without values"));
+        }
+        Ok(())
+    }
+}
+
+/// Unpacks the values from the `first` one on.
+fn unpack<const WIDTH: usize>(packed: &[u8], first: usize, mut out: &mut [u32]) {
+    let packed = packed.get(first / GROUP * WIDTH..).unwrap_or_default();
+    let inside = first % GROUP;
+    let mut groups = Groups::<WIDTH> { packed };
+    if inside > 0 {
+        let group = groups.next();
+        let (now, rest) = out.split_at_mut(out.len().min(GROUP - inside));
+        now.copy_from_slice(&group[inside..inside + now.len()]);
+        out = rest;
+    }
+    let mut whole = out.chunks_exact_mut(GROUP);
+    for chunk in &mut whole {
+        chunk.copy_from_slice(&groups.next());
+    }
+    let rest = whole.into_remainder();
+    if !rest.is_empty() {
+        rest.copy_from_slice(&groups.next()[..rest.len()]);
+    }
+}
+
+struct Groups<'a, const WIDTH: usize> {
+    packed: &'a [u8],
+}
+
+impl<const WIDTH: usize> Groups<'_, WIDTH> {
+    #[inline(always)]
+    fn next(&mut self) -> [u32; GROUP] {
+        let mut bytes = [0; 40];
+        match self.packed.split_at_checked(WIDTH) {
+            Some((group, rest)) => {
+                bytes[..WIDTH].copy_from_slice(group);
+                self.packed = rest;
+            }
+            None => {
+                bytes[..self.packed.len()].copy_from_slice(self.packed);
+                self.packed = &[];
+            }
+        }
+        let word = |at: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[8 * at..8 * at + 8]);
+            u64::from_le_bytes(word)
+        };
+        let mask = if WIDTH == 32 { u32::MAX } else { (1 << WIDTH) - 1 };
+        std::array::from_fn(|index| {
+            let (at, shift) = (index * WIDTH / 64, index * WIDTH % 64);
+            let mut value = word(at) >> shift;
+            if shift + WIDTH > 64 {
+                value |= word(at + 1) << (64 - shift);
+            }
+            value as u32 & mask
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decode(width: u32, bytes: &[u8], counts: &[usize]) -> Result<Vec<u32>, Fault> {
+        let mut hybrid = Hybrid::new(width, 0)?;
+        let mut values = Vec::new();
+        for &count in counts {
+            let start = values.len();
+            values.resize(start + count, 0);
+            hybrid.read(bytes, &mut values[start..])?;
+        }
+        Ok(values)
+    }
+
+    proptest! {
+        #[test]
+        fn values_round_trip(
+            width in 0u32..=32,
+            runs in prop::collection::vec((any::<u32>(), 1usize..40, any::<bool>()), 0..30),
+            step in 1usize..50,
+        ) {
+            let mask = if width == 32 { u32::MAX } else { (1 << width) - 1 };
+            let mut values = Vec::new();
+            for (value, length, equal) in runs {
+                let next = |index: usize| if equal { value } else { value.wrapping_mul(index as u32 | 1) };
+                values.extend((0..length).map(|index| next(index) & mask));
+            }
+            let mut bytes = Vec::new();
+            encode(width, &values, &mut bytes);
+            let mut counts = vec![step; values.len() / step];
+            counts.push(values.len() % step);
+            prop_assert_eq!(decode(width, &bytes, &counts).unwrap(), values);
+        }
+
+        #[test]
+        fn any_bytes_are_refused_or_decoded(width in 0u32..40, bytes: Vec<u8>, count in 0usize..300) {
+            let _ = decode(width, &bytes, &[count]);
+        }
+    }
+
+    #[test]
+    fn runs_are_small_and_levels_are_checked() {
+        let mut bytes = Vec::new();
+        encode(1, &[1; 100_000], &mut bytes);
+        assert!(bytes.len() < 6);
+        assert!(Hybrid::new(1, 0).unwrap().all_ones(&bytes, 100_000).unwrap());
+        assert!(Hybrid::new(1, 0).unwrap().all_ones(&bytes, 100_001).is_err());
+        let mut levels = vec![1; 3000];
+        levels[2999] = 0;
+        bytes.clear();
+        encode(1, &levels, &mut bytes);
+        assert!(!Hybrid::new(1, 0).unwrap().all_ones(&bytes, 3000).unwrap());
+        assert_eq!([0, 1, 2, 255, 256, u32::MAX].map(width_of), [0, 1, 2, 8, 9, 32]);
+    }
+}

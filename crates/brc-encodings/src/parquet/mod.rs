@@ -1,0 +1,146 @@
+//! Apache Parquet, the columnar format that nearly every tool for tables reads and writes.
+//!
+//! The library reads and writes the footer. Column chunks are read and written here: dictionary codes pass as codes in
+//! both directions, sizes are checked before anything is allocated, and every chunk that `brc` wrote has a checksum,
+//! which covers the headers of pages too (the format's own checksums do not).
+
+mod chunk;
+mod delta;
+mod encoder;
+mod hybrid;
+mod page;
+mod scanner;
+mod table;
+mod thrift;
+mod types;
+mod writer;
+
+use crate::description::{Description, Fact, Facts};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::input::Input;
+use brc_compress::Compression;
+use brc_core::{BatchWriter, DataType, Error, Result, Schema, Table};
+use table::{Bounds, Chunk, ParquetTable};
+use writer::{MAGIC, Writer};
+
+pub(crate) struct Parquet;
+
+impl Encoding for Parquet {
+    fn name(&self) -> &'static str {
+        "parquet"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["parquet", "pq"]
+    }
+
+    fn about(&self) -> &'static str {
+        "Apache Parquet: dictionary-encoded columns that nearly every tool reads"
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> bool {
+        prefix.starts_with(MAGIC) || prefix.starts_with(b"PARE")
+    }
+
+    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
+        match schema.fields().iter().find(|field| strange(field.data_type)) {
+            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
+            None => Ok(()),
+        }
+    }
+
+    fn compresses_blocks(&self) -> bool {
+        true
+    }
+
+    fn can_compress(&self, compression: &dyn Compression) -> Result<(), String> {
+        types::codec(compression).map(|_| ()).ok_or_else(|| format!("parquet has no {}", compression.name()))
+    }
+
+    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        let table = table(input)?;
+        match &options.schema {
+            Some(schema) if schema != table.schema() => {
+                let (path, own) = (table.path.display(), &table.schema);
+                Err(Error::Usage(format!("{path}: its columns are {own}, not {schema}")))
+            }
+            _ => Ok(Box::new(table)),
+        }
+    }
+
+    fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
+        let refused = self.can_hold(schema).and_then(|()| self.can_compress(options.compression.compression));
+        refused.map_err(Error::Usage)?;
+        Ok(Box::new(Writer::new(schema, options.compression)))
+    }
+
+    fn describe(&self, input: Input, _: &OpenOptions) -> Result<Description> {
+        Ok(describe(&table(input)?))
+    }
+}
+
+fn table(input: Input) -> Result<ParquetTable> {
+    let path = input.path.clone();
+    if !input.prefix.starts_with(MAGIC) && !input.prefix.starts_with(b"PARE") {
+        return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
+    }
+    ParquetTable::open(path, input.into_file()?)
+}
+
+fn describe(table: &ParquetTable) -> Description {
+    let mut file: Facts = vec![("encoding", "parquet".into())];
+    file.extend(table.created_by.as_deref().map(|by| ("created by", by.into())));
+    file.extend([
+        ("rows", Fact::Count(table.rows)),
+        ("bytes", Fact::Bytes(table.bytes)),
+        ("row groups", Fact::Count(table.row_groups.len() as u64)),
+        ("footer", Fact::Bytes(table.footer_bytes)),
+    ]);
+    let columns = (0..table.schema.fields().len()).map(|column| describe_column(table, column)).collect();
+    let row_groups = table.row_groups.iter().map(|row_group| {
+        let stored = row_group.chunks.iter().map(|chunk| chunk.stored as u64).sum();
+        vec![("rows", Fact::Count(row_group.rows as u64)), ("stored", Fact::Bytes(stored))]
+    });
+    Description { file, columns, row_groups: row_groups.collect() }
+}
+
+fn describe_column(table: &ParquetTable, column: usize) -> Facts {
+    let field = &table.schema.fields()[column];
+    let chunks: Vec<&Chunk> = table.row_groups.iter().map(|row_group| &row_group.chunks[column]).collect();
+    let mut compressions: Vec<_> =
+        chunks.iter().map(|chunk| chunk.compression.map_or("none", |it| it.name())).collect();
+    compressions.sort_unstable();
+    compressions.dedup();
+    let mut facts: Facts = vec![
+        ("name", field.name.as_str().into()),
+        ("type", field.data_type.to_string().as_str().into()),
+        ("compression", compressions.join(", ").as_str().into()),
+        ("stored", Fact::Bytes(chunks.iter().map(|chunk| chunk.stored as u64).sum())),
+        ("unpacked", Fact::Bytes(chunks.iter().map(|chunk| chunk.unpacked as u64).sum())),
+    ];
+    facts.extend(describe_bounds(field.data_type, &chunks));
+    facts
+}
+
+/// The smallest and the largest value, if every column chunk tells its own.
+fn describe_bounds(data_type: DataType, chunks: &[&Chunk]) -> Facts {
+    let numbers = |chunk: &&Chunk| if let Bounds::Numbers(min, max) = chunk.bounds { Some((min, max)) } else { None };
+    let texts = |chunk: &&'_ Chunk| match &chunk.bounds {
+        Bounds::Text(min, max) => Some((min.clone(), max.clone())),
+        _ => None,
+    };
+    match data_type {
+        DataType::Decimal { scale } => {
+            let bounds: Option<Vec<_>> = chunks.iter().map(numbers).collect();
+            let number = |value: i64| Fact::Number { value: value.into(), scale };
+            let bounds = bounds.and_then(|all| all.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))));
+            bounds.map(|(min, max)| vec![("min", number(min)), ("max", number(max))]).unwrap_or_default()
+        }
+        _ => {
+            let bounds: Option<Vec<_>> = chunks.iter().map(texts).collect();
+            let bounds = bounds.and_then(|all| all.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))));
+            bounds.map(|(min, max)| vec![("min", Fact::Text(min)), ("max", Fact::Text(max))]).unwrap_or_default()
+        }
+    }
+}

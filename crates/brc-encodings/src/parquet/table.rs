@@ -1,0 +1,270 @@
+//! An open parquet file: its footer, checked, in the form that scans need.
+
+use super::scanner::ParquetScanner;
+use super::thrift;
+use super::types::{self, Stored};
+use super::writer::{CHECKSUMS, MAGIC};
+use crate::columnar::seal::{self, Seal};
+use crate::columnar::{Fault, SCALES, guarded, with_scales};
+use crate::input::read_full_at;
+use brc_compress::Compression;
+use brc_core::{Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use parquet::file::statistics::Statistics;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The footer's length and the magic number at the end of a file.
+const TRAILER: usize = 8;
+
+/// How much of a file's end is read at once: nearly always the whole footer.
+const END: u64 = 64 << 10;
+
+pub(super) struct ParquetTable {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    pub(super) bytes: u64,
+    pub(super) footer_bytes: u64,
+    pub(super) created_by: Option<String>,
+    pub(super) schema: Schema,
+    /// How the values of each column lie in pages.
+    pub(super) stored: Vec<Stored>,
+    /// Whether each column may hold NULLs.
+    pub(super) optional: Vec<bool>,
+    pub(super) rows: u64,
+    pub(super) row_groups: Vec<RowGroup>,
+}
+
+pub(super) struct RowGroup {
+    pub(super) rows: usize,
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// A column chunk, of which place and size are known to lie in the file.
+pub(super) struct Chunk {
+    pub(super) start: u64,
+    pub(super) stored: usize,
+    pub(super) unpacked: usize,
+    pub(super) compression: Option<&'static dyn Compression>,
+    pub(super) bounds: Bounds,
+    /// The checksum of all its bytes, where `brc` wrote the file.
+    pub(super) checksum: Option<u32>,
+}
+
+/// What the footer tells of the values of a column chunk.
+pub(super) enum Bounds {
+    Unknown,
+    Numbers(i64, i64),
+    Text(Vec<u8>, Vec<u8>),
+}
+
+impl ParquetTable {
+    pub(super) fn open(path: PathBuf, file: File) -> Result<Self> {
+        let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
+        let footer = read_footer(&path, &file, bytes)?;
+        let end = bytes - (footer.len() + TRAILER) as u64;
+        let at_footer = |fault: Fault| fault.at(&path, "footer");
+        let is_own = match seal::check(&footer) {
+            Seal::Broken => return Err(Error::corrupt(&path, "footer", "its checksum does not match")),
+            seal => seal == Seal::Sound,
+        };
+        thrift::walk(&footer, &mut |_, _| {}).map_err(at_footer)?;
+        let metadata = guarded(|| {
+            ParquetMetaDataReader::decode_metadata(&footer).map_err(|error| Fault::corrupt(error.to_string()))
+        });
+        let metadata = metadata.map_err(at_footer)?;
+        let columns = metadata.file_metadata().schema_descr().columns();
+        let optional = columns.iter().map(|column| column.max_def_level() > 0).collect();
+        let (schema, stored) = schema(&path, &metadata, is_own)?;
+        let checksums = if is_own { checksums(&metadata).map_err(at_footer)? } else { Vec::new() };
+        let mut checksums = checksums.into_iter();
+        let mut row_groups = Vec::with_capacity(metadata.num_row_groups());
+        for (index, row_group) in metadata.row_groups().iter().enumerate() {
+            let row_group = guarded(|| RowGroup::new(row_group, &stored, end, &mut checksums));
+            row_groups.push(row_group.map_err(|fault| fault.at(&path, &format!("row group {index}")))?);
+        }
+        let rows: u64 = row_groups.iter().map(|row_group| row_group.rows as u64).sum();
+        if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
+            return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
+        }
+        let created_by = metadata.file_metadata().created_by().map(str::to_owned);
+        let footer_bytes = (footer.len() + TRAILER) as u64;
+        Ok(Self { path, file, bytes, footer_bytes, created_by, schema, stored, optional, rows, row_groups })
+    }
+
+    /// The name of a part of the file, for messages.
+    pub(super) fn place(&self, row_group: usize, column: usize) -> String {
+        let name = self.schema.fields().get(column).map_or("", |field| field.name.as_str());
+        format!("row group {row_group}, column '{name}'")
+    }
+}
+
+fn read_footer(path: &Path, file: &File, bytes: u64) -> Result<Vec<u8>> {
+    let cut_off = || Error::corrupt(path, "trailer", "the file does not end with a parquet footer");
+    let read = |length: u64| -> Result<Vec<u8>> {
+        let mut end = vec![0; usize::try_from(length).map_err(|_| cut_off())?];
+        let read = read_full_at(file, &mut end, bytes - length).map_err(Error::io(path, "read"))?;
+        if read == end.len() { Ok(end) } else { Err(cut_off()) }
+    };
+    let mut end = read(bytes.min(END))?;
+    let length = match end.last_chunk::<TRAILER>() {
+        Some([a, b, c, d, b'P', b'A', b'R', b'1']) => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+        Some([.., b'P', b'A', b'R', b'E']) => return Err(Error::unsupported(path, "is encrypted")),
+        _ => return Err(cut_off()),
+    };
+    let whole = length + TRAILER as u64;
+    if whole + MAGIC.len() as u64 > bytes {
+        return Err(Error::corrupt(path, "trailer", "the footer is longer than the file"));
+    }
+    if whole > end.len() as u64 {
+        end = read(whole)?;
+    }
+    let start = end.len() - whole as usize;
+    Ok(end[start..start + length as usize].to_vec())
+}
+
+/// The columns of the table.
+fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Schema, Vec<Stored>)> {
+    let (mut fields, mut stored) = (Vec::new(), Vec::new());
+    for column in metadata.file_metadata().schema_descr().columns() {
+        let name = column.path().string();
+        let found = guarded(|| Ok(types::column(column))).map_err(|fault| fault.at(path, "footer"))?;
+        let (data_type, how) =
+            found.map_err(|reason| Error::unsupported(path, format!("column '{name}' is {reason}")))?;
+        fields.push(Field { name, data_type });
+        stored.push(how);
+    }
+    if let Some(scales) = own_text(metadata, SCALES).filter(|_| is_own) {
+        with_scales(fields.iter_mut().map(|field| &mut field.data_type), scales);
+    }
+    let schema = Schema::new(fields).map_err(|error| Error::unsupported(path, error.to_string()))?;
+    Ok((schema, stored))
+}
+
+fn own_text<'a>(metadata: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
+    let own = metadata.file_metadata().key_value_metadata()?.iter().find(|own| own.key == key)?;
+    own.value.as_deref()
+}
+
+/// The checksums of all column chunks of a file that `brc` wrote.
+fn checksums(metadata: &ParquetMetaData) -> Result<Vec<u32>, Fault> {
+    let columns = metadata.file_metadata().schema_descr().num_columns();
+    own_text(metadata, CHECKSUMS)
+        .and_then(seal::from_text)
+        .filter(|checksums| checksums.len() == columns * metadata.num_row_groups())
+        .ok_or_else(|| Fault::corrupt("there is not one checksum for each column chunk"))
+}
+
+impl RowGroup {
+    fn new(
+        row_group: &RowGroupMetaData,
+        stored: &[Stored],
+        end: u64,
+        checksums: &mut impl Iterator<Item = u32>,
+    ) -> Result<Self, Fault> {
+        let rows = usize::try_from(row_group.num_rows()).map_err(|_| Fault::corrupt("it has less than no rows"))?;
+        if row_group.num_columns() != stored.len() {
+            return Err(Fault::corrupt("it does not have the columns of the table"));
+        }
+        let chunks = row_group.columns().iter().zip(stored);
+        let chunks = chunks.map(|(chunk, stored)| {
+            let name = chunk.column_path().string();
+            Chunk::new(chunk, *stored, rows, end, checksums.next()).map_err(|fault| match fault {
+                Fault::Corrupt(reason) => Fault::corrupt(format!("column '{name}': {reason}")),
+                Fault::Unsupported(reason) => Fault::unsupported(format!("column '{name}': {reason}")),
+            })
+        });
+        Ok(Self { rows, chunks: chunks.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Chunk {
+    fn new(
+        chunk: &ColumnChunkMetaData,
+        stored_as: Stored,
+        rows: usize,
+        end: u64,
+        checksum: Option<u32>,
+    ) -> Result<Self, Fault> {
+        let outside = || Fault::corrupt("its place is not inside the file");
+        if chunk.file_path().is_some() {
+            return Err(Fault::unsupported("its data are in another file"));
+        }
+        if usize::try_from(chunk.num_values()) != Ok(rows) {
+            return Err(Fault::corrupt("it does not have the rows of the row group"));
+        }
+        let data = u64::try_from(chunk.data_page_offset()).map_err(|_| outside())?;
+        // Some writers say 0 where there is no dictionary.
+        let dictionary = chunk.dictionary_page_offset().and_then(|offset| u64::try_from(offset).ok());
+        let start = dictionary.filter(|offset| *offset > 0 && *offset < data).unwrap_or(data);
+        let stored = u64::try_from(chunk.compressed_size()).map_err(|_| outside())?;
+        if start < MAGIC.len() as u64 || start.checked_add(stored).is_none_or(|chunk_end| chunk_end > end) {
+            return Err(outside());
+        }
+        let codec = chunk.compression_codec();
+        let compression = types::compression(codec);
+        Ok(Self {
+            start,
+            stored: usize::try_from(stored).map_err(|_| outside())?,
+            unpacked: usize::try_from(chunk.uncompressed_size()).map_err(|_| outside())?,
+            compression: compression.ok_or_else(|| Fault::unsupported(format!("it is compressed with {codec:?}")))?,
+            bounds: Bounds::of(chunk.statistics(), stored_as),
+            checksum,
+        })
+    }
+}
+
+impl Bounds {
+    fn of(statistics: Option<&Statistics>, stored: Stored) -> Self {
+        match statistics {
+            Some(Statistics::Int32(known)) if stored.has_signed_order() => match (known.min_opt(), known.max_opt()) {
+                (Some(min), Some(max)) => Self::Numbers(i64::from(*min), i64::from(*max)),
+                _ => Self::Unknown,
+            },
+            Some(Statistics::Int64(known)) if stored.has_signed_order() => match (known.min_opt(), known.max_opt()) {
+                (Some(min), Some(max)) => Self::Numbers(*min, *max),
+                _ => Self::Unknown,
+            },
+            // Old files order strings as if their bytes were signed.
+            Some(all @ Statistics::ByteArray(known))
+                if stored == Stored::Bytes
+                    && known.min_is_exact()
+                    && known.max_is_exact()
+                    && !all.is_min_max_deprecated() =>
+            {
+                match (known.min_opt(), known.max_opt()) {
+                    (Some(min), Some(max)) => Self::Text(min.data().to_vec(), max.data().to_vec()),
+                    _ => Self::Unknown,
+                }
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl Table for ParquetTable {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.bytes)
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        let row_groups = self.row_groups.len() as u64;
+        (index < row_groups).then_some(Split { index, start: index, end: index + 1 })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(ParquetScanner::new(self, options.clone())?))
+    }
+}

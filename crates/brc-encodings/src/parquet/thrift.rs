@@ -1,0 +1,260 @@
+//! As much of Thrift's compact protocol as page headers need, and a walk over any structure before a library reads it.
+//!
+//! Readers tend to allocate what a list says it has. The walk finds every length that the bytes at hand cannot hold.
+
+use crate::columnar::Fault;
+
+/// How deep structures may be nested: a footer needs eight levels.
+const DEEPEST: usize = 24;
+
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const BYTE: u8 = 3;
+const I16: u8 = 4;
+const I32: u8 = 5;
+const I64: u8 = 6;
+const DOUBLE: u8 = 7;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
+const STRUCT: u8 = 12;
+const UUID: u8 = 13;
+
+/// Walks over a structure at the start of `bytes` and returns its length. `visit` gets every integer and truth value
+/// that is not in a list, with the field numbers that lead to it.
+///
+/// # Errors
+/// If the structure is not whole or not well-formed.
+pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Result<usize, Fault> {
+    let mut walk = Walk { bytes, at: 0, path: Vec::new(), lists: 0, visit };
+    walk.structure()?;
+    Ok(walk.at)
+}
+
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    path: Vec<i16>,
+    /// How many lists we are in.
+    lists: usize,
+    visit: &'a mut dyn FnMut(&[i16], i64),
+}
+
+impl Walk<'_> {
+    fn structure(&mut self) -> Result<(), Fault> {
+        if self.path.len() + self.lists > DEEPEST {
+            return Err(Fault::corrupt("structures are nested too deeply"));
+        }
+        let mut field = 0i16;
+        loop {
+            let header = self.byte()?;
+            if header == 0 {
+                return Ok(());
+            }
+            field = match header >> 4 {
+                0 => i16::try_from(self.zigzag()?).map_err(|_| Fault::corrupt("a field number is too large"))?,
+                delta => field.wrapping_add(i16::from(delta)),
+            };
+            self.path.push(field);
+            match header & 15 {
+                TRUE => self.found(1),
+                FALSE => self.found(0),
+                kind => self.value(kind)?,
+            }
+            self.path.pop();
+        }
+    }
+
+    fn found(&mut self, value: i64) {
+        if self.lists == 0 {
+            (self.visit)(&self.path, value);
+        }
+    }
+
+    fn value(&mut self, kind: u8) -> Result<(), Fault> {
+        match kind {
+            TRUE | FALSE | BYTE => self.skip(1),
+            I16 | I32 | I64 => {
+                let value = self.zigzag()?;
+                self.found(value);
+                Ok(())
+            }
+            DOUBLE => self.skip(8),
+            UUID => self.skip(16),
+            BINARY => {
+                let length = self.varint()?;
+                self.skip(length)
+            }
+            LIST | SET => self.list(),
+            MAP => self.map(),
+            STRUCT => self.structure(),
+            _ => Err(Fault::corrupt("a field has an unknown type")),
+        }
+    }
+
+    fn list(&mut self) -> Result<(), Fault> {
+        let header = self.byte()?;
+        let size = match header >> 4 {
+            15 => self.varint()?,
+            size => u64::from(size),
+        };
+        self.elements(size, &[header & 15])
+    }
+
+    fn map(&mut self) -> Result<(), Fault> {
+        let size = self.varint()?;
+        if size == 0 {
+            return Ok(());
+        }
+        let kinds = self.byte()?;
+        self.elements(size, &[kinds >> 4, kinds & 15])
+    }
+
+    fn elements(&mut self, size: u64, kinds: &[u8]) -> Result<(), Fault> {
+        // Each element takes a byte at least.
+        if size > (self.bytes.len() - self.at) as u64 {
+            return Err(Fault::corrupt("a list is longer than what holds it"));
+        }
+        self.lists += 1;
+        if self.lists > DEEPEST {
+            return Err(Fault::corrupt("structures are nested too deeply"));
+        }
+        for _ in 0..size {
+            for &kind in kinds {
+                self.value(kind)?;
+            }
+        }
+        self.lists -= 1;
+        Ok(())
+    }
+
+    fn byte(&mut self) -> Result<u8, Fault> {
+        let byte = self.bytes.get(self.at).copied().ok_or_else(cut_off)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn skip(&mut self, length: u64) -> Result<(), Fault> {
+        if length > (self.bytes.len() - self.at) as u64 {
+            return Err(cut_off());
+        }
+        self.at += length as usize;
+        Ok(())
+    }
+
+    fn varint(&mut self) -> Result<u64, Fault> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(Fault::corrupt("a number is too long"))
+    }
+
+    fn zigzag(&mut self) -> Result<i64, Fault> {
+        let value = self.varint()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+}
+
+fn cut_off() -> Fault {
+    Fault::corrupt("it ends too early")
+}
+
+/// Writes a structure of integers and structures of integers.
+#[derive(Default)]
+pub(super) struct Structure {
+    bytes: Vec<u8>,
+    last: i16,
+}
+
+impl Structure {
+    /// Adds an integer; fields come in ascending order.
+    pub(super) fn integer(mut self, field: i16, value: i32) -> Self {
+        self.header(field, I32);
+        let zigzag = ((value << 1) ^ (value >> 31)) as u32;
+        varint(zigzag.into(), &mut self.bytes);
+        self
+    }
+
+    /// Adds a structure.
+    pub(super) fn structure(mut self, field: i16, inner: Self) -> Self {
+        self.header(field, STRUCT);
+        self.bytes.extend_from_slice(&inner.finish());
+        self
+    }
+
+    /// The bytes of the whole.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.bytes.push(0);
+        self.bytes
+    }
+
+    fn header(&mut self, field: i16, kind: u8) {
+        debug_assert!((1..16).contains(&(field - self.last)), "fields come in order, without large gaps");
+        self.bytes.push(((field - self.last) as u8) << 4 | kind);
+        self.last = field;
+    }
+}
+
+/// Appends a number in groups of seven bits.
+pub(super) fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Integers = Vec<(Vec<i16>, i64)>;
+
+    fn integers(bytes: &[u8]) -> Result<(usize, Integers), Fault> {
+        let mut found = Vec::new();
+        let length = walk(bytes, &mut |path, value| found.push((path.to_vec(), value)))?;
+        Ok((length, found))
+    }
+
+    #[test]
+    fn what_was_written_is_walked() {
+        let inner = Structure::default().integer(1, -1).integer(4, i32::MIN);
+        let mut bytes = Structure::default().integer(2, 300).structure(5, inner).integer(6, i32::MAX).finish();
+        let length = bytes.len();
+        bytes.push(7);
+        let expected = [(vec![2], 300), (vec![5, 1], -1), (vec![5, 4], i32::MIN.into()), (vec![6], i32::MAX.into())];
+        assert_eq!(integers(&bytes).unwrap(), (length, expected.to_vec()));
+        for end in 0..length {
+            assert!(integers(&bytes[..end]).is_err());
+        }
+    }
+
+    #[test]
+    fn forged_sizes_are_refused() {
+        // A list of 2³¹ structures, a binary of 2³¹ bytes, a map of as many pairs.
+        for field in [&[0x19, 0xfc][..], &[0x18], &[0x1b]] {
+            let mut bytes = field.to_vec();
+            varint(1 << 31, &mut bytes);
+            bytes.extend([0; 100]);
+            assert!(integers(&bytes).is_err());
+        }
+        assert!(integers(&[0x1c; 1000]).is_err(), "depth");
+        assert!(integers(&[0x19; 1000]).is_err(), "depth of lists");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_walked_or_refused(bytes: Vec<u8>) {
+            if let Ok((length, _)) = integers(&bytes) {
+                prop_assert!(length <= bytes.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Puts row groups together to a file and writes the footer.
+
+use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
+use super::types;
+use crate::columnar::{self, SCALES, seal};
+use brc_compress::Compressor;
+use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
+use parquet::basic::Encoding;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+};
+use parquet::file::statistics::Statistics;
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
+use std::any::Any;
+use std::sync::Arc;
+
+pub(super) const MAGIC: &[u8; 4] = b"PAR1";
+
+/// The key in the footer under which the checksums of all column chunks are.
+pub(super) const CHECKSUMS: &str = "brc.checksums";
+
+pub(super) struct Writer {
+    schema: Schema,
+    compressor: Compressor,
+    row_groups: Vec<RowGroup>,
+    /// Where the next part will lie.
+    end: u64,
+}
+
+struct RowGroup {
+    start: u64,
+    rows: u64,
+    chunks: Vec<Chunk>,
+}
+
+impl Writer {
+    pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
+        Self { schema: schema.clone(), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
+    }
+
+    /// Whether all numbers of a column have few enough digits for parquet's decimals.
+    fn has_digits(&self, column: usize) -> bool {
+        let fits = |row_group: &RowGroup| match row_group.chunks[column].bounds {
+            Bounds::Numbers(min, max) => columnar::has_digits(min, max),
+            _ => true,
+        };
+        self.row_groups.iter().all(fits)
+    }
+
+    fn footer(&self) -> Result<Vec<u8>, ParquetError> {
+        let has_digits: Vec<_> = (0..self.schema.fields().len()).map(|column| self.has_digits(column)).collect();
+        let columns = self.schema.fields().iter().zip(&has_digits);
+        let columns = columns.map(|(field, digits)| types::field(&field.name, field.data_type, *digits));
+        let root = Type::group_type_builder("schema").with_fields(columns.collect::<Result<_, _>>()?).build()?;
+        let schema = Arc::new(SchemaDescriptor::new(Arc::new(root)));
+
+        let checksums: Vec<_> = self.row_groups.iter().flat_map(|group| &group.chunks).collect();
+        let checksums: Vec<_> = checksums.into_iter().map(|chunk| chunk.checksum).collect();
+        let mut own = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
+        if has_digits.contains(&false) {
+            own.push(KeyValue::new(SCALES.to_owned(), columnar::scales(&self.schema)));
+        }
+        let rows: u64 = self.row_groups.iter().map(|row_group| row_group.rows).sum();
+        let about = FileMetaData::new(2, rows as i64, Some(seal::created_by()), Some(own), Arc::clone(&schema), None);
+        let row_groups = self.row_groups.iter().enumerate();
+        let row_groups = row_groups.map(|(index, row_group)| row_group.metadata(index, &schema));
+        let metadata = ParquetMetaData::new(about, row_groups.collect::<Result<_, _>>()?);
+        let mut footer = Vec::new();
+        ParquetMetaDataWriter::new(&mut footer, &metadata).finish()?;
+        Ok(footer)
+    }
+}
+
+impl RowGroup {
+    fn metadata(&self, index: usize, schema: &SchemaDescPtr) -> Result<RowGroupMetaData, ParquetError> {
+        let columns = self.chunks.iter().zip(schema.columns()).map(|(chunk, column)| {
+            let encodings = if chunk.has_dictionary {
+                vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY]
+            } else {
+                vec![Encoding::PLAIN, Encoding::RLE]
+            };
+            let place = |offset: u64| (self.start + offset) as i64;
+            let metadata = ColumnChunkMetaData::builder(Arc::clone(column))
+                .set_encodings(encodings)
+                .set_num_values(self.rows as i64)
+                .set_compression_codec(chunk.codec)
+                .set_total_compressed_size(chunk.stored as i64)
+                .set_total_uncompressed_size(chunk.unpacked as i64)
+                .set_dictionary_page_offset(chunk.has_dictionary.then(|| place(chunk.start)))
+                .set_data_page_offset(place(chunk.data));
+            match statistics(&chunk.bounds) {
+                Some(statistics) => metadata.set_statistics(statistics).build(),
+                None => metadata.build(),
+            }
+        });
+        RowGroupMetaData::builder(Arc::clone(schema))
+            .set_column_metadata(columns.collect::<Result<_, _>>()?)
+            .set_num_rows(self.rows as i64)
+            .set_total_byte_size(self.chunks.iter().map(|chunk| chunk.unpacked as i64).sum())
+            .set_file_offset(self.start as i64)
+            .set_ordinal(index as i16)
+            .build()
+    }
+}
+
+fn statistics(bounds: &Bounds) -> Option<Statistics> {
+    match bounds {
+        Bounds::Unknown => None,
+        Bounds::Numbers(min, max) => Some(Statistics::int64(Some(*min), Some(*max), None, Some(0), false)),
+        Bounds::Text(min, max) => {
+            let [min, max] = [min, max].map(|text| Some(ByteArray::from(text.clone())));
+            Some(Statistics::byte_array(min, max, None, Some(0), false))
+        }
+    }
+}
+
+impl BatchWriter for Writer {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        Box::new(Encoder::new(&self.schema, self.compressor))
+    }
+
+    fn start(&mut self) -> Vec<u8> {
+        MAGIC.to_vec()
+    }
+
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
+        let meta =
+            meta.map_err(|_| Error::Usage("a part that no parquet encoder made, or one appended twice".into()))?;
+        if part.rows == 0 {
+            part.bytes.clear();
+            return Ok(());
+        }
+        if self.row_groups.len() > i16::MAX as usize {
+            return Err(Error::Usage(format!("parquet cannot hold more than {} row groups", i16::MAX)));
+        }
+        self.row_groups.push(RowGroup { start: self.end, rows: part.rows, chunks: meta.chunks });
+        self.end += part.bytes.len() as u64;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        let refused = |error: ParquetError| Error::Usage(format!("parquet cannot hold this table: {error}"));
+        let mut end = self.footer().map_err(refused)?;
+        // The footer's own length and the magic number follow it.
+        let footer = end.len().saturating_sub(8);
+        if !seal::seal(&mut end[..footer]) {
+            return Err(Error::Usage("parquet has no room for the checksum of the footer".into()));
+        }
+        Ok(end)
+    }
+}

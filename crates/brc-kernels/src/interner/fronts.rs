@@ -1,0 +1,102 @@
+//! Short names that other bytes follow: where sixteen bytes can be read whatever the name's length, no step of a look-up
+//! depends on that length.
+
+#[cfg(target_arch = "x86_64")]
+use super::hash::aes;
+use super::hash::{HashKind, Key};
+use super::{Interner, KeyTable, PADDING, SHORT};
+use std::ops::Range;
+
+impl Interner {
+    /// The code of the first `length` bytes of a text, if they are a name that was seen before. Faster than
+    /// [`Interner::get`] where the text goes on behind a short name.
+    ///
+    /// # Panics
+    /// If the text is shorter than that.
+    #[inline]
+    #[must_use]
+    pub fn get_prefix(&self, text: &[u8], length: usize) -> Option<u32> {
+        let key = text.first_chunk().and_then(|front| front_key(front, length));
+        let code = key.and_then(|key| self.table.get(&key));
+        code.or_else(|| self.get(&text[..length]))
+    }
+
+    /// Appends the codes of names that lie somewhere in `bytes`, as [`Interner::intern`] gives them. None waits for the
+    /// name before.
+    ///
+    /// # Panics
+    /// If a name lies elsewhere.
+    pub fn intern_all(&mut self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) {
+        let mut rest = places;
+        codes.reserve(rest.len());
+        while !rest.is_empty() {
+            let known = self.table.get_all(bytes, rest, codes);
+            rest = &rest[known..];
+            if let Some((place, behind)) = rest.split_first() {
+                codes.push(self.intern(&bytes[place.clone()]));
+                rest = behind;
+            }
+        }
+    }
+}
+
+impl KeyTable {
+    /// Appends the codes of the first names, up to one that is not there. Returns how many there were.
+    fn get_all(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+        match self.hash {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Aes` is chosen only where the level has AES instructions.
+            HashKind::Aes => unsafe { self.get_all_aes(bytes, places, codes) },
+            kind => self.get_all_by(|key| kind.hash(key), bytes, places, codes),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "aes")]
+    fn get_all_aes(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+        // SAFETY: this function has AES instructions.
+        self.get_all_by(|key| unsafe { aes::hash(key) }, bytes, places, codes)
+    }
+
+    #[inline(always)]
+    fn get_all_by(
+        &self,
+        hash: impl Fn(&Key) -> u32,
+        bytes: &[u8],
+        places: &[Range<usize>],
+        codes: &mut Vec<u32>,
+    ) -> usize {
+        let before = codes.len();
+        let found = places.iter().map_while(|place| {
+            let key = front_key(bytes.get(place.start..)?.first_chunk()?, place.len())?;
+            let slot = &self.slots[self.place_of(hash(&key))];
+            (slot.key == key).then_some(slot.code())
+        });
+        codes.extend(found);
+        codes.len() - before
+    }
+}
+
+/// The key of the name that the first `length` of some bytes are, if it is its own key.
+#[inline]
+fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
+    const EACH: u128 = u128::from_le_bytes([1; SHORT]);
+    const PADDED: u128 = EACH * PADDING as u128;
+    const NAMES: [u128; SHORT + 1] = {
+        let mut names = [0; SHORT + 1];
+        let mut length = 1;
+        while length <= SHORT {
+            names[length] = u128::MAX >> (8 * (SHORT - length));
+            length += 1;
+        }
+        names
+    };
+    let name = *NAMES.get(length)?;
+    let word = u128::from_le_bytes(*bytes);
+    let differences = word ^ PADDED;
+    // The lowest of these bits tells of a byte without differences; those above it may be wrong.
+    let padding = differences.wrapping_sub(EACH) & !differences & (EACH << 7) & name;
+    let padded = word & name | PADDED & !name;
+    // The key of a long name begins with 0, so no short name may.
+    (padding == 0 && length > 0 && bytes[0] != 0).then_some([padded as u64, (padded >> 64) as u64])
+}
