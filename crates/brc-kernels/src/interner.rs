@@ -227,6 +227,20 @@ pub(crate) mod tests {
         }
     }
 
+    /// A name that looks like the key of another one.
+    #[test]
+    fn digests_are_not_names() {
+        for level in Level::available() {
+            let mut interner = Interner::new(level);
+            let long = b"longer than sixteen bytes";
+            assert_eq!(interner.intern(long), 0);
+            let digest = HashKind::of(level).key(long).unwrap().map(u64::to_le_bytes).concat();
+            assert_eq!(interner.get(&digest), None);
+            assert_eq!(interner.get_prefix(&[&digest, b" and so on".as_slice()].concat(), SHORT), None);
+            assert_eq!(interner.intern(&digest), 1);
+        }
+    }
+
     proptest! {
         #[test]
         fn any_names(names in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..200)) {
