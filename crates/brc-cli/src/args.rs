@@ -3,8 +3,11 @@
 use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
+use brc_query::{Aggregate, Expression, FUNCTIONS, Query};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// A number of worker threads.
 #[derive(Clone, Copy, clap::Args)]
@@ -68,6 +71,48 @@ impl Source {
         let (encoding, input) = self.input(path)?;
         Ok(Opened { encoding, table: encoding.open(input, options)? })
     }
+}
+
+/// What is asked of a table, without how the answer is shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Question {
+    /// The columns to group by, with commas between; '' makes all rows one group [default: the string column]
+    #[arg(long, value_name = "COLUMNS")]
+    by: Option<String>,
+
+    #[arg(long, value_name = "AGGREGATES", help = AGG_HELP.as_str())]
+    agg: Option<String>,
+
+    /// Which rows count: comparisons of columns with numbers and 'strings', in (…), and, or, not, parentheses
+    #[arg(long = "where", value_name = "CONDITION")]
+    filter: Option<String>,
+}
+
+static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
+    let functions: Vec<_> = FUNCTIONS.iter().map(|info| format!("{}(…)", info.name)).collect();
+    format!(
+        "What to compute, with commas between: {} [default: min, mean and max of each column of numbers]",
+        functions.join(", ")
+    )
+});
+
+impl Question {
+    /// The query that asks it.
+    ///
+    /// # Errors
+    /// If it cannot be understood.
+    pub(crate) fn query(&self) -> brc_core::Result<Query> {
+        Ok(Query {
+            by: self.by.as_deref().map(columns),
+            aggregates: self.agg.as_deref().map(Aggregate::parse_list).transpose()?,
+            filter: self.filter.as_deref().map(Expression::parse).transpose()?,
+            ..Query::default()
+        })
+    }
+}
+
+fn columns(list: &str) -> Vec<String> {
+    if list.trim().is_empty() { Vec::new() } else { list.split(',').map(|name| name.trim().to_owned()).collect() }
 }
 
 /// A table, and what it is encoded as.

@@ -1,13 +1,14 @@
 //! The command line as a whole. Help, man pages and shell completions all come from these definitions.
 
-use crate::commands::{completions, convert, generate, inspect, man, query, verify};
+use crate::commands::{compare, completions, convert, generate, inspect, man, query, verify};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Turns text tables into binary ones and asks them questions.
 ///
 /// Text is read once and asked many times: `brc convert` reads a CSV-like text and writes it in a binary encoding,
-/// `brc query` answers group-by questions over any encoding, with the same answer.
+/// `brc query` answers group-by questions over any encoding, with the same answer, and `brc compare` tells which encoding
+/// to keep a table in.
 #[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -21,6 +22,7 @@ Examples:
   brc convert measurements.txt measurements.buren
   brc query measurements.buren
   brc query measurements.buren --where 'temperature > 30' --agg 'count()' --limit 5
+  brc compare measurements.txt --rows 1M
 
 Exit codes:
   0  all went well
@@ -34,6 +36,7 @@ pub(crate) enum Command {
     Generate(generate::Args),
     Convert(convert::Args),
     Query(query::Args),
+    Compare(compare::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Completions(completions::Args),
@@ -50,6 +53,7 @@ impl Command {
             Self::Generate(args) => generate::run(&args)?,
             Self::Convert(args) => convert::run(&args)?,
             Self::Query(args) => query::run(&args)?,
+            Self::Compare(args) => return compare::run(&args),
             Self::Inspect(args) => inspect::run(&args)?,
             Self::Verify(args) => return verify::run(&args),
             Self::Completions(args) => completions::run(&args)?,

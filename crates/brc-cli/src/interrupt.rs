@@ -3,16 +3,34 @@
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::path::Path;
 
 /// Sees to it that a signal that ends the process takes the unfinished files along.
 pub(crate) fn clean_up_when_killed() {
+    before_end(brc_encodings::output::remove_unfinished);
+}
+
+/// How often a directory is removed that is not empty again and again.
+const ATTEMPTS: u32 = 20;
+
+/// Like [`clean_up_when_killed`], and a directory that is not to stay goes too.
+pub(crate) fn clean_up_when_killed_with(directory: &Path) {
+    let directory = directory.to_owned();
+    before_end(move || {
+        brc_encodings::output::remove_unfinished();
+        // A process that this one has started may be making a file there right now. Nobody is left to tell if it fails.
+        let _ = (0..ATTEMPTS).any(|_| std::fs::remove_dir_all(&directory).is_ok() || !directory.exists());
+    });
+}
+
+fn before_end(clean_up: impl FnOnce() + Send + 'static) {
     let ignored = ignored_signals();
     let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     // Without a handler the run is as good; only a kill would leave a temporary file.
     let Ok(mut signals) = Signals::new(wanted) else { return };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            brc_encodings::output::remove_unfinished();
+            clean_up();
             let _ = emulate_default_handler(signal);
         }
     });

@@ -5,6 +5,7 @@
 mod args;
 mod cli;
 mod commands;
+mod compare;
 mod describe;
 mod explain;
 mod failure;
@@ -19,5 +20,9 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::Cli::parse().command.run().unwrap_or_else(|error| failure::report(&error))
+    let outcome = match commands::compare_cell::Args::of_this_process() {
+        Some(args) => commands::compare_cell::run(&args).map(|()| ExitCode::SUCCESS),
+        None => cli::Cli::parse().command.run(),
+    };
+    outcome.unwrap_or_else(|error| failure::report(&error))
 }

@@ -33,17 +33,32 @@ fn parse(text: &str, base: u64, units: &[(&str, u32)]) -> Result<u64, String> {
 pub(crate) fn bytes(size: u64) -> String {
     let mut value = size as f64;
     for unit in ["B", "kB", "MB", "GB", "TB"] {
-        let decimals = match value {
-            _ if unit == "B" || value >= 99.95 => 0,
-            _ if value >= 9.995 => 1,
-            _ => 2,
-        };
         if value < 999.5 || unit == "TB" {
-            return format!("{value:.decimals$} {unit}");
+            return if unit == "B" { format!("{size} B") } else { format!("{} {unit}", digits(value)) };
         }
         value /= 1000.0;
     }
     unreachable!("the largest unit takes any size")
+}
+
+/// A time with three digits: `830 µs`, `5.12 ms`, `1.23 s`.
+pub(crate) fn time(nanoseconds: f64) -> String {
+    let (value, unit) = match nanoseconds {
+        short if short < 999.5e3 => (nanoseconds / 1e3, "µs"),
+        middle if middle < 999.5e6 => (nanoseconds / 1e6, "ms"),
+        _ => (nanoseconds / 1e9, "s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// A number with three digits, and all of those before the point.
+pub(crate) fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        value if value >= 99.95 => 0,
+        value if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
 }
 
 /// A count with `_` between thousands, as `--rows` takes it.
@@ -95,6 +110,17 @@ mod tests {
             (u64::MAX, "18446744 TB"),
         ] {
             assert_eq!(bytes(size), text);
+        }
+        for (nanoseconds, text) in [
+            (0.0, "0.00 µs"),
+            (999.4e3, "999 µs"),
+            (999.6e3, "1.00 ms"),
+            (5.117e6, "5.12 ms"),
+            (12.34e6, "12.3 ms"),
+            (1.5e9, "1.50 s"),
+            (4_321e9, "4321 s"),
+        ] {
+            assert_eq!(time(nanoseconds), text);
         }
         for number in [0, 12, 123, 1234, 1_234_567] {
             assert_eq!(parse_count(&count(number)), Ok(number));

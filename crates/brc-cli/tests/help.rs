@@ -6,7 +6,7 @@ use common::Place;
 use snapbox::Data;
 use std::path::Path;
 
-const COMMANDS: &[&str] = &["generate", "convert", "query", "inspect", "verify", "completions", "man"];
+const COMMANDS: &[&str] = &["generate", "convert", "query", "compare", "inspect", "verify", "completions", "man"];
 
 /// Set `SNAPSHOTS=overwrite` to accept new help texts.
 #[test]
@@ -36,6 +36,7 @@ fn every_shell_gets_completions() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = place.run(&format!("completions {shell}")).text();
+        assert!(!script.contains("compare-cell"), "{shell}");
         for word in COMMANDS.iter().chain(&["no-statistics", "max-rejects"]) {
             assert!(script.contains(word), "{shell}: {word}");
         }

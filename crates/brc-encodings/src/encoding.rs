@@ -22,6 +22,11 @@ pub trait Encoding: Sync {
     /// is taken.
     fn sniff(&self, prefix: &[u8]) -> bool;
 
+    /// Whether files of other programs may begin with anything, so that a name must be believed.
+    fn may_lack_header(&self) -> bool {
+        false
+    }
+
     /// Whether tables of that schema can be written.
     ///
     /// # Errors

@@ -8,6 +8,8 @@
 mod arrow;
 mod bincode;
 mod buren;
+mod capnp;
+mod cbor;
 pub mod chunks;
 mod columnar;
 mod compressed;
@@ -15,22 +17,30 @@ pub mod convert;
 mod csv;
 mod delivery;
 pub mod description;
+pub mod document;
 pub mod encoding;
 mod frames;
 pub mod input;
 mod json;
+mod msgpack;
+mod narrow;
 pub mod ordered;
 pub mod output;
 mod parquet;
+mod protobuf;
 mod registry;
 pub mod rejects;
 mod text;
 mod write_back;
+
+#[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
+#[path = "capnp/table_capnp.rs"]
+mod table_capnp;
 
 pub use convert::{Converted, convert};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, writer};
+pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, text, writer};
 pub use rejects::RejectLog;

@@ -4,20 +4,37 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
-use crate::{arrow, bincode, buren, csv, json, parquet};
+use crate::{arrow, bincode, buren, capnp, cbor, csv, json, msgpack, parquet, protobuf};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
 
 /// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
 /// has no NUL byte, comes last.
-pub static ENCODINGS: &[&dyn Encoding] =
-    &[&buren::Buren, &parquet::Parquet, &arrow::Arrow, &Framed(&bincode::Bincode), &json::Json, &csv::Csv];
+pub static ENCODINGS: &[&dyn Encoding] = &[
+    &buren::Buren,
+    &parquet::Parquet,
+    &arrow::Arrow,
+    &Framed(&capnp::CAPNP),
+    &Framed(&capnp::CAPNP_PACKED),
+    &Framed(&protobuf::Protobuf),
+    &Framed(&bincode::Bincode),
+    &Framed(&msgpack::MsgPack),
+    &Framed(&cbor::Cbor),
+    &json::Json,
+    &csv::Csv,
+];
 
 /// The encoding of that name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Encoding> {
     ENCODINGS.iter().copied().find(|encoding| encoding.name() == name)
+}
+
+/// The text encoding: what tables usually come as, and what the size of all others is compared with.
+#[must_use]
+pub fn text() -> &'static dyn Encoding {
+    &csv::Csv
 }
 
 /// The encoding that a path's extension means; one that means a compression only hides it.
@@ -59,6 +76,8 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
         // Damaged first bytes, or none: the encoding itself knows best what is wrong with them.
         (Some(named), _) if input.prefix.is_empty() => Ok(named),
         (Some(named), None) => Ok(named),
+        // Rows without a header may by chance look like text.
+        (Some(named), Some(seen)) if named.may_lack_header() && !seen.detects_damage() => Ok(named),
         // Any text looks like csv, also one of another kind that begins with a bad row.
         (Some(named), Some(seen)) if !named.detects_damage() && seen.name() == csv::Csv.name() => Ok(named),
         (Some(named), Some(seen)) if named.name() != seen.name() => {

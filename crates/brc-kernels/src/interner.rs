@@ -9,6 +9,7 @@
 
 use crate::cpu::Level;
 use brc_core::Dictionary;
+use std::ops::Range;
 
 /// The longest name that the table of short names holds, in bytes.
 pub const SHORT: usize = 16;
@@ -76,6 +77,87 @@ impl Interner {
         }
         code
     }
+}
+
+impl Interner {
+    /// Appends the codes of names that lie somewhere in `bytes`, as [`Interner::intern`] gives them. No step depends on
+    /// the length of a short name, and none waits for the name before.
+    ///
+    /// # Panics
+    /// If a name lies elsewhere.
+    pub fn intern_all(&mut self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) {
+        let mut rest = places;
+        codes.reserve(rest.len());
+        while !rest.is_empty() {
+            let known = self.short.get_all(bytes, rest, codes);
+            rest = &rest[known..];
+            if let Some((place, behind)) = rest.split_first() {
+                codes.push(self.intern(&bytes[place.clone()]));
+                rest = behind;
+            }
+        }
+    }
+}
+
+impl ShortNames {
+    /// Appends the codes of the first names, up to one that is not there. Returns how many there were.
+    fn get_all(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+        match self.hash {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Aes` is chosen only where the level has AES instructions.
+            HashKind::Aes => unsafe { self.get_all_aes(bytes, places, codes) },
+            kind => self.get_all_by(|key| kind.hash(key), bytes, places, codes),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "aes")]
+    fn get_all_aes(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+        // SAFETY: this function has AES instructions.
+        self.get_all_by(|key| unsafe { aes::hash(key) }, bytes, places, codes)
+    }
+
+    #[inline(always)]
+    fn get_all_by(
+        &self,
+        hash: impl Fn(&Key) -> u32,
+        bytes: &[u8],
+        places: &[Range<usize>],
+        codes: &mut Vec<u32>,
+    ) -> usize {
+        let before = codes.len();
+        let found = places.iter().map_while(|place| {
+            let key = front_key(bytes.get(place.start..)?.first_chunk()?, place.len())?;
+            let hash = hash(&key);
+            let slot = &self.slots[self.home(hash, self.displacements[self.group(hash)])];
+            (slot.key == key).then_some(slot.code)
+        });
+        codes.extend(found);
+        codes.len() - before
+    }
+}
+
+/// The key of the name that the first `length` of some bytes are, if it has one.
+#[inline]
+fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
+    const EACH: u128 = u128::from_le_bytes([1; SHORT]);
+    const PADDED: u128 = EACH * PADDING as u128;
+    const NAMES: [u128; SHORT + 1] = {
+        let mut names = [0; SHORT + 1];
+        let mut length = 1;
+        while length <= SHORT {
+            names[length] = u128::MAX >> (8 * (SHORT - length));
+            length += 1;
+        }
+        names
+    };
+    let name = *NAMES.get(length)?;
+    let word = u128::from_le_bytes(*bytes);
+    let differences = word ^ PADDED;
+    // The lowest of these bits tells of a byte without differences; those above it may be wrong.
+    let padding = differences.wrapping_sub(EACH) & !differences & (EACH << 7) & name;
+    let padded = word & name | PADDED & !name;
+    (padding == 0 && length > 0).then_some([padded as u64, (padded >> 64) as u64])
 }
 
 /// The padded form of a name that is short enough, not empty, and free of padding.
@@ -239,11 +321,13 @@ impl ShortNames {
         if self.few.is_some() { places / 2 } else { places / 8 * 5 }
     }
 
+    #[inline]
     fn group(&self, hash: u32) -> usize {
         (hash >> (32 - self.displacements.len().trailing_zeros())) as usize
     }
 
     /// The slot of a name. Behind the slot that is always free; kernels compute the same.
+    #[inline]
     fn home(&self, hash: u32, displacement: u32) -> usize {
         let place = hash.wrapping_add((hash >> 16).wrapping_mul(displacement));
         (place as usize & ((1 << self.bits) - 1)) + 1
@@ -463,8 +547,29 @@ mod tests {
                 assert_eq!(interner.get_prefix(&text, name.len()), Some(code));
             }
         }
+        check_all(level, names);
         assert_eq!(interner.get(b"never seen"), None);
         assert_eq!(interner.get_prefix(b"never seen, and more of it", 10), None);
+    }
+
+    /// Names that lie close together, with few bytes behind the last of them.
+    fn check_all(level: Level, names: &[Vec<u8>]) {
+        let mut interner = Interner::new(level);
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for name in names.iter().chain(names) {
+            bytes.push(PADDING);
+            places.push(bytes.len()..bytes.len() + name.len());
+            bytes.extend_from_slice(name);
+        }
+        let mut codes = vec![7];
+        interner.intern_all(&bytes, &places, &mut codes);
+        assert_eq!(codes.len(), places.len() + 1);
+        let mut other = Interner::new(level);
+        for (place, &code) in places.into_iter().zip(&codes[1..]) {
+            assert_eq!(other.intern(&bytes[place]), code);
+        }
+        assert_eq!(interner.dictionary(), other.dictionary());
     }
 
     #[test]

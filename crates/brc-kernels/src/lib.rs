@@ -12,4 +12,5 @@ pub mod cpu;
 pub mod filter;
 pub mod interner;
 pub mod map;
+pub mod packing;
 pub mod text;

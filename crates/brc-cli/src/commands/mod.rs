@@ -1,5 +1,7 @@
 //! One file for each subcommand: its options, its help text, and what it does.
 
+pub(crate) mod compare;
+pub(crate) mod compare_cell;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod generate;

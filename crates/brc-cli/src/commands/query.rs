@@ -1,14 +1,13 @@
 //! `brc query`: answers a group-by question.
 
-use crate::args::{Opened, Source, Threads};
+use crate::args::{Opened, Question, Source, Threads};
 use crate::progress::{Total, watch};
 use crate::render::{FORMATS, Format, default_format};
 use crate::{explain, quantity, stdout};
 use brc_core::Progress;
-use brc_query::{Aggregate, Expression, FUNCTIONS, OrderBy, Query};
+use brc_query::{OrderBy, Query};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
-use std::sync::LazyLock;
 use std::time::Instant;
 
 /// Ask a table a question: group its rows, and compute something for each group
@@ -22,16 +21,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The columns to group by, with commas between; '' makes all rows one group [default: the string column]
-    #[arg(long, value_name = "COLUMNS")]
-    by: Option<String>,
-
-    #[arg(long, value_name = "AGGREGATES", help = AGG_HELP.as_str())]
-    agg: Option<String>,
-
-    /// Which rows count: comparisons of columns with numbers and 'strings', in (…), and, or, not, parentheses
-    #[arg(long = "where", value_name = "CONDITION")]
-    filter: Option<String>,
+    #[command(flatten)]
+    question: Question,
 
     /// How to sort the answer: output columns with commas between, each with an optional desc [default: by the keys]
     #[arg(long, value_name = "COLUMNS")]
@@ -63,14 +54,6 @@ pub(crate) struct Args {
     #[arg(long)]
     timings: bool,
 }
-
-static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
-    let functions: Vec<_> = FUNCTIONS.iter().map(|info| format!("{}(…)", info.name)).collect();
-    format!(
-        "What to compute, with commas between: {} [default: min, mean and max of each column of numbers]",
-        functions.join(", ")
-    )
-});
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -114,17 +97,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 impl Args {
     fn query(&self) -> brc_core::Result<Query> {
         Ok(Query {
-            by: self.by.as_deref().map(columns),
-            aggregates: self.agg.as_deref().map(Aggregate::parse_list).transpose()?,
-            filter: self.filter.as_deref().map(Expression::parse).transpose()?,
             order_by: self.order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?,
             limit: self.limit,
             statistics: !self.no_statistics,
             timings: self.timings,
+            ..self.question.query()?
         })
     }
-}
-
-fn columns(list: &str) -> Vec<String> {
-    if list.trim().is_empty() { Vec::new() } else { list.split(',').map(|name| name.trim().to_owned()).collect() }
 }

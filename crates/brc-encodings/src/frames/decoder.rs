@@ -2,8 +2,12 @@
 
 use super::{DecodeError, FrameDecoder, Malformed};
 use crate::delivery::Delivery;
-use crate::text::{BATCH_ROWS, Gathered};
-use brc_core::{Column, DataType, Schema};
+use crate::narrow::Narrow;
+use crate::text::BATCH_ROWS;
+use brc_core::{Column, DataType, Field, Schema, Values};
+use brc_kernels::cpu::Level;
+use brc_kernels::interner::Interner;
+use std::ops::Range;
 
 /// How an encoding lays the values of a row one after the other.
 pub(crate) trait RowLayout: Send + 'static {
@@ -22,7 +26,7 @@ pub(crate) trait RowReader<'a> {
     /// Begins a row of so many columns.
     fn begin_row(&mut self, columns: usize) -> Result<(), Fault>;
 
-    /// A string.
+    /// A string: what is left then starts right behind it.
     fn text(&mut self, column: usize) -> Result<&'a [u8], Fault>;
 
     /// A decimal, in units of its column's scale.
@@ -30,6 +34,15 @@ pub(crate) trait RowReader<'a> {
 
     /// Ends the row.
     fn end_row(&mut self) -> Result<(), Fault>;
+}
+
+/// Takes a string of so many bytes off the front of some.
+#[inline]
+pub(crate) fn take_text<'a>(bytes: &mut &'a [u8], length: impl TryInto<usize>) -> Result<&'a [u8], Fault> {
+    let length = length.try_into().unwrap_or(usize::MAX);
+    let (text, rest) = bytes.split_at_checked(length).ok_or(Fault::CutOff)?;
+    *bytes = rest;
+    Ok(text)
 }
 
 /// Why the next value cannot be taken.
@@ -42,6 +55,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    #[cold]
     pub(crate) fn new(reason: impl Into<String>) -> Self {
         Self::Malformed(reason.into())
     }
@@ -56,15 +70,69 @@ impl Fault {
 
 /// The decoder of such frames.
 pub(crate) struct RowDecoder<L> {
-    columns: Vec<Gathered>,
+    columns: Vec<Taken>,
     rows: usize,
     layout: std::marker::PhantomData<L>,
 }
 
+/// The values of one column that were taken from rows, and not delivered yet.
+enum Taken {
+    /// Strings are first found and then looked up, all of a batch at once: a look-up need not wait for the next row to be
+    /// found, nor does it suffer if that was not where the processor had guessed.
+    Strings {
+        places: Vec<Range<usize>>,
+        interner: Box<Interner>,
+        codes: Vec<u32>,
+    },
+    Numbers {
+        numbers: Vec<i64>,
+        narrow: Narrow,
+    },
+    /// Strings nobody asked for: checked, not kept.
+    SkippedStrings,
+    SkippedNumbers,
+}
+
+impl Taken {
+    fn new(field: &Field, wanted: bool) -> Self {
+        match field.data_type {
+            DataType::Decimal { .. } if wanted => Self::Numbers { numbers: Vec::new(), narrow: Narrow::default() },
+            DataType::Decimal { .. } => Self::SkippedNumbers,
+            _ if wanted => Self::Strings {
+                places: Vec::new(),
+                interner: Box::new(Interner::new(Level::best())),
+                codes: Vec::new(),
+            },
+            _ => Self::SkippedStrings,
+        }
+    }
+
+    /// The values, of which strings lie in `bytes`; none of a column that is skipped.
+    fn lend(&mut self, bytes: &[u8]) -> Column<'_> {
+        match self {
+            Self::Strings { places, interner, codes } => {
+                codes.clear();
+                interner.intern_all(bytes, places, codes);
+                Column::Codes { codes, dictionary: interner.dictionary() }
+            }
+            Self::Numbers { numbers, narrow } => Column::Values(narrow.lend(numbers)),
+            Self::SkippedStrings | Self::SkippedNumbers => Column::Values(Values::I64(&[])),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Strings { places, .. } => places.clear(),
+            Self::Numbers { numbers, .. } => numbers.clear(),
+            Self::SkippedStrings | Self::SkippedNumbers => {}
+        }
+    }
+}
+
 impl<L: RowLayout> RowDecoder<L> {
     pub(crate) fn new(schema: &Schema, projection: &[usize]) -> Self {
-        let gathered = |(column, field)| Gathered::new(field, projection.contains(&column));
-        let columns = schema.fields().iter().enumerate().map(gathered).collect();
+        let taken = |(column, field)| Taken::new(field, projection.contains(&column));
+        let columns = schema.fields().iter().enumerate().map(taken).collect();
         Self { columns, rows: 0, layout: std::marker::PhantomData }
     }
 
@@ -85,17 +153,22 @@ impl<L: RowLayout> RowDecoder<L> {
         }
     }
 
+    /// Takes a row of some bytes of which so many are there.
     #[inline]
-    fn row(&mut self, reader: &mut L::Reader<'_>) -> Result<(), Fault> {
+    fn row(&mut self, reader: &mut L::Reader<'_>, bytes: usize) -> Result<(), Fault> {
         reader.begin_row(self.columns.len())?;
         for (index, column) in self.columns.iter_mut().enumerate() {
             match column {
-                Gathered::Strings { interner, codes } => codes.push(interner.intern(reader.text(index)?)),
-                Gathered::Numbers(numbers) => numbers.push(reader.number(index)?),
-                Gathered::SkippedStrings => {
+                Taken::Strings { places, .. } => {
+                    let length = reader.text(index)?.len();
+                    let end = bytes - reader.left();
+                    places.push(end - length..end);
+                }
+                Taken::Numbers { numbers, .. } => numbers.push(reader.number(index)?),
+                Taken::SkippedStrings => {
                     reader.text(index)?;
                 }
-                Gathered::SkippedNumbers => {
+                Taken::SkippedNumbers => {
                     reader.number(index)?;
                 }
             }
@@ -103,15 +176,15 @@ impl<L: RowLayout> RowDecoder<L> {
         reader.end_row()
     }
 
-    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), DecodeError> {
-        let columns: Vec<Column<'_>> = self.columns.iter().map(Gathered::lend).collect();
+    fn deliver(&mut self, bytes: &[u8], delivery: &mut Delivery<'_>) -> Result<(), DecodeError> {
+        let columns: Vec<Column<'_>> = self.columns.iter_mut().map(|column| column.lend(bytes)).collect();
         let outcome = delivery.batch(self.rows, &columns);
         self.forget();
         Ok(outcome?)
     }
 
     fn forget(&mut self) {
-        self.columns.iter_mut().for_each(Gathered::clear);
+        self.columns.iter_mut().for_each(Taken::clear);
         self.rows = 0;
     }
 }
@@ -134,14 +207,14 @@ impl<L: RowLayout> FrameDecoder for RowDecoder<L> {
         self.forget();
         while reader.left() > 0 {
             let at = bytes.len() - reader.left();
-            self.row(&mut reader).map_err(|fault| Malformed { at, rows, reason: fault.reason() })?;
+            self.row(&mut reader, bytes.len()).map_err(|fault| Malformed { at, rows, reason: fault.reason() })?;
             rows += 1;
             self.rows += 1;
             if self.rows == BATCH_ROWS {
-                self.deliver(delivery)?;
+                self.deliver(bytes, delivery)?;
             }
         }
-        self.deliver(delivery)?;
+        self.deliver(bytes, delivery)?;
         Ok(rows)
     }
 }

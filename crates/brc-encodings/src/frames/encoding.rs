@@ -27,6 +27,10 @@ impl Encoding for Framed {
         prefix.starts_with(self.0.magic())
     }
 
+    fn may_lack_header(&self) -> bool {
+        true
+    }
+
     fn can_hold(&self, schema: &Schema) -> Result<(), String> {
         let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
         match schema.fields().iter().find(|field| strange(field.data_type)) {

@@ -16,6 +16,8 @@ mod decoder;
 mod encoder;
 mod encoding;
 mod file;
+mod forms;
+mod numbers;
 mod scanner;
 mod stream;
 mod table;
@@ -27,9 +29,11 @@ use crate::delivery::Delivery;
 use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 
-pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader};
-pub(crate) use encoder::{RowEncoder, RowWriter};
+pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, take_text};
+pub(crate) use encoder::{RowEncoder, RowWriter, codes_of};
 pub(crate) use encoding::Framed;
+pub(crate) use forms::{Form, take_integer};
+use numbers::Numbers;
 
 /// The version of the files that are written.
 pub(crate) const VERSION: u32 = 1;
@@ -46,6 +50,13 @@ pub(crate) struct FileHeader {
     pub(crate) schema: String,
     /// CRC-32C of the schema's text.
     pub(crate) checksum: u32,
+}
+
+impl FileHeader {
+    /// Whether the checksum is that of the columns.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.checksum == checksum(self.schema.as_bytes())
+    }
 }
 
 /// What stands before the rows of a frame.
@@ -96,6 +107,13 @@ impl FrameHeader {
     }
 }
 
+/// For what is written to memory, which cannot fail.
+pub(crate) fn written<T, E>(outcome: Result<T, E>) {
+    if outcome.is_err() {
+        unreachable!("memory was not written");
+    }
+}
+
 /// CRC-32C.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
@@ -123,6 +141,11 @@ pub(crate) trait Layout: Sync {
     /// # Errors
     /// What is wrong with it.
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String>;
+
+    /// The columns of a file that does not begin with the magic, if its first bytes tell them nevertheless.
+    fn told_schema(&self, _prefix: &[u8]) -> Option<Schema> {
+        None
+    }
 
     /// The length of a frame header in bytes.
     fn frame_header_bytes(&self) -> usize;

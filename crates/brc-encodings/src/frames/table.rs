@@ -3,7 +3,7 @@
 use super::file::FramedFile;
 use super::scanner::FramesScanner;
 use super::stream::FrameStream;
-use super::{Layout, VERSION, checksum};
+use super::{Layout, VERSION};
 use crate::encoding::OpenOptions;
 use crate::input::{self, Input};
 use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
@@ -68,14 +68,12 @@ fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> 
     if !input.prefix.starts_with(layout.magic()) {
         let name = layout.name();
         let unknown = format!("has no header of {name} files that tells its columns: add --schema if it is one");
-        return match &options.schema {
-            Some(schema) => Ok((schema.clone(), None)),
-            None => Err(Error::corrupt(path, "header", unknown)),
-        };
+        let schema = options.schema.clone().or_else(|| layout.told_schema(&input.prefix));
+        return schema.map(|schema| (schema, None)).ok_or_else(|| Error::corrupt(path, "header", unknown));
     }
     let corrupt = |reason: String| Error::corrupt(path, "header", reason);
     let (header, length) = layout.read_file_header(&input.prefix).map_err(corrupt)?;
-    if checksum(header.schema.as_bytes()) != header.checksum {
+    if !header.is_sound() {
         return Err(corrupt("the checksum does not match".to_owned()));
     }
     if header.version != VERSION {

@@ -1,1 +1,544 @@
+use super::*;
+use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::input::Input;
+use crate::{ENCODINGS, Output, OutputOptions, RejectLog, bincode, cbor, convert, msgpack, protobuf, writer};
+use brc_compress::Compressor;
+use brc_core::{
+    Column, Dictionary, Part, Progress, ScanOptions, Scanned, Sink, Split, Summary, Table, Values, Worker, batch, scan,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
 
+static LAYOUTS: &[&dyn Layout] = &[&bincode::Bincode, &msgpack::MsgPack, &cbor::Cbor, &protobuf::Protobuf];
+
+#[test]
+fn all_layouts_are_tested() {
+    let framed = ENCODINGS.iter().filter(|encoding| encoding.may_lack_header()).map(|encoding| encoding.name());
+    assert!(framed.eq(LAYOUTS.iter().map(|layout| layout.name())));
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Text(Vec<u8>),
+    Number(i64),
+}
+
+type Row = Vec<Value>;
+
+/// A table in memory.
+#[derive(Debug, Clone)]
+struct Rows {
+    schema: Schema,
+    rows: Vec<Row>,
+}
+
+impl Rows {
+    fn new(schema: &str, rows: Vec<Row>) -> Self {
+        Self { schema: Schema::parse(schema).unwrap(), rows }
+    }
+
+    /// Hands over all rows in batches of `step`.
+    fn give(&self, step: usize, sink: &mut dyn Sink) {
+        let width = self.schema.fields().len();
+        let mut dictionaries = vec![Dictionary::new(); width];
+        let mut known = vec![BTreeMap::new(); width];
+        for rows in self.rows.chunks(step) {
+            let mut codes = vec![Vec::new(); width];
+            let mut numbers = vec![Vec::new(); width];
+            for row in rows {
+                for (index, value) in row.iter().enumerate() {
+                    match value {
+                        Value::Number(number) => numbers[index].push(*number),
+                        Value::Text(text) => {
+                            let code =
+                                known[index].entry(text.clone()).or_insert_with(|| dictionaries[index].push(text));
+                            codes[index].push(*code);
+                        }
+                    }
+                }
+            }
+            let columns: Vec<_> = (0..width)
+                .map(|index| match self.rows[0][index] {
+                    Value::Number(_) => Column::Values(Values::I64(&numbers[index])),
+                    Value::Text(_) => Column::Codes { codes: &codes[index], dictionary: &dictionaries[index] },
+                })
+                .collect();
+            sink.batch(&Batch { rows: rows.len(), columns: &columns }).unwrap();
+        }
+    }
+
+    /// The three pieces of a file: its beginning, its rows and its end.
+    fn pieces(&self, layout: &'static dyn Layout, step: usize) -> (Vec<u8>, Part, Vec<u8>) {
+        let options = CreateOptions { compression: Compressor::none(), key: None, separator: b';' };
+        let mut writer = writer(&Framed(layout), &self.schema, &options).unwrap();
+        let start = writer.start();
+        let mut encoder = writer.encoder();
+        self.give(step, encoder.as_mut());
+        let mut part = encoder.finish().unwrap();
+        writer.append(&mut part).unwrap();
+        (start, part, writer.finish().unwrap())
+    }
+
+    fn file(&self, layout: &'static dyn Layout) -> Vec<u8> {
+        let (start, part, end) = self.pieces(layout, 1000);
+        [start, part.bytes, end].concat()
+    }
+
+    /// The rows without header and frames, as another program would write them.
+    fn foreign(&self, layout: &'static dyn Layout) -> Vec<u8> {
+        let mut rows = Vec::new();
+        let (_, part, _) = self.pieces(layout, 1000);
+        let mut rest = part.bytes.as_slice();
+        while !rest.is_empty() {
+            let (head, behind) = rest.split_at(layout.frame_header_bytes());
+            let (frame, behind) = behind.split_at(layout.read_frame_header(head).unwrap().length as usize);
+            rows.extend_from_slice(frame);
+            rest = behind;
+        }
+        rows
+    }
+}
+
+/// Names and numbers of which hardly two are alike in how they are written.
+fn odd_rows() -> Rows {
+    let mut names: Vec<Vec<u8>> =
+        [0, 1, 15, 16, 17, 23, 24, 31, 32, 33, 55, 56, 100, 127, 128, 255, 256, 65_535, 65_536]
+            .map(|length| (0..length).map(|at| b'a' + (at % 26) as u8).collect())
+            .to_vec();
+    names.extend([&b"\0"[..], b"\n", b"a\nb", b"\xff\xfe", "S\u{e3}o Paulo".as_bytes()].map(<[u8]>::to_vec));
+    let powers = (0..63).flat_map(|bit| [(1 << bit) - 1, 1 << bit, -(1 << bit), -(1 << bit) - 1]);
+    let numbers = powers.chain([i64::MAX, i64::MIN, i64::MIN + 1, 2047, 2048, -2048, -2049]);
+    let row = |(index, number): (usize, i64)| {
+        let name = names[index % names.len()].clone();
+        vec![Value::Text(name), Value::Number(number), Value::Number(-(number / 2)), Value::Text(b"x".to_vec())]
+    };
+    Rows::new("name:string,a:int,b:decimal(2),c:string", numbers.enumerate().map(row).collect())
+}
+
+fn many_keys() -> Rows {
+    let row = |row: usize| {
+        let key = row * 7919 % 10_000;
+        vec![
+            Value::Text(format!("{key:0width$}", width = 1 + key % 100).into_bytes()),
+            Value::Number(row as i64 % 1999 - 999),
+        ]
+    };
+    Rows::new("station:string,temperature:decimal(1)", (0..25_000).map(row).collect())
+}
+
+/// So many columns that neither a row's beginning nor the number of a field fits one byte.
+fn wide_rows() -> Rows {
+    let name = |column: usize| format!("c{column}:{}", if column.is_multiple_of(3) { "string" } else { "int" });
+    let schema = (0..40).map(name).collect::<Vec<_>>().join(",");
+    let value = |row: usize, column: usize| match column % 3 {
+        0 => Value::Text(vec![b'v'; (row + column) % 9]),
+        _ => Value::Number((row * column) as i64),
+    };
+    Rows::new(&schema, (0..700).map(|row| (0..40).map(|column| value(row, column)).collect()).collect())
+}
+
+fn small() -> Rows {
+    let row = |(name, number): (&str, i64)| vec![Value::Text(name.into()), Value::Number(number)];
+    let rows = [("Abha", -230), ("Abidjan", 0), ("", 599), ("Abha", 7), ("a name that is longer than a key", 1 << 40)];
+    Rows::new("station:string,temperature:decimal(1)", rows.map(row).to_vec())
+}
+
+/// Gathers the rows of each split.
+struct Gather<'a> {
+    splits: &'a Mutex<BTreeMap<u64, Vec<Row>>>,
+    rows: Vec<Row>,
+}
+
+impl Worker for Gather<'_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
+        assert_eq!(scanned.rows, self.rows.len() as u64);
+        self.splits.lock().unwrap().insert(split.index, std::mem::take(&mut self.rows));
+        Ok(())
+    }
+}
+
+impl Sink for Gather<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let column = |column: &Column<'_>| -> Vec<Value> {
+            match column {
+                Column::Values(values) => (0..values.len()).map(|row| Value::Number(values.get(row))).collect(),
+                _ => {
+                    let mut codes = Vec::new();
+                    assert!(batch::codes_of(column, &mut codes));
+                    let dictionary = column.dictionary().unwrap();
+                    codes.iter().map(|&code| Value::Text(dictionary.get(code).to_vec())).collect()
+                }
+            }
+        };
+        let columns: Vec<_> = batch.columns.iter().map(column).collect();
+        assert!(columns.iter().all(|column| column.len() == batch.rows));
+        self.rows.extend((0..batch.rows).map(|row| columns.iter().map(|column| column[row].clone()).collect()));
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!()
+    }
+}
+
+/// Gives its bytes in portions of a few, as a pipe may.
+struct Drip(Vec<u8>, usize, usize);
+
+impl Read for Drip {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let rest = &self.0[self.1..];
+        let count = self.2.min(rest.len()).min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.1 += count;
+        Ok(count)
+    }
+}
+
+fn name() -> PathBuf {
+    PathBuf::from("table")
+}
+
+fn file(bytes: &[u8]) -> Result<Input> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    Input::from_file(name(), file)
+}
+
+fn stream(bytes: &[u8], portion: usize) -> Result<Input> {
+    Input::from_stream(name(), Box::new(Drip(bytes.to_vec(), 0, portion)))
+}
+
+fn open(
+    layout: &'static dyn Layout,
+    input: Result<Input>,
+    schema: Option<&Schema>,
+    split: u64,
+) -> Result<Box<dyn Table>> {
+    let options = OpenOptions { schema: schema.cloned(), row_group_bytes: Some(split), ..OpenOptions::default() };
+    Framed(layout).open(input?, &options)
+}
+
+fn projected(table: &dyn Table, projection: &[usize], threads: usize) -> Result<Vec<Row>> {
+    let splits = Mutex::default();
+    let options = ScanOptions { projection: projection.to_vec(), ..ScanOptions::everything(table.schema()) };
+    scan(table, &options, threads, &Progress::default(), || Gather { splits: &splits, rows: Vec::new() })?;
+    Ok(splits.into_inner().unwrap().into_values().flatten().collect())
+}
+
+fn read(table: Result<Box<dyn Table>>, threads: usize) -> Result<Vec<Row>> {
+    let table = table?;
+    projected(table.as_ref(), &ScanOptions::everything(table.schema()).projection, threads)
+}
+
+/// A compressed file of these pieces, each of which is a chunk.
+fn compressed<'a>(pieces: impl IntoIterator<Item = (&'a [u8], u64)>) -> Vec<u8> {
+    let format = brc_compress::by_name("zstd").unwrap().file_format().unwrap();
+    let mut bytes = format.start();
+    let chunks: Vec<_> =
+        pieces.into_iter().map(|(piece, rows)| format.chunk(1, piece, rows as u32, &mut bytes)).collect();
+    bytes.extend(format.finish(&chunks));
+    bytes
+}
+
+/// A part as the pieces between its cuts.
+fn chunks_of(part: &Part) -> Vec<(&[u8], u64)> {
+    let ends = part.cuts.iter().map(|cut| (cut.at, cut.rows)).chain([(part.bytes.len(), part.rows)]);
+    let piece = |start: &mut (usize, u64), end: (usize, u64)| {
+        let (from, rows) = std::mem::replace(start, end);
+        Some((&part.bytes[from..end.0], end.1 - rows))
+    };
+    ends.scan((0, 0), piece).collect()
+}
+
+#[test]
+fn rows_come_back_as_they_were() {
+    for layout in LAYOUTS {
+        for rows in [odd_rows(), many_keys(), wide_rows(), small()] {
+            let (start, part, end) = rows.pieces(*layout, 1000);
+            let bytes = [&start[..], &part.bytes, &end].concat();
+            let pieces = [(&start[..], 0)].into_iter().chain(chunks_of(&part)).chain([(&end[..], 0)]);
+            let compressed = compressed(pieces);
+            for threads in [1, 3, 8] {
+                for input in [file(&bytes), stream(&bytes, 1013), file(&compressed), stream(&compressed, 777)] {
+                    let table = open(*layout, input, None, 1 << 14).unwrap();
+                    assert_eq!(table.schema(), &rows.schema);
+                    assert!(
+                        projected(table.as_ref(), &(0..rows.schema.fields().len()).collect::<Vec<_>>(), threads)
+                            .unwrap()
+                            == rows.rows,
+                        "{}",
+                        layout.name()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_nobody_asked_for_are_not_delivered() {
+    let rows = odd_rows();
+    for layout in LAYOUTS {
+        let bytes = rows.file(*layout);
+        for projection in [&[][..], &[2], &[3, 0], &[1, 1]] {
+            let table = open(*layout, file(&bytes), None, 1 << 20).unwrap();
+            let found = projected(table.as_ref(), projection, 1).unwrap();
+            let expected =
+                rows.rows.iter().map(|row| projection.iter().map(|&column| row[column].clone()).collect::<Row>());
+            assert!(found.into_iter().eq(expected), "{} {projection:?}", layout.name());
+        }
+    }
+}
+
+#[test]
+fn frames_depend_on_the_rows_alone() {
+    for layout in LAYOUTS {
+        for rows in [many_keys(), wide_rows()] {
+            let expected = rows.pieces(*layout, 1000).1;
+            for step in [1, 100, 4096, 100_000] {
+                let part = rows.pieces(*layout, step).1;
+                assert!(part.bytes == expected.bytes && part.cuts == expected.cuts, "{} by {step}", layout.name());
+            }
+        }
+    }
+}
+
+/// Converts a table to a file of another encoding.
+fn converted(table: &dyn Table, encoding: &dyn Encoding, threads: usize) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("target");
+    let output = Output::create(&path, &OutputOptions::default()).unwrap();
+    let options = CreateOptions { compression: Compressor::none(), key: None, separator: b';' };
+    let writer = writer(encoding, table.schema(), &options).unwrap();
+    convert(table, writer, output, RejectLog::none(), threads, &Progress::default()).unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+#[test]
+fn what_is_written_does_not_depend_on_threads_or_streams() {
+    let rows = many_keys();
+    let buren = crate::by_name("buren").unwrap();
+    for layout in LAYOUTS {
+        let bytes = rows.file(*layout);
+        let table = |input| open(*layout, input, None, 200_000).unwrap();
+        let first = converted(table(file(&bytes)).as_ref(), buren, 1);
+        let again = converted(table(file(&bytes)).as_ref(), &Framed(*layout), 1);
+        for threads in [1, 2, 3, 8] {
+            let inputs = [file(&bytes), stream(&bytes, 10_000)];
+            for input in inputs {
+                let table = table(input);
+                assert!(converted(table.as_ref(), buren, threads) == first, "{} with {threads}", layout.name());
+            }
+            assert!(converted(table(file(&bytes)).as_ref(), &Framed(*layout), threads) == again, "{}", layout.name());
+        }
+    }
+}
+
+/// A damaged file gives an error or the same rows: the error of a damaged file.
+fn check_damaged(layout: &'static dyn Layout, bytes: &[u8], rows: &[Row], damage: &str) {
+    for input in [file(bytes), stream(bytes, 4096)] {
+        match read(open(layout, input, None, 1 << 20), 1) {
+            Ok(found) => assert!(found == rows, "{}: {damage}: other rows", layout.name()),
+            Err(Error::Corrupt { .. } | Error::Unsupported { .. }) => {}
+            Err(error) => panic!("{}: {damage}: {error}", layout.name()),
+        }
+    }
+}
+
+#[test]
+fn damage_is_seen() {
+    let rows = small();
+    for layout in LAYOUTS {
+        let bytes = rows.file(*layout);
+        for at in 0..bytes.len() {
+            for mask in [1, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= mask;
+                check_damaged(*layout, &damaged, &rows.rows, &format!("byte {at} ^ {mask}"));
+            }
+            check_damaged(*layout, &bytes[..at], &rows.rows, &format!("cut off at {at}"));
+            let mut longer = bytes.clone();
+            longer.insert(at, bytes[at]);
+            check_damaged(*layout, &longer, &rows.rows, &format!("byte {at} twice"));
+        }
+        check_damaged(*layout, &[&bytes[..], &bytes].concat(), &rows.rows, "twice the same");
+    }
+}
+
+/// The compression finds nothing wrong here: what is damaged was so before.
+#[test]
+fn damage_within_chunks_is_seen() {
+    let rows = small();
+    for layout in LAYOUTS {
+        let (start, part, end) = rows.pieces(*layout, 1000);
+        let pieces = [&start[..], &part.bytes, &end];
+        let check = |pieces: &[&[u8]], damage: &str| {
+            let chunks =
+                pieces.iter().enumerate().map(|(index, piece)| (*piece, if index == 1 { part.rows } else { 0 }));
+            check_damaged(*layout, &compressed(chunks), &rows.rows, damage);
+        };
+        for piece in 0..3 {
+            for at in 0..pieces[piece].len() {
+                let mut damaged = pieces[piece].to_vec();
+                damaged[at] ^= 1 << (at % 8);
+                let mut all = pieces;
+                all[piece] = &damaged;
+                check(&all, &format!("byte {at} of piece {piece}"));
+                all[piece] = &pieces[piece][..at];
+                check(&all, &format!("piece {piece} cut off at {at}"));
+            }
+        }
+        check(&[pieces[0], pieces[2]], "no frame");
+        check(&[pieces[0], pieces[1], pieces[1], pieces[2]], "a frame twice");
+        check(&[pieces[0], pieces[1]], "no end");
+        check(&[pieces[1], pieces[0], pieces[2]], "pieces in another order");
+        let wrong = [(pieces[0], 0), (pieces[1], part.rows + 1), (pieces[2], 0)];
+        check_damaged(*layout, &compressed(wrong), &rows.rows, "a chunk of other rows than it says");
+    }
+}
+
+#[test]
+fn rows_without_frames_are_read() {
+    for layout in LAYOUTS {
+        for rows in [odd_rows(), many_keys(), wide_rows()] {
+            let bytes = rows.foreign(*layout);
+            let (first, second) = bytes.split_at(bytes.len() / 3);
+            let compressed = compressed([(first, 0), (second, 0)]);
+            for (split, threads) in [(10_000, 8), (1 << 30, 1), (1, 2)] {
+                if split == 1 && rows.rows.len() > 1000 {
+                    continue;
+                }
+                for input in [file(&bytes), stream(&bytes, 991), file(&compressed)] {
+                    let found = read(open(*layout, input, Some(&rows.schema), split), threads).unwrap();
+                    assert!(found == rows.rows, "{}", layout.name());
+                }
+            }
+        }
+        let unknown = open(*layout, file(&small().foreign(*layout)), None, 1 << 20).err().unwrap().to_string();
+        assert!(unknown.contains("--schema"), "{unknown}");
+    }
+}
+
+#[test]
+fn rows_without_frames_may_be_cut_off_between_rows_only() {
+    let rows = small();
+    for layout in LAYOUTS {
+        let bytes = rows.foreign(*layout);
+        let mut whole = 0;
+        for length in 1..=bytes.len() {
+            match read(open(*layout, file(&bytes[..length]), Some(&rows.schema), 1 << 20), 1) {
+                Ok(found) => {
+                    assert!(rows.rows.starts_with(&found) && !found.is_empty(), "{}", layout.name());
+                    whole += 1;
+                }
+                Err(error) => assert!(matches!(error, Error::Corrupt { .. }), "{}: {error}", layout.name()),
+            }
+        }
+        assert_eq!(whole, rows.rows.len(), "{}", layout.name());
+    }
+}
+
+/// Frames that promise what is not there, with checksums that are right.
+#[test]
+fn forged_lengths_are_not_believed() {
+    let rows = small();
+    for layout in LAYOUTS {
+        let (start, part, end) = rows.pieces(*layout, 1000);
+        let (head, body) = part.bytes.split_at(layout.frame_header_bytes());
+        let sound = layout.read_frame_header(head).unwrap();
+        let own = |header: FrameHeader| {
+            let mut bytes = Vec::new();
+            layout.frame_header(&header, &mut bytes);
+            assert_eq!(bytes.len(), layout.frame_header_bytes(), "{}", layout.name());
+            bytes
+        };
+        for header in [
+            FrameHeader { length: u32::MAX, ..sound },
+            FrameHeader { length: LARGEST_FRAME as u32 + 1, ..sound },
+            FrameHeader { length: sound.length + 1, ..sound },
+            FrameHeader { length: sound.length - 1, ..sound },
+            FrameHeader { length: 0, ..sound },
+            FrameHeader { rows: u32::MAX, ..sound },
+            FrameHeader { rows: sound.rows + 1, ..sound },
+            FrameHeader { rows: 0, ..sound },
+            FrameHeader { rows: 0, length: 0, ..sound },
+        ] {
+            let bytes = [&start[..], &own(header), body, &end].concat();
+            for input in [file(&bytes), stream(&bytes, 4096)] {
+                let error = read(open(*layout, input, None, 1 << 20), 1).unwrap_err();
+                assert!(matches!(error, Error::Corrupt { .. }), "{} {header:?}: {error}", layout.name());
+            }
+        }
+        let counts = [start, part.bytes, own(FrameHeader::end(2))].concat();
+        assert!(read(open(*layout, file(&counts), None, 1 << 20), 1).is_err());
+    }
+}
+
+/// A string that promises more bytes than any memory has, before a stream that does not end.
+#[test]
+fn rows_that_do_not_end_are_given_up() {
+    let schema = Schema::parse("s:string").unwrap();
+    let heads: [(&str, &[u8]); 5] = [
+        ("bincode", &[0xff, 0xff, 0xff, 0x03, 0, 0, 0, 0]),
+        ("msgpack", b"\x91\xdb\xff\xff\xff\xff"),
+        ("msgpack", b"\x91\xc6\xff\xff\xff\xff"),
+        ("cbor", b"\x81\x7b\x7f\xff\xff\xff\xff\xff\xff\xff"),
+        ("protobuf", b"\xff\xff\xff\xff\xff\x7f\x0a\xff\xff\xff\xff\x7f"),
+    ];
+    for (encoding, head) in heads {
+        let layout = LAYOUTS.iter().find(|layout| layout.name() == encoding).unwrap();
+        let endless = std::io::Cursor::new(head.to_vec()).chain(std::io::repeat(b'x'));
+        let input = Input::from_stream(name(), Box::new(endless));
+        let error = read(open(*layout, input, Some(&schema), 1), 1).unwrap_err().to_string();
+        assert!(error.contains("a row does not end"), "{encoding}: {error}");
+        let error = read(open(*layout, file(head), Some(&schema), 1), 1).unwrap_err().to_string();
+        assert!(error.contains("ends within a row"), "{encoding}: {error}");
+    }
+}
+
+fn any_rows() -> impl Strategy<Value = Rows> {
+    let name = prop_oneof![
+        "[a-c]{0,3}".prop_map(String::into_bytes),
+        prop::collection::vec(any::<u8>(), 0..40),
+        Just(vec![b'n'; 300]),
+    ];
+    let number = prop_oneof![any::<i64>(), -3000..3000i64, any::<i16>().prop_map(i64::from)];
+    let row = (name, number, any::<i32>())
+        .prop_map(|(name, a, b)| vec![Value::Number(a), Value::Text(name), Value::Number(b.into())]);
+    prop::collection::vec(row, 1..300).prop_map(|rows| Rows::new("a:int,name:string,b:decimal(3)", rows))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_rows_come_back(rows in any_rows(), step in 1..300usize, portion in 1..3000usize) {
+        for layout in LAYOUTS {
+            let (start, part, end) = rows.pieces(*layout, step);
+            let bytes = [start, part.bytes, end].concat();
+            prop_assert!(read(open(*layout, file(&bytes), None, 1000), 2).unwrap() == rows.rows);
+            let foreign = rows.foreign(*layout);
+            prop_assert!(read(open(*layout, stream(&foreign, portion), Some(&rows.schema), 500), 2).unwrap() == rows.rows);
+        }
+    }
+
+    /// Whatever bytes are taken for rows: no panic.
+    #[test]
+    fn any_bytes_are_rows_or_not(bytes in prop::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>()) {
+        let rows = small();
+        for layout in LAYOUTS {
+            let _ = read(open(*layout, file(&bytes), Some(&rows.schema), 50), 1);
+            let mut foreign = rows.foreign(*layout);
+            let at = at.index(foreign.len());
+            foreign.splice(at..at, bytes.iter().copied());
+            let _ = read(open(*layout, file(&foreign), Some(&rows.schema), 50), 1);
+        }
+    }
+}

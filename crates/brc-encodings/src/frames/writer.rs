@@ -22,6 +22,10 @@ pub(super) struct FramesWriter {
 impl FramesWriter {
     pub(super) fn new(layout: &'static dyn Layout, schema: &Schema) -> Result<Self> {
         let text = schema.to_string();
+        if Schema::parse(&text).as_ref() != Ok(schema) {
+            let name = layout.name();
+            return Err(Error::Usage(format!("{name}: names of columns with a comma or outer spaces cannot be told")));
+        }
         let own_checksum = checksum(text.as_bytes());
         let header = layout.file_header(&FileHeader { version: VERSION, schema: text, checksum: own_checksum });
         if header.len() > PREFIX_BYTES {

@@ -1,0 +1,56 @@
+//! `brc compare-cell`: one process of a comparison. Not for users: `brc compare` runs it, and neither help texts nor
+//! completions know it.
+
+use crate::args::Threads;
+use crate::compare::job::Job;
+use crate::compare::worker;
+use crate::stdout;
+use anyhow::Context;
+use brc_encodings::document;
+use clap::Parser;
+use std::path::PathBuf;
+
+/// The first argument that means it.
+pub(crate) const NAME: &str = "compare-cell";
+
+/// Do one job of brc compare
+#[derive(Parser)]
+#[command(name = NAME)]
+pub(crate) struct Args {
+    /// What to do, as JSON
+    job: String,
+
+    /// The file to read
+    input: PathBuf,
+
+    /// The file to write, or to compare with
+    other: PathBuf,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl Args {
+    /// What this process is asked to do, if it is one of a comparison's.
+    pub(crate) fn of_this_process() -> Option<Self> {
+        let mut arguments = std::env::args_os().skip(1).peekable();
+        (arguments.peek()? == NAME).then(|| Self::parse_from(arguments))
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let job: Job = document::from_json(&args.job).context("the job")?;
+    end_with_parent();
+    if matches!(job, Job::Cut { .. } | Job::Convert { .. }) {
+        crate::interrupt::clean_up_when_killed();
+    }
+    let reply = worker::work(&job, args.threads.count(), &args.input, &args.other);
+    Ok(stdout::print(document::to_json(&reply)?.as_bytes())?)
+}
+
+/// Without whoever started it, nobody is there to take the answer.
+fn end_with_parent() {
+    // If it cannot be had, the process ends by itself a little later.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+}

@@ -1,0 +1,184 @@
+//! What was measured on and with: a time without them says little.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The machine, its system, and this program. What a system does not tell is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Environment {
+    pub(crate) cpu: Option<String>,
+    /// Processors that this process may use.
+    pub(crate) processors: usize,
+    /// The clock that the system tells, from which cycles are computed.
+    pub(crate) mhz: Option<f64>,
+    /// Of one core: `L2 unified 1024K`.
+    pub(crate) caches: Vec<String>,
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) system: String,
+    pub(crate) virtual_machine: Option<bool>,
+    pub(crate) version: String,
+    pub(crate) commit: Option<String>,
+    pub(crate) compiler: Option<String>,
+    pub(crate) profile: Option<String>,
+    pub(crate) target: Option<String>,
+    /// The versions of all crates of the build, a crate in several versions once with all of them.
+    pub(crate) crates: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// What this process can find out.
+    pub(crate) fn look_around() -> Self {
+        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        Self {
+            cpu: value(&cpuinfo, "model name").map(str::to_owned),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            mhz: value(&cpuinfo, "cpu MHz").and_then(|mhz| mhz.parse().ok()),
+            caches: caches(),
+            memory_bytes: value(&meminfo, "MemTotal").and_then(kibibytes),
+            system: format!("{} {} {}", std::env::consts::OS, kernel.trim(), std::env::consts::ARCH),
+            virtual_machine: value(&cpuinfo, "flags").map(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("BRC_COMMIT").map(str::to_owned),
+            compiler: option_env!("BRC_COMPILER").map(str::to_owned),
+            profile: option_env!("BRC_PROFILE").map(str::to_owned),
+            target: option_env!("BRC_TARGET").map(str::to_owned),
+            crates: crates(include_str!(concat!(env!("OUT_DIR"), "/crates.txt"))),
+        }
+    }
+
+    /// What matters to whoever reads times, as label and text.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        let virtual_machine = if self.virtual_machine == Some(true) { ", virtual machine" } else { "" };
+        let mhz = self.mhz.map(|mhz| format!(", {mhz:.0} MHz")).unwrap_or_default();
+        let cpu = self.cpu.as_deref().unwrap_or("unknown");
+        facts.push(("CPU", format!("{cpu}{mhz}, {} processors{virtual_machine}", self.processors)));
+        if !self.caches.is_empty() {
+            facts.push(("Caches", self.caches.join(", ")));
+        }
+        if let Some(memory) = self.memory_bytes {
+            facts.push(("Memory", format!("{:.1} GiB", memory as f64 / (1u64 << 30) as f64)));
+        }
+        facts.push(("System", self.system.clone()));
+        let commit = self.commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+        let profile = self.profile.as_deref().map(|profile| format!(", {profile} build")).unwrap_or_default();
+        facts.push(("brc", format!("{}{profile}{commit}", self.version)));
+        if let Some(compiler) = &self.compiler {
+            facts.push(("Compiler", compiler.clone()));
+        }
+        facts
+    }
+
+    /// What to be careful with.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.profile.as_deref() == Some("debug") {
+            warnings.push("This is a debug build: its times mean nothing.".to_owned());
+        }
+        warnings
+    }
+}
+
+/// The value of the first line `key : value`.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then_some(value.trim())
+    })
+}
+
+/// A number with `kB` behind it, in bytes.
+fn kibibytes(text: &str) -> Option<u64> {
+    text.strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+fn caches() -> Vec<String> {
+    let cache = |index: u32| {
+        let read = |name: &str| {
+            let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}");
+            fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+        };
+        Some(format!("L{} {} {}", read("level")?, read("type")?.to_lowercase(), read("size")?))
+    };
+    (0..).map_while(cache).collect()
+}
+
+fn crates(lines: &str) -> BTreeMap<String, String> {
+    let mut crates = BTreeMap::<String, String>::new();
+    for (name, version) in lines.lines().filter_map(|line| line.split_once(' ')) {
+        let versions = crates.entry(name.to_owned()).or_default();
+        if !versions.is_empty() {
+            versions.push_str(", ");
+        }
+        versions.push_str(version);
+    }
+    crates
+}
+
+/// The time in UTC, as `2026-11-20 14:58:40 UTC`.
+pub(crate) fn now() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = date(seconds / 86_400);
+    let time = seconds % 86_400;
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", time / 3600, time / 60 % 60, time % 60)
+}
+
+/// The date that so many days after 1970-01-01 is.
+fn date(mut days: u64) -> (u64, u64, u64) {
+    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    (year, month, days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (days, expected) in [
+            (0, (1970, 1, 1)),
+            (59, (1970, 3, 1)),
+            (11_016, (2000, 2, 29)),
+            (20_777, (2026, 11, 20)),
+            (47_540, (2100, 2, 28)),
+        ] {
+            assert_eq!(date(days), expected, "{days}");
+        }
+        assert_eq!(date(47_541), (2100, 3, 1));
+    }
+
+    #[test]
+    fn proc_files_are_understood() {
+        let text = "processor\t: 0\nmodel name\t: A: fast one\ncpu MHz\t\t: 2596.132\nMemTotal:  16 kB\n";
+        assert_eq!(value(text, "model name"), Some("A: fast one"));
+        assert_eq!(value(text, "cpu MHz"), Some("2596.132"));
+        assert_eq!(value(text, "MemTotal").and_then(kibibytes), Some(16 << 10));
+        assert_eq!(value(text, "bogomips"), None);
+    }
+
+    #[test]
+    fn the_crates_of_the_build_are_known() {
+        let environment = Environment::look_around();
+        assert!(environment.crates.contains_key("clap"), "{:?}", environment.crates);
+        assert_eq!(crates("a 1\nb 2\na 3\n").get("a").map(String::as_str), Some("1, 3"));
+        assert!(environment.processors > 0);
+    }
+}

@@ -1,0 +1,114 @@
+//! The first rows of a table as a table of their own.
+
+use brc_core::{
+    Batch, Column, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table, Values,
+};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A table that ends after so many rows. It must be scanned by one worker, for rows are counted in the order in which
+/// they come.
+pub(crate) struct FirstRows<'a> {
+    table: &'a dyn Table,
+    left: AtomicU64,
+}
+
+impl<'a> FirstRows<'a> {
+    pub(crate) fn new(table: &'a dyn Table, rows: u64) -> Self {
+        Self { table, left: AtomicU64::new(rows) }
+    }
+}
+
+impl Table for FirstRows<'_> {
+    fn path(&self) -> &Path {
+        self.table.path()
+    }
+
+    fn schema(&self) -> &Schema {
+        self.table.schema()
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        if self.left.load(Relaxed) == 0 { None } else { self.table.split(index) }
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(FirstRowsScanner { scanner: self.table.scanner(options)?, left: &self.left }))
+    }
+}
+
+struct FirstRowsScanner<'a> {
+    scanner: Box<dyn Scanner + 'a>,
+    left: &'a AtomicU64,
+}
+
+impl Scanner for FirstRowsScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let before = self.left.load(Relaxed);
+        let mut first = First { sink, left: before };
+        let scanned = self.scanner.scan(split, &mut first)?;
+        let left = first.left;
+        self.left.store(left, Relaxed);
+        Ok(scanned.map(|scanned| Scanned { rows: before - left, ..scanned }))
+    }
+}
+
+/// Hands on the first rows that it gets.
+struct First<'a> {
+    sink: &'a mut dyn Sink,
+    left: u64,
+}
+
+impl Sink for First<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        if batch.rows as u64 <= self.left {
+            self.left -= batch.rows as u64;
+            return self.sink.batch(batch);
+        }
+        let rows = std::mem::take(&mut self.left) as usize;
+        if rows == 0 {
+            return Ok(());
+        }
+        let runs: Vec<Vec<Run>> = batch.columns.iter().map(|column| first_runs(column, rows)).collect();
+        let columns: Vec<Column<'_>> =
+            batch.columns.iter().zip(&runs).map(|(column, runs)| first_of(column, rows, runs)).collect();
+        self.sink.batch(&Batch { rows, columns: &columns })
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        self.sink.summary(summary)
+    }
+}
+
+/// The runs that the first rows of a column make up, if it has runs.
+fn first_runs(column: &Column<'_>, rows: usize) -> Vec<Run> {
+    let Column::Runs { runs, .. } = column else { return Vec::new() };
+    let mut left = rows as u32;
+    let mut first = Vec::new();
+    for run in *runs {
+        if left == 0 {
+            break;
+        }
+        first.push(Run { rows: run.rows.min(left), ..*run });
+        left -= run.rows.min(left);
+    }
+    first
+}
+
+fn first_of<'a>(column: &Column<'a>, rows: usize, runs: &'a [Run]) -> Column<'a> {
+    match *column {
+        Column::Codes { codes, dictionary } => Column::Codes { codes: &codes[..rows], dictionary },
+        Column::Runs { dictionary, .. } => Column::Runs { runs, dictionary },
+        Column::Values(Values::I16(values)) => Column::Values(Values::I16(&values[..rows])),
+        Column::Values(Values::I32(values)) => Column::Values(Values::I32(&values[..rows])),
+        Column::Values(Values::I64(values)) => Column::Values(Values::I64(&values[..rows])),
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs each job in a process of its own: this program once more, with a command that help texts do not show.
+
+use super::executor::{Executor, Ran};
+use super::job::{Job, Reply};
+use super::results::Sample;
+use crate::commands::compare_cell;
+use brc_encodings::document;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// The real [`Executor`].
+pub(crate) struct Processes {
+    program: PathBuf,
+    threads: usize,
+}
+
+impl Processes {
+    /// Jobs run by this program, with so many threads each.
+    ///
+    /// # Errors
+    /// If the system does not tell where this program is.
+    pub(crate) fn new(threads: usize) -> std::io::Result<Self> {
+        Ok(Self { program: std::env::current_exe()?, threads })
+    }
+}
+
+impl Executor for Processes {
+    fn run(&mut self, job: &Job, input: &Path, other: &Path) -> Result<Ran, String> {
+        let job = document::to_json(job).map_err(|error| error.to_string())?;
+        let mut command = Command::new(&self.program);
+        command.arg(compare_cell::NAME).arg("--threads").arg(self.threads.to_string()).arg(job).arg(input).arg(other);
+        command.stdin(Stdio::null());
+        let start = Instant::now();
+        let output = command.output().map_err(|error| format!("cannot start a process: {error}"))?;
+        let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let reply = str::from_utf8(&output.stdout).ok().and_then(|text| document::from_json(text).ok());
+        match reply {
+            Some(Reply::Done(report)) if output.status.success() => {
+                let sample = Sample {
+                    wall_ns: wall_ns.saturating_sub(report.check_ns),
+                    inside_ns: report.inside_ns,
+                    cpu_ns: report.cpu_ns,
+                    peak_memory: report.peak_memory,
+                    fetched_bytes: report.fetched_bytes,
+                };
+                Ok(Ran { sample, found: report.found })
+            }
+            Some(Reply::Failed(reason)) => Err(reason),
+            _ => {
+                let stderr = String::from_utf8_lossy(&output.stderr);
+                let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
+                let said = lines.first().map(|line| format!(": {line}")).unwrap_or_default();
+                Err(format!("its process ended with {}{said}", output.status))
+            }
+        }
+    }
+
+    fn size(&mut self, file: &Path) -> Result<u64, String> {
+        fs::metadata(file).map(|found| found.len()).map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    fn settle(&mut self, file: &Path) -> Result<(), String> {
+        let synced = File::open(file).and_then(|file| file.sync_all());
+        synced.map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    fn remove(&mut self, file: &Path) {
+        // It may not be there; and if it cannot go, the directory around it will not go either, and says so.
+        let _ = fs::remove_file(file);
+    }
+
+    fn drop_from_cache(&mut self, file: &Path) -> Result<(), String> {
+        forget(file).map_err(|error| format!("{}: cannot be dropped from the page cache: {error}", file.display()))
+    }
+}
+
+/// Has the system forget what it holds of a file in memory. Only what is safe on the disk can be forgotten.
+#[cfg(target_os = "linux")]
+fn forget(file: &Path) -> std::io::Result<()> {
+    let file = File::open(file)?;
+    file.sync_all()?;
+    Ok(rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forget(file: &Path) -> std::io::Result<()> {
+    File::open(file)?;
+    Err(std::io::ErrorKind::Unsupported.into())
+}

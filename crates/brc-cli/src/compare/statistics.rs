@@ -1,0 +1,116 @@
+//! What can be said of some samples of the same thing.
+
+/// The samples in a few numbers, in their unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Summary {
+    pub(crate) runs: usize,
+    pub(crate) median: f64,
+    pub(crate) mean: f64,
+    /// Half the width of the 95 % confidence interval of the mean; `None` for a single sample.
+    pub(crate) confidence: Option<f64>,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    /// How many samples lie far from the others: something else was going on.
+    pub(crate) outliers: usize,
+}
+
+impl Summary {
+    /// Of these samples; `None` if there are none.
+    pub(crate) fn of(samples: &[f64]) -> Option<Self> {
+        let (min, max) = (samples.iter().copied().reduce(f64::min)?, samples.iter().copied().reduce(f64::max)?);
+        let runs = samples.len();
+        let mean = samples.iter().sum::<f64>() / runs as f64;
+        let confidence = (runs > 1).then(|| {
+            let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+            let deviation = (squares / (runs - 1) as f64).sqrt();
+            student_t(runs - 1) * deviation / (runs as f64).sqrt()
+        });
+        let median = median(samples);
+        Some(Self { runs, median, mean, confidence, min, max, outliers: outliers(samples, median) })
+    }
+}
+
+/// The middle of some samples; 0 of none.
+pub(crate) fn median(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.get(middle) {
+        None => 0.0,
+        Some(upper) if sorted.len().is_multiple_of(2) => (sorted[middle - 1] + upper) / 2.0,
+        Some(upper) => *upper,
+    }
+}
+
+/// How many samples have a modified z-score beyond ten: so far from the median, in units of the median deviation from
+/// it, that chance does not explain them. Of a few samples nobody can tell.
+fn outliers(samples: &[f64], middle: f64) -> usize {
+    const ENOUGH: usize = 5;
+    /// Makes the median deviation of normally distributed samples their standard deviation.
+    const NORMAL: f64 = 1.4826;
+    /// Samples may happen to be closer to each other than anybody cares for.
+    const LEAST: f64 = 0.01;
+    if samples.len() < ENOUGH {
+        return 0;
+    }
+    let deviations: Vec<f64> = samples.iter().map(|sample| (sample - middle).abs()).collect();
+    let usual = (median(&deviations) * NORMAL).max(middle.abs() * LEAST);
+    deviations.iter().filter(|&&deviation| deviation > 10.0 * usual).count()
+}
+
+/// The 97.5 % quantile of Student's t distribution: between minus and plus that lie 95 %.
+fn student_t(freedom: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+    ];
+    match freedom.checked_sub(1).and_then(|index| TABLE.get(index)) {
+        Some(quantile) => *quantile,
+        // The first terms of its expansion around the normal distribution's: exact to three digits from here on.
+        None => {
+            let (z, n) = (1.959_964_f64, freedom.max(1) as f64);
+            z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_samples_have_known_summaries() {
+        let summary = Summary::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!((summary.runs, summary.median, summary.mean), (8, 4.5, 5.0));
+        assert_eq!((summary.min, summary.max, summary.outliers), (2.0, 9.0, 0));
+        // The standard deviation is sqrt(32 / 7), the quantile for 7 degrees of freedom 2.365.
+        let expected = 2.365 * (32.0_f64 / 7.0).sqrt() / 8.0_f64.sqrt();
+        assert!((summary.confidence.unwrap() - expected).abs() < 1e-12);
+        assert_eq!(Summary::of(&[]), None);
+        let one = Summary::of(&[3.0]).unwrap();
+        assert_eq!((one.median, one.mean, one.confidence, one.outliers), (3.0, 3.0, None, 0));
+    }
+
+    #[test]
+    fn the_median_needs_no_order() {
+        assert_eq!(median(&[9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(median(&[9.0, 1.0, 5.0, 2.0]), 3.5);
+        assert_eq!(median(&[]), 0.0);
+    }
+
+    #[test]
+    fn what_lies_far_out_is_seen() {
+        assert_eq!(Summary::of(&[10.0, 10.1, 9.9, 10.2, 9.8, 30.0]).unwrap().outliers, 1);
+        assert_eq!(Summary::of(&[10.0, 10.1, 9.9, 10.2, 9.8, 11.0]).unwrap().outliers, 0);
+        assert_eq!(Summary::of(&[5.0, 5.0, 5.0, 5.0, 5.4]).unwrap().outliers, 0);
+        assert_eq!(Summary::of(&[5.0, 5.0, 5.0, 5.0, 6.0]).unwrap().outliers, 1);
+        assert_eq!(Summary::of(&[5.0, 5.0, 6.0]).unwrap().outliers, 0);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_books() {
+        for (freedom, quantile) in [(1, 12.706), (10, 2.228), (30, 2.042), (31, 2.040), (60, 2.000), (120, 1.980)] {
+            assert!((student_t(freedom) - quantile).abs() < 0.001, "{freedom}: {}", student_t(freedom));
+        }
+    }
+}

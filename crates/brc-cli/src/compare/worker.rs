@@ -1,0 +1,248 @@
+//! The process that does one thing for a comparison, and tells what it took.
+//!
+//! It does what `brc convert` and `brc query` do, through the same functions, and nothing besides: so its memory and its
+//! caches are those of a user's run.
+
+use super::job::{Found, Job, Reply, Report, TableFormat};
+use super::limit::FirstRows;
+use super::results::{Parts, Work};
+use super::usage;
+use crate::args::{Opened, Question};
+use crate::render::exact_format;
+use brc_compress::Compressor;
+use brc_core::{Error, PartEncoder, Progress, Result, ScanOptions, Scanned, Sink, Split, Table, Worker, scan};
+use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
+use brc_query::{Answer, Plan, ScanTotals};
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Does a job with the file at `input` and, where it needs one, the file at `other`.
+pub(crate) fn work(job: &Job, threads: usize, input: &Path, other: &Path) -> Reply {
+    let start = Instant::now();
+    let worker = Process { threads, input, other };
+    let done = match job {
+        Job::Cut { format, rows } => worker.cut(format, *rows),
+        Job::Reference { format, question } => worker.reference(format, question),
+        Job::Convert { format, to, compression } => worker.convert(format, to, compression),
+        Job::Query { format, question, statistics, parts } => {
+            return reply(worker.query(start, format, question, *statistics, *parts));
+        }
+        Job::Read => worker.read().map(Found::Bytes),
+    };
+    reply(done.map(|found| report(start, found)))
+}
+
+fn reply(result: Result<Report>) -> Reply {
+    match result {
+        Ok(report) => Reply::Done(report),
+        Err(Error::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::StorageFull => {
+            let place = path.parent().unwrap_or(&path).display();
+            Reply::Failed(format!("the disk is full: no room for the converted file in {place}"))
+        }
+        Err(error) => Reply::Failed(error.to_string()),
+    }
+}
+
+/// What was used up to now.
+fn report(start: Instant, found: Found) -> Report {
+    Report {
+        inside_ns: nanoseconds(start.elapsed()),
+        cpu_ns: usage::cpu_ns(),
+        peak_memory: usage::peak_memory(),
+        fetched_bytes: usage::fetched_bytes(),
+        check_ns: 0,
+        found,
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+struct Process<'a> {
+    threads: usize,
+    input: &'a Path,
+    other: &'a Path,
+}
+
+impl Process<'_> {
+    fn open(&self, format: &TableFormat) -> Result<Opened> {
+        let source = format.source();
+        source.open(self.input, &source.open_options())
+    }
+
+    fn cut(&self, format: &TableFormat, rows: u64) -> Result<Found> {
+        let Opened { encoding, table } = self.open(format)?;
+        let options = usual(Compressor::none(), format.separator);
+        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1).map(Found::Rows)
+    }
+
+    fn convert(&self, format: &TableFormat, to: &str, compression: &str) -> Result<Found> {
+        let unknown = || Error::Usage(format!("unknown encoding {to}"));
+        let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
+        let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
+        let Opened { table, .. } = self.open(format)?;
+        let options = usual(compression, format.separator);
+        self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
+    }
+
+    /// Writes a table to the other file, without waiting for the disk.
+    fn write(
+        &self,
+        table: &dyn Table,
+        encoding: &dyn Encoding,
+        options: &CreateOptions,
+        threads: usize,
+    ) -> Result<u64> {
+        let writer = brc_encodings::writer(encoding, table.schema(), options)?;
+        let options = OutputOptions { sync: false, inputs: vec![self.input.to_owned()], ..OutputOptions::default() };
+        let output = Output::create(self.other, &options)?;
+        let none = RejectLog::none();
+        let converted = brc_encodings::convert(table, writer, output, none, threads, &Progress::default())?;
+        Ok(converted.rows_stored)
+    }
+
+    fn reference(&self, format: &TableFormat, question: &Question) -> Result<Found> {
+        let Opened { encoding, table } = self.open(format)?;
+        let query = brc_query::Query { statistics: false, ..question.query()? };
+        let (answer, text) = self.answer(table.as_ref(), &query)?;
+        fs::write(self.other, text).map_err(Error::io(self.other, "write"))?;
+        let (rows, text_bytes) = measure_text(table.as_ref(), format.separator, self.threads)?;
+        let (schema, groups) = (table.schema().clone(), answer.len() as u64);
+        Ok(Found::Table { encoding: encoding.name().to_owned(), schema, rows, text_bytes, groups })
+    }
+
+    fn query(
+        &self,
+        start: Instant,
+        format: &TableFormat,
+        question: &Question,
+        statistics: bool,
+        parts: bool,
+    ) -> Result<Report> {
+        let query = brc_query::Query { statistics, timings: parts, ..question.query()? };
+        let Opened { table, .. } = self.open(format)?;
+        let (answer, text) = self.answer(table.as_ref(), &query)?;
+        let taken = report(start, Found::Bytes(0));
+
+        let check = Instant::now();
+        let difference = difference(&text, self.other)?;
+        let (parts, work) = totals(answer.totals(), taken.cpu_ns);
+        let found = Found::Answer { parts, work, difference };
+        Ok(Report { check_ns: nanoseconds(check.elapsed()), found, ..taken })
+    }
+
+    fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(Answer, Vec<u8>)> {
+        let plan: Plan = query.plan(table.schema())?;
+        let answer = plan.run(table, self.threads, &Progress::default())?;
+        let mut text = Vec::new();
+        exact_format().render(&plan, &answer, &mut text)?;
+        Ok((answer, text))
+    }
+
+    /// Reads the whole file in portions, each thread the next one that nobody has read.
+    fn read(&self) -> Result<u64> {
+        const PORTION: usize = 256 << 10;
+        let file = File::open(self.input).map_err(Error::io(self.input, "open"))?;
+        let next = AtomicU64::new(0);
+        let one = || {
+            let mut buffer = vec![0; PORTION];
+            let mut bytes = 0;
+            loop {
+                let place = next.fetch_add(PORTION as u64, Relaxed);
+                let read = brc_encodings::input::read_full_at(&file, &mut buffer, place)?;
+                if read == 0 {
+                    return Ok(bytes);
+                }
+                bytes += std::hint::black_box(&buffer[..read]).len() as u64;
+            }
+        };
+        let results: Vec<std::io::Result<u64>> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..self.threads.max(1)).map(|_| scope.spawn(one)).collect();
+            let own = one();
+            let others = others.into_iter().map(|other| match other.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            std::iter::once(own).chain(others).collect()
+        });
+        let bytes: std::io::Result<u64> = results.into_iter().sum();
+        bytes.map_err(Error::io(self.input, "read"))
+    }
+}
+
+/// How files are written if nobody asks for anything special.
+fn usual(compression: Compressor, separator: u8) -> CreateOptions {
+    CreateOptions { compression, key: None, separator }
+}
+
+fn totals(totals: &ScanTotals, cpu_ns: Option<u64>) -> (Parts, Work) {
+    let parts = Parts {
+        read_ns: nanoseconds(totals.read_time),
+        decompress_ns: nanoseconds(totals.decompress_time),
+        decode_ns: nanoseconds(totals.decode_time),
+        aggregate_ns: nanoseconds(totals.aggregate_time),
+        cpu_ns,
+    };
+    let work = Work {
+        rows: totals.rows,
+        summarised_rows: totals.summarised_rows,
+        skipped_rows: totals.skipped_rows,
+        bytes_read: totals.bytes,
+    };
+    (parts, work)
+}
+
+/// What tells an answer from the one in a file; `None` if they are the same bytes.
+fn difference(answer: &[u8], expected: &Path) -> Result<Option<String>> {
+    let expected = fs::read(expected).map_err(Error::io(expected, "read"))?;
+    if answer == expected {
+        return Ok(None);
+    }
+    let lines = |text: &[u8]| text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (found, expected) = (lines(answer), lines(&expected));
+    let same = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
+    let show = |lines: &[Vec<u8>]| match lines.get(same).filter(|line| !line.is_empty()) {
+        Some(line) => format!("'{}'", brc_core::RowFault::quote(line)),
+        None => "nothing".to_owned(),
+    };
+    let (expected, found) = (show(&expected), show(&found));
+    Ok(Some(format!("wrong answer: line {} should be {expected} but is {found}", same + 1)))
+}
+
+/// Counts the rows of a table, and how many bytes it would be as text.
+fn measure_text(table: &dyn Table, separator: u8, threads: usize) -> Result<(u64, u64)> {
+    let options = usual(Compressor::none(), separator);
+    let mut writer = brc_encodings::writer(brc_encodings::text(), table.schema(), &options)?;
+    let around = (writer.start().len() + writer.finish()?.len()) as u64;
+    let writer = Mutex::new(writer);
+    let encoder = || writer.lock().unwrap_or_else(PoisonError::into_inner).encoder();
+    let new_worker = || TextSize { encoder: encoder(), rows: 0, bytes: 0 };
+    let options = ScanOptions::everything(table.schema());
+    let workers = scan(table, &options, threads, &Progress::default(), new_worker)?;
+    let rows = workers.iter().map(|worker| worker.rows).sum();
+    Ok((rows, around + workers.iter().map(|worker| worker.bytes).sum::<u64>()))
+}
+
+struct TextSize {
+    encoder: Box<dyn PartEncoder>,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Worker for TextSize {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self.encoder.as_mut()
+    }
+
+    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
+        if scanned.rows > 0 {
+            self.rows += scanned.rows;
+            self.bytes += self.encoder.finish()?.bytes.len() as u64;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! What an encoding costs by its library alone, and what it costs here.
+//!
+//! For each encoding of rows, a plain loop writes rows from memory with the encoding's library, and another one decodes
+//! them with borrowed strings and groups them in a hash map. Beside it stands what this crate takes for the same rows:
+//! encoding with frames and checksums; decoding, and adding up by the codes it gives. One thread, medians, everything in
+//! one run. Files lie in the page cache, and reading them is not counted.
+//!
+//! ```sh
+//! cargo run --release -p brc-encodings --example library_floor -- measurements.txt [ROWS] [ENCODING]
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod bare;
+mod ours;
+mod rows;
+
+use brc_core::{Error, Result};
+use rows::Rows;
+use std::path::Path;
+use std::time::Instant;
+
+const RUNS: usize = 5;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let usage = || Error::Usage("library_floor FILE [ROWS] [ENCODING]".to_owned());
+    let path = arguments.first().ok_or_else(usage)?;
+    let most = arguments.get(1).map_or(Ok(2_000_000), |rows| rows.parse()).map_err(|_| usage())?;
+    let rows = Rows::load(Path::new(path), most)?;
+    let expected = rows.groups();
+    println!("{} rows, {} names; ns per row, median of {RUNS}\n", rows.len(), expected.len());
+    println!("{:<10} {:>8} {:>8} {:>7}   {:>8} {:>8} {:>7}", "", "encode", "ours", "", "decode", "ours", "");
+    for bare in bare::LIBRARIES.iter().filter(|bare| arguments.get(2).is_none_or(|name| name == bare.name)) {
+        let encoding = brc_encodings::by_name(bare.name).ok_or_else(usage)?;
+        let pairs = rows.pairs();
+        let mut bytes = Vec::new();
+        (bare.encode)(&pairs, &mut bytes);
+        let file = ours::file(encoding, &rows)?;
+        let mut times = [const { Vec::new() }; 4];
+        for _ in 0..RUNS {
+            let start = Instant::now();
+            bytes.clear();
+            (bare.encode)(&pairs, &mut bytes);
+            times[0].push(start.elapsed());
+
+            times[1].push(ours::encode(encoding, &rows)?);
+
+            let start = Instant::now();
+            let groups = (bare.decode)(&bytes);
+            times[2].push(start.elapsed());
+            check(groups.as_ref() == Some(&expected), bare.name)?;
+
+            let (groups, time) = ours::decode(encoding, &file)?;
+            times[3].push(time);
+            check(groups == expected, bare.name)?;
+        }
+        let [encode, our_encode, decode, our_decode] = times.map(|mut times| {
+            times.sort_unstable();
+            times[RUNS / 2].as_secs_f64() * 1e9 / rows.len() as f64
+        });
+        let percent = |ours: f64, floor: f64| format!("{:+.0} %", (ours / floor - 1.0) * 100.0);
+        println!(
+            "{:<10} {encode:>8.1} {our_encode:>8.1} {:>7}   {decode:>8.1} {our_decode:>8.1} {:>7}",
+            bare.name,
+            percent(our_encode, encode),
+            percent(our_decode, decode)
+        );
+    }
+    Ok(())
+}
+
+fn check(holds: bool, name: &str) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::Usage(format!("{name}: the groups are not those of the rows"))) }
+}

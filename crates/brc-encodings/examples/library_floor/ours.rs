@@ -1,0 +1,107 @@
+//! The same rows through this crate.
+
+use crate::rows::{Groups, Rows};
+use brc_compress::Compressor;
+use brc_core::{Batch, BatchWriter, Column, Dictionary, Error, Result, ScanError, ScanOptions, Schema, Sink, Summary};
+use brc_core::{PartEncoder, Values};
+use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions};
+use brc_kernels::accumulate::GroupStatistics;
+use brc_kernels::cpu::Level;
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const BATCH_ROWS: usize = 4096;
+const PART_ROWS: usize = 1 << 18;
+
+fn writer(encoding: &dyn Encoding) -> Result<Box<dyn BatchWriter>> {
+    let options = CreateOptions { compression: Compressor::none(), key: None, separator: b';' };
+    brc_encodings::writer(encoding, &Schema::one_brc(), &options)
+}
+
+/// Encodes all rows, one part after the other.
+fn parts(encoder: &mut dyn PartEncoder, rows: &Rows, mut take: impl FnMut(brc_core::Part) -> Result<()>) -> Result<()> {
+    for (codes, values) in rows.codes.chunks(PART_ROWS).zip(rows.values.chunks(PART_ROWS)) {
+        for (codes, values) in codes.chunks(BATCH_ROWS).zip(values.chunks(BATCH_ROWS)) {
+            let columns = [Column::Codes { codes, dictionary: &rows.names }, Column::Values(Values::I16(values))];
+            encoder.batch(&Batch { rows: codes.len(), columns: &columns })?;
+        }
+        take(encoder.finish()?)?;
+    }
+    Ok(())
+}
+
+/// A file of the rows.
+pub(crate) fn file(encoding: &dyn Encoding, rows: &Rows) -> Result<File> {
+    let mut writer = writer(encoding)?;
+    let path = PathBuf::from("temporary file");
+    let mut file = tempfile::tempfile().map_err(Error::io(&path, "make"))?;
+    let mut write = |bytes: &[u8]| file.write_all(bytes).map_err(Error::io(&path, "write"));
+    write(&writer.start())?;
+    let mut encoder = writer.encoder();
+    parts(encoder.as_mut(), rows, |mut part| {
+        writer.append(&mut part)?;
+        write(&part.bytes)
+    })?;
+    write(&writer.finish()?)?;
+    Ok(file)
+}
+
+/// The time that encoding takes.
+pub(crate) fn encode(encoding: &dyn Encoding, rows: &Rows) -> Result<Duration> {
+    let mut encoder = writer(encoding)?.encoder();
+    let start = Instant::now();
+    parts(encoder.as_mut(), rows, |_| Ok(()))?;
+    Ok(start.elapsed())
+}
+
+/// The groups of a file's rows, and the time that decoding and adding up takes.
+pub(crate) fn decode(encoding: &dyn Encoding, file: &File) -> Result<(Groups, Duration)> {
+    let path = PathBuf::from("temporary file");
+    let input = Input::from_file(path.clone(), file.try_clone().map_err(Error::io(&path, "open"))?)?;
+    let schema = Some(Schema::one_brc());
+    let table = encoding.open(input, &OpenOptions { schema, ..OpenOptions::default() })?;
+    let start = Instant::now();
+    let mut scanner = table.scanner(&ScanOptions::everything(table.schema()))?;
+    let mut adder = Adder { level: Level::best(), names: Dictionary::new(), groups: GroupStatistics::new() };
+    let (mut index, mut reading) = (0, Duration::ZERO);
+    while let Some(split) = table.split(index) {
+        let scanned = scanner.scan(&split, &mut adder).map_err(|error| match error {
+            ScanError::Other(error) => error,
+            ScanError::BadRow { fault, .. } => Error::Usage(fault.to_string()),
+        })?;
+        let Some(scanned) = scanned else { break };
+        reading += scanned.read_time;
+        index += 1;
+    }
+    let time = start.elapsed().saturating_sub(reading);
+    let statistics = adder.groups.finish();
+    let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    Ok((adder.names.iter().map(name).zip(statistics).collect(), time))
+}
+
+/// Adds up by code, as a query does.
+struct Adder {
+    level: Level,
+    names: Dictionary,
+    groups: GroupStatistics,
+}
+
+impl Sink for Adder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let strange = || Error::Usage("a strange batch".to_owned());
+        let [Column::Codes { codes, dictionary }, Column::Values(values)] = batch.columns else {
+            return Err(strange());
+        };
+        for code in self.names.len()..dictionary.len() {
+            self.names.push(dictionary.get(code as u32));
+        }
+        self.groups.grow(self.names.len());
+        self.groups.rows(self.level, codes, *values).map_err(|_| strange())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! Turns the rows of a frame into one message.
+
+use super::messages::Form;
+use super::numbers::Numbers;
+use super::{packing::WORD, write};
+use crate::frames::{FrameEncoder, LARGEST_FRAME, codes_of};
+use crate::table_capnp::{column, entry};
+use ::capnp::message::{Builder, HeapAllocator};
+use ::capnp::private::layout::PrimitiveElement;
+use ::capnp::{primitive_list, text};
+use brc_core::{Batch, Column, DataType, Dictionary, Error, Result, Schema};
+use std::ops::Range;
+
+/// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
+const MESSAGE_WORDS: usize = 1 + 2 + 2 + 1;
+/// The words of a column besides its lists.
+const COLUMN_WORDS: usize = 3;
+
+/// Encodes the rows of one frame after the other.
+pub(super) struct ColumnsEncoder {
+    form: Form,
+    columns: Vec<Pending>,
+    rows: usize,
+}
+
+/// A column of the frame.
+enum Pending {
+    Text(Text),
+    Numbers(Numbers),
+}
+
+/// A column of strings.
+#[derive(Default)]
+struct Text {
+    /// The strings of all codes of the batches, which keep their meaning.
+    strings: Dictionary,
+    /// For each code of the batches, the place of its string in the frame, or [`NO_PLACE`].
+    places: Vec<u32>,
+    /// The codes of the batches that have a place, in its order: that in which they came.
+    placed: Vec<u32>,
+    /// The words of the list of strings: for each a pointer, and its bytes with a NUL behind.
+    dictionary_words: usize,
+    /// For each row, the place of its string.
+    codes: Vec<u32>,
+    /// Codes of a batch that came in runs.
+    unrolled: Vec<u32>,
+}
+
+const NO_PLACE: u32 = u32::MAX;
+
+impl ColumnsEncoder {
+    pub(super) fn new(form: Form, schema: &Schema) -> Self {
+        let pending = |data_type| match data_type {
+            DataType::Decimal { .. } => Pending::Numbers(Numbers::default()),
+            _ => Pending::Text(Text::default()),
+        };
+        Self { form, columns: schema.fields().iter().map(|field| pending(field.data_type)).collect(), rows: 0 }
+    }
+
+    /// The words of the segment.
+    fn words(&self) -> usize {
+        MESSAGE_WORDS + self.columns.iter().map(|column| COLUMN_WORDS + column.words(self.rows)).sum::<usize>()
+    }
+}
+
+impl FrameEncoder for ColumnsEncoder {
+    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()> {
+        for (pending, column) in self.columns.iter_mut().zip(batch.columns) {
+            pending.push(column, rows.clone());
+        }
+        self.rows += rows.len();
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.words() * WORD
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        let words = self.words();
+        if words >= LARGEST_FRAME / WORD {
+            let (rows, megabytes) = (self.rows, LARGEST_FRAME >> 20);
+            return Err(Error::Usage(format!("{rows} rows together are longer than {megabytes} MiB")));
+        }
+        // All of it fits the first segment.
+        let mut message = Builder::new(HeapAllocator::new().first_segment_words(words as u32));
+        let mut root = message.init_root::<entry::Builder<'_>>().init_rows();
+        root.set_rows(self.rows as u32);
+        let mut columns = root.init_columns(self.columns.len() as u32);
+        for (index, pending) in self.columns.iter().enumerate() {
+            pending.build(columns.reborrow().get(index as u32));
+        }
+        write(&message, self.form, out);
+        self.columns.iter_mut().for_each(Pending::clear);
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+impl Pending {
+    fn push(&mut self, column: &Column<'_>, rows: Range<usize>) {
+        match (self, column) {
+            (Self::Numbers(numbers), Column::Values(values)) => numbers.push(values, rows),
+            (Self::Text(text), Column::Codes { codes, dictionary }) => text.push(&codes[rows], dictionary),
+            (Self::Text(text), Column::Runs { dictionary, .. }) => {
+                let mut codes = std::mem::take(&mut text.unrolled);
+                codes.clear();
+                codes_of(column, rows, &mut codes);
+                text.push(&codes, dictionary);
+                text.unrolled = codes;
+            }
+            _ => {}
+        }
+    }
+
+    /// The words of the lists for so many rows.
+    fn words(&self, rows: usize) -> usize {
+        match self {
+            Self::Text(text) => text.dictionary_words + (rows * text.width()).div_ceil(WORD),
+            Self::Numbers(numbers) => (rows * numbers.width()).div_ceil(WORD),
+        }
+    }
+
+    fn build(&self, column: column::Builder<'_>) {
+        match self {
+            Self::Text(text) => text.build(column.init_text()),
+            Self::Numbers(numbers) => numbers.build(column),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Text(text) => text.clear(),
+            Self::Numbers(numbers) => numbers.clear(),
+        }
+    }
+}
+
+/// Writes all values of a list.
+pub(super) fn fill<S: Copy, T: PrimitiveElement>(
+    mut list: primitive_list::Builder<'_, T>,
+    values: &[S],
+    cast: impl Fn(S) -> T,
+) {
+    match list.as_slice() {
+        Some(slots) => slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = cast(value)),
+        None => (0..list.len()).zip(values).for_each(|(index, &value)| list.set(index, cast(value))),
+    }
+}
+
+impl Text {
+    fn push(&mut self, codes: &[u32], dictionary: &Dictionary) {
+        for code in self.strings.len()..dictionary.len() {
+            self.strings.push(dictionary.get(code as u32));
+        }
+        self.places.resize(self.strings.len(), NO_PLACE);
+        let start = self.codes.len();
+        let mut all_placed = true;
+        self.codes.extend(codes.iter().map(|&code| {
+            let place = self.places[code as usize];
+            all_placed &= place != NO_PLACE;
+            place
+        }));
+        if !all_placed {
+            self.codes.truncate(start);
+            self.place(codes);
+        }
+    }
+
+    /// Gives places to the strings that have none yet.
+    fn place(&mut self, codes: &[u32]) {
+        for &code in codes {
+            let place = &mut self.places[code as usize];
+            if *place == NO_PLACE {
+                *place = self.placed.len() as u32;
+                self.placed.push(code);
+                self.dictionary_words += 1 + self.strings.get(code).len() / WORD + 1;
+            }
+            self.codes.push(*place);
+        }
+    }
+
+    /// The bytes of a code.
+    fn width(&self) -> usize {
+        if self.placed.len() <= 1 << 16 { 2 } else { 4 }
+    }
+
+    fn build(&self, mut column: column::text::Builder<'_>) {
+        let mut strings = column.reborrow().init_dictionary(self.placed.len() as u32);
+        for (place, &code) in (0..).zip(&self.placed) {
+            strings.set(place, text::Reader(self.strings.get(code)));
+        }
+        let rows = self.codes.len() as u32;
+        match self.width() {
+            2 => fill(column.init_codes(rows), &self.codes, |code| code as u16),
+            _ => fill(column.init_wide_codes(rows), &self.codes, |code| code),
+        }
+    }
+
+    fn clear(&mut self) {
+        for code in self.placed.drain(..) {
+            self.places[code as usize] = NO_PLACE;
+        }
+        self.codes.clear();
+        self.dictionary_words = 0;
+    }
+}

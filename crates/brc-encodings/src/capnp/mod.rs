@@ -1,0 +1,199 @@
+//! Tables as Cap'n Proto messages that hold columns, and are read where they lie.
+//!
+//! A list of structs would cost as much as any other row encoding, for each field is checked and fetched by itself. So a
+//! frame is one message with a list of numbers for each column, and strings are codes into a dictionary of that message.
+//! Whoever reads it takes the lists as slices, without copying them from the mapped file, and only those it wants.
+//!
+//! `schemas/table.capnp` tells what the messages are. A file is a stream of them and nothing else, so that any tool for
+//! Cap'n Proto reads it. The packed form squeezes the zero bytes out of the same messages.
+
+mod decoder;
+mod encoder;
+mod messages;
+mod numbers;
+mod packing;
+#[cfg(test)]
+mod tests;
+
+use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed};
+use crate::table_capnp::{entry, field, header};
+use ::capnp::message::{Builder, HeapAllocator};
+use ::capnp::serialize;
+use brc_core::{DataType, Field, Schema};
+use messages::{Form, Messages, NoMessage, malformed};
+
+/// The encoding of messages as they are in memory.
+pub(crate) static CAPNP: Capnp = Capnp(Form::Plain);
+
+/// The encoding of packed messages.
+pub(crate) static CAPNP_PACKED: Capnp = Capnp(Form::Packed);
+
+pub(crate) struct Capnp(Form);
+
+/// The first message: an entry `start`, whose segment ends with two words to which nothing points. A program that writes
+/// the messages anew leaves them out, and frames are no longer where their headers say.
+const START: &[u8] = b"\0\0\0\0\x05\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x89brc's capnp\r\n\x1a\n";
+
+/// The same packed, with another mark.
+const PACKED_START: &[u8] = b"\x10\x05\x50\x01\x01\x00\x01\xff\x89brc's c\x01pack\r\n\x1a\n";
+
+/// A frame header as a message, as far as it is the same in all of them: the table, the root, the entry, the pointer to
+/// the frame, and its mark. [`FrameHeader::to_bytes`] follows.
+const FRAME: &[u8] = b"\0\0\0\0\x06\0\0\0\0\0\0\0\x01\0\x01\0\x02\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0brcframe";
+
+/// The same packed. The mark begins a run of words that are as they are.
+const PACKED_FRAME: &[u8] = b"\x10\x06\x50\x01\x01\x01\x02\x10\x03\xffbrcframe\x02";
+
+impl Capnp {
+    fn frame_start(&self) -> &'static [u8] {
+        match self.0 {
+            Form::Plain => FRAME,
+            Form::Packed => PACKED_FRAME,
+        }
+    }
+}
+
+impl Layout for Capnp {
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Form::Plain => "capnp",
+            Form::Packed => "capnp-packed",
+        }
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        match self.0 {
+            Form::Plain => &["capnp"],
+            Form::Packed => &["cpacked", "capnp-packed"],
+        }
+    }
+
+    fn about(&self) -> &'static str {
+        match self.0 {
+            Form::Plain => "Cap'n Proto messages of columns: mapped and read in place",
+            Form::Packed => "Cap'n Proto messages of columns without their zero bytes",
+        }
+    }
+
+    fn magic(&self) -> &'static [u8] {
+        match self.0 {
+            Form::Plain => START,
+            Form::Packed => PACKED_START,
+        }
+    }
+
+    fn file_header(&self, header: &FileHeader) -> Vec<u8> {
+        let mut message = Builder::new_default();
+        let mut root = message.init_root::<entry::Builder<'_>>().init_header();
+        root.set_version(header.version);
+        root.set_checksum(header.checksum);
+        let schema = Schema::parse(&header.schema);
+        let columns = schema.as_ref().map_or(&[][..], Schema::fields);
+        let mut fields = root.init_fields(columns.len() as u32);
+        for (index, column) in columns.iter().enumerate() {
+            write_field(column, fields.reborrow().get(index as u32));
+        }
+        let mut bytes = self.magic().to_vec();
+        write(&message, self.0, &mut bytes);
+        bytes
+    }
+
+    fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
+        let mut rest = bytes.get(self.magic().len()..).unwrap_or(&[]);
+        let header = take_header(self.0, &mut rest).map_err(NoMessage::reason)?;
+        let header = header.ok_or("the second message is no header")?;
+        Ok((header, bytes.len() - rest.len()))
+    }
+
+    fn told_schema(&self, prefix: &[u8]) -> Option<Schema> {
+        let mut rest = prefix;
+        let first = take_header(self.0, &mut rest).ok()?;
+        let header = first.or_else(|| take_header(self.0, &mut rest).ok()?)?;
+        Schema::parse(&header.schema).ok().filter(|_| header.is_sound())
+    }
+
+    fn frame_header_bytes(&self) -> usize {
+        self.frame_start().len() + size_of::<[u32; 4]>()
+    }
+
+    fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.frame_start());
+        out.extend_from_slice(&header.to_bytes());
+    }
+
+    fn read_frame_header(&self, bytes: &[u8]) -> Option<FrameHeader> {
+        FrameHeader::from_bytes(bytes.strip_prefix(self.frame_start())?.try_into().ok()?)
+    }
+
+    fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
+        Box::new(encoder::ColumnsEncoder::new(self.0, schema))
+    }
+
+    fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
+        Box::new(decoder::ColumnsDecoder::new(self.0, schema, projection))
+    }
+
+    fn row_end(&self, _: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+        let mut rest = bytes;
+        loop {
+            let at = bytes.len() - rest.len();
+            if at >= least && at > 0 {
+                return Ok(Some(at));
+            }
+            match self.0.skip(&mut rest) {
+                Ok(()) => {}
+                Err(NoMessage::CutOff) => return Ok(None),
+                Err(NoMessage::Malformed(reason)) => return Err(Malformed { at, rows: 0, reason }),
+            }
+        }
+    }
+
+    fn maps_files(&self) -> bool {
+        self.0 == Form::Plain
+    }
+}
+
+/// Appends a message.
+fn write(message: &Builder<HeapAllocator>, form: Form, out: &mut Vec<u8>) {
+    let outcome = match form {
+        Form::Plain => serialize::write_message(out, message),
+        Form::Packed => ::capnp::serialize_packed::write_message(out, message),
+    };
+    if let Err(error) = outcome {
+        unreachable!("writing to memory failed: {error}");
+    }
+}
+
+fn write_field(column: &Field, mut field: field::Builder<'_>) {
+    field.set_name(&column.name);
+    match column.data_type {
+        DataType::Decimal { scale } => field.set_decimal(scale),
+        _ => field.set_string(()),
+    }
+}
+
+/// Takes a message off; returns its header, if it is one.
+fn take_header(form: Form, bytes: &mut &[u8]) -> Result<Option<FileHeader>, NoMessage> {
+    let mut messages = Messages::default();
+    let message = messages.next(form, bytes)?;
+    match message.get_root::<entry::Reader<'_>>().map_err(malformed)?.which() {
+        Ok(entry::Header(header)) => read_header(header.map_err(malformed)?).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn read_header(header: header::Reader<'_>) -> Result<FileHeader, NoMessage> {
+    let wrong = |reason: String| NoMessage::Malformed(reason);
+    let mut fields = Vec::new();
+    for field in header.get_fields().map_err(malformed)? {
+        let name = field.get_name().map_err(malformed)?.to_string().map_err(|error| wrong(error.to_string()))?;
+        let data_type = match field.which().map_err(|_| wrong(format!("column '{name}' is of an unknown kind")))? {
+            field::String(()) => DataType::String,
+            field::Decimal(scale) => DataType::Decimal { scale },
+        };
+        fields.push(Field { name, data_type });
+    }
+    let schema = Schema::new(fields).map_err(|error| wrong(error.to_string()))?;
+    let (version, checksum) = (header.get_version(), header.get_checksum());
+    Ok(FileHeader { version, schema: schema.to_string(), checksum })
+}

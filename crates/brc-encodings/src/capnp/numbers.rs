@@ -1,0 +1,91 @@
+//! The numbers of a frame, in lists as narrow as they allow.
+
+use super::encoder::fill;
+use crate::table_capnp::column;
+use brc_core::Values;
+use std::ops::Range;
+
+/// A column of numbers that fills up.
+///
+/// Nearly all columns fit 16 bits, and are kept so: half the time goes into moving bytes.
+#[derive(Default)]
+pub(super) struct Numbers {
+    narrow: Vec<i16>,
+    /// All numbers, if they do not fit 16 bits; otherwise `narrow` has them.
+    wide: Vec<i64>,
+    least: i64,
+    largest: i64,
+}
+
+impl Numbers {
+    pub(super) fn push(&mut self, values: &Values<'_>, rows: Range<usize>) {
+        match values {
+            Values::I16(values) => self.push_narrow(&values[rows]),
+            Values::I32(values) => self.push_wide(&values[rows]),
+            Values::I64(values) => self.push_wide(&values[rows]),
+        }
+    }
+
+    fn push_narrow(&mut self, values: &[i16]) {
+        if !self.wide.is_empty() {
+            return self.push_wide(values);
+        }
+        self.narrow.extend_from_slice(values);
+        self.look_at(self.narrow.len() - values.len());
+    }
+
+    fn push_wide<T: Copy + Into<i64>>(&mut self, values: &[T]) {
+        if self.wide.is_empty() {
+            let start = self.narrow.len();
+            let mut differences = 0;
+            self.narrow.extend(values.iter().map(|&value| {
+                let narrow = value.into() as i16;
+                differences |= value.into() ^ i64::from(narrow);
+                narrow
+            }));
+            if differences == 0 {
+                return self.look_at(start);
+            }
+            self.wide.extend(self.narrow.drain(..start).map(i64::from));
+            self.narrow.clear();
+        }
+        for &value in values {
+            self.widen_range(value.into(), value.into());
+        }
+        self.wide.extend(values.iter().map(|&value| value.into()));
+    }
+
+    /// Takes note of the narrow numbers from there on.
+    fn look_at(&mut self, start: usize) {
+        let range = |(least, largest): (i16, i16), &value: &i16| (value.min(least), value.max(largest));
+        let (least, largest) = self.narrow[start..].iter().fold((0, 0), range);
+        self.widen_range(least.into(), largest.into());
+    }
+
+    fn widen_range(&mut self, least: i64, largest: i64) {
+        self.least = self.least.min(least);
+        self.largest = self.largest.max(largest);
+    }
+
+    /// The bytes of the narrowest integer that holds all numbers.
+    pub(super) fn width(&self) -> usize {
+        let holds = |bits: u32| self.least >= -1 << (bits - 1) && self.largest < 1 << (bits - 1);
+        [(1, 8), (2, 16), (4, 32)].into_iter().find(|&(_, bits)| holds(bits)).map_or(8, |(bytes, _)| bytes)
+    }
+
+    pub(super) fn build(&self, column: column::Builder<'_>) {
+        let rows = self.narrow.len().max(self.wide.len()) as u32;
+        match self.width() {
+            1 => fill(column.init_int8(rows), &self.narrow, |value| value as i8),
+            2 => fill(column.init_int16(rows), &self.narrow, |value| value),
+            4 => fill(column.init_int32(rows), &self.wide, |value| value as i32),
+            _ => fill(column.init_int64(rows), &self.wide, |value| value),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.narrow.clear();
+        self.wide.clear();
+        (self.least, self.largest) = (0, 0);
+    }
+}

@@ -1,0 +1,318 @@
+//! Rows as CBOR arrays: any reader of CBOR sequences (RFC 8742) takes a file for one.
+//!
+//! The first item is tagged as CBOR and is a map that tells what the columns are. Before the rows of each frame stands a
+//! byte string with the tag [`FRAME_TAG`]. A row is an array of strings (of text, or of bytes if they are not UTF-8) and
+//! integers in their shortest form. Files of other programs are read as well: they need neither map nor tags, their
+//! integers may have any form, and their arrays may be of indefinite length.
+//!
+//! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
+
+use crate::frames::{
+    Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed, RowDecoder, RowEncoder,
+    RowLayout, RowReader, RowWriter, take_integer, take_text, written,
+};
+use brc_core::Schema;
+use minicbor::data::Type;
+use minicbor::decode::Error as DecodeError;
+use minicbor::{Decoder, Encoder};
+
+pub(crate) struct Cbor;
+
+/// The tag of what is CBOR, and a map of three, of which the first key is told: the first bytes of a header.
+const MAGIC: &[u8] = b"\xd9\xd9\xf7\xa3\x68brc-cbor";
+const SCHEMA: &str = "schema";
+const CHECKSUM: &str = "checksum";
+
+/// The tag of CBOR itself, which may stand before any item and means nothing.
+const SELF_DESCRIBED: &[u8] = b"\xd9\xd9\xf7";
+
+/// The tag of the byte strings before frames: "brcf". It is among those that are given to whoever comes first, and was
+/// given to nobody.
+const FRAME_TAG: u64 = u32::from_be_bytes(*b"brcf") as u64;
+
+/// A tag of four bytes, and a string of sixteen.
+const FRAME_BYTES: usize = 5 + 1 + 16;
+
+/// What ends an array of indefinite length.
+const BREAK: u8 = 0xff;
+
+impl Layout for Cbor {
+    fn name(&self) -> &'static str {
+        "cbor"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["cbor", "cborseq"]
+    }
+
+    fn about(&self) -> &'static str {
+        "rows as CBOR arrays, one after the other: compact, an Internet standard"
+    }
+
+    fn magic(&self) -> &'static [u8] {
+        MAGIC
+    }
+
+    fn file_header(&self, header: &FileHeader) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        let mut encoder = Encoder::new(&mut bytes);
+        written(encoder.u32(header.version));
+        written(encoder.str(SCHEMA).and_then(|encoder| encoder.str(&header.schema)).map(drop));
+        written(encoder.str(CHECKSUM).and_then(|encoder| encoder.u32(header.checksum)).map(drop));
+        bytes
+    }
+
+    fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
+        let mut decoder = Decoder::new(bytes);
+        decoder.set_position(MAGIC.len());
+        let header = read_header(&mut decoder).map_err(|error| error.to_string())?;
+        Ok((header, decoder.position()))
+    }
+
+    fn frame_header_bytes(&self) -> usize {
+        FRAME_BYTES
+    }
+
+    fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
+        let mut encoder = Encoder::new(out);
+        let tag = minicbor::data::Tag::new(FRAME_TAG);
+        written(encoder.tag(tag).and_then(|encoder| encoder.bytes(&header.to_bytes())).map(drop));
+    }
+
+    fn read_frame_header(&self, bytes: &[u8]) -> Option<FrameHeader> {
+        let mut decoder = Decoder::new(bytes);
+        let tag = decoder.tag().ok()?;
+        let bytes = decoder.bytes().ok()?.try_into().ok()?;
+        (tag.as_u64() == FRAME_TAG).then(|| FrameHeader::from_bytes(bytes))?
+    }
+
+    fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
+        Box::new(RowEncoder::new(Arrays, schema))
+    }
+
+    fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
+        Box::new(RowDecoder::<Arrays>::new(schema, projection))
+    }
+
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+        RowDecoder::<Arrays>::row_end(schema, bytes, least)
+    }
+}
+
+fn read_header(decoder: &mut Decoder<'_>) -> Result<FileHeader, DecodeError> {
+    fn key(decoder: &mut Decoder<'_>, name: &str) -> Result<(), DecodeError> {
+        let matches = decoder.str()? == name;
+        if matches { Ok(()) } else { Err(DecodeError::message(format!("the key '{name}' is not there"))) }
+    }
+    let version = decoder.u32()?;
+    key(decoder, SCHEMA)?;
+    let schema = decoder.str()?.to_owned();
+    key(decoder, CHECKSUM)?;
+    Ok(FileHeader { version, schema, checksum: decoder.u32()? })
+}
+
+/// A row is an array.
+struct Arrays;
+
+impl RowWriter for Arrays {
+    fn begin_row(&self, columns: usize, out: &mut Vec<u8>) {
+        written(Encoder::new(out).array(columns as u64).map(drop));
+    }
+
+    fn text(&self, _: usize, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+        let mut encoder = Encoder::new(out);
+        match std::str::from_utf8(text) {
+            Ok(text) => written(encoder.str(text).map(drop)),
+            Err(_) => written(encoder.bytes(text).map(drop)),
+        }
+        Ok(())
+    }
+
+    fn number(&self, _: usize, number: i64, out: &mut Vec<u8>) {
+        written(Encoder::new(out).i64(number).map(drop));
+    }
+
+    fn end_row(&mut self, _: usize, _: &mut Vec<u8>) {}
+}
+
+impl RowLayout for Arrays {
+    type Reader<'a> = ArrayReader<'a>;
+
+    fn reader(bytes: &[u8]) -> ArrayReader<'_> {
+        ArrayReader { rest: bytes, indefinite: false }
+    }
+}
+
+struct ArrayReader<'a> {
+    rest: &'a [u8],
+    /// Whether the length of the row's array is told by its end.
+    indefinite: bool,
+}
+
+/// The integers of up to 32 bits, and -1 minus such a one.
+static FORMS: [Form; 256] = {
+    let mut forms = [Form::NONE; 256];
+    let mut short = 0;
+    while short < 24 {
+        forms[short] = Form::short(5).unsigned();
+        forms[0x20 + short] = Form::short(5).negative();
+        short += 1;
+    }
+    let long = [Form::long(1), Form::long(2), Form::long(4)];
+    let mut index = 0;
+    while index < long.len() {
+        forms[0x18 + index] = long[index].unsigned();
+        forms[0x38 + index] = long[index].negative();
+        index += 1;
+    }
+    forms
+};
+
+impl<'a> ArrayReader<'a> {
+    /// Takes what the crate reads.
+    #[inline]
+    fn take<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce(&mut Decoder<'a>) -> Result<T, DecodeError>,
+    ) -> Result<T, Fault> {
+        let mut decoder = Decoder::new(self.rest);
+        match read(&mut decoder) {
+            Ok(value) => {
+                self.rest = &self.rest[decoder.position()..];
+                Ok(value)
+            }
+            Err(error) => Err(fault(&error, self.rest, what)),
+        }
+    }
+
+    fn array(&mut self, columns: usize) -> Result<(), Fault> {
+        self.rest = self.rest.strip_prefix(SELF_DESCRIBED).unwrap_or(self.rest);
+        let length = self.take("a row's array", Decoder::array)?;
+        self.indefinite = length.is_none();
+        match length {
+            Some(length) if length != columns as u64 => {
+                Err(Fault::new(format!("a row of {length} values, but there are {columns} columns")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A string that is not checked to be UTF-8: strings may hold any bytes.
+    fn long_text(&mut self) -> Result<&'a [u8], Fault> {
+        let initial = *self.rest.first().ok_or(Fault::CutOff)?;
+        // The length of a string, text or bytes, is written as a number is, apart from the first three bits.
+        let length = match initial {
+            0x40..=0x5b | 0x60..=0x7b => argument(self.rest)?,
+            0x5f | 0x7f => return Err(Fault::new("strings in pieces are not supported")),
+            _ => return Err(Fault::new(format!("{} is not a string", kind(self.rest)))),
+        };
+        self.rest = length.1;
+        take_text(&mut self.rest, length.0)
+    }
+}
+
+/// The number that goes with an item's first byte, and what is behind it.
+fn argument(bytes: &[u8]) -> Result<(u64, &[u8]), Fault> {
+    let (initial, rest) = bytes.split_first().ok_or(Fault::CutOff)?;
+    let long = match initial & 0x1f {
+        short @ ..24 => return Ok((short.into(), rest)),
+        24 => 1,
+        25 => 2,
+        26 => 4,
+        _ => 8,
+    };
+    let (number, rest) = rest.split_at_checked(long).ok_or(Fault::CutOff)?;
+    Ok((number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)), rest))
+}
+
+#[cold]
+fn fault(error: &DecodeError, at: &[u8], what: &str) -> Fault {
+    if error.is_end_of_input() {
+        Fault::CutOff
+    } else if error.is_type_mismatch() {
+        Fault::new(format!("{} is not {what}", kind(at)))
+    } else {
+        Fault::new(error.to_string())
+    }
+}
+
+/// What stands at the start of some bytes, for a message.
+fn kind(bytes: &[u8]) -> String {
+    Decoder::new(bytes).datatype().map_or_else(|error| error.to_string(), |kind: Type| kind.to_string())
+}
+
+impl<'a> RowReader<'a> for ArrayReader<'a> {
+    #[inline]
+    fn left(&self) -> usize {
+        self.rest.len()
+    }
+
+    #[inline]
+    fn begin_row(&mut self, columns: usize) -> Result<(), Fault> {
+        match self.rest.split_first() {
+            Some((&initial, rest)) if usize::from(initial ^ 0x80) == columns && columns < 24 => {
+                self.rest = rest;
+                Ok(())
+            }
+            _ => self.array(columns),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
+        match self.rest.split_first() {
+            Some((&initial @ 0x60..0x78, rest)) => {
+                self.rest = rest;
+                take_text(&mut self.rest, initial & 0x1f)
+            }
+            _ => self.long_text(),
+        }
+    }
+
+    #[inline]
+    fn number(&mut self, _: usize) -> Result<i64, Fault> {
+        match take_integer(&FORMS, &mut self.rest) {
+            Some(number) => Ok(number),
+            None => self.take("an integer", Decoder::i64),
+        }
+    }
+
+    #[inline]
+    fn end_row(&mut self) -> Result<(), Fault> {
+        if !self.indefinite {
+            return Ok(());
+        }
+        self.indefinite = false;
+        match self.rest.split_first() {
+            Some((&BREAK, rest)) => {
+                self.rest = rest;
+                Ok(())
+            }
+            Some(_) => Err(Fault::new("a row has more values than there are columns")),
+            None => Err(Fault::CutOff),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_every_form_are_what_the_crate_reads() {
+        let mut bytes = [0x00, 0x81, 0x7f, 0x80, 0xff, 0x01, 0xfe, 0x55, 0xaa, 0x10];
+        for initial in 0..=255u8 {
+            bytes[0] = initial;
+            for second in 0..=255u8 {
+                bytes[1] = second;
+                let (mut reader, mut other) = (Arrays::reader(&bytes), Arrays::reader(&bytes));
+                let (by_table, by_crate) = (reader.number(0), other.take("an integer", Decoder::i64));
+                assert_eq!(by_table, by_crate, "{initial:#x} {second:#x}");
+                if by_table.is_ok() {
+                    assert_eq!(reader.left(), other.left());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! JSON documents about tables: results and settings that a program keeps and people look at. Not an encoding of rows.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Why some text is not the document that was expected, with line and column.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct DocumentError(#[from] serde_json::Error);
+
+/// The value as JSON of several lines, with a newline at the end.
+///
+/// # Errors
+/// If the value has what JSON cannot express, such as a map with keys that are no strings.
+pub fn to_json<T: Serialize>(value: &T) -> Result<String, DocumentError> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The value that a JSON text holds.
+///
+/// # Errors
+/// If it is not JSON, or not that of such a value.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, DocumentError> {
+    Ok(serde_json::from_str(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn values_round_trip() {
+        let value: BTreeMap<String, Vec<u64>> = [("a \"b\"".to_owned(), vec![1, u64::MAX])].into();
+        let text = to_json(&value).unwrap();
+        assert_eq!(text, "{\n  \"a \\\"b\\\"\": [\n    1,\n    18446744073709551615\n  ]\n}\n");
+        assert_eq!(from_json::<BTreeMap<String, Vec<u64>>>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn errors_say_where() {
+        let error = from_json::<Vec<u64>>("[1,\n x]").unwrap_err().to_string();
+        assert!(error.contains("line 2 column 2"), "{error}");
+        assert!(to_json(&BTreeMap::from([((1, 2), 3)])).is_err());
+    }
+}

@@ -1,0 +1,38 @@
+//! Numbers in 16 bits, where that is enough: whoever adds them up is faster then.
+
+use brc_core::Values;
+
+/// Room for the narrow form of one column.
+#[derive(Debug, Default)]
+pub(crate) struct Narrow(Vec<i16>);
+
+impl Narrow {
+    /// The numbers in 16 bits each, if all of them fit; otherwise as they are.
+    pub(crate) fn lend<'a>(&'a mut self, numbers: &'a [i64]) -> Values<'a> {
+        let mut differences = 0;
+        self.0.clear();
+        self.0.extend(numbers.iter().map(|&number| {
+            let narrow = number as i16;
+            differences |= number ^ i64::from(narrow);
+            narrow
+        }));
+        if differences == 0 { Values::I16(&self.0) } else { Values::I64(numbers) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_fits_is_narrowed() {
+        let mut narrow = Narrow::default();
+        for fitting in [&[][..], &[0], &[i16::MIN.into(), 3, i16::MAX.into()]] {
+            let values: Vec<i16> = fitting.iter().map(|&number| number as i16).collect();
+            assert_eq!(narrow.lend(fitting), Values::I16(&values));
+        }
+        for wide in [&[40_000][..], &[1, -32_769, 1], &[i64::MIN], &[i64::MAX, 0], &[1 << 40]] {
+            assert_eq!(narrow.lend(wide), Values::I64(wide));
+        }
+    }
+}

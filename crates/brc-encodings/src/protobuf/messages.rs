@@ -1,0 +1,123 @@
+//! The messages that are the same for all tables, as in `schemas/table.proto`, and the description of the one that is
+//! not: the row.
+
+use brc_core::{DataType, Schema};
+use prost::Message;
+
+/// What the columns of a file are.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Header {
+    #[prost(fixed32, tag = "1")]
+    pub(super) version: u32,
+    /// The columns, with the scales of decimals.
+    #[prost(string, tag = "2")]
+    pub(super) schema: String,
+    /// CRC-32C of the schema.
+    #[prost(fixed32, tag = "3")]
+    pub(super) checksum: u32,
+    /// What a row is, for programs that have no schema of this table.
+    #[prost(message, optional, tag = "4")]
+    pub(super) rows: Option<FileDescriptor>,
+}
+
+/// Stands before the rows of a frame. All fields are always there, so that all these messages are equally long.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Frame {
+    #[prost(fixed32, required, tag = "1")]
+    pub(super) length: u32,
+    #[prost(fixed32, required, tag = "2")]
+    pub(super) rows: u32,
+    #[prost(fixed32, required, tag = "3")]
+    pub(super) checksum: u32,
+    #[prost(fixed32, required, tag = "4")]
+    pub(super) own_checksum: u32,
+}
+
+/// What is needed here of `google.protobuf.FileDescriptorProto`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct FileDescriptor {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(string, optional, tag = "2")]
+    package: Option<String>,
+    #[prost(message, repeated, tag = "4")]
+    messages: Vec<Descriptor>,
+    #[prost(string, optional, tag = "12")]
+    syntax: Option<String>,
+}
+
+/// `google.protobuf.DescriptorProto`.
+#[derive(Clone, PartialEq, Message)]
+struct Descriptor {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(message, repeated, tag = "2")]
+    fields: Vec<FieldDescriptor>,
+}
+
+/// `google.protobuf.FieldDescriptorProto`.
+#[derive(Clone, PartialEq, Message)]
+struct FieldDescriptor {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(int32, optional, tag = "3")]
+    number: Option<i32>,
+    #[prost(int32, optional, tag = "4")]
+    label: Option<i32>,
+    #[prost(int32, optional, tag = "5")]
+    kind: Option<i32>,
+}
+
+/// `google.protobuf.FieldDescriptorProto.Label.LABEL_OPTIONAL`.
+const OPTIONAL: i32 = 1;
+/// `google.protobuf.FieldDescriptorProto.Type.TYPE_BYTES`.
+const BYTES: i32 = 12;
+/// `google.protobuf.FieldDescriptorProto.Type.TYPE_SINT64`.
+const SINT64: i32 = 18;
+
+/// Describes the message of a row: the field of a column has the number of its place, from 1.
+pub(super) fn describe(schema: &Schema) -> FileDescriptor {
+    let names = field_names(schema);
+    let field = |(index, name): (usize, String)| FieldDescriptor {
+        name: Some(name),
+        number: Some(index as i32 + 1),
+        label: Some(OPTIONAL),
+        kind: Some(match schema.fields()[index].data_type {
+            DataType::Decimal { .. } => SINT64,
+            _ => BYTES,
+        }),
+    };
+    let row = Descriptor { name: Some("Row".to_owned()), fields: names.into_iter().enumerate().map(field).collect() };
+    FileDescriptor {
+        name: Some("rows.proto".to_owned()),
+        package: Some("brc.rows".to_owned()),
+        messages: vec![row],
+        syntax: Some("proto3".to_owned()),
+    }
+}
+
+/// The columns' names, as far as they can name fields; otherwise their places. Fields whose names differ in case or
+/// underscores only would have the same name in JSON, which is not allowed.
+fn field_names(schema: &Schema) -> Vec<String> {
+    let mut taken = std::collections::HashSet::new();
+    let mut name = |(index, name): (usize, &str)| {
+        let identifier = name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let plain = name.replace('_', "").to_ascii_lowercase();
+        let reserved = plain.starts_with("column");
+        if identifier && !reserved && taken.insert(plain) { name.to_owned() } else { format!("column_{}", index + 1) }
+    };
+    schema.fields().iter().map(|field| field.name.as_str()).enumerate().map(&mut name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_names_of_their_own() {
+        let schema = Schema::parse("a:int,A:int,a_:string,São:string,1x:int,_y:int,column_2:int,b_c:int").unwrap();
+        let names = ["a", "column_2", "column_3", "column_4", "column_5", "column_6", "column_7", "b_c"];
+        assert_eq!(field_names(&schema), names);
+    }
+}

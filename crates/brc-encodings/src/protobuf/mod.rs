@@ -1,0 +1,88 @@
+//! Rows as protobuf messages, each with its length before it: what `parseDelimitedFrom` and its like read.
+//!
+//! A file starts with a message that tells its kind and with a [`Header`], which carries the descriptor of the rows' message, so that a reader needs
+//! nothing but the file. Before the rows of each frame stands a [`Frame`]. `schemas/table.proto` describes all of it.
+//! Files of other programs are read as well, if they are nothing but rows: strings as `bytes` or `string`, decimals as
+//! `sint64`, numbered as the columns are. A field that is missing is empty or zero, as protobuf has it. One that the
+//! table has no column for is an error, for its values would be lost.
+
+mod messages;
+mod rows;
+
+use crate::frames::{
+    FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed, RowDecoder, RowEncoder, written,
+};
+use brc_core::Schema;
+use messages::{Frame, Header};
+use prost::Message;
+use rows::Messages;
+
+pub(crate) struct Protobuf;
+
+/// A message of one string, with its length.
+const MAGIC: &[u8] = b"\x0e\x0a\x0cbrc-protobuf";
+
+/// The length of a frame header, and four numbers of fixed length, each with its key.
+const FRAME_BYTES: usize = 1 + 4 * (1 + 4);
+
+impl Layout for Protobuf {
+    fn name(&self) -> &'static str {
+        "protobuf"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["pb", "protobuf"]
+    }
+
+    fn about(&self) -> &'static str {
+        "rows as length-delimited Protocol Buffers messages: typed, read by many languages"
+    }
+
+    fn magic(&self) -> &'static [u8] {
+        MAGIC
+    }
+
+    fn file_header(&self, header: &FileHeader) -> Vec<u8> {
+        // A schema that came as text is one.
+        let rows = Schema::parse(&header.schema).ok().map(|schema| messages::describe(&schema));
+        let FileHeader { version, schema, checksum } = header.clone();
+        let mut bytes = MAGIC.to_vec();
+        written(Header { version, schema, checksum, rows }.encode_length_delimited(&mut bytes));
+        bytes
+    }
+
+    fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
+        let mut rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
+        let header = Header::decode_length_delimited(&mut rest).map_err(|error| error.to_string())?;
+        let Header { version, schema, checksum, .. } = header;
+        Ok((FileHeader { version, schema, checksum }, bytes.len() - rest.len()))
+    }
+
+    fn frame_header_bytes(&self) -> usize {
+        FRAME_BYTES
+    }
+
+    fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
+        let &FrameHeader { length, rows, checksum } = header;
+        let own_checksum = header.own_checksum();
+        written(Frame { length, rows, checksum, own_checksum }.encode_length_delimited(out));
+    }
+
+    fn read_frame_header(&self, bytes: &[u8]) -> Option<FrameHeader> {
+        let Frame { length, rows, checksum, own_checksum } = Frame::decode_length_delimited(bytes).ok()?;
+        let header = FrameHeader { length, rows, checksum };
+        (own_checksum == header.own_checksum()).then_some(header)
+    }
+
+    fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
+        Box::new(RowEncoder::new(Messages, schema))
+    }
+
+    fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
+        Box::new(RowDecoder::<Messages>::new(schema, projection))
+    }
+
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+        RowDecoder::<Messages>::row_end(schema, bytes, least)
+    }
+}
