@@ -37,6 +37,8 @@ pub(super) struct BatchMeta {
     pub(super) body: Range<usize>,
     /// The buffer of each column.
     pub(super) buffers: Vec<Range<usize>>,
+    /// The checksums of the message and of each buffer, once nothing in them will change.
+    pub(super) checksums: Vec<u32>,
 }
 
 pub(super) struct Encoder {
@@ -97,7 +99,7 @@ impl PartEncoder for Encoder {
         let own = match self.known_codes() {
             Some(codes) => {
                 translate(&mut bytes, &batches, &self.schema, &codes);
-                (bytes, batches) = compress(bytes, batches, self.codec);
+                (bytes, batches) = finish(bytes, batches, self.codec);
                 None
             }
             None => Some(self.dictionaries().cloned().collect()),
@@ -141,7 +143,7 @@ fn append(rows: usize, body: &[u8], buffers: Vec<Range<usize>>, codec: Option<Co
     out.extend_from_slice(body);
     let shifted = |buffer: Range<usize>| buffer.start + body_start..buffer.end + body_start;
     let buffers = buffers.into_iter().map(shifted).collect();
-    BatchMeta { rows, message: start..body_start, body: body_start..out.len(), buffers }
+    BatchMeta { rows, message: start..body_start, body: body_start..out.len(), buffers, checksums: Vec::new() }
 }
 
 /// Replaces the part's own codes by the file's: `codes` has those of each string column.
@@ -157,8 +159,18 @@ pub(super) fn translate(bytes: &mut [u8], batches: &[BatchMeta], schema: &Schema
     }
 }
 
+/// The record batches as they will lie in the file, with checksums.
+pub(super) fn finish(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (Vec<u8>, Vec<BatchMeta>) {
+    let (bytes, mut batches) = compress(bytes, batches, codec);
+    for batch in &mut batches {
+        let parts = std::iter::once(&batch.message).chain(&batch.buffers);
+        batch.checksums = parts.map(|part| crc_fast::crc32_iscsi(&bytes[part.clone()])).collect();
+    }
+    (bytes, batches)
+}
+
 /// The same record batches with compressed buffers.
-pub(super) fn compress(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (Vec<u8>, Vec<BatchMeta>) {
+fn compress(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (Vec<u8>, Vec<BatchMeta>) {
     let Some(codec) = codec else { return (bytes, batches) };
     let (mut out, mut packed) = (Vec::new(), Vec::new());
     for batch in batches {

@@ -3,7 +3,7 @@
 //! The footer tells where the dictionaries are, so they may stand behind the record batches, when all values are known.
 
 use super::codec::Codec;
-use super::encoder::{self, BatchMeta, Codes, Encoder, PartMeta};
+use super::encoder::{self, Codes, Encoder, PartMeta};
 use super::messages::{self, CONTINUATION, padding};
 use crate::columnar::{self, SCALES, seal};
 use arrow_ipc::Block;
@@ -62,13 +62,6 @@ impl Writer {
         Ok(all)
     }
 
-    fn remember(&mut self, batch: &BatchMeta, bytes: &[u8]) {
-        let offset = (self.end + batch.message.start) as i64;
-        self.batches.push(Block::new(offset, batch.message.len() as i32, batch.body.len() as i64));
-        self.checksums.push(crc_fast::crc32_iscsi(&bytes[batch.message.clone()]));
-        self.checksums.extend(batch.buffers.iter().map(|buffer| crc_fast::crc32_iscsi(&bytes[buffer.clone()])));
-    }
-
     /// Appends a dictionary and returns its place from the start of `out`.
     fn write_dictionary(&self, id: usize, dictionary: &Dictionary, out: &mut Vec<u8>) -> Block {
         let mut offsets = 0i32.to_le_bytes().to_vec();
@@ -119,10 +112,12 @@ impl BatchWriter for Writer {
         if let Some(own) = own {
             let codes = self.give_codes(&own)?;
             encoder::translate(&mut part.bytes, &batches, &self.schema, &codes);
-            (part.bytes, batches) = encoder::compress(std::mem::take(&mut part.bytes), batches, self.codec);
+            (part.bytes, batches) = encoder::finish(std::mem::take(&mut part.bytes), batches, self.codec);
         }
-        for batch in &batches {
-            self.remember(batch, &part.bytes);
+        for batch in batches {
+            let offset = (self.end + batch.message.start) as i64;
+            self.batches.push(Block::new(offset, batch.message.len() as i32, batch.body.len() as i64));
+            self.checksums.extend(batch.checksums);
         }
         self.end += part.bytes.len();
         Ok(())
