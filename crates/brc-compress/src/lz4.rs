@@ -34,7 +34,7 @@ impl Compression for Lz4 {
     }
 
     fn about(&self) -> &'static str {
-        "LZ4 raw blocks: the fastest to decompress"
+        "LZ4: the fastest to decompress"
     }
 
     fn compress(&self, _: i32, input: &[u8], output: &mut Vec<u8>) {

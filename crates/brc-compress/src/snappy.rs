@@ -42,7 +42,7 @@ impl Compression for Snappy {
     }
 
     fn about(&self) -> &'static str {
-        "Snappy raw blocks: light and fast"
+        "Snappy: light and fast"
     }
 
     fn compress(&self, _: i32, input: &[u8], output: &mut Vec<u8>) {

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// How many first bytes an encoding is recognised by.
 pub const PREFIX_BYTES: usize = 64 << 10;
 
+/// How long the temporary copy of something compressed may become, in bytes: a few of them can stand for very many.
+const LONGEST_COPY: u64 = 64 << 30;
+
 /// An open source of bytes, with its first ones at hand.
 pub struct Input {
     /// The name for messages; `-` for standard input.
@@ -148,15 +151,22 @@ impl Input {
     /// The source as a file that can be read at any place: a stream is copied to a temporary one.
     ///
     /// # Errors
-    /// If there is no room for a temporary file, or the source cannot be read.
+    /// If there is no room for a temporary file, or the source cannot be read, or is compressed and too long.
     pub fn into_file(self) -> Result<File> {
         if let Source::File { file, .. } = self.source {
             return Ok(file);
         }
         let path = self.path.clone();
+        let compressed = self.compression.is_some();
         let mut stream = self.into_stream()?;
         let mut file = tempfile::tempfile().map_err(Error::io(&path, "make a temporary file for"))?;
-        io::copy(&mut stream, &mut file).map_err(read_error(&path))?;
+        let most = if compressed { LONGEST_COPY } else { u64::MAX };
+        let copied = io::copy(&mut stream.by_ref().take(most), &mut file).map_err(read_error(&path))?;
+        if copied == most {
+            let gigabytes = LONGEST_COPY >> 30;
+            let reason = format!("decompresses to {gigabytes} GiB or more: decompress it to a file first");
+            return Err(Error::unsupported(&path, reason));
+        }
         Ok(file)
     }
 }

@@ -120,6 +120,8 @@ impl Unfinished {
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(target.file_name().unwrap_or_default());
         prefix.push(".");
+        // Locked, so that no file comes into being once a signal has had all of them removed.
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let temporary = tempfile::Builder::new()
             .prefix(&prefix)
             .suffix(".tmp")
@@ -129,7 +131,9 @@ impl Unfinished {
             // `tempfile` adds its own path to the message; the target's name says more.
             .map_err(|error| io::Error::from(error.kind()))
             .map_err(Error::io(path, "create"))?;
-        let registered = Registered::new(temporary.path());
+        let registered = Registered(temporary.path().to_owned());
+        unfinished.push(registered.0.clone());
+        drop(unfinished);
         if let Some(replaced) = replaced {
             let same = temporary.as_file().set_permissions(replaced.permissions());
             same.map_err(Error::io(path, "create"))?;
@@ -166,13 +170,6 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// An entry of [`UNFINISHED`].
 struct Registered(PathBuf);
 
-impl Registered {
-    fn new(path: &Path) -> Self {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
-        Self(path.to_owned())
-    }
-}
-
 impl Drop for Registered {
     fn drop(&mut self) {
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
@@ -180,11 +177,14 @@ impl Drop for Registered {
 }
 
 /// Removes the temporary files of all targets that are being written: what a process does just before a signal ends it.
+/// Whoever begins another target afterwards waits for ever.
 pub fn remove_unfinished() {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in unfinished.drain(..) {
         // Nobody is left to tell if it fails.
         let _ = fs::remove_file(path);
     }
+    std::mem::forget(unfinished);
 }
 
 /// Where a chain of symbolic links ends, be it there or not: a link stays a link and the file behind it is replaced.
