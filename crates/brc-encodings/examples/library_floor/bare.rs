@@ -1,5 +1,6 @@
 //! The libraries' own loops: nothing but what it takes to write and read rows with them.
 
+use crate::columns;
 use crate::rows::{Groups, add};
 use bincode::Options;
 use minicbor::{Decoder, Encoder};
@@ -18,6 +19,9 @@ pub(crate) struct Bare {
 }
 
 pub(crate) static LIBRARIES: &[Bare] = &[
+    Bare { name: "parquet", encode: columns::encode_parquet, decode: columns::decode_parquet },
+    Bare { name: "arrow", encode: columns::encode_arrow, decode: columns::decode_arrow },
+    Bare { name: "json", encode: encode_json, decode: decode_json },
     Bare { name: "csv", encode: encode_text, decode: decode_text },
     Bare { name: "bincode", encode: encode_bincode, decode: decode_bincode },
     Bare { name: "msgpack", encode: encode_msgpack, decode: decode_msgpack },
@@ -59,6 +63,32 @@ fn decode_text(bytes: &[u8]) -> Option<Groups> {
         };
         add(&mut groups, std::str::from_utf8(name).ok()?, value);
         rest = &behind[end + 1..];
+    }
+    Some(groups)
+}
+
+/// A row as serde sees it. Numbers are floats: that is what a plain program does.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Row<'a> {
+    station: &'a str,
+    temperature: f64,
+}
+
+fn encode_json(rows: &[(&str, i64)], out: &mut Vec<u8>) {
+    for &(station, value) in rows {
+        written(serde_json::to_writer(&mut *out, &Row { station, temperature: value as f64 / 10.0 }));
+        out.push(b'\n');
+    }
+}
+
+fn decode_json(bytes: &[u8]) -> Option<Groups> {
+    let mut groups = Groups::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest)?;
+        let row: Row<'_> = serde_json::from_slice(&rest[..end]).ok()?;
+        add(&mut groups, row.station, (row.temperature * 10.0).round() as i64);
+        rest = &rest[end + 1..];
     }
     Some(groups)
 }

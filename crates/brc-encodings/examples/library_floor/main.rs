@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod bare;
+mod columns;
 mod ours;
 mod rows;
 
