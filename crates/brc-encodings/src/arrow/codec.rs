@@ -1,9 +1,10 @@
 //! The compression of buffers: each by itself, with its length before it.
 
+use super::lz4_frame;
 use crate::columnar::Fault;
 use arrow_ipc::CompressionType;
 use brc_compress::{Compression, Compressor};
-use std::io::{Read, Write};
+use std::io::Write;
 
 /// The length that stands before a buffer that is stored as it is.
 const NOT_COMPRESSED: i64 = -1;
@@ -81,16 +82,10 @@ impl Codec {
 
     /// Decompresses into exactly `out`.
     pub(super) fn decompress(self, packed: &[u8], out: &mut [u8]) -> Result<(), Fault> {
-        if self.id != CompressionType::LZ4_FRAME {
-            let done = self.compressor.compression.decompress(packed, out);
-            return done.map_err(|error| Fault::corrupt(error.to_string()));
+        if self.id == CompressionType::LZ4_FRAME {
+            return lz4_frame::decompress(packed, out);
         }
-        let mut frames = lz4_flex::frame::FrameDecoder::new(packed);
-        let read = frames.read_exact(out).and_then(|()| frames.read(&mut [0]));
-        match read {
-            Ok(0) => Ok(()),
-            Ok(_) => Err(Fault::corrupt("a buffer is longer than it says")),
-            Err(error) => Err(Fault::corrupt(format!("malformed lz4 data: {error}"))),
-        }
+        let done = self.compressor.compression.decompress(packed, out);
+        done.map_err(|error| Fault::corrupt(error.to_string()))
     }
 }

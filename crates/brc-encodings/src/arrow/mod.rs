@@ -7,6 +7,7 @@ mod buffers;
 mod codec;
 mod encoder;
 mod layout;
+mod lz4_frame;
 mod messages;
 mod scanner;
 mod strings;
