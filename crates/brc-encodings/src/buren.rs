@@ -26,27 +26,14 @@ impl Encoding for Buren {
         prefix.starts_with(&MAGIC[..4]) || (!prefix.is_empty() && MAGIC.starts_with(prefix))
     }
 
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.data_type)) {
-            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
-            None => Ok(()),
-        }
-    }
-
     fn compresses_blocks(&self) -> bool {
         true
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         let reader = reader(input)?;
-        match &options.schema {
-            Some(schema) if schema != reader.schema() => {
-                let (path, own) = (reader.path().display(), reader.schema());
-                Err(Error::Usage(format!("{path}: its columns are {own}, not {schema}")))
-            }
-            _ => Ok(Box::new(reader)),
-        }
+        options.check_schema(reader.path(), reader.schema())?;
+        Ok(Box::new(reader))
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {

@@ -26,8 +26,8 @@ const CHECKSUM: &str = "checksum";
 /// The tag of CBOR itself, which may stand before any item and means nothing.
 const SELF_DESCRIBED: &[u8] = b"\xd9\xd9\xf7";
 
-/// The tag of the byte strings before frames: "brcf". It is among those that are given to whoever comes first, and was
-/// given to nobody.
+/// The tag of the byte strings before frames: "brcf". It is among those that are given to whoever asks first; it was
+/// not asked for, and not looked up.
 const FRAME_TAG: u64 = u32::from_be_bytes(*b"brcf") as u64;
 
 /// A tag of four bytes, and a string of sixteen.

@@ -3,8 +3,10 @@
 use crate::description::Description;
 use crate::input::Input;
 use brc_core::{
-    Batch, BatchWriter, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan,
+    Batch, BatchWriter, DataType, Error, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
+    Worker, scan,
 };
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How a whole file lays rows out.
@@ -31,7 +33,13 @@ pub trait Encoding: Sync {
     ///
     /// # Errors
     /// Why not.
-    fn can_hold(&self, schema: &Schema) -> Result<(), String>;
+    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
+        match schema.fields().iter().find(|field| strange(field.data_type)) {
+            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
+            None => Ok(()),
+        }
+    }
 
     /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for plain text, in
     /// which a digit that became another one is another number.
@@ -130,6 +138,21 @@ pub struct OpenOptions {
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
     /// table. `None` leaves the size to the encoding: whatever is best for reading.
     pub row_group_bytes: Option<u64>,
+}
+
+impl OpenOptions {
+    /// Sees to it that a file which tells its columns has those that were asked for, if any were.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it has others.
+    pub(crate) fn check_schema(&self, path: &Path, own: &Schema) -> Result<()> {
+        match &self.schema {
+            Some(schema) if schema != own => {
+                Err(Error::Usage(format!("{}: its columns are {own}, not {schema}", path.display())))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for OpenOptions {

@@ -19,7 +19,7 @@ use crate::description::{Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use brc_compress::Compression;
-use brc_core::{BatchWriter, DataType, Error, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, Result, Schema, Table};
 use codec::Codec;
 use table::ArrowTable;
 use writer::{MAGIC, Writer};
@@ -43,14 +43,6 @@ impl Encoding for Arrow {
         prefix.starts_with(MAGIC)
     }
 
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.data_type)) {
-            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
-            None => Ok(()),
-        }
-    }
-
     fn compresses_blocks(&self) -> bool {
         true
     }
@@ -61,13 +53,8 @@ impl Encoding for Arrow {
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         let table = table(input, options)?;
-        match &options.schema {
-            Some(schema) if schema != table.schema() => {
-                let (path, own) = (table.path.display(), &table.schema);
-                Err(Error::Usage(format!("{path}: its columns are {own}, not {schema}")))
-            }
-            _ => Ok(Box::new(table)),
-        }
+        options.check_schema(&table.path, &table.schema)?;
+        Ok(Box::new(table))
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {

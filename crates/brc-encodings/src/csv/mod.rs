@@ -38,14 +38,6 @@ impl Encoding for Csv {
         false
     }
 
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.data_type)) {
-            Some(field) => Err(format!("column '{}' of type {} has no text form", field.name, field.data_type)),
-            None => Ok(()),
-        }
-    }
-
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         check_separator(options.separator)?;
         let schema = match &options.schema {

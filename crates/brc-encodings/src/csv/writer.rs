@@ -35,18 +35,6 @@ impl BatchWriter for TextWriter {
             cuts: Vec::new(),
         })
     }
-
-    fn start(&mut self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn append(&mut self, _: &mut Part) -> Result<()> {
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<Vec<u8>> {
-        Ok(Vec::new())
-    }
 }
 
 struct TextEncoder {

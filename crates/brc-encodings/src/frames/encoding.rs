@@ -5,7 +5,7 @@ use super::table::FramesTable;
 use super::writer::FramesWriter;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use brc_core::{BatchWriter, DataType, Result, Schema, Table};
+use brc_core::{BatchWriter, Result, Schema, Table};
 
 /// The encoding of tables in frames of that layout.
 pub(crate) struct Framed(pub(crate) &'static dyn Layout);
@@ -29,14 +29,6 @@ impl Encoding for Framed {
 
     fn may_lack_header(&self) -> bool {
         true
-    }
-
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.data_type)) {
-            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
-            None => Ok(()),
-        }
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {

@@ -81,12 +81,8 @@ fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> 
         return Err(Error::unsupported(path, format!("is of version {version}; this program reads {VERSION}")));
     }
     let own = Schema::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
-    match &options.schema {
-        Some(schema) if *schema != own => {
-            Err(Error::Usage(format!("{}: its columns are {own}, not {schema}", path.display())))
-        }
-        _ => Ok((own, Some(length))),
-    }
+    options.check_schema(path, &own)?;
+    Ok((own, Some(length)))
 }
 
 impl Table for FramesTable {

@@ -14,7 +14,7 @@ mod writer;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::text::{Layout, Rows, TextTable};
-use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
+use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 
 pub(crate) struct Json;
 
@@ -37,14 +37,6 @@ impl Encoding for Json {
 
     fn detects_damage(&self) -> bool {
         false
-    }
-
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.data_type)) {
-            Some(field) => Err(format!("column '{}' of type {} has no JSON form", field.name, field.data_type)),
-            None => Ok(()),
-        }
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {

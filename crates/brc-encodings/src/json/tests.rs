@@ -4,7 +4,7 @@ use crate::text::testing::{self, Outcome, file, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use crate::{Output, RejectLog, convert};
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, Dictionary, PartEncoder, Progress, Values, decimal};
+use brc_core::{Batch, Column, DataType, Dictionary, PartEncoder, Progress, Values, decimal};
 use plain::PlainRow;
 use proptest::prelude::*;
 use rows::JsonColumn;

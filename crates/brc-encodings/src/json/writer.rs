@@ -37,18 +37,6 @@ impl BatchWriter for JsonWriter {
         }
         Box::new(JsonEncoder { columns, rows: 0, text: Vec::new(), cuts: Vec::new() })
     }
-
-    fn start(&mut self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn append(&mut self, _: &mut Part) -> Result<()> {
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<Vec<u8>> {
-        Ok(Vec::new())
-    }
 }
 
 struct JsonEncoder {

@@ -42,14 +42,6 @@ impl Encoding for Parquet {
         prefix.starts_with(MAGIC) || prefix.starts_with(b"PARE")
     }
 
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.data_type)) {
-            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
-            None => Ok(()),
-        }
-    }
-
     fn compresses_blocks(&self) -> bool {
         true
     }
@@ -60,13 +52,8 @@ impl Encoding for Parquet {
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         let table = table(input)?;
-        match &options.schema {
-            Some(schema) if schema != table.schema() => {
-                let (path, own) = (table.path.display(), &table.schema);
-                Err(Error::Usage(format!("{path}: its columns are {own}, not {schema}")))
-            }
-            _ => Ok(Box::new(table)),
-        }
+        options.check_schema(&table.path, &table.schema)?;
+        Ok(Box::new(table))
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
