@@ -269,6 +269,16 @@ pub struct Part {
     pub meta: Box<dyn Any + Send>,
 }
 
+impl Part {
+    /// Makes the memory of bytes that were written that of `buffer`, unless something is in it or it has more.
+    pub fn recycle(mut written: Vec<u8>, buffer: &mut Vec<u8>) {
+        if buffer.is_empty() && written.capacity() > buffer.capacity() {
+            written.clear();
+            *buffer = written;
+        }
+    }
+}
+
 /// A place between two rows of a [`Part`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
@@ -285,6 +295,10 @@ pub trait PartEncoder: Sink + Send {
     /// # Errors
     /// If the rows cannot be encoded.
     fn finish(&mut self) -> Result<Part>;
+
+    /// Takes the bytes of a part that was written, for the next part to use their memory. Memory that a thread has in use
+    /// costs less than that which it gets anew from the system, page by page.
+    fn recycle(&mut self, _bytes: Vec<u8>) {}
 }
 
 /// Puts the parts of a file together. The caller writes the bytes: first [`BatchWriter::start`]'s, then the parts' in

@@ -50,7 +50,8 @@ impl CompressedWriter {
 
 impl BatchWriter for CompressedWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        Box::new(CompressedEncoder { inner: self.inner.encoder(), format: self.format, level: self.level })
+        let inner = self.inner.encoder();
+        Box::new(CompressedEncoder { inner, format: self.format, level: self.level, output: Vec::new() })
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -88,6 +89,7 @@ struct CompressedEncoder {
     inner: Box<dyn PartEncoder>,
     format: &'static dyn FileFormat,
     level: i32,
+    output: Vec<u8>,
 }
 
 impl Sink for CompressedEncoder {
@@ -103,7 +105,7 @@ impl Sink for CompressedEncoder {
 impl PartEncoder for CompressedEncoder {
     fn finish(&mut self) -> Result<Part> {
         let Part { rows, bytes, cuts, meta } = self.inner.finish()?;
-        let mut output = Vec::new();
+        let mut output = std::mem::take(&mut self.output);
         let mut chunks = Vec::with_capacity(cuts.len() + 1);
         let mut start = Cut { at: 0, rows: 0 };
         for cut in cuts.into_iter().chain([Cut { at: bytes.len(), rows }]) {
@@ -119,6 +121,11 @@ impl PartEncoder for CompressedEncoder {
             }
             start = cut;
         }
+        self.inner.recycle(bytes);
         Ok(Part { rows, bytes: output, cuts: Vec::new(), meta: Box::new(CompressedMeta { inner: meta, chunks }) })
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.output);
     }
 }

@@ -114,7 +114,7 @@ struct Appender<'a> {
 impl Accept for Appender<'_> {
     type Piece = Piece;
     type Bytes = Vec<u8>;
-    const SPARES: usize = 0;
+    const SPARES: usize = 2;
 
     fn size(piece: &Piece) -> usize {
         piece.part.as_ref().map_or(0, |part| part.bytes.len()) + piece.rejects.memory()
@@ -145,7 +145,9 @@ impl Worker for Converter<'_, '_, '_> {
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
         let rows_read = scanned.all_rows();
         let part = if scanned.rows == 0 { None } else { Some(self.encoder.finish()?) };
-        self.ordered.deliver(split.index, Piece { part, rejects: scanned.rejects, rows_read })?;
+        if let Some(bytes) = self.ordered.deliver(split.index, Piece { part, rejects: scanned.rejects, rows_read })? {
+            self.encoder.recycle(bytes);
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use memmap2::Mmap;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 /// A file mapped into memory, for reading.
 #[derive(Debug)]
@@ -30,6 +31,24 @@ impl Mapping {
     pub fn bytes(&self) -> &[u8] {
         self.0.as_deref().unwrap_or(&[])
     }
+
+    /// Some bytes of the file, if it has them. They are brought into memory together, for less than one page after the
+    /// other costs when it is first touched; and what cannot be read is an error here, not a signal later.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn load(&self, range: Range<usize>) -> io::Result<Option<&[u8]>> {
+        let bytes = self.bytes().get(range.clone());
+        #[cfg(target_os = "linux")]
+        if let (Some(mapping), Some(1..)) = (&self.0, bytes.map(<[u8]>::len)) {
+            match mapping.advise_range(memmap2::Advice::PopulateRead, range.start, range.len()) {
+                // Linux before 5.14 does not know this: there each page comes when it is touched.
+                Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(bytes)
+    }
 }
 
 #[cfg(test)]
@@ -42,5 +61,29 @@ mod tests {
         let mapping = Mapping::of(&this.unwrap()).unwrap();
         assert_eq!(mapping.bytes(), include_bytes!("map.rs"));
         assert_eq!(mapping.bytes().as_ptr().align_offset(8), 0);
+    }
+
+    #[test]
+    fn a_range_is_loaded_if_the_file_has_it() {
+        let mut file = tempfile::tempfile().unwrap();
+        let bytes: Vec<u8> = (0..20_000u32).map(|byte| byte as u8).collect();
+        io::Write::write_all(&mut file, &bytes).unwrap();
+        let mapping = Mapping::of(&file).unwrap();
+        for range in [0..0, 0..1, 5..20_000, 4096..8192, 20_000..20_000] {
+            assert_eq!(mapping.load(range.clone()).unwrap(), Some(&bytes[range]));
+        }
+        assert_eq!(mapping.load(0..20_001).unwrap(), None);
+        assert_eq!(mapping.load(30_000..30_001).unwrap(), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn bytes_that_are_gone_are_an_error() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(20_000).unwrap();
+        let mapping = Mapping::of(&file).unwrap();
+        file.set_len(0).unwrap();
+        // Without the call there would be a signal at the first touch.
+        assert!(mapping.load(0..20_000).is_err());
     }
 }

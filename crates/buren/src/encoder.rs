@@ -33,6 +33,7 @@ pub(crate) struct Encoder {
     partition: Partition,
     clustered: Integers,
     chunk_writer: ChunkWriter,
+    bytes: Vec<u8>,
 }
 
 /// The rows of one column gathered so far.
@@ -100,6 +101,7 @@ impl Encoder {
             partition: Partition::default(),
             clustered: Integers::default(),
             chunk_writer: ChunkWriter::default(),
+            bytes: Vec::new(),
         }
     }
 
@@ -230,7 +232,7 @@ impl Sink for Encoder {
 
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
-        let mut bytes = Vec::new();
+        let mut bytes = std::mem::take(&mut self.bytes);
         let rows = self.rows as u64;
         let no_rows = RowGroup { rows: 0, cluster: None, chunks: Vec::new() };
         let row_group = if rows == 0 { no_rows } else { self.encode(&mut bytes)? };
@@ -249,6 +251,10 @@ impl PartEncoder for Encoder {
         }
         self.rows = 0;
         Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { row_group, dictionaries }) })
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.bytes);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::rows::{Groups, Rows};
 use brc_compress::Compressor;
 use brc_core::{Batch, BatchWriter, Column, Dictionary, Error, Result, ScanError, ScanOptions, Schema, Sink, Summary};
-use brc_core::{PartEncoder, Values};
+use brc_core::{Part, PartEncoder, Values};
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions};
 use brc_kernels::accumulate::GroupStatistics;
 use brc_kernels::cpu::Level;
@@ -20,14 +20,15 @@ fn writer(encoding: &dyn Encoding) -> Result<Box<dyn BatchWriter>> {
     brc_encodings::writer(encoding, &Schema::one_brc(), &options)
 }
 
-/// Encodes all rows, one part after the other.
-fn parts(encoder: &mut dyn PartEncoder, rows: &Rows, mut take: impl FnMut(brc_core::Part) -> Result<()>) -> Result<()> {
+/// Encodes all rows, one part after the other; whoever takes a part gives its bytes back.
+fn parts(encoder: &mut dyn PartEncoder, rows: &Rows, mut take: impl FnMut(Part) -> Result<Vec<u8>>) -> Result<()> {
     for (codes, values) in rows.codes.chunks(PART_ROWS).zip(rows.values.chunks(PART_ROWS)) {
         for (codes, values) in codes.chunks(BATCH_ROWS).zip(values.chunks(BATCH_ROWS)) {
             let columns = [Column::Codes { codes, dictionary: &rows.names }, Column::Values(Values::I16(values))];
             encoder.batch(&Batch { rows: codes.len(), columns: &columns })?;
         }
-        take(encoder.finish()?)?;
+        let written = take(encoder.finish()?)?;
+        encoder.recycle(written);
     }
     Ok(())
 }
@@ -42,7 +43,8 @@ pub(crate) fn file(encoding: &dyn Encoding, rows: &Rows) -> Result<File> {
     let mut encoder = writer.encoder();
     parts(encoder.as_mut(), rows, |mut part| {
         writer.append(&mut part)?;
-        write(&part.bytes)
+        write(&part.bytes)?;
+        Ok(part.bytes)
     })?;
     write(&writer.finish()?)?;
     Ok(file)
@@ -52,7 +54,7 @@ pub(crate) fn file(encoding: &dyn Encoding, rows: &Rows) -> Result<File> {
 pub(crate) fn encode(encoding: &dyn Encoding, rows: &Rows) -> Result<Duration> {
     let mut encoder = writer(encoding)?.encoder();
     let start = Instant::now();
-    parts(encoder.as_mut(), rows, |_| Ok(()))?;
+    parts(encoder.as_mut(), rows, |part| Ok(part.bytes))?;
     Ok(start.elapsed())
 }
 

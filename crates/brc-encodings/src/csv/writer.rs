@@ -80,15 +80,16 @@ impl Sink for TextEncoder {
 
 impl PartEncoder for TextEncoder {
     fn finish(&mut self) -> Result<Part> {
-        // The next part will be about as long: growing there step by step would copy it several times.
-        let room = Vec::with_capacity(self.text.len() + self.text.len() / 16);
-        let bytes = std::mem::replace(&mut self.text, room);
         Ok(Part {
             rows: std::mem::take(&mut self.rows),
-            bytes,
+            bytes: std::mem::take(&mut self.text),
             cuts: std::mem::take(&mut self.cuts),
             meta: Box::new(()),
         })
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.text);
     }
 }
 

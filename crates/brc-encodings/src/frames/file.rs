@@ -148,8 +148,11 @@ impl FramedFile {
                 (header, &bytes[..read])
             }
             (Bytes::Mapped(mapping), Some(header)) => {
+                let before = Instant::now();
                 let start = usize::try_from(place.at).unwrap_or(usize::MAX);
-                let rows = mapping.bytes().get(start..).and_then(|rest| rest.get(..header.length as usize));
+                let range = start..start.saturating_add(header.length as usize);
+                let rows = mapping.load(range).map_err(Error::io(&self.path, "read"))?;
+                cost.read_time += before.elapsed();
                 cost.bytes += u64::from(header.length);
                 (header, rows.unwrap_or(&[]))
             }

@@ -131,4 +131,8 @@ impl PartEncoder for FramesEncoder {
         cuts.pop();
         Ok(Part { rows, bytes: std::mem::take(&mut self.bytes), cuts, meta: Box::new(frames) })
     }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.bytes);
+    }
 }

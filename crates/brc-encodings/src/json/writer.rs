@@ -112,6 +112,10 @@ impl PartEncoder for JsonEncoder {
             meta: Box::new(()),
         })
     }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.text);
+    }
 }
 
 /// The strings of a column with what stands around them: escaped once, however many rows have them.

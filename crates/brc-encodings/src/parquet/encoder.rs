@@ -50,11 +50,12 @@ pub(super) enum Bounds {
 pub(super) struct Encoder {
     rows: PartRows,
     compressor: Compressor,
+    bytes: Vec<u8>,
 }
 
 impl Encoder {
     pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
-        Self { rows: PartRows::new(schema), compressor }
+        Self { rows: PartRows::new(schema), compressor, bytes: Vec::new() }
     }
 }
 
@@ -70,7 +71,7 @@ impl Sink for Encoder {
 
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
-        let mut bytes = Vec::new();
+        let mut bytes = std::mem::take(&mut self.bytes);
         let mut chunks = Vec::new();
         for rows in self.rows.columns() {
             let (pages, bounds) = match rows {
@@ -82,6 +83,10 @@ impl PartEncoder for Encoder {
         let rows = self.rows.rows();
         self.rows.clear();
         Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { chunks }) })
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.bytes);
     }
 }
 
