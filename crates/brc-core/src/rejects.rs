@@ -52,6 +52,19 @@ impl Rejects {
         self.len == 0
     }
 
+    /// How many lines of the split stand before the row that is the `row`-th, from 0, of those that were not left out.
+    #[must_use]
+    pub fn line_of(&self, row: u64) -> u64 {
+        let mut line = row;
+        for reject in self.iter() {
+            if reject.line_in_split > line {
+                break;
+            }
+            line += 1;
+        }
+        line
+    }
+
     /// The memory that the rows take, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {

@@ -57,7 +57,9 @@ pub(crate) struct Args {
     #[arg(long)]
     no_sync: bool,
 
-    /// Leave malformed rows out and keep them in this file, with line, byte, column and reason
+    /// Leave malformed rows of a text out and keep them in this file, with line, byte, column and reason
+    ///
+    /// A row that is well-formed, but that the encoding of the output cannot hold, stops the conversion all the same.
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 
