@@ -131,6 +131,16 @@ mod tests {
     }
 
     #[test]
+    fn rows_stand_on_the_lines_that_are_left() {
+        let mut rejects = Rejects::default();
+        assert_eq!([0, 1, 7].map(|row| rejects.line_of(row)), [0, 1, 7]);
+        for line_in_split in [0, 2, 3, 6] {
+            rejects.push(Reject { line_in_split, byte: line_in_split, text: b"" });
+        }
+        assert_eq!([0, 1, 2, 3, 4].map(|row| rejects.line_of(row)), [1, 4, 5, 7, 8]);
+    }
+
+    #[test]
     fn short_rows_take_little_memory() {
         let mut rejects = Rejects::default();
         for row in 0..1000 {
