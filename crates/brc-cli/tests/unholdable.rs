@@ -98,7 +98,7 @@ fn rejected_rows_count_and_keep_nothing_of_others() {
     );
     // What is first in the table is told: here a bad row of a text, there what cannot be held.
     let outcome = place.run(&format!("convert t.txt out.json --separator tab {schema}"));
-    outcome.fails(3, "brc: t.txt: line 1, byte 0, column 'station': missing separator '\\t'");
+    outcome.fails(3, "brc: t.txt: line 1, byte 0, column 'station': missing separator '\t'");
     for (rows, expected) in [(&b"\xff\t1\nbad\n"[..], "row 1, "), (b"bad\n\xff\t1\n", "line 1, ")] {
         place.write("two.txt", rows);
         for schema in [schema, "--schema station:string,temperature:int"] {

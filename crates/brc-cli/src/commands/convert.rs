@@ -57,9 +57,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_sync: bool,
 
-    /// Leave malformed rows of a text out and keep them in this file, with line, byte, column and reason
-    ///
-    /// A row that is well-formed, but that the encoding of the output cannot hold, stops the conversion all the same.
+    /// Leave malformed rows of a text out and keep them in this file, with line, byte, column and reason; rows that the
+    /// output's encoding cannot hold still stop the conversion
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 
