@@ -28,7 +28,7 @@ Exit codes:
   0  all went well
   1  the run failed
   2  the command line makes no sense, or something is in the way of the target
-  3  a row is malformed, or more rows were rejected than allowed
+  3  a row is malformed, or the output cannot hold it, or more rows were rejected than allowed
   4  a file is corrupt";
 
 #[derive(Subcommand)]

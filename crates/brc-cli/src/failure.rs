@@ -1,6 +1,7 @@
 //! What a failed run says, and the exit code it ends with.
 
-use brc_core::{Error, RowFault};
+use brc_core::{Error, HoldFault, RowFault};
+use brc_encodings::ENCODINGS;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,6 +22,16 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if known.is_some_and(may_be_header) {
         eprintln!("brc: if line 1 is a header, leave it out: tail -n +2 FILE | brc convert - OUT");
     }
+    if let Some(Error::Unholdable(unholdable)) = known {
+        if let HoldFault::Separator(_) = unholdable.fault {
+            eprintln!("brc: --separator picks another separator");
+        }
+        if unholdable.fault.is_of_bytes() {
+            let able = ENCODINGS.iter().filter(|encoding| encoding.holds_any_bytes());
+            let able: Vec<_> = able.map(|encoding| encoding.name()).collect();
+            eprintln!("brc: encodings that hold strings of any bytes: {}", able.join(", "));
+        }
+    }
     ExitCode::from(known.map_or(1, exit_code))
 }
 
@@ -38,7 +49,7 @@ fn is_closed_stdout(error: &Error) -> bool {
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Usage(_) => 2,
-        Error::BadRow { .. } | Error::TooManyRejects { .. } => 3,
+        Error::BadRow { .. } | Error::TooManyRejects { .. } | Error::Unholdable(_) => 3,
         Error::Corrupt { .. } => 4,
         _ => 1,
     }

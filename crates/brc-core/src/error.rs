@@ -1,5 +1,6 @@
 //! What can go wrong, with the place where it did.
 
+use crate::rejects::Rejects;
 use crate::schema::DataType;
 use std::fmt;
 use std::io;
@@ -60,6 +61,17 @@ pub enum Error {
         /// What is not supported.
         reason: String,
     },
+    /// A row cannot be stored, because the encoding of the target has no way to write it.
+    #[error("{0}")]
+    Unholdable(Box<Unholdable>),
+    /// A table is beyond a limit of the encoding of the target: not one of its rows, but all of them together.
+    #[error("{encoding} cannot hold this table: {reason}")]
+    TooLarge {
+        /// The encoding's name.
+        encoding: &'static str,
+        /// Which limit.
+        reason: String,
+    },
     /// The request makes no sense for this table: an unknown column, an aggregate of a string …
     #[error("{0}")]
     Usage(String),
@@ -80,6 +92,92 @@ impl Error {
     /// Something this build does not support in that file.
     pub fn unsupported(path: &Path, reason: impl Into<String>) -> Self {
         Self::Unsupported { path: path.to_owned(), reason: reason.into() }
+    }
+
+    /// A table that is beyond a limit of an encoding.
+    pub fn too_large(encoding: &'static str, reason: impl Into<String>) -> Self {
+        Self::TooLarge { encoding, reason: reason.into() }
+    }
+
+    /// Corrects the row of an [`Error::Unholdable`] that an encoder of a part returned: the encoder did not see the rows of
+    /// the split that were rejected.
+    #[must_use]
+    pub fn among(mut self, rejects: &Rejects) -> Self {
+        if let Self::Unholdable(unholdable) = &mut self {
+            unholdable.row = rejects.line_of(unholdable.row.saturating_sub(1)) + 1;
+        }
+        self
+    }
+}
+
+/// A row that an encoding cannot hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unholdable {
+    /// The file that the row comes from. An encoder, which does not know it, leaves it empty; [`scan`](crate::scan())
+    /// fills it in.
+    pub path: PathBuf,
+    /// The row's number in the table, from 1; for text, its line. An encoder counts from the start of the part;
+    /// [`Error::among`] and [`scan`](crate::scan()) add what is before.
+    pub row: u64,
+    /// The name of the column and the value as [`RowFault::quote`] shows it, if one value is at fault.
+    pub value: Option<(String, String)>,
+    /// The name of the encoding.
+    pub encoding: &'static str,
+    /// What the encoding cannot hold.
+    pub fault: HoldFault,
+}
+
+impl fmt::Display for Unholdable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, row, value, encoding, fault } = self;
+        write!(f, "{}: row {row}", path.display())?;
+        match value {
+            Some((column, value)) => write!(f, ", column '{column}': {encoding} cannot hold '{value}', which {fault}"),
+            None => write!(f, ": {encoding} cannot hold it: {fault}"),
+        }
+    }
+}
+
+/// Why an encoding cannot hold a value or a row.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HoldFault {
+    /// A string has no bytes.
+    #[error("is empty")]
+    Empty,
+    /// A string has what separates columns.
+    #[error("has the separator '{}'", .0.escape_ascii())]
+    Separator(u8),
+    /// A string has what ends lines.
+    #[error("has a line feed")]
+    LineFeed,
+    /// A string has what text never has.
+    #[error("has a NUL byte")]
+    NulByte,
+    /// The last string of a line ends with what would be taken for a part of the line's end.
+    #[error("ends with a carriage return, as the end of a line does")]
+    CarriageReturn,
+    /// A string is not UTF-8.
+    #[error("is not UTF-8")]
+    NotUtf8,
+    /// A line would be longer than a line may be.
+    #[error("its line would be longer than {0} bytes")]
+    LineTooLong(usize),
+    /// Rows that can only be stored together are longer than what may be stored together.
+    #[error("{rows} rows from it on are longer than {most} bytes together")]
+    FrameTooLong {
+        /// How many rows.
+        rows: u32,
+        /// How many bytes they may have.
+        most: usize,
+    },
+}
+
+impl HoldFault {
+    /// Whether it is the bytes of a string that the encoding cannot hold: encodings that hold any bytes could.
+    #[must_use]
+    pub fn is_of_bytes(&self) -> bool {
+        !matches!(self, Self::LineTooLong(_) | Self::FrameTooLong { .. })
     }
 }
 

@@ -19,7 +19,7 @@ pub mod table;
 
 pub use batch::{Batch, Column, Run, Values};
 pub use dictionary::Dictionary;
-pub use error::{Error, Result, RowFault, RowPlace};
+pub use error::{Error, HoldFault, Result, RowFault, RowPlace, Unholdable};
 pub use predicate::{Comparison, Known, Predicate, Verdict};
 pub use rejects::{Reject, Rejects};
 pub use scan::{Progress, Worker, scan};

@@ -52,6 +52,19 @@ impl Rejects {
         self.len == 0
     }
 
+    /// How many lines of the split stand before the row that is the `row`-th, from 0, of those that were not left out.
+    #[must_use]
+    pub fn line_of(&self, row: u64) -> u64 {
+        let mut line = row;
+        for reject in self.iter() {
+            if reject.line_in_split > line {
+                break;
+            }
+            line += 1;
+        }
+        line
+    }
+
     /// The memory that the rows take, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
@@ -115,6 +128,16 @@ mod tests {
             prop_assert_eq!(rejects.len(), rows.len() as u64);
             prop_assert_eq!(rejects.iter().collect::<Vec<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn rows_stand_on_the_lines_that_are_left() {
+        let mut rejects = Rejects::default();
+        assert_eq!([0, 1, 7].map(|row| rejects.line_of(row)), [0, 1, 7]);
+        for line_in_split in [0, 2, 3, 6] {
+            rejects.push(Reject { line_in_split, byte: line_in_split, text: b"" });
+        }
+        assert_eq!([0, 1, 2, 3, 4].map(|row| rejects.line_of(row)), [1, 4, 5, 7, 8]);
     }
 
     #[test]

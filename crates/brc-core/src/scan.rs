@@ -84,6 +84,13 @@ struct Ledger {
     first_error: Option<(u64, ScanError)>,
 }
 
+impl Ledger {
+    /// The rows of all splits before one; for text, the lines.
+    fn rows_before(&self, index: u64) -> u64 {
+        (0..index).filter_map(|earlier| self.rows.get(&earlier)).sum()
+    }
+}
+
 impl Shared<'_> {
     fn work(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker) {
         loop {
@@ -129,12 +136,17 @@ impl Shared<'_> {
     }
 
     fn outcome(self) -> Result<()> {
-        let ledger = self.ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match ledger.first_error {
+        let mut ledger = self.ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match ledger.first_error.take() {
             None => Ok(()),
+            Some((index, ScanError::Other(Error::Unholdable(mut unholdable)))) => {
+                unholdable.row += ledger.rows_before(index);
+                unholdable.path = self.table.path().to_owned();
+                Err(Error::Unholdable(unholdable))
+            }
             Some((_, ScanError::Other(error))) => Err(error),
             Some((index, ScanError::BadRow { line_in_split, byte, column, fault })) => {
-                let lines_before: u64 = (0..index).filter_map(|earlier| ledger.rows.get(&earlier)).sum();
+                let lines_before = ledger.rows_before(index);
                 let column = column.and_then(|column| self.table.schema().fields().get(column));
                 let column = column.map(|field| field.name.clone());
                 let place = RowPlace { line: lines_before + line_in_split + 1, byte, column };

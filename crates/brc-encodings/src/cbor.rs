@@ -119,13 +119,12 @@ impl RowWriter for Arrays {
         written(Encoder::new(out).array(columns as u64).map(drop));
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn text(&self, _: usize, text: &[u8], out: &mut Vec<u8>) {
         let mut encoder = Encoder::new(out);
         match std::str::from_utf8(text) {
             Ok(text) => written(encoder.str(text).map(drop)),
             Err(_) => written(encoder.bytes(text).map(drop)),
         }
-        Ok(())
     }
 
     fn number(&self, _: usize, number: i64, out: &mut Vec<u8>) {

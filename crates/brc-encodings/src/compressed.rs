@@ -13,17 +13,22 @@ use std::any::Any;
 pub(crate) const CUT_BYTES: usize = 512 << 10;
 
 /// Notes a cut behind the row that was just written, if the last one is far enough away. The places of cuts depend on the
-/// rows alone.
-pub(crate) fn note_cut(cuts: &mut Vec<Cut>, at: usize, rows: u64) {
+/// rows alone. Returns whether there is one now: always behind a row of [`CUT_BYTES`] or more.
+#[inline]
+pub(crate) fn note_cut(cuts: &mut Vec<Cut>, at: usize, rows: u64) -> bool {
     let last = cuts.last().map_or(0, |cut| cut.at);
-    if at - last >= CUT_BYTES {
+    let far = at - last >= CUT_BYTES;
+    if far {
         cuts.push(Cut { at, rows });
     }
+    far
 }
 
 /// A writer whose file is compressed.
 pub(crate) struct CompressedWriter {
     inner: Box<dyn BatchWriter>,
+    /// The compression's name.
+    name: &'static str,
     format: &'static dyn FileFormat,
     level: i32,
     chunks: Vec<ChunkSummary>,
@@ -33,7 +38,10 @@ impl CompressedWriter {
     /// Compresses what `inner` writes; gives `inner` back if there is nothing to compress with.
     pub(crate) fn wrap(inner: Box<dyn BatchWriter>, compressor: Compressor) -> Box<dyn BatchWriter> {
         match compressor.compression.file_format() {
-            Some(format) => Box::new(Self { inner, format, level: compressor.level, chunks: Vec::new() }),
+            Some(format) => {
+                let (name, level) = (compressor.compression.name(), compressor.level);
+                Box::new(Self { inner, name, format, level, chunks: Vec::new() })
+            }
             None => inner,
         }
     }
@@ -50,8 +58,8 @@ impl CompressedWriter {
 
 impl BatchWriter for CompressedWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        let inner = self.inner.encoder();
-        Box::new(CompressedEncoder { inner, format: self.format, level: self.level, output: Vec::new() })
+        let &Self { name, format, level, .. } = self;
+        Box::new(CompressedEncoder { inner: self.inner.encoder(), name, format, level, output: Vec::new() })
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -87,6 +95,7 @@ struct CompressedMeta {
 
 struct CompressedEncoder {
     inner: Box<dyn PartEncoder>,
+    name: &'static str,
     format: &'static dyn FileFormat,
     level: i32,
     output: Vec<u8>,
@@ -112,7 +121,9 @@ impl PartEncoder for CompressedEncoder {
             let chunk = &bytes[start.at..cut.at];
             if chunk.len() > LARGEST_CHUNK {
                 let megabytes = LARGEST_CHUNK >> 20;
-                return Err(Error::Usage(format!("a row is longer than {megabytes} MiB and cannot be compressed")));
+                let rows = cut.rows - start.rows;
+                let reason = format!("{rows} rows between two cuts are longer than {megabytes} MiB");
+                return Err(Error::too_large(self.name, reason));
             }
             if !chunk.is_empty() {
                 // A chunk that is not too long has fewer than 2^32 rows: each takes a byte at least.

@@ -144,7 +144,11 @@ impl Worker for Converter<'_, '_, '_> {
 
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
         let rows_read = scanned.all_rows();
-        let part = if scanned.rows == 0 { None } else { Some(self.encoder.finish()?) };
+        let part = if scanned.rows == 0 {
+            None
+        } else {
+            Some(self.encoder.finish().map_err(|error| error.among(&scanned.rejects))?)
+        };
         if let Some(bytes) = self.ordered.deliver(split.index, Piece { part, rejects: scanned.rejects, rows_read })? {
             self.encoder.recycle(bytes);
         }

@@ -41,6 +41,11 @@ pub trait Encoding: Sync {
         }
     }
 
+    /// Whether strings may be any bytes, or none.
+    fn holds_any_bytes(&self) -> bool {
+        true
+    }
+
     /// Whether a damaged file is always seen to be damaged, also one that is not compressed: not so for plain text, in
     /// which a digit that became another one is another number.
     fn detects_damage(&self) -> bool {

@@ -28,6 +28,7 @@ pub mod ordered;
 pub mod output;
 mod parquet;
 mod protobuf;
+mod refused;
 mod registry;
 pub mod rejects;
 mod text;

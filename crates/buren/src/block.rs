@@ -32,8 +32,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u32 {
 
 /// Makes a block of what `bytes` has from `start` on: compresses it in place if that saves something.
 pub(crate) fn seal(compression: Compressor, bytes: &mut Vec<u8>, start: usize, scratch: &mut Vec<u8>) -> Result<Block> {
-    let too_large =
-        |_| Error::Usage("a block would be larger than 4 GiB: make row groups smaller, or values shorter".to_owned());
+    let too_large = |_| Error::too_large("buren", "a block of it would be larger than 4 GiB: values must be shorter");
     let length = u32::try_from(bytes.len() - start).map_err(too_large)?;
     if compression.compression.id() != 0 {
         scratch.clear();

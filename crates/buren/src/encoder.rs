@@ -220,7 +220,10 @@ impl Sink for Encoder {
         }
         self.rows += batch.rows;
         if self.rows > MOST_ROWS as usize {
-            return Err(Error::Usage(format!("a row group of a buren file has at most {MOST_ROWS} rows")));
+            return Err(Error::too_large(
+                "buren",
+                format!("one of its row groups would have more than {MOST_ROWS} rows"),
+            ));
         }
         Ok(())
     }

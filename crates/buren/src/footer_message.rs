@@ -24,7 +24,7 @@ pub(crate) fn write(contents: &Footer) -> Result<Vec<u8>> {
     for (index, row_group) in contents.row_groups.iter().enumerate() {
         write_row_group(row_group, row_groups.reborrow().get(index as u32));
     }
-    let too_large = |_| Error::Usage("the table has too many row groups for a buren file: make them larger".to_owned());
+    let too_large = |_| Error::too_large("buren", "it has too many row groups: make them larger");
     let words = message.into_reader().canonicalize().map_err(too_large)?;
     let segment = capnp::Word::words_to_bytes(&words);
     let mut bytes = vec![0; 4];

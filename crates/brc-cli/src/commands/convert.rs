@@ -57,7 +57,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_sync: bool,
 
-    /// Leave malformed rows out and keep them in this file, with line, byte, column and reason
+    /// Leave malformed rows of a text out and keep them in this file, with line, byte, column and reason; rows that the
+    /// output's encoding cannot hold still stop the conversion
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 

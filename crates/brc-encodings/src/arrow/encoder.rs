@@ -5,6 +5,7 @@
 //! so a worker whose values all have codes already puts these in at once. Only parts with new values are finished by the
 //! writer itself, and what comes out is the same either way.
 
+use super::NAME;
 use super::codec::Codec;
 use super::messages::{self, padding};
 use crate::columnar::has_digits;
@@ -50,7 +51,7 @@ pub(super) struct Encoder {
 
 impl Encoder {
     pub(super) fn new(schema: &Arc<Schema>, codec: Option<Codec>, codes: &Codes) -> Self {
-        let rows = PartRows::new(schema);
+        let rows = PartRows::new(NAME, schema);
         Self { schema: Arc::clone(schema), rows, codec, codes: Arc::clone(codes) }
     }
 

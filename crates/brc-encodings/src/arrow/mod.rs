@@ -24,11 +24,14 @@ use codec::Codec;
 use table::ArrowTable;
 use writer::{MAGIC, Writer};
 
+/// The encoding's name.
+const NAME: &str = "arrow";
+
 pub(crate) struct Arrow;
 
 impl Encoding for Arrow {
     fn name(&self) -> &'static str {
-        "arrow"
+        NAME
     }
 
     fn extensions(&self) -> &'static [&'static str] {
@@ -41,6 +44,10 @@ impl Encoding for Arrow {
 
     fn sniff(&self, prefix: &[u8]) -> bool {
         prefix.starts_with(MAGIC)
+    }
+
+    fn holds_any_bytes(&self) -> bool {
+        false
     }
 
     fn compresses_blocks(&self) -> bool {
@@ -77,7 +84,7 @@ fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
 }
 
 fn describe(table: &ArrowTable) -> Description {
-    let mut file: Facts = vec![("encoding", "arrow".into())];
+    let mut file: Facts = vec![("encoding", NAME.into())];
     file.extend(table.created_by.as_deref().map(|by| ("created by", by.into())));
     file.extend([
         ("rows", Fact::Count(table.rows().unwrap_or(0))),

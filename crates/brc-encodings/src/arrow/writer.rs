@@ -2,6 +2,7 @@
 //!
 //! The footer tells where the dictionaries are, so they may stand behind the record batches, when all values are known.
 
+use super::NAME;
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
 use super::messages::{self, CONTINUATION, padding};
@@ -56,7 +57,7 @@ impl Writer {
         for (own, file) in own.iter().zip(file.iter_mut()) {
             all.push(own.iter().map(|value| file.intern(value)).collect());
             if file.dictionary().len() > i32::MAX as usize || file.dictionary().value_bytes() > i32::MAX as usize {
-                return Err(Error::Usage("arrow cannot hold a dictionary of 2 GiB".into()));
+                return Err(Error::too_large(NAME, "the strings of a column have 2 GiB together"));
             }
         }
         Ok(all)

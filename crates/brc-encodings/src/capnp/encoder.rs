@@ -3,12 +3,12 @@
 use super::messages::Form;
 use super::numbers::Numbers;
 use super::{packing::WORD, write};
-use crate::frames::{FrameEncoder, LARGEST_FRAME, codes_of};
+use crate::frames::{FrameEncoder, codes_of};
 use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::private::layout::PrimitiveElement;
 use ::capnp::{primitive_list, text};
-use brc_core::{Batch, Column, DataType, Dictionary, Error, Result, Schema};
+use brc_core::{Batch, Column, DataType, Dictionary, Result, Schema};
 use std::ops::Range;
 
 /// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
@@ -76,12 +76,8 @@ impl FrameEncoder for ColumnsEncoder {
         self.words() * WORD
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+    fn finish(&mut self, out: &mut Vec<u8>) {
         let words = self.words();
-        if words >= LARGEST_FRAME / WORD {
-            let (rows, megabytes) = (self.rows, LARGEST_FRAME >> 20);
-            return Err(Error::Usage(format!("{rows} rows together are longer than {megabytes} MiB")));
-        }
         // All of it fits the first segment.
         let mut message = Builder::new(HeapAllocator::new().first_segment_words(words as u32));
         let mut root = message.init_root::<entry::Builder<'_>>().init_rows();
@@ -93,7 +89,6 @@ impl FrameEncoder for ColumnsEncoder {
         write(&message, self.form, out);
         self.columns.iter_mut().for_each(Pending::clear);
         self.rows = 0;
-        Ok(())
     }
 }
 

@@ -1,10 +1,14 @@
 //! The rows of a part while it is collected: strings as codes of the part's own dictionary, numbers in full.
 
-use brc_core::{Batch, Column, DataType, Dictionary, Error, Result, Schema, Values};
+use crate::refused::Refused;
+use brc_core::{Batch, Column, DataType, Dictionary, Error, HoldFault, Result, Schema, Values};
+use std::sync::Arc;
 
 /// The rows of a part, column by column.
 pub(crate) struct PartRows {
-    names: Vec<String>,
+    /// The encoding's name.
+    name: &'static str,
+    schema: Arc<Schema>,
     columns: Vec<Rows>,
     rows: u64,
 }
@@ -30,13 +34,15 @@ pub(crate) struct Strings {
 const UNSEEN: u32 = u32::MAX;
 
 impl PartRows {
-    pub(crate) fn new(schema: &Schema) -> Self {
+    /// Rows for the encoding of that name.
+    pub(crate) fn new(name: &'static str, schema: &Arc<Schema>) -> Self {
         let rows = |data_type| match data_type {
             DataType::String => Rows::Strings(Strings::default()),
             _ => Rows::Numbers(Vec::new()),
         };
         Self {
-            names: schema.fields().iter().map(|field| field.name.clone()).collect(),
+            name,
+            schema: Arc::clone(schema),
             columns: schema.fields().iter().map(|field| rows(field.data_type)).collect(),
             rows: 0,
         }
@@ -51,15 +57,15 @@ impl PartRows {
         if batch.columns.len() != self.columns.len() {
             return Err(foreign());
         }
-        for ((rows, column), name) in self.columns.iter_mut().zip(batch.columns).zip(&self.names) {
+        let mut refused = Vec::new();
+        for (index, (rows, column)) in self.columns.iter_mut().zip(batch.columns).enumerate() {
             match (rows, column) {
-                (Rows::Strings(strings), Column::Codes { codes, dictionary }) => {
-                    strings.push(codes, dictionary, name)?;
-                }
-                (Rows::Strings(strings), Column::Runs { runs, dictionary }) => {
-                    for run in *runs {
-                        let code = strings.own_code(run.code, dictionary, name)?;
-                        strings.codes.extend(std::iter::repeat_n(code, run.rows as usize));
+                (Rows::Strings(strings), Column::Codes { .. } | Column::Runs { .. }) => {
+                    if let Err(code) = strings.push(column) {
+                        if column.dictionary().is_none_or(|dictionary| code as usize >= dictionary.len()) {
+                            return Err(Error::Usage(format!("column {index}: a code is not in its dictionary")));
+                        }
+                        refused.push(Refused::string(index, column, code, HoldFault::NotUtf8));
                     }
                 }
                 (Rows::Numbers(numbers), Column::Values(Values::I16(values))) => {
@@ -72,9 +78,12 @@ impl PartRows {
                 _ => return Err(foreign()),
             }
         }
+        if let Some(refused) = Refused::first(refused.into_iter()) {
+            return Err(refused.behind(self.rows, self.name, &self.schema));
+        }
         self.rows += batch.rows as u64;
         if self.rows >= u64::from(UNSEEN) {
-            return Err(Error::Usage("a part has more rows than codes".into()));
+            return Err(Error::too_large(self.name, "a part of it has 4294967295 rows"));
         }
         Ok(())
     }
@@ -102,13 +111,31 @@ impl PartRows {
 }
 
 impl Strings {
-    fn push(&mut self, codes: &[u32], dictionary: &Dictionary, name: &str) -> Result<()> {
+    /// Adds the rows of a column of strings.
+    ///
+    /// # Errors
+    /// The first code whose value is not UTF-8, or that has none.
+    fn push(&mut self, column: &Column<'_>) -> Result<(), u32> {
+        match column {
+            Column::Codes { codes, dictionary } => self.push_codes(codes, dictionary)?,
+            Column::Runs { runs, dictionary } => {
+                for run in *runs {
+                    let code = self.own_code(run.code, dictionary)?;
+                    self.codes.extend(std::iter::repeat_n(code, run.rows as usize));
+                }
+            }
+            Column::Values(_) => {}
+        }
+        Ok(())
+    }
+
+    fn push_codes(&mut self, codes: &[u32], dictionary: &Dictionary) -> Result<(), u32> {
         self.own.resize(self.own.len().max(dictionary.len()), UNSEEN);
         self.codes.reserve(codes.len());
         for &code in codes {
             let own = match self.own.get(code as usize) {
                 Some(&own) if own != UNSEEN => own,
-                _ => self.own_code(code, dictionary, name)?,
+                _ => self.own_code(code, dictionary)?,
             };
             self.codes.push(own);
         }
@@ -116,18 +143,15 @@ impl Strings {
     }
 
     /// The part's own code for one of the batches.
-    fn own_code(&mut self, code: u32, dictionary: &Dictionary, name: &str) -> Result<u32> {
+    fn own_code(&mut self, code: u32, dictionary: &Dictionary) -> Result<u32, u32> {
         let index = code as usize;
         if index >= dictionary.len() {
-            return Err(Error::Usage(format!("column '{name}': a code is not in its dictionary")));
+            return Err(code);
         }
         self.own.resize(self.own.len().max(dictionary.len()), UNSEEN);
         if self.own[index] == UNSEEN {
             let value = dictionary.get(code);
-            if std::str::from_utf8(value).is_err() {
-                let value = value.escape_ascii();
-                return Err(Error::Usage(format!("column '{name}': '{value}' is not UTF-8, as a string must be here")));
-            }
+            std::str::from_utf8(value).map_err(|_| code)?;
             self.own[index] = self.dictionary.push(value);
             self.seen.push(code);
         }

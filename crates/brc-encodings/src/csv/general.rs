@@ -19,7 +19,13 @@ impl Rows for GeneralRows {
             let (line, length) = first_line(text);
             match row::parse(line, delivery.schema, self.separator, &mut values) {
                 Ok(()) => self.push(&values),
-                Err(bad) => delivery.bad_row(line, byte, bad)?,
+                Err(bad) => {
+                    if let Err(error) = delivery.bad_row(line, byte, bad) {
+                        // What may be wrong with the rows before comes first.
+                        self.deliver(delivery)?;
+                        return Err(error);
+                    }
+                }
             }
             delivery.lines += 1;
             text = &text[length..];

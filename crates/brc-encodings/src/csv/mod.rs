@@ -34,6 +34,10 @@ impl Encoding for Csv {
         guess::is_text(prefix)
     }
 
+    fn holds_any_bytes(&self) -> bool {
+        false
+    }
+
     fn detects_damage(&self) -> bool {
         false
     }
@@ -50,7 +54,7 @@ impl Encoding for Csv {
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         check_separator(options.separator)?;
         self.can_hold(schema).map_err(Error::Usage)?;
-        Ok(Box::new(writer::TextWriter::new(schema, options.separator)))
+        Ok(Box::new(writer::TextWriter::new(self.name(), schema, options.separator)))
     }
 }
 

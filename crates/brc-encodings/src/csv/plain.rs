@@ -119,7 +119,13 @@ impl PlainRows {
         let (line, length) = first_line(text);
         let mut values = Vec::with_capacity(2);
         match row::parse(line, delivery.schema, self.separator, &mut values) {
-            Err(bad) => delivery.bad_row(line, byte, bad)?,
+            Err(bad) => {
+                if let Err(error) = delivery.bad_row(line, byte, bad) {
+                    // What may be wrong with the rows before comes first.
+                    self.deliver(delivery)?;
+                    return Err(error);
+                }
+            }
             Ok(()) => {
                 if let [Value::Text(name), Value::Number(number)] = values[..] {
                     self.good_row(name, number, delivery)?;

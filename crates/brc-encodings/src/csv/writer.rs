@@ -1,35 +1,40 @@
 //! Writes rows as text.
 
 use crate::compressed::note_cut;
-use crate::text::{LONGEST_LINE, ShortNumbers};
+use crate::refused::Refused;
+use crate::text::{LONGEST_LINE, ShortNumbers, is_too_long};
 use brc_core::{
-    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary,
-    batch,
+    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, Field, HoldFault, Part, PartEncoder, Result, Schema,
+    Sink, Summary, batch,
 };
 
 pub(super) struct TextWriter {
-    columns: Vec<DataType>,
+    /// The encoding's name.
+    name: &'static str,
+    schema: Schema,
     separator: u8,
 }
 
 impl TextWriter {
-    pub(super) fn new(schema: &Schema, separator: u8) -> Self {
-        Self { columns: schema.fields().iter().map(|field| field.data_type).collect(), separator }
+    pub(super) fn new(name: &'static str, schema: &Schema, separator: u8) -> Self {
+        Self { name, schema: schema.clone(), separator }
     }
 }
 
 impl BatchWriter for TextWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        let last = self.columns.len() - 1;
-        let column = |(index, data_type): (usize, &DataType)| {
-            let end = if index == last { b'\n' } else { self.separator };
-            match data_type {
-                DataType::Decimal { scale } => Written::Numbers(ShortNumbers::new(*scale, end)),
+        let fields = self.schema.fields();
+        let column = |(index, field): (usize, &Field)| {
+            let end = if index + 1 == fields.len() { b'\n' } else { self.separator };
+            match field.data_type {
+                DataType::Decimal { scale } => Written::Numbers(ShortNumbers::new(scale, end)),
                 _ => Written::Strings(ShortTexts::new(self.separator, end)),
             }
         };
         Box::new(TextEncoder {
-            columns: self.columns.iter().enumerate().map(column).collect(),
+            name: self.name,
+            schema: self.schema.clone(),
+            columns: fields.iter().enumerate().map(column).collect(),
             rows: 0,
             text: Vec::new(),
             cuts: Vec::new(),
@@ -38,6 +43,8 @@ impl BatchWriter for TextWriter {
 }
 
 struct TextEncoder {
+    name: &'static str,
+    schema: Schema,
     columns: Vec<Written>,
     rows: u64,
     text: Vec<u8>,
@@ -50,14 +57,21 @@ enum Written {
     Numbers(ShortNumbers),
 }
 
-impl Sink for TextEncoder {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        for (written, column) in self.columns.iter_mut().zip(batch.columns) {
-            if let (Written::Strings(texts), Some(dictionary)) = (written, column.dictionary()) {
-                texts.prepare(column, dictionary)?;
-            }
-        }
-        for row in 0..batch.rows {
+impl TextEncoder {
+    /// Gets ready for the rows of a batch, up to the first one with a string that cannot be written.
+    fn prepare(&mut self, batch: &Batch<'_>) -> Option<Refused> {
+        let columns = self.columns.iter_mut().zip(batch.columns).enumerate();
+        Refused::first(columns.filter_map(|(index, (written, column))| {
+            let (Written::Strings(texts), Some(dictionary)) = (written, column.dictionary()) else { return None };
+            let (code, fault) = texts.prepare(column, dictionary).err()?;
+            Some(Refused::string(index, column, code, fault))
+        }))
+    }
+
+    /// Writes the first rows of a batch.
+    fn write(&mut self, batch: &Batch<'_>, rows: usize) -> Result<()> {
+        for row in 0..rows {
+            let start = self.text.len();
             for (written, column) in self.columns.iter().zip(batch.columns) {
                 match (written, column) {
                     (Written::Numbers(short), Column::Values(values)) => short.write(values.get(row), &mut self.text),
@@ -67,7 +81,23 @@ impl Sink for TextEncoder {
                     _ => return Err(Error::Usage("a batch is not of the table's columns".into())),
                 }
             }
-            note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
+            let is_cut = note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
+            if is_too_long(&self.text, start, is_cut) {
+                let refused = Refused::row(row, HoldFault::LineTooLong(LONGEST_LINE));
+                return Err(refused.behind(self.rows, self.name, &self.schema));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sink for TextEncoder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let refused = self.prepare(batch);
+        // A row before the one that is refused may be too long.
+        self.write(batch, refused.as_ref().map_or(batch.rows, |refused| refused.row))?;
+        if let Some(refused) = refused {
+            return Err(refused.behind(self.rows, self.name, &self.schema));
         }
         self.rows += batch.rows as u64;
         Ok(())
@@ -117,7 +147,10 @@ impl ShortTexts {
     }
 
     /// Gets ready for the rows of a batch.
-    fn prepare(&mut self, column: &Column<'_>, dictionary: &Dictionary) -> Result<()> {
+    ///
+    /// # Errors
+    /// The first code whose string cannot be written, and why.
+    fn prepare(&mut self, column: &Column<'_>, dictionary: &Dictionary) -> Result<(), (u32, HoldFault)> {
         self.codes.clear();
         batch::codes_of(column, &mut self.codes);
         self.texts.resize(dictionary.len(), [Self::UNKNOWN; Self::ROOM + 1]);
@@ -125,12 +158,8 @@ impl ShortTexts {
             let text = &mut self.texts[code as usize];
             if text[Self::ROOM] == Self::UNKNOWN {
                 let name = dictionary.get(code);
-                if !fits(name, self.separator, self.end) {
-                    return Err(Error::Usage(format!(
-                        "'{}' cannot be written as text: it is empty or too long, or contains the separator, a line end or \
-                         NUL",
-                        name[..name.len().min(100)].escape_ascii()
-                    )));
+                if let Some(fault) = fault(name, self.separator, self.end) {
+                    return Err((code, fault));
                 }
                 if name.len() < Self::ROOM {
                     text[..name.len()].copy_from_slice(name);
@@ -159,9 +188,17 @@ impl ShortTexts {
     }
 }
 
-/// Whether a string, read back, would be the same.
-fn fits(name: &[u8], separator: u8, end: u8) -> bool {
-    let strange = |&byte: &u8| byte == separator || byte == b'\n' || byte == 0;
-    let broken = name.is_empty() || name.len() > LONGEST_LINE || name.iter().any(strange);
-    !(broken || end == b'\n' && name.ends_with(b"\r"))
+/// Why a string, read back, would not be the same.
+fn fault(name: &[u8], separator: u8, end: u8) -> Option<HoldFault> {
+    let strange = |&byte: &u8| match byte {
+        b'\n' => Some(HoldFault::LineFeed),
+        0 => Some(HoldFault::NulByte),
+        _ if byte == separator => Some(HoldFault::Separator(separator)),
+        _ => None,
+    };
+    match name {
+        [] => Some(HoldFault::Empty),
+        [.., b'\r'] if end == b'\n' => name.iter().find_map(strange).or(Some(HoldFault::CarriageReturn)),
+        _ => name.iter().find_map(strange),
+    }
 }

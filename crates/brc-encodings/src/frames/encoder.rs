@@ -13,10 +13,7 @@ pub(crate) trait RowWriter: Send {
     fn begin_row(&self, columns: usize, out: &mut Vec<u8>);
 
     /// A string of a column. It is asked once for each distinct string; what it appends is copied into the rows.
-    ///
-    /// # Errors
-    /// Why the encoding cannot hold it.
-    fn text(&self, column: usize, text: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
+    fn text(&self, column: usize, text: &[u8], out: &mut Vec<u8>);
 
     /// A decimal of a column, in units of its scale.
     fn number(&self, column: usize, number: i64, out: &mut Vec<u8>);
@@ -84,8 +81,8 @@ impl<W: RowWriter> FrameEncoder for RowEncoder<W> {
                     if index == 0 {
                         writer.begin_row(width, out);
                     }
-                    writer.text(index, text, out)
-                })?;
+                    writer.text(index, text, out);
+                });
             }
             sources.push(encoded.source(column, rows.clone())?);
         }
@@ -114,9 +111,8 @@ impl<W: RowWriter> FrameEncoder for RowEncoder<W> {
         self.bytes.len()
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+    fn finish(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.bytes);
-        Ok(())
     }
 }
 
@@ -152,23 +148,15 @@ impl Pieces {
     const SHORT: usize = 32;
 
     /// Encodes the strings of a dictionary that were not there yet.
-    fn learn(
-        &mut self,
-        dictionary: &Dictionary,
-        encode: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), String>,
-    ) -> Result<()> {
+    fn learn(&mut self, dictionary: &Dictionary, encode: impl Fn(&[u8], &mut Vec<u8>)) {
         for code in self.places.len()..dictionary.len() {
             let text = dictionary.get(code as u32);
             let start = self.places.last().map_or(0, |place| place.end);
             self.bytes.truncate(start);
-            encode(text, &mut self.bytes).map_err(|reason| {
-                let shown = text.escape_ascii();
-                Error::Usage(format!("'{shown}' cannot be written: {reason}"))
-            })?;
+            encode(text, &mut self.bytes);
             self.places.push(start..self.bytes.len());
             self.bytes.resize(self.bytes.len() + Self::SHORT, 0);
         }
-        Ok(())
     }
 
     #[inline]

@@ -180,17 +180,15 @@ pub(crate) trait FrameEncoder: Send {
     /// Adds some rows of a batch to the frame.
     ///
     /// # Errors
-    /// If the encoding cannot hold them.
+    /// If the batch is not of the table's columns.
     fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()>;
 
     /// About how many bytes the frame has so far.
     fn bytes(&self) -> usize;
 
-    /// Ends the frame and appends its bytes.
-    ///
-    /// # Errors
-    /// If the encoding cannot hold the frame.
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()>;
+    /// Ends the frame and appends its bytes. Called only if there are at most [`LARGEST_FRAME`] of them by
+    /// [`FrameEncoder::bytes`].
+    fn finish(&mut self, out: &mut Vec<u8>);
 }
 
 /// Decodes the rows of frames for one worker. Codes keep their meaning from frame to frame.

@@ -3,7 +3,8 @@
 use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, Layout, VERSION, checksum};
 use crate::compressed::CUT_BYTES;
 use crate::input::PREFIX_BYTES;
-use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
+use crate::refused::Refused;
+use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
 
 /// The most rows of a frame: a column of them stays in the nearer caches.
 const MOST_ROWS: u32 = 64 << 10;
@@ -39,6 +40,7 @@ impl BatchWriter for FramesWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         Box::new(FramesEncoder {
             layout: self.layout,
+            schema: self.schema.clone(),
             encoder: self.layout.encoder(&self.schema),
             rows: 0,
             rows_of_frame: 0,
@@ -66,6 +68,7 @@ impl BatchWriter for FramesWriter {
 
 struct FramesEncoder {
     layout: &'static dyn Layout,
+    schema: Schema,
     encoder: Box<dyn FrameEncoder>,
     rows: u64,
     rows_of_frame: u32,
@@ -81,13 +84,15 @@ impl FramesEncoder {
         }
         let start = self.bytes.len();
         let length = self.layout.frame_header_bytes();
+        if length + self.encoder.bytes() > LARGEST_FRAME {
+            return Err(self.too_long());
+        }
         self.bytes.resize(start + length, 0);
-        self.encoder.finish(&mut self.bytes)?;
+        self.encoder.finish(&mut self.bytes);
         let rows = &self.bytes[start + length..];
-        if rows.len() > LARGEST_FRAME {
-            let megabytes = LARGEST_FRAME >> 20;
-            let name = self.layout.name();
-            return Err(Error::Usage(format!("{name}: {STEP} rows together are longer than {megabytes} MiB")));
+        // A compressed chunk may have no more bytes than that either, and it has the header too.
+        if length + rows.len() > LARGEST_FRAME {
+            return Err(self.too_long());
         }
         let header = FrameHeader { length: rows.len() as u32, rows: self.rows_of_frame, checksum: checksum(rows) };
         let mut head = Vec::with_capacity(length);
@@ -97,6 +102,14 @@ impl FramesEncoder {
         self.frames += 1;
         self.cuts.push(Cut { at: self.bytes.len(), rows: self.rows });
         Ok(())
+    }
+
+    /// The error that the rows of the frame are too many bytes.
+    #[cold]
+    fn too_long(&self) -> Error {
+        let fault = HoldFault::FrameTooLong { rows: self.rows_of_frame, most: LARGEST_FRAME };
+        let rows_before = self.rows - u64::from(self.rows_of_frame);
+        Refused::row(0, fault).behind(rows_before, self.layout.name(), &self.schema)
     }
 }
 

@@ -35,6 +35,10 @@ impl Encoding for Json {
         guess::is_json(prefix)
     }
 
+    fn holds_any_bytes(&self) -> bool {
+        false
+    }
+
     fn detects_damage(&self) -> bool {
         false
     }
@@ -47,7 +51,7 @@ impl Encoding for Json {
 
     fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         self.can_hold(schema).map_err(Error::Usage)?;
-        Ok(Box::new(writer::JsonWriter::new(schema)))
+        Ok(Box::new(writer::JsonWriter::new(self.name(), schema)))
     }
 }
 

@@ -70,7 +70,14 @@ impl Rows for JsonRows {
                     let (line, length) = first_line(text);
                     match row::parse(line, delivery.schema, &mut values) {
                         Ok(()) => self.push(&values),
-                        Err(bad) => delivery.bad_row(line, piece.byte + (whole.len() - text.len()) as u64, bad)?,
+                        Err(bad) => {
+                            let byte = piece.byte + (whole.len() - text.len()) as u64;
+                            if let Err(error) = delivery.bad_row(line, byte, bad) {
+                                // What may be wrong with the rows before comes first.
+                                self.deliver(delivery)?;
+                                return Err(error);
+                            }
+                        }
                     }
                     length
                 }

@@ -1,19 +1,23 @@
 //! Writes rows as JSON: the keys in the order of the columns, no spaces, numbers with all decimals of their columns.
 
 use crate::compressed::note_cut;
-use crate::text::{LONGEST_LINE, ShortNumbers};
+use crate::frames::written;
+use crate::refused::Refused;
+use crate::text::{LONGEST_LINE, ShortNumbers, is_too_long};
 use brc_core::{
-    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary,
-    batch,
+    Batch, BatchWriter, Column, Cut, DataType, Dictionary, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink,
+    Summary, batch,
 };
 
 pub(super) struct JsonWriter {
+    /// The encoding's name.
+    name: &'static str,
     schema: Schema,
 }
 
 impl JsonWriter {
-    pub(super) fn new(schema: &Schema) -> Self {
-        Self { schema: schema.clone() }
+    pub(super) fn new(name: &'static str, schema: &Schema) -> Self {
+        Self { name, schema: schema.clone() }
     }
 }
 
@@ -35,11 +39,14 @@ impl BatchWriter for JsonWriter {
                 },
             });
         }
-        Box::new(JsonEncoder { columns, rows: 0, text: Vec::new(), cuts: Vec::new() })
+        let (name, schema) = (self.name, self.schema.clone());
+        Box::new(JsonEncoder { name, schema, columns, rows: 0, text: Vec::new(), cuts: Vec::new() })
     }
 }
 
 struct JsonEncoder {
+    name: &'static str,
+    schema: Schema,
     columns: Vec<Written>,
     rows: u64,
     text: Vec<u8>,
@@ -62,16 +69,24 @@ enum Written {
     },
 }
 
-impl Sink for JsonEncoder {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        for (written, column) in self.columns.iter_mut().zip(batch.columns) {
-            if let (Written::Strings { codes, texts }, Some(dictionary)) = (written, column.dictionary()) {
-                codes.clear();
-                batch::codes_of(column, codes);
-                texts.add(codes, dictionary)?;
-            }
-        }
-        for row in 0..batch.rows {
+impl JsonEncoder {
+    /// Gets ready for the rows of a batch, up to the first one with a string that cannot be written.
+    fn prepare(&mut self, batch: &Batch<'_>) -> Option<Refused> {
+        let columns = self.columns.iter_mut().zip(batch.columns).enumerate();
+        Refused::first(columns.filter_map(|(index, (written, column))| {
+            let (Written::Strings { codes, texts }, Some(dictionary)) = (written, column.dictionary()) else {
+                return None;
+            };
+            codes.clear();
+            batch::codes_of(column, codes);
+            let code = texts.add(codes, dictionary).err()?;
+            Some(Refused::string(index, column, code, HoldFault::NotUtf8))
+        }))
+    }
+
+    /// Writes the first rows of a batch.
+    fn write(&mut self, batch: &Batch<'_>, rows: usize) -> Result<()> {
+        for row in 0..rows {
             let start = self.text.len();
             for (written, column) in self.columns.iter().zip(batch.columns) {
                 match (written, column) {
@@ -86,13 +101,23 @@ impl Sink for JsonEncoder {
                     _ => return Err(Error::Usage("a batch is not of the table's columns".into())),
                 }
             }
-            // The line feed is not part of the line.
-            if self.text.len() - start - 1 > LONGEST_LINE {
-                return Err(Error::Usage(format!(
-                    "a row cannot be written as json: its line would be longer than {LONGEST_LINE} bytes"
-                )));
+            let is_cut = note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
+            if is_too_long(&self.text, start, is_cut) {
+                let refused = Refused::row(row, HoldFault::LineTooLong(LONGEST_LINE));
+                return Err(refused.behind(self.rows, self.name, &self.schema));
             }
-            note_cut(&mut self.cuts, self.text.len(), self.rows + row as u64 + 1);
+        }
+        Ok(())
+    }
+}
+
+impl Sink for JsonEncoder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let refused = self.prepare(batch);
+        // A row before the one that is refused may be too long.
+        self.write(batch, refused.as_ref().map_or(batch.rows, |refused| refused.row))?;
+        if let Some(refused) = refused {
+            return Err(refused.behind(self.rows, self.name, &self.schema));
         }
         self.rows += batch.rows as u64;
         Ok(())
@@ -137,17 +162,20 @@ impl Texts {
     }
 
     /// Sees to it that all these codes have their texts.
-    fn add(&mut self, codes: &[u32], dictionary: &Dictionary) -> Result<()> {
+    ///
+    /// # Errors
+    /// The first code whose string is not UTF-8.
+    fn add(&mut self, codes: &[u32], dictionary: &Dictionary) -> Result<(), u32> {
         self.places.resize(dictionary.len(), (0, 0));
         for &code in codes {
             let place = &mut self.places[code as usize];
             if place.1 == 0 {
-                let value = escaped(dictionary.get(code))?;
+                let value = std::str::from_utf8(dictionary.get(code)).map_err(|_| code)?;
                 let start = self.bytes.len() - Self::ROOM;
                 self.bytes.truncate(start);
-                for part in [&self.before, &value, &self.after] {
-                    self.bytes.extend_from_slice(part.as_bytes());
-                }
+                self.bytes.extend_from_slice(self.before.as_bytes());
+                written(serde_json::to_writer(&mut self.bytes, value));
+                self.bytes.extend_from_slice(self.after.as_bytes());
                 *place = (start, self.bytes.len());
                 self.bytes.resize(self.bytes.len() + Self::ROOM, 0);
             }
@@ -167,13 +195,4 @@ impl Texts {
             _ => out.extend_from_slice(&self.bytes[start..end]),
         }
     }
-}
-
-/// A string as JSON.
-fn escaped(name: &[u8]) -> Result<String> {
-    let shown = &name[..name.len().min(100)];
-    let refused =
-        |reason: &str| Error::Usage(format!("'{}' cannot be written as json: {reason}", shown.escape_ascii()));
-    let text = std::str::from_utf8(name).map_err(|_| refused("it is not UTF-8"))?;
-    serde_json::to_string(text).map_err(|error| refused(&error.to_string()))
 }

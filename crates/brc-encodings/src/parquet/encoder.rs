@@ -5,13 +5,14 @@
 
 use super::hybrid;
 use super::page::{self, DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE_DICTIONARY};
-use super::types;
+use super::{NAME, types};
 use crate::columnar::part_rows::{PartRows, Rows, Strings};
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use parquet::basic::CompressionCodec;
+use std::sync::Arc;
 
 /// Rows of a page: enough for a compressor to see what repeats, few enough for a nearby cache.
 const PAGE_ROWS: usize = 64 << 10;
@@ -54,8 +55,8 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
-        Self { rows: PartRows::new(schema), compressor, bytes: Vec::new() }
+    pub(super) fn new(schema: &Arc<Schema>, compressor: Compressor) -> Self {
+        Self { rows: PartRows::new(NAME, schema), compressor, bytes: Vec::new() }
     }
 }
 
@@ -200,7 +201,7 @@ fn write(pages: &[Page], bounds: Bounds, compressor: Compressor, out: &mut Vec<u
         let body = packed.as_ref().and_then(|packed| packed.get(index)).unwrap_or(&page.body);
         let before = out.len();
         if !page::write(page.kind, page.values, page.encoding, page.body.len(), body, out) {
-            return Err(Error::Usage("parquet cannot hold a page of 2 GiB".into()));
+            return Err(Error::too_large(NAME, "a page of it has 2 GiB"));
         }
         unpacked += out.len() - before - body.len() + page.body.len();
         if page.kind == DICTIONARY_PAGE {

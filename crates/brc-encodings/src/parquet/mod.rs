@@ -23,11 +23,14 @@ use brc_core::{BatchWriter, DataType, Error, Result, Schema, Table};
 use table::{Bounds, Chunk, ParquetTable};
 use writer::{MAGIC, Writer};
 
+/// The encoding's name.
+const NAME: &str = "parquet";
+
 pub(crate) struct Parquet;
 
 impl Encoding for Parquet {
     fn name(&self) -> &'static str {
-        "parquet"
+        NAME
     }
 
     fn extensions(&self) -> &'static [&'static str] {
@@ -40,6 +43,10 @@ impl Encoding for Parquet {
 
     fn sniff(&self, prefix: &[u8]) -> bool {
         prefix.starts_with(MAGIC) || prefix.starts_with(b"PARE")
+    }
+
+    fn holds_any_bytes(&self) -> bool {
+        false
     }
 
     fn compresses_blocks(&self) -> bool {
@@ -76,7 +83,7 @@ fn table(input: Input) -> Result<ParquetTable> {
 }
 
 fn describe(table: &ParquetTable) -> Description {
-    let mut file: Facts = vec![("encoding", "parquet".into())];
+    let mut file: Facts = vec![("encoding", NAME.into())];
     file.extend(table.created_by.as_deref().map(|by| ("created by", by.into())));
     file.extend([
         ("rows", Fact::Count(table.rows)),

@@ -1,5 +1,6 @@
 //! Puts row groups together to a file and writes the footer.
 
+use super::NAME;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
 use crate::columnar::{self, SCALES, seal};
@@ -22,7 +23,7 @@ pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 pub(super) const CHECKSUMS: &str = "brc.checksums";
 
 pub(super) struct Writer {
-    schema: Schema,
+    schema: Arc<Schema>,
     compressor: Compressor,
     row_groups: Vec<RowGroup>,
     /// Where the next part will lie.
@@ -37,7 +38,7 @@ struct RowGroup {
 
 impl Writer {
     pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
-        Self { schema: schema.clone(), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
+        Self { schema: Arc::new(schema.clone()), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
     }
 
     /// Whether all numbers of a column have few enough digits for parquet's decimals.
@@ -134,7 +135,7 @@ impl BatchWriter for Writer {
             return Ok(());
         }
         if self.row_groups.len() > i16::MAX as usize {
-            return Err(Error::Usage(format!("parquet cannot hold more than {} row groups", i16::MAX)));
+            return Err(Error::too_large(NAME, format!("it has more than {} row groups", i16::MAX)));
         }
         self.row_groups.push(RowGroup { start: self.end, rows: part.rows, chunks: meta.chunks });
         self.end += part.bytes.len() as u64;
@@ -142,7 +143,7 @@ impl BatchWriter for Writer {
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
-        let refused = |error: ParquetError| Error::Usage(format!("parquet cannot hold this table: {error}"));
+        let refused = |error: ParquetError| Error::too_large(NAME, error.to_string());
         let mut end = self.footer().map_err(refused)?;
         // The footer's own length and the magic number follow it.
         let footer = end.len().saturating_sub(8);

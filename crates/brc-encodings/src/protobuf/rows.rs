@@ -20,13 +20,12 @@ impl RowWriter for Messages {
         out.push(0);
     }
 
-    fn text(&self, column: usize, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn text(&self, column: usize, text: &[u8], out: &mut Vec<u8>) {
         if !text.is_empty() {
             encode_key(field(column), WireType::LengthDelimited, out);
             encode_varint(text.len() as u64, out);
             out.extend_from_slice(text);
         }
-        Ok(())
     }
 
     fn number(&self, column: usize, number: i64, out: &mut Vec<u8>) {

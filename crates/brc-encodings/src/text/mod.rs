@@ -14,6 +14,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use crate::compressed::CUT_BYTES;
 use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 
 pub(crate) use gathered::Gathered;
@@ -24,6 +25,15 @@ pub(crate) use table::TextTable;
 
 /// The longest line that may be a row, in bytes. What is longer is not a table, and must not fill the memory.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
+
+/// Whether a line that was just written, and lies at the end of `text` from `start` on, is too long to be read again;
+/// `is_cut` says whether there is a cut behind it.
+#[inline]
+pub(crate) fn is_too_long(text: &[u8], start: usize, is_cut: bool) -> bool {
+    const { assert!(CUT_BYTES <= LONGEST_LINE, "there is a cut behind every line that is too long") };
+    // The line feed is not part of the line.
+    is_cut && text.len() - start - 1 > LONGEST_LINE
+}
 
 /// How a line holds a row.
 pub(crate) trait Layout: Send + Sync {

@@ -89,7 +89,7 @@ pub(crate) struct Delivery<'a> {
 impl Delivery<'_> {
     /// Hands over rows, given as all columns of the schema.
     pub(crate) fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
-        Ok(self.rows.batch(rows, columns)?)
+        self.rows.batch(rows, columns).map_err(|error| error.among(&self.rejects).into())
     }
 
     /// Counts rows that are added up and delivered at the end.

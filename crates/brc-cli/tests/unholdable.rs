@@ -1,0 +1,122 @@
+//! A row that the output's encoding cannot hold is named, the same one for any number of threads, and nothing is left.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+
+const HINT: &str = "brc: encodings that hold strings of any bytes: \
+                    buren, capnp, capnp-packed, protobuf, bincode, msgpack, cbor";
+
+/// A text of many splits of 64 KiB, with some names replaced; columns stand between tabs.
+fn text(strange: &[(usize, &[u8])]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for line in 1..=30_000 {
+        let name = strange.iter().find(|(at, _)| *at == line).map_or(&b"Hamburg"[..], |(_, name)| name);
+        text.extend_from_slice(name);
+        text.extend_from_slice(b"\t1.5\n");
+    }
+    text
+}
+
+/// The same as JSON.
+fn json(strange: &[(usize, &str)]) -> String {
+    let name = |line: usize| strange.iter().find(|(at, _)| *at == line).map_or("Hamburg", |(_, name)| name);
+    (1..=30_000).map(|line| format!("{{\"station\":\"{}\",\"temperature\":1.5}}\n", name(line))).collect()
+}
+
+/// Converts with one thread and with four, and expects the same message; the files stay as they are.
+#[track_caller]
+fn check(place: &Place, arguments: &str, message: &str) {
+    let names = place.names();
+    for threads in [1, 4] {
+        place.run(&format!("convert {arguments} --row-group 64k --threads {threads}")).fails(3, message);
+        assert_eq!(place.names(), names);
+    }
+}
+
+#[test]
+fn a_name_with_the_separator() {
+    let place = Place::new();
+    place.write("t.txt", text(&[(21_000, b"a;b"), (21_001, b"c;d"), (29_000, b"e;f")]));
+    place.run("convert t.txt t.buren --separator tab --row-group 64k").ok();
+    let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which has the separator ';'";
+    let message = format!("brc: t.buren: {place_and_reason}\nbrc: --separator picks another separator\n{HINT}");
+    check(&place, "t.buren out.csv", &message);
+    check(&place, "t.buren out.csv.gz", &message);
+    place.run("convert t.txt t.parquet --separator tab --row-group 64k").ok();
+    check(&place, "t.parquet out.csv", &message.replace("t.buren", "t.parquet"));
+    place.run("convert t.buren out.csv --separator tab").ok();
+    assert!(place.read("out.csv") == place.read("t.txt"));
+}
+
+#[test]
+fn a_name_that_is_no_utf8() {
+    let place = Place::new();
+    place.write("t.txt", text(&[(9_999, b"K\xf6ln"), (10_000, b"M\xfcnchen"), (20_000, b"\xff")]));
+    let reason = "cannot hold 'K\\xf6ln', which is not UTF-8";
+    for encoding in ["json", "parquet", "arrow"] {
+        let message = format!("brc: t.txt: row 9999, column 'station': {encoding} {reason}\n{HINT}");
+        check(&place, &format!("t.txt out --to {encoding} --separator tab"), &message);
+    }
+    place.run("convert t.txt t.cbor --separator tab --row-group 64k").ok();
+    let message = format!("brc: t.cbor: row 9999, column 'station': json {reason}\n{HINT}");
+    check(&place, "t.cbor out.json", &message);
+    let piped = place.pipe("convert - out.json --from csv --separator tab", &place.read("t.txt"));
+    piped.fails(3, &message.replace("t.cbor", "-"));
+}
+
+#[test]
+fn names_that_are_no_text() {
+    let place = Place::new();
+    let cases =
+        [("", "", "is empty"), ("a\\nb", "a\\nb", "has a line feed"), ("a\\u0000b", "a\\x00b", "has a NUL byte")];
+    for (name, shown, fault) in cases {
+        place.write("t.json", json(&[(12_345, name), (12_346, "a\\nb;")]));
+        let reason = format!("csv cannot hold '{shown}', which {fault}");
+        check(&place, "t.json out.csv", &format!("brc: t.json: row 12345, column 'station': {reason}\n{HINT}"));
+    }
+}
+
+#[test]
+fn rejected_rows_count_and_keep_nothing_of_others() {
+    let place = Place::new();
+    // Bad rows in splits before, and before and behind in the same split.
+    let mut lines: Vec<Vec<u8>> =
+        text(&[(20_000, b"\xff"), (20_001, b"\xfe")]).split(|&b| b == b'\n').map(Vec::from).collect();
+    for line in [1, 2, 7_000, 19_998, 19_999, 20_002, 20_003, 25_000] {
+        lines[line - 1] = b"bad".to_vec();
+    }
+    place.write("t.txt", lines.join(&b'\n'));
+    let message = "row 20000, column 'station': json cannot hold '\\xff', which is not UTF-8";
+    let schema = "--schema station:string,temperature:decimal(1)";
+    check(
+        &place,
+        &format!("t.txt out.json --separator tab {schema} --rejects bad.tsv"),
+        &format!("brc: t.txt: {message}\n{HINT}"),
+    );
+    // What is first in the table is told: here a bad row of a text, there what cannot be held.
+    let outcome = place.run(&format!("convert t.txt out.json --separator tab {schema}"));
+    outcome.fails(3, "brc: t.txt: line 1, byte 0, column 'station': missing separator '\t'");
+    for (rows, expected) in [(&b"\xff\t1\nbad\n"[..], "row 1, "), (b"bad\n\xff\t1\n", "line 1, ")] {
+        place.write("two.txt", rows);
+        for schema in [schema, "--schema station:string,temperature:int"] {
+            let outcome = place.run(&format!("convert two.txt out.json --separator tab {schema}"));
+            outcome.fails_with(3, &format!("brc: two.txt: {expected}"));
+        }
+    }
+    assert_eq!(place.names(), ["t.txt", "two.txt"]);
+}
+
+#[test]
+fn a_row_that_is_longer_than_a_line() {
+    let place = Place::new();
+    // JSON needs six bytes for each of the control characters.
+    let (name, controls) = ("x".repeat(600 << 10), "\u{1}".repeat(100 << 10));
+    place.write("t.txt", format!("x;x\n{name};{controls}\n"));
+    let schema = "--schema a:string,b:string";
+    let message = "brc: t.txt: row 2: json cannot hold it: its line would be longer than 1048576 bytes";
+    check(&place, &format!("t.txt out.json {schema}"), message);
+    place.run(&format!("convert t.txt out.buren {schema}")).ok();
+}

@@ -1,0 +1,53 @@
+//! Rows of a batch that an encoding cannot hold.
+//!
+//! Encoders look at a string once, when a row has it for the first time, and column by column. Only when one of them is
+//! refused does anybody look for its row; and the row to tell is the first one, in whichever column.
+
+use brc_core::{Column, Error, HoldFault, RowFault, Schema, Unholdable, batch};
+use std::path::PathBuf;
+
+/// A row that an encoding cannot hold.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// How many rows of the batch stand before it.
+    pub(crate) row: usize,
+    /// The position of the column and the value, if one value is at fault.
+    value: Option<(usize, String)>,
+    fault: HoldFault,
+}
+
+impl Refused {
+    /// The first row that has a code whose string cannot be held; `index` is the position of the column.
+    #[cold]
+    pub(crate) fn string(index: usize, column: &Column<'_>, code: u32, fault: HoldFault) -> Self {
+        let mut codes = Vec::new();
+        batch::codes_of(column, &mut codes);
+        let row = codes.iter().position(|&other| other == code).unwrap_or_default();
+        let value = column.dictionary().map(|dictionary| RowFault::quote(dictionary.get(code)));
+        Self { row, value: value.map(|value| (index, value)), fault }
+    }
+
+    /// A row of which no single value is at fault.
+    #[cold]
+    pub(crate) fn row(row: usize, fault: HoldFault) -> Self {
+        Self { row, value: None, fault }
+    }
+
+    /// The first of all that are refused in a batch; of one row, in the order of the columns.
+    pub(crate) fn first(all: impl Iterator<Item = Self>) -> Option<Self> {
+        all.min_by_key(|refused| refused.row)
+    }
+
+    /// The error, for who knows how many rows of the part stand before the batch.
+    pub(crate) fn behind(self, rows: u64, encoding: &'static str, schema: &Schema) -> Error {
+        let Self { row, value, fault } = self;
+        let named = |(column, value): (usize, String)| Some((schema.fields().get(column)?.name.clone(), value));
+        Error::Unholdable(Box::new(Unholdable {
+            path: PathBuf::new(),
+            row: rows + row as u64 + 1,
+            value: value.and_then(named),
+            encoding,
+            fault,
+        }))
+    }
+}

@@ -1,0 +1,141 @@
+//! What an encoding cannot hold is told with its row, column and reason; what no row has does not matter.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+use brc_compress::Compressor;
+use brc_core::{Batch, Column, Dictionary, Error, HoldFault, Result, Run, Schema, Unholdable, Values};
+use brc_encodings::{CreateOptions, ENCODINGS, Encoding, by_name, writer};
+
+/// Strings of which not every encoding holds each.
+const STRANGE: [&[u8]; 6] = [b"", b"a;b", b"a\nb", b"a\0b", b"a\r", b"a\xffb"];
+
+/// Encodes some batches as one part.
+fn encode(encoding: &dyn Encoding, schema: &str, batches: &[&[Column<'_>]]) -> Result<()> {
+    let options = CreateOptions { compression: Compressor::none(), key: None, separator: b';' };
+    let mut encoder = writer(encoding, &Schema::parse(schema).unwrap(), &options)?.encoder();
+    for columns in batches {
+        let rows = match columns[0] {
+            Column::Codes { codes, .. } => codes.len(),
+            Column::Runs { runs, .. } => runs.iter().map(|run| run.rows as usize).sum(),
+            Column::Values(values) => values.len(),
+        };
+        encoder.batch(&Batch { rows, columns })?;
+    }
+    encoder.finish().map(drop)
+}
+
+#[track_caller]
+fn refused(outcome: Result<()>) -> Unholdable {
+    match outcome {
+        Err(Error::Unholdable(unholdable)) => *unholdable,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn dictionary(values: &[&[u8]]) -> Dictionary {
+    values.iter().collect()
+}
+
+#[test]
+fn encodings_hold_the_strings_that_they_say() {
+    for encoding in ENCODINGS {
+        let faults: Vec<_> = STRANGE
+            .map(|value| {
+                let dictionary = dictionary(&[value]);
+                let column = Column::Codes { codes: &[0], dictionary: &dictionary };
+                match encode(*encoding, "s:string", &[&[column]]) {
+                    Ok(()) => None,
+                    error => Some(refused(error).fault),
+                }
+            })
+            .into();
+        let [empty, separator, line_feed, nul, carriage_return, utf8] = &faults[..] else { panic!("six strings") };
+        let expected = match encoding.name() {
+            "csv" => [
+                Some(HoldFault::Empty),
+                Some(HoldFault::Separator(b';')),
+                Some(HoldFault::LineFeed),
+                Some(HoldFault::NulByte),
+                Some(HoldFault::CarriageReturn),
+                None,
+            ],
+            "json" | "parquet" | "arrow" => [None, None, None, None, None, Some(HoldFault::NotUtf8)],
+            _ => [const { None }; 6],
+        };
+        let found = [empty, separator, line_feed, nul, carriage_return, utf8].map(Clone::clone);
+        assert_eq!(found, expected, "{}", encoding.name());
+        assert_eq!(encoding.holds_any_bytes(), faults.iter().all(Option::is_none), "{}", encoding.name());
+    }
+}
+
+#[test]
+fn strings_that_no_row_has_do_not_matter() {
+    let mut dictionary = dictionary(&STRANGE);
+    let code = dictionary.push(b"good");
+    let codes = [Column::Codes { codes: &[code; 3], dictionary: &dictionary }];
+    let runs = [Column::Runs { runs: &[Run { code, rows: 5 }], dictionary: &dictionary }];
+    for encoding in ENCODINGS {
+        encode(*encoding, "s:string", &[&codes, &runs, &codes]).unwrap();
+    }
+}
+
+#[test]
+fn the_first_row_is_told_whatever_its_column() {
+    for (name, bad) in [("csv", b"a;b"), ("json", b"a\xffb"), ("parquet", b"a\xffb"), ("arrow", b"a\xffb")] {
+        let encoding = by_name(name).unwrap();
+        let dictionary = dictionary(&[b"good", bad]);
+        let codes = |codes| Column::Codes { codes, dictionary: &dictionary };
+        let values = Column::Values(Values::I16(&[1; 6]));
+        let shown = bad.escape_ascii().to_string();
+        let check = |batch: &[Column<'_>], row: u64, column: &str| {
+            let good = [codes(&[0; 6]), values, codes(&[0; 6])];
+            let found = refused(encode(encoding, "a:string,n:int,b:string", &[&good, batch]));
+            assert_eq!((found.row, found.encoding), (6 + row, name));
+            assert_eq!(found.value, Some((column.to_owned(), shown.clone())));
+        };
+        check(&[codes(&[0, 0, 0, 0, 1, 1]), values, codes(&[0, 0, 1, 0, 0, 1])], 3, "b");
+        check(&[codes(&[0, 1, 0, 0, 1, 1]), values, codes(&[0, 0, 1, 0, 0, 1])], 2, "a");
+        check(&[codes(&[0, 0, 0, 0, 0, 1]), values, codes(&[0, 0, 0, 0, 0, 1])], 6, "a");
+        let runs = [Run { code: 0, rows: 4 }, Run { code: 1, rows: 1 }, Run { code: 0, rows: 1 }];
+        let runs = Column::Runs { runs: &runs, dictionary: &dictionary };
+        check(&[codes(&[0; 6]), values, runs], 5, "b");
+        check(&[runs, values, codes(&[0, 0, 0, 0, 0, 1])], 5, "a");
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
+    let half = vec![b'x'; 512 << 10];
+    let dictionary = dictionary(&[b"a", &half, &half[1..], b"a\n\xff"]);
+    let codes = |codes| Column::Codes { codes, dictionary: &dictionary };
+    for (name, around) in [("csv", b";".len()), ("json", br#"{"a":"","b":""}"#.len())] {
+        let encoding = by_name(name).unwrap();
+        let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 3]), codes(&[0, 1, 0])]]));
+        assert_eq!((found.row, found.value, found.fault), (2, None, HoldFault::LineTooLong(1 << 20)), "{name}");
+        let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 3, 1]), codes(&[0, 0, 1])]]));
+        assert_eq!((found.row, found.value.unwrap().0.as_str()), (2, "a"), "{name}");
+        // As long as a line may be, and a byte more.
+        for (more, is_good) in [(0, true), (1, false)] {
+            let rest = vec![b'y'; (512 << 10) - around + more];
+            let rest = self::dictionary(&[b"a", &rest]);
+            let rest = Column::Codes { codes: &[0, 1, 0], dictionary: &rest };
+            let outcome = encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 0]), rest]]);
+            assert_eq!(outcome.is_ok(), is_good, "{name} {more}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_do_not_fit_a_frame_are_told() {
+    let long = vec![b'x'; 64 << 20];
+    let dictionary = dictionary(&[b"a", &long]);
+    let codes: Vec<u32> = (0..600).map(|row| u32::from(row == 300)).collect();
+    let column = [Column::Codes { codes: &codes, dictionary: &dictionary }];
+    for encoding in ENCODINGS.iter().filter(|encoding| encoding.may_lack_header()) {
+        let found = refused(encode(*encoding, "s:string", &[&column]));
+        let HoldFault::FrameTooLong { rows, most } = found.fault else { panic!("{found:?}") };
+        let place = (found.encoding, found.row, rows, most);
+        assert_eq!(place, (encoding.name(), 1, 512, 64 << 20), "{found}");
+    }
+}
