@@ -41,9 +41,16 @@ pub fn parse(text: &[u8], scale: u8) -> Result<i64, RowFault> {
     if negative { Ok(negated) } else { negated.checked_neg().ok_or_else(too_large) }
 }
 
+/// Memory for the text of a decimal of any value and scale.
+pub type Digits = [u8; 64];
+
 /// Appends the decimal `value / 10^scale` with exactly `scale` decimals. Never writes `-0.0`.
 pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
-    let mut digits = [b'0'; 64];
+    out.extend_from_slice(write(value, scale, &mut [0; 64]));
+}
+
+/// The text that [`format`](format()) appends, at the end of that memory.
+pub fn write(value: i128, scale: u8, digits: &mut Digits) -> &[u8] {
     let mut position = digits.len();
     let point = digits.len() - usize::from(scale);
     let mut put = |digit: u8, position: &mut usize| {
@@ -66,9 +73,10 @@ pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
         rest /= 10;
     }
     if value < 0 {
-        out.push(b'-');
+        position -= 1;
+        digits[position] = b'-';
     }
-    out.extend_from_slice(&digits[position..]);
+    &digits[position..]
 }
 
 /// [`format`](format()) as a string.

@@ -4,12 +4,14 @@
 //! of it is here. Integers have fixed widths, and no length is believed beyond the bytes that are there.
 
 use crate::frames::{
-    Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, LARGEST_FRAME, Layout, Malformed, RowDecoder,
-    RowEncoder, RowLayout, RowReader, RowWriter, take_text, written,
+    Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, LARGEST_FRAME, Layout, Malformed,
+    RowDecoder, RowLayout, RowReader, take_text, written,
 };
+use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short};
 use ::bincode::{DefaultOptions, ErrorKind, Options};
-use brc_core::Schema;
+use brc_core::{HoldFault, Schema};
 use serde::de::Deserialize;
+use std::io;
 
 pub(crate) struct Bincode;
 
@@ -65,7 +67,7 @@ impl Layout for Bincode {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(RowEncoder::new(Tuples, schema))
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Tuples)))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
@@ -81,23 +83,24 @@ impl Layout for Bincode {
 struct Tuples;
 
 impl RowWriter for Tuples {
-    fn begin_row(&self, _: usize, _: &mut Vec<u8>) {}
+    fn around(&self, _: usize) -> (Vec<u8>, Vec<u8>) {
+        (Vec::new(), Vec::new())
+    }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut Vec<u8>) {
+    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
         write(text, out);
+        Ok(())
     }
 
     #[inline]
-    fn number(&self, _: usize, number: i64, out: &mut Vec<u8>) {
+    fn number(&self, _: usize, number: i64) -> Short {
         // What the crate writes, without asking it for each number.
-        out.extend_from_slice(&number.to_le_bytes());
+        Short::new(&number.to_le_bytes())
     }
-
-    fn end_row(&mut self, _: usize, _: &mut Vec<u8>) {}
 }
 
 /// Appends a value. Writing to memory fails only beyond the limit, which the writer of frames enforces itself.
-fn write(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
+fn write(value: &(impl serde::Serialize + ?Sized), out: &mut impl io::Write) {
     let unlimited = DefaultOptions::new().with_fixint_encoding();
     written(unlimited.serialize_into(out, value));
 }
@@ -162,10 +165,10 @@ mod tests {
     fn rows_are_the_crates_tuples() {
         for number in [0, 1, -1, 599, i64::MIN, i64::MAX] {
             for name in ["", "Abha", "a name of some more bytes than a key has"] {
-                let mut row = Vec::new();
-                Tuples.text(0, name.as_bytes(), &mut row);
-                Tuples.number(1, number, &mut row);
-                assert_eq!(row, options().serialize(&(name, number)).unwrap());
+                let mut row = RowBuffer::default();
+                Tuples.text(0, name.as_bytes(), &mut row).unwrap();
+                row.push(Tuples.number(1, number).as_slice());
+                assert_eq!(row.as_slice(), options().serialize(&(name, number)).unwrap());
             }
         }
     }

@@ -8,13 +8,15 @@
 //! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
 
 use crate::frames::{
-    Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed, RowDecoder, RowEncoder,
-    RowLayout, RowReader, RowWriter, take_integer, take_text, written,
+    Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder,
+    RowLayout, RowReader, take_integer, take_text, written,
 };
-use brc_core::Schema;
+use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short};
+use brc_core::{HoldFault, Schema};
 use minicbor::data::Type;
 use minicbor::decode::Error as DecodeError;
 use minicbor::{Decoder, Encoder};
+use std::convert::Infallible;
 
 pub(crate) struct Cbor;
 
@@ -87,7 +89,7 @@ impl Layout for Cbor {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(RowEncoder::new(Arrays, schema))
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Arrays { columns: schema.fields().len() })))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
@@ -112,26 +114,40 @@ fn read_header(decoder: &mut Decoder<'_>) -> Result<FileHeader, DecodeError> {
 }
 
 /// A row is an array.
-struct Arrays;
+struct Arrays {
+    columns: usize,
+}
+
+impl minicbor::encode::Write for RowBuffer {
+    type Error = Infallible;
+
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+        self.push(bytes);
+        Ok(())
+    }
+}
 
 impl RowWriter for Arrays {
-    fn begin_row(&self, columns: usize, out: &mut Vec<u8>) {
-        written(Encoder::new(out).array(columns as u64).map(drop));
+    fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
+        let mut before = Vec::new();
+        if column == 0 {
+            written(Encoder::new(&mut before).array(self.columns as u64).map(drop));
+        }
+        (before, Vec::new())
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut Vec<u8>) {
+    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
         let mut encoder = Encoder::new(out);
         match std::str::from_utf8(text) {
             Ok(text) => written(encoder.str(text).map(drop)),
             Err(_) => written(encoder.bytes(text).map(drop)),
         }
+        Ok(())
     }
 
-    fn number(&self, _: usize, number: i64, out: &mut Vec<u8>) {
-        written(Encoder::new(out).i64(number).map(drop));
+    fn number(&self, _: usize, number: i64) -> Short {
+        Short::of(|bytes| written(Encoder::new(bytes).i64(number).map(drop)))
     }
-
-    fn end_row(&mut self, _: usize, _: &mut Vec<u8>) {}
 }
 
 impl RowLayout for Arrays {

@@ -12,18 +12,6 @@ use std::any::Any;
 /// caches, large enough for every compression to find what repeats.
 pub(crate) const CUT_BYTES: usize = 512 << 10;
 
-/// Notes a cut behind the row that was just written, if the last one is far enough away. The places of cuts depend on the
-/// rows alone. Returns whether there is one now: always behind a row of [`CUT_BYTES`] or more.
-#[inline]
-pub(crate) fn note_cut(cuts: &mut Vec<Cut>, at: usize, rows: u64) -> bool {
-    let last = cuts.last().map_or(0, |cut| cut.at);
-    let far = at - last >= CUT_BYTES;
-    if far {
-        cuts.push(Cut { at, rows });
-    }
-    far
-}
-
 /// A writer whose file is compressed.
 pub(crate) struct CompressedWriter {
     inner: Box<dyn BatchWriter>,

@@ -31,6 +31,7 @@ mod protobuf;
 mod refused;
 mod registry;
 pub mod rejects;
+mod rows;
 mod text;
 mod write_back;
 

@@ -7,10 +7,11 @@
 //! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
 
 use crate::frames::{
-    Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed, RowDecoder, RowEncoder,
-    RowLayout, RowReader, RowWriter, take_integer, take_text, written,
+    Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder,
+    RowLayout, RowReader, take_integer, take_text, written,
 };
-use brc_core::Schema;
+use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short};
+use brc_core::{HoldFault, Schema};
 use rmp::Marker;
 use rmp::decode::{self, Bytes, NumValueReadError, ValueReadError};
 use rmp::encode;
@@ -80,7 +81,7 @@ impl Layout for MsgPack {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(RowEncoder::new(Arrays, schema))
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Arrays { columns: schema.fields().len() })))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
@@ -114,26 +115,31 @@ fn key(bytes: &mut &[u8], name: &str) -> Result<(), String> {
 }
 
 /// A row is an array.
-struct Arrays;
+struct Arrays {
+    columns: usize,
+}
 
 impl RowWriter for Arrays {
-    fn begin_row(&self, columns: usize, out: &mut Vec<u8>) {
-        written(encode::write_array_len(out, columns as u32));
+    fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
+        let mut before = Vec::new();
+        if column == 0 {
+            written(encode::write_array_len(&mut before, self.columns as u32));
+        }
+        (before, Vec::new())
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut Vec<u8>) {
+    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
         // One that is longer than MessagePack allows does not fit a frame either.
         match std::str::from_utf8(text) {
             Ok(text) => written(encode::write_str(out, text)),
             Err(_) => written(encode::write_bin(out, text)),
         }
+        Ok(())
     }
 
-    fn number(&self, _: usize, number: i64, out: &mut Vec<u8>) {
-        written(encode::write_sint(out, number));
+    fn number(&self, _: usize, number: i64) -> Short {
+        Short::of(|bytes| written(encode::write_sint(bytes, number)))
     }
-
-    fn end_row(&mut self, _: usize, _: &mut Vec<u8>) {}
 }
 
 impl RowLayout for Arrays {

@@ -23,8 +23,14 @@ impl Refused {
         let mut codes = Vec::new();
         batch::codes_of(column, &mut codes);
         let row = codes.iter().position(|&other| other == code).unwrap_or_default();
-        let value = column.dictionary().map(|dictionary| RowFault::quote(dictionary.get(code)));
-        Self { row, value: value.map(|value| (index, value)), fault }
+        let text = column.dictionary().map_or(&[][..], |dictionary| dictionary.get(code));
+        Self::value(row, index, text, fault)
+    }
+
+    /// A row of which the string of a column cannot be held; `index` is the position of the column.
+    #[cold]
+    pub(crate) fn value(row: usize, index: usize, text: &[u8], fault: HoldFault) -> Self {
+        Self { row, value: Some((index, RowFault::quote(text))), fault }
     }
 
     /// A row of which no single value is at fault.

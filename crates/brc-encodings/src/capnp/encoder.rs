@@ -3,7 +3,8 @@
 use super::messages::Form;
 use super::numbers::Numbers;
 use super::{packing::WORD, write};
-use crate::frames::{FrameEncoder, codes_of};
+use crate::frames::FrameEncoder;
+use crate::rows::{RowBuffer, codes_of};
 use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::private::layout::PrimitiveElement;
@@ -64,7 +65,7 @@ impl ColumnsEncoder {
 }
 
 impl FrameEncoder for ColumnsEncoder {
-    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()> {
+    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>, _: u64, _: &mut RowBuffer) -> Result<()> {
         for (pending, column) in self.columns.iter_mut().zip(batch.columns) {
             pending.push(column, rows.clone());
         }
@@ -72,11 +73,11 @@ impl FrameEncoder for ColumnsEncoder {
         Ok(())
     }
 
-    fn bytes(&self) -> usize {
+    fn pending(&self) -> usize {
         self.words() * WORD
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
+    fn finish(&mut self, out: &mut RowBuffer) {
         let words = self.words();
         // All of it fits the first segment.
         let mut message = Builder::new(HeapAllocator::new().first_segment_words(words as u32));

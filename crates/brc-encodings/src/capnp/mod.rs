@@ -21,6 +21,7 @@ use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::serialize;
 use brc_core::{DataType, Field, Schema};
 use messages::{Form, Messages, NoMessage, malformed};
+use std::io::Write;
 
 /// The encoding of messages as they are in memory.
 pub(crate) static CAPNP: Capnp = Capnp(Form::Plain);
@@ -154,7 +155,7 @@ impl Layout for Capnp {
 }
 
 /// Appends a message.
-fn write(message: &Builder<HeapAllocator>, form: Form, out: &mut Vec<u8>) {
+fn write(message: &Builder<HeapAllocator>, form: Form, out: &mut impl Write) {
     let outcome = match form {
         Form::Plain => serialize::write_message(out, message),
         Form::Packed => ::capnp::serialize_packed::write_message(out, message),

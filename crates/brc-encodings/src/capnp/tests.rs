@@ -2,6 +2,7 @@ use super::packing::WORD;
 use super::*;
 use crate::delivery::Delivery;
 use crate::frames::{DecodeError, Framed};
+use crate::rows::RowBuffer;
 use crate::table_capnp::{column, rows};
 use crate::{CreateOptions, Encoding, Input, OpenOptions};
 use ::capnp::message::ReaderOptions;
@@ -379,9 +380,10 @@ fn lists_are_as_narrow_as_their_numbers() {
     ] {
         let mut encoder = CAPNP.encoder(&schema);
         Lent::new(&schema, &vec![vec![Value::Number(number)]; 64]).send(0..64, &mut Encode(encoder.as_mut()));
-        let expected = encoder.bytes();
-        let mut out = Vec::new();
+        let expected = encoder.pending();
+        let mut out = RowBuffer::default();
         encoder.finish(&mut out);
+        let out = out.take();
         // The table, six words of structure and three of the column stand before the list.
         assert_eq!(out.len(), (1 + 6 + 3) * WORD + 64 * width, "{number}");
         assert_eq!(out.len(), WORD + expected);
@@ -403,7 +405,7 @@ struct Encode<'a>(&'a mut dyn FrameEncoder);
 
 impl Sink for Encode<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> brc_core::Result<()> {
-        self.0.push(batch, 0..batch.rows)
+        self.0.push(batch, 0..batch.rows, 0, &mut RowBuffer::default())
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> brc_core::Result<()> {
@@ -417,9 +419,10 @@ fn a_message_is_one_segment_of_the_length_that_was_reckoned() {
     let mut encoder = CAPNP.encoder(&schema);
     for rows in 0..rows_of_all_kinds().len() {
         Lent::new(&schema, &rows_of_all_kinds()[..rows]).send(0..rows, &mut Encode(encoder.as_mut()));
-        let expected = encoder.bytes();
-        let mut out = Vec::new();
+        let expected = encoder.pending();
+        let mut out = RowBuffer::default();
         encoder.finish(&mut out);
+        let out = out.take();
         assert_eq!((&out[..4], out.len()), (&[0; 4][..], WORD + expected));
         encoder = CAPNP.encoder(&schema);
     }

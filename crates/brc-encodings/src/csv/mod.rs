@@ -11,7 +11,7 @@ mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{Layout, Rows, TextTable};
+use crate::text::{Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
 
@@ -54,7 +54,8 @@ impl Encoding for Csv {
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         check_separator(options.separator)?;
         self.can_hold(schema).map_err(Error::Usage)?;
-        Ok(Box::new(writer::TextWriter::new(self.name(), schema, options.separator)))
+        let rows = writer::Lines::new(schema, options.separator);
+        Ok(Box::new(TextWriter::new(self.name(), schema, rows)))
     }
 }
 

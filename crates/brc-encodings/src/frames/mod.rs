@@ -17,7 +17,6 @@ mod encoder;
 mod encoding;
 mod file;
 mod forms;
-mod numbers;
 mod scanner;
 mod stream;
 mod table;
@@ -26,14 +25,14 @@ mod tests;
 mod writer;
 
 use crate::delivery::Delivery;
+use crate::rows::RowBuffer;
 use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
 
 pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, take_text};
-pub(crate) use encoder::{RowEncoder, RowWriter, codes_of};
+pub(crate) use encoder::FramedRows;
 pub(crate) use encoding::Framed;
 pub(crate) use forms::{Form, take_integer};
-use numbers::Numbers;
 
 /// The version of the files that are written.
 pub(crate) const VERSION: u32 = 1;
@@ -177,18 +176,19 @@ pub(crate) trait Layout: Sync {
 
 /// Encodes rows of one frame after the other.
 pub(crate) trait FrameEncoder: Send {
-    /// Adds some rows of a batch to the frame.
+    /// Adds some rows of a batch to the frame, which is the last thing in the buffer. Before the batch, `rows_before` rows
+    /// of the part stand.
     ///
     /// # Errors
-    /// If the batch is not of the table's columns.
-    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()>;
+    /// If the batch is not of the table's columns, or the encoding cannot hold a row.
+    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>, rows_before: u64, out: &mut RowBuffer) -> Result<()>;
 
-    /// About how many bytes the frame has so far.
-    fn bytes(&self) -> usize;
+    /// About how many bytes of the frame are not in the buffer yet.
+    fn pending(&self) -> usize;
 
-    /// Ends the frame and appends its bytes. Called only if there are at most [`LARGEST_FRAME`] of them by
-    /// [`FrameEncoder::bytes`].
-    fn finish(&mut self, out: &mut Vec<u8>);
+    /// Ends the frame and appends what is still missing of it. Called only if the frame has at most [`LARGEST_FRAME`]
+    /// bytes by [`FrameEncoder::pending`].
+    fn finish(&mut self, out: &mut RowBuffer);
 }
 
 /// Decodes the rows of frames for one worker. Codes keep their meaning from frame to frame.

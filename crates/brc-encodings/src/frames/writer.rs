@@ -4,6 +4,7 @@ use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, Layout, VERSIO
 use crate::compressed::CUT_BYTES;
 use crate::input::PREFIX_BYTES;
 use crate::refused::Refused;
+use crate::rows::RowBuffer;
 use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
 
 /// The most rows of a frame: a column of them stays in the nearer caches.
@@ -45,7 +46,8 @@ impl BatchWriter for FramesWriter {
             rows: 0,
             rows_of_frame: 0,
             frames: 0,
-            bytes: Vec::new(),
+            start_of_frame: 0,
+            bytes: RowBuffer::default(),
             cuts: Vec::new(),
         })
     }
@@ -73,31 +75,42 @@ struct FramesEncoder {
     rows: u64,
     rows_of_frame: u32,
     frames: u64,
-    bytes: Vec<u8>,
+    /// Where in the bytes the last frame starts.
+    start_of_frame: usize,
+    bytes: RowBuffer,
     cuts: Vec<Cut>,
 }
 
 impl FramesEncoder {
+    /// Leaves room for the header of a frame.
+    fn begin_frame(&mut self) {
+        self.start_of_frame = self.bytes.len();
+        self.bytes.push_zeros(self.layout.frame_header_bytes());
+    }
+
+    /// About how many bytes the frame has with its header.
+    fn bytes_of_frame(&self) -> usize {
+        self.bytes.len() - self.start_of_frame + self.encoder.pending()
+    }
+
     fn end_frame(&mut self) -> Result<()> {
         if self.rows_of_frame == 0 {
             return Ok(());
         }
-        let start = self.bytes.len();
-        let length = self.layout.frame_header_bytes();
-        if length + self.encoder.bytes() > LARGEST_FRAME {
+        if self.bytes_of_frame() > LARGEST_FRAME {
             return Err(self.too_long());
         }
-        self.bytes.resize(start + length, 0);
         self.encoder.finish(&mut self.bytes);
-        let rows = &self.bytes[start + length..];
         // A compressed chunk may have no more bytes than that either, and it has the header too.
-        if length + rows.len() > LARGEST_FRAME {
+        if self.bytes_of_frame() > LARGEST_FRAME {
             return Err(self.too_long());
         }
+        let frame = &mut self.bytes.as_mut_slice()[self.start_of_frame..];
+        let (head, rows) = frame.split_at_mut(self.layout.frame_header_bytes());
         let header = FrameHeader { length: rows.len() as u32, rows: self.rows_of_frame, checksum: checksum(rows) };
-        let mut head = Vec::with_capacity(length);
-        self.layout.frame_header(&header, &mut head);
-        self.bytes[start..start + length].copy_from_slice(&head);
+        let mut written = Vec::with_capacity(head.len());
+        self.layout.frame_header(&header, &mut written);
+        head.copy_from_slice(&written);
         self.rows_of_frame = 0;
         self.frames += 1;
         self.cuts.push(Cut { at: self.bytes.len(), rows: self.rows });
@@ -115,14 +128,17 @@ impl FramesEncoder {
 
 impl Sink for FramesEncoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let mut done = 0;
+        let (mut done, rows_before) = (0, self.rows);
         while done < batch.rows {
+            if self.rows_of_frame == 0 {
+                self.begin_frame();
+            }
             let step = (STEP - self.rows as usize % STEP).min(batch.rows - done);
-            self.encoder.push(batch, done..done + step)?;
+            self.encoder.push(batch, done..done + step, rows_before, &mut self.bytes)?;
             done += step;
             self.rows += step as u64;
             self.rows_of_frame += step as u32;
-            let full = self.encoder.bytes() >= CUT_BYTES || self.rows_of_frame >= MOST_ROWS;
+            let full = self.bytes_of_frame() >= CUT_BYTES || self.rows_of_frame >= MOST_ROWS;
             if full && self.rows.is_multiple_of(STEP as u64) {
                 self.end_frame()?;
             }
@@ -142,10 +158,10 @@ impl PartEncoder for FramesEncoder {
         let mut cuts = std::mem::take(&mut self.cuts);
         // The last one is the end of the part.
         cuts.pop();
-        Ok(Part { rows, bytes: std::mem::take(&mut self.bytes), cuts, meta: Box::new(frames) })
+        Ok(Part { rows, bytes: self.bytes.take(), cuts, meta: Box::new(frames) })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {
-        Part::recycle(bytes, &mut self.bytes);
+        self.bytes.recycle(bytes);
     }
 }

@@ -13,7 +13,7 @@ mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{Layout, Rows, TextTable};
+use crate::text::{Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 
 pub(crate) struct Json;
@@ -51,7 +51,7 @@ impl Encoding for Json {
 
     fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         self.can_hold(schema).map_err(Error::Usage)?;
-        Ok(Box::new(writer::JsonWriter::new(self.name(), schema)))
+        Ok(Box::new(TextWriter::new(self.name(), schema, writer::Objects::new(schema))))
     }
 }
 

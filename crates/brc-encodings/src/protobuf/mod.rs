@@ -10,8 +10,9 @@ mod messages;
 mod rows;
 
 use crate::frames::{
-    FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed, RowDecoder, RowEncoder, written,
+    FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder, written,
 };
+use crate::rows::RowEncoder;
 use brc_core::Schema;
 use messages::{Frame, Header};
 use prost::Message;
@@ -75,7 +76,7 @@ impl Layout for Protobuf {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(RowEncoder::new(Messages, schema))
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Messages)))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {

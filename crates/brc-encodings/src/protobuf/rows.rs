@@ -1,6 +1,8 @@
 //! The message of a row.
 
-use crate::frames::{Fault, RowLayout, RowReader, RowWriter, take_text};
+use crate::frames::{Fault, RowLayout, RowReader, take_text};
+use crate::rows::{RowBuffer, RowWriter, Short};
+use brc_core::HoldFault;
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint, sint64};
 
 /// A row is a message with its length before it.
@@ -15,46 +17,46 @@ fn field(column: usize) -> u32 {
 const LONGEST_VARINT: usize = 10;
 
 impl RowWriter for Messages {
-    fn begin_row(&self, _: usize, out: &mut Vec<u8>) {
-        // The length of the row will stand here.
-        out.push(0);
+    fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
+        // The length of the row will stand before the first column.
+        (vec![0; usize::from(column == 0)], Vec::new())
     }
 
-    fn text(&self, column: usize, text: &[u8], out: &mut Vec<u8>) {
+    fn text(&self, column: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
         if !text.is_empty() {
-            encode_key(field(column), WireType::LengthDelimited, out);
-            encode_varint(text.len() as u64, out);
-            out.extend_from_slice(text);
+            let key = Short::of(|out| {
+                encode_key(field(column), WireType::LengthDelimited, out);
+                encode_varint(text.len() as u64, out);
+            });
+            out.push(key.as_slice());
+            out.push(text);
         }
+        Ok(())
     }
 
-    fn number(&self, column: usize, number: i64, out: &mut Vec<u8>) {
-        if number != 0 {
-            sint64::encode(field(column), &number, out);
-        }
+    fn number(&self, column: usize, number: i64) -> Short {
+        if number == 0 { Short::new(&[]) } else { Short::of(|out| sint64::encode(field(column), &number, out)) }
     }
 
     #[inline]
-    fn end_row(&mut self, start: usize, out: &mut Vec<u8>) {
-        let length = out.len() - start - 1;
-        if length < 0x80 {
-            out[start] = length as u8;
+    fn end_row(&self, row: &mut [u8], length: usize) -> usize {
+        let bytes = length - 1;
+        if bytes < 0x80 {
+            row[0] = bytes as u8;
+            length
         } else {
-            make_room_for_length(start, length, out);
+            long_row(row, bytes)
         }
     }
 }
 
-/// Writes a length of more than the one byte that is left for it.
-fn make_room_for_length(start: usize, length: usize, out: &mut Vec<u8>) {
-    let mut bytes = [0; LONGEST_VARINT];
-    let mut rest = bytes.as_mut_slice();
-    encode_varint(length as u64, &mut rest);
-    let count = LONGEST_VARINT - rest.len();
-    let end = out.len();
-    out.resize(end + count - 1, 0);
-    out.copy_within(start + 1..end, start + count);
-    out[start..start + count].copy_from_slice(&bytes[..count]);
+/// Puts the length before a row of which more than one byte tells it.
+fn long_row(row: &mut [u8], bytes: usize) -> usize {
+    let length = Short::of(|out| encode_varint(bytes as u64, out));
+    let length = length.as_slice();
+    row.copy_within(1..=bytes, length.len());
+    row[..length.len()].copy_from_slice(length);
+    length.len() + bytes
 }
 
 impl RowLayout for Messages {

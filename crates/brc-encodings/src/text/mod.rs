@@ -8,32 +8,22 @@ mod file_pieces;
 mod gathered;
 mod pieces;
 mod scanner;
-mod short_numbers;
 mod stream;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
+mod writer;
 
-use crate::compressed::CUT_BYTES;
 use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 
 pub(crate) use gathered::Gathered;
 pub(crate) use pieces::Piece;
 pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
-pub(crate) use short_numbers::ShortNumbers;
 pub(crate) use table::TextTable;
+pub(crate) use writer::TextWriter;
 
 /// The longest line that may be a row, in bytes. What is longer is not a table, and must not fill the memory.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
-
-/// Whether a line that was just written, and lies at the end of `text` from `start` on, is too long to be read again;
-/// `is_cut` says whether there is a cut behind it.
-#[inline]
-pub(crate) fn is_too_long(text: &[u8], start: usize, is_cut: bool) -> bool {
-    const { assert!(CUT_BYTES <= LONGEST_LINE, "there is a cut behind every line that is too long") };
-    // The line feed is not part of the line.
-    is_cut && text.len() - start - 1 > LONGEST_LINE
-}
 
 /// How a line holds a row.
 pub(crate) trait Layout: Send + Sync {

@@ -1,0 +1,158 @@
+//! Bytes that grow at the end, with memory that serves again.
+
+use std::io;
+
+/// The first bytes of a vector, of which the rest is room: bytes that do not count, and need not be cleared before others
+/// are written over them.
+#[derive(Default)]
+pub(crate) struct RowBuffer {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl RowBuffer {
+    /// How much room is made at once.
+    const GROWTH: usize = 64 << 10;
+
+    /// How many bytes there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// All bytes.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// All bytes, to be changed.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.length]
+    }
+
+    /// All bytes, and the room behind them.
+    #[inline]
+    pub(super) fn with_room(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The room behind the bytes, which is at least so large.
+    #[inline]
+    pub(super) fn room(&mut self, least: usize) -> &mut [u8] {
+        if self.bytes.len() - self.length < least {
+            self.bytes.resize(self.length + least.max(Self::GROWTH), 0);
+        }
+        &mut self.bytes[self.length..]
+    }
+
+    /// Makes the first bytes of the room, in which something was written, count.
+    ///
+    /// # Panics
+    /// If there is not so much room.
+    #[inline]
+    pub(super) fn advance(&mut self, count: usize) {
+        assert!(count <= self.bytes.len() - self.length, "there is room for what was written");
+        self.length += count;
+    }
+
+    /// Appends bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.room(bytes.len())[..bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    /// Forgets all bytes but the first ones.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
+    /// Appends so many zeros.
+    pub(crate) fn push_zeros(&mut self, count: usize) {
+        self.room(count)[..count].fill(0);
+        self.length += count;
+    }
+
+    /// All bytes; none are left.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.truncate(std::mem::take(&mut self.length));
+        bytes
+    }
+
+    /// Makes the memory of bytes that were taken the buffer's own, unless something is in it or it has more.
+    pub(crate) fn recycle(&mut self, taken: Vec<u8>) {
+        if self.length == 0 && taken.len() > self.bytes.len() {
+            self.bytes = taken;
+        }
+    }
+}
+
+impl io::Write for RowBuffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Push(Vec<u8>),
+        Zeros(usize),
+        Room(u8, usize),
+        Take,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            8 => prop::collection::vec(any::<u8>(), 0..200).prop_map(Step::Push),
+            2 => prop::collection::vec(any::<u8>(), 0..200_000).prop_map(Step::Push),
+            1 => (0usize..100).prop_map(Step::Zeros),
+            4 => (1u8..255, 0usize..100).prop_map(|(byte, count)| Step::Room(byte, count)),
+            1 => Just(Step::Take),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn it_is_a_vector(steps in prop::collection::vec(step(), 0..40)) {
+            let (mut buffer, mut expected) = (RowBuffer::default(), Vec::new());
+            for step in steps {
+                match step {
+                    Step::Push(bytes) => {
+                        buffer.push(&bytes);
+                        expected.extend_from_slice(&bytes);
+                    }
+                    Step::Zeros(count) => {
+                        buffer.push_zeros(count);
+                        expected.resize(expected.len() + count, 0);
+                    }
+                    Step::Room(byte, count) => {
+                        // Half of it will not count.
+                        buffer.room(2 * count)[..2 * count].fill(byte);
+                        buffer.advance(count);
+                        expected.resize(expected.len() + count, byte);
+                    }
+                    Step::Take => {
+                        let taken = buffer.take();
+                        prop_assert_eq!(&taken, &expected);
+                        expected.clear();
+                        buffer.recycle(taken);
+                    }
+                }
+                prop_assert_eq!(buffer.len(), expected.len());
+                prop_assert_eq!(buffer.as_slice(), &*expected);
+                prop_assert_eq!(buffer.with_room().get(..buffer.len()), Some(&*expected));
+            }
+        }
+    }
+}

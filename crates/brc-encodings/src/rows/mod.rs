@@ -1,0 +1,350 @@
+//! Puts rows together, for all encodings in which the values of a row follow one another.
+//!
+//! A table has far fewer distinct strings than rows, and most of its numbers are near zero. So each string and each such
+//! number is encoded once, with all that stands around it in a row, and rows are put together by copying what came of it.
+//! A copy has a fixed length wherever that suffices: it takes an instruction or two where one of exactly the right length
+//! takes a call, and what is too much of it is overwritten by the next value.
+
+mod buffer;
+mod numbers;
+mod texts;
+
+use crate::refused::Refused;
+use brc_core::{Batch, Column, DataType, Error, HoldFault, Result, Schema, Values, batch};
+use numbers::Numbers;
+use std::ops::Range;
+use texts::Texts;
+
+pub(crate) use buffer::RowBuffer;
+
+/// How an encoding writes the values of a row.
+pub(crate) trait RowWriter: Send {
+    /// What stands before each value of a column, and what behind it.
+    fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>);
+
+    /// Appends a string of a column.
+    ///
+    /// # Errors
+    /// Why the encoding cannot hold it. What was appended until then is forgotten.
+    fn text(&self, column: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault>;
+
+    /// A decimal of a column, in units of its scale.
+    fn number(&self, column: usize, number: i64) -> Short;
+
+    /// Ends a row that has so many bytes and [`END_ROOM`] behind them. Returns how many it has then.
+    #[inline]
+    fn end_row(&self, _row: &mut [u8], length: usize) -> usize {
+        length
+    }
+}
+
+/// How many bytes a row may grow at its end.
+pub(crate) const END_ROOM: usize = 16;
+
+/// A few bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Short {
+    bytes: [u8; Short::MOST],
+    length: usize,
+}
+
+impl Short {
+    /// The most bytes of a number in any encoding.
+    const MOST: usize = 32;
+
+    /// These bytes.
+    ///
+    /// # Panics
+    /// If there are more than 32.
+    #[inline]
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let mut padded = [0; Self::MOST];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        Self { bytes: padded, length: bytes.len() }
+    }
+
+    /// What is written to the start of memory, which has 32 bytes.
+    #[inline]
+    pub(crate) fn of(write: impl FnOnce(&mut &mut [u8])) -> Self {
+        let mut bytes = [0; Self::MOST];
+        let mut rest = &mut bytes[..];
+        write(&mut rest);
+        let length = Self::MOST - rest.len();
+        Self { bytes, length }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    #[inline]
+    fn write(&self, room: &mut [u8]) -> Option<usize> {
+        copy_start::<{ Self::MOST }>(&self.bytes, room)?;
+        Some(self.length)
+    }
+}
+
+/// Copies the first bytes of something to the start of `room`; `None` if one of them has fewer.
+#[inline]
+fn copy_start<const N: usize>(bytes: &[u8], room: &mut [u8]) -> Option<()> {
+    *room.first_chunk_mut::<N>()? = *bytes.first_chunk::<N>()?;
+    Some(())
+}
+
+/// Writes rows for one worker.
+pub(crate) struct RowEncoder<W> {
+    /// The encoding's name.
+    name: &'static str,
+    schema: Schema,
+    writer: W,
+    columns: Vec<Known>,
+}
+
+/// What is known of how the values of a column look.
+enum Known {
+    Texts {
+        before: Vec<u8>,
+        after: Vec<u8>,
+        texts: Texts,
+        /// The codes of a batch that came in runs.
+        unrolled: Vec<u32>,
+    },
+    Numbers(Numbers),
+}
+
+/// The values of some rows of a column.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Texts(&'a [u32], &'a Texts),
+    I16(&'a [i16], &'a Numbers),
+    I32(&'a [i32], &'a Numbers),
+    I64(&'a [i64], &'a Numbers),
+}
+
+impl<W: RowWriter> RowEncoder<W> {
+    /// An encoder of the tables of a schema. `name` is that of the encoding, for messages.
+    pub(crate) fn new(name: &'static str, schema: &Schema, writer: W) -> Self {
+        let known = |(index, data_type)| {
+            let (before, after) = writer.around(index);
+            match data_type {
+                DataType::Decimal { .. } => {
+                    Known::Numbers(Numbers::new(&before, &after, |number| writer.number(index, number)))
+                }
+                _ => Known::Texts { before, after, texts: Texts::default(), unrolled: Vec::new() },
+            }
+        };
+        let columns = schema.fields().iter().map(|field| field.data_type).enumerate().map(known).collect();
+        Self { name, schema: schema.clone(), writer, columns }
+    }
+
+    /// Appends some rows of a batch, before which `rows_before` rows of the part stand. Behind each row, `row_done` is told
+    /// where it lies.
+    ///
+    /// # Errors
+    /// [`Error::Unholdable`] if the encoding cannot hold a string of a row, or `row_done` says that it cannot hold the row.
+    pub(crate) fn push(
+        &mut self,
+        batch: &Batch<'_>,
+        rows: Range<usize>,
+        rows_before: u64,
+        out: &mut RowBuffer,
+        mut row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
+    ) -> Result<()> {
+        let Self { name, schema, writer, columns } = self;
+        let mut sources = Vec::with_capacity(columns.len());
+        for (index, (known, column)) in columns.iter_mut().zip(batch.columns).enumerate() {
+            known.learn(column, |text, out| writer.text(index, text, out));
+            sources.push(known.source(column, rows.clone())?);
+        }
+        let mut written = 0;
+        while written < rows.len() {
+            let outcome = write_rows(writer, &sources, written..rows.len(), out, &mut row_done).and_then(|row| {
+                written = row;
+                // The one that was not written has a value that is long, or wants more room.
+                if row < rows.len() { write_row(writer, &sources, row, out, &mut row_done) } else { Ok(()) }
+            });
+            outcome.map_err(|stopped| {
+                let row = rows.start + stopped.row;
+                let refused = match stopped.reason {
+                    Reason::Row(fault) => Refused::row(row, fault),
+                    Reason::Text(index, code) => refused(writer, row, index, &batch.columns[index], code),
+                };
+                refused.behind(rows_before, name, schema)
+            })?;
+            written += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Why no more rows are written.
+struct Stopped {
+    row: usize,
+    reason: Reason,
+}
+
+enum Reason {
+    /// The encoding cannot hold the row.
+    Row(HoldFault),
+    /// The encoding cannot hold the string of a column and code.
+    Text(usize, u32),
+}
+
+/// Writes rows until there is one with a value that is long, or for which there may be too little room. Returns which.
+#[inline]
+fn write_rows(
+    writer: &impl RowWriter,
+    sources: &[Source<'_>],
+    rows: Range<usize>,
+    out: &mut RowBuffer,
+    row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
+) -> Result<usize, Stopped> {
+    // Most tables that are read fast are of these columns: for them, nothing is decided row by row.
+    macro_rules! pair {
+        ($texts:expr, $numbers:expr) => {{
+            let ((codes, texts), (values, numbers)) = ($texts, $numbers);
+            write_short_rows(writer, rows, out, row_done, |row, room| {
+                let at = texts.write_short(codes[row], room)?;
+                let encode = |number| writer.number(1, number);
+                Some(at + numbers.write_short(values[row].into(), &mut room[at..], encode)?)
+            })
+        }};
+    }
+    match *sources {
+        [Source::Texts(codes, texts), Source::I16(values, numbers)] => pair!((codes, texts), (values, numbers)),
+        [Source::Texts(codes, texts), Source::I32(values, numbers)] => pair!((codes, texts), (values, numbers)),
+        _ => write_short_rows(writer, rows, out, row_done, |row, room| {
+            let mut at = 0;
+            for (index, source) in sources.iter().enumerate() {
+                at += source.write_short(row, &mut room[at..], |number| writer.number(index, number))?;
+            }
+            Some(at)
+        }),
+    }
+}
+
+/// The same with a function that writes the values of a row of short ones, and returns their length.
+#[inline]
+fn write_short_rows(
+    writer: &impl RowWriter,
+    rows: Range<usize>,
+    out: &mut RowBuffer,
+    mut row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
+    write: impl Fn(usize, &mut [u8]) -> Option<usize>,
+) -> Result<usize, Stopped> {
+    let before = out.len();
+    let all = out.room(0);
+    let mut written = 0;
+    let mut outcome = Ok(rows.end);
+    for row in rows {
+        let room = &mut all[written..];
+        let Some(length) = write(row, room).filter(|length| room.len() - length >= END_ROOM) else {
+            outcome = Ok(row);
+            break;
+        };
+        let start = written;
+        written += writer.end_row(room, length);
+        if let Err(fault) = row_done(before + start..before + written) {
+            outcome = Err(Stopped { row, reason: Reason::Row(fault) });
+            break;
+        }
+    }
+    out.advance(written);
+    outcome
+}
+
+impl Source<'_> {
+    /// Writes the value of a row at the start of `room`, and perhaps something behind it. Returns how many bytes it has;
+    /// `None` if it is long, the encoding cannot hold it, or there is too little room.
+    #[inline]
+    fn write_short(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
+        match self {
+            Self::Texts(codes, texts) => texts.write_short(codes[row], room),
+            Self::I16(values, numbers) => numbers.write_short(values[row].into(), room, encode),
+            Self::I32(values, numbers) => numbers.write_short(values[row].into(), room, encode),
+            Self::I64(values, numbers) => numbers.write_short(values[row], room, encode),
+        }
+    }
+}
+
+/// Writes a row of any values.
+#[cold]
+fn write_row(
+    writer: &impl RowWriter,
+    sources: &[Source<'_>],
+    row: usize,
+    out: &mut RowBuffer,
+    mut row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
+) -> Result<(), Stopped> {
+    let start = out.len();
+    for (index, source) in sources.iter().enumerate() {
+        let (number, numbers) = match source {
+            Source::I16(values, numbers) => (values[row].into(), numbers),
+            Source::I32(values, numbers) => (values[row].into(), numbers),
+            Source::I64(values, numbers) => (values[row], numbers),
+            Source::Texts(codes, texts) => {
+                let reason = Reason::Text(index, codes[row]);
+                out.push(texts.get(codes[row]).ok_or(Stopped { row, reason })?);
+                continue;
+            }
+        };
+        numbers.write(writer.number(index, number), out);
+    }
+    let length = out.len() - start;
+    out.push_zeros(END_ROOM);
+    let grown = writer.end_row(&mut out.as_mut_slice()[start..], length);
+    out.truncate(start + grown);
+    row_done(start..out.len()).map_err(|fault| Stopped { row, reason: Reason::Row(fault) })
+}
+
+/// What is wrong with a string.
+#[cold]
+fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_>, code: u32) -> Refused {
+    let text = column.dictionary().map_or(&[][..], |dictionary| dictionary.get(code));
+    let fault = writer.text(index, text, &mut RowBuffer::default()).err();
+    Refused::value(row, index, text, fault.unwrap_or(HoldFault::Empty))
+}
+
+impl Known {
+    /// Encodes the strings that were not there yet.
+    fn learn(&mut self, column: &Column<'_>, encode: impl Fn(&[u8], &mut RowBuffer) -> Result<(), HoldFault>) {
+        if let (Self::Texts { before, after, texts, .. }, Some(dictionary)) = (self, column.dictionary()) {
+            texts.learn(dictionary, |text, out| {
+                out.push(before);
+                encode(text, out)?;
+                out.push(after);
+                Ok(())
+            });
+        }
+    }
+
+    fn source<'a>(&'a mut self, column: &Column<'a>, rows: Range<usize>) -> Result<Source<'a>> {
+        match (self, column) {
+            (Self::Texts { texts, .. }, Column::Codes { codes, .. }) => Ok(Source::Texts(&codes[rows], texts)),
+            (Self::Texts { texts, unrolled, .. }, Column::Runs { .. }) => {
+                unrolled.clear();
+                codes_of(column, rows, unrolled);
+                Ok(Source::Texts(unrolled, texts))
+            }
+            (Self::Numbers(numbers), Column::Values(values)) => Ok(match values {
+                Values::I16(values) => Source::I16(&values[rows], numbers),
+                Values::I32(values) => Source::I32(&values[rows], numbers),
+                Values::I64(values) => Source::I64(&values[rows], numbers),
+            }),
+            _ => Err(Error::Usage("a batch is not of the table's columns".into())),
+        }
+    }
+}
+
+/// Appends the codes of some rows of a string column.
+pub(crate) fn codes_of(column: &Column<'_>, rows: Range<usize>, out: &mut Vec<u32>) {
+    match column {
+        Column::Codes { codes, .. } => out.extend_from_slice(&codes[rows]),
+        _ => {
+            // Conversions get rows in their original order, which seldom comes in runs.
+            let mut all = Vec::new();
+            batch::codes_of(column, &mut all);
+            out.extend_from_slice(&all[rows]);
+        }
+    }
+}

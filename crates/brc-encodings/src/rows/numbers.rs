@@ -1,0 +1,101 @@
+//! Numbers as they look in a row, those near zero so that they are written by copying.
+
+use super::buffer::RowBuffer;
+use super::{Short, copy_start};
+
+/// The numbers of one column, each with what stands around it.
+pub(super) struct Numbers {
+    before: Vec<u8>,
+    after: Vec<u8>,
+    /// For each number from -[`Numbers::REACH`] on: its bytes with those around it, and in the last place how many of them
+    /// count, or [`Numbers::LONG`].
+    near_zero: Vec<[u8; 8]>,
+}
+
+impl Numbers {
+    /// Far enough for a temperature in tenths.
+    const REACH: i64 = 2048;
+    /// Stands for more bytes than there are places.
+    const LONG: u8 = u8::MAX;
+
+    /// Numbers that are encoded by that function, with something before and behind them.
+    pub(super) fn new(before: &[u8], after: &[u8], encode: impl Fn(i64) -> Short) -> Self {
+        let one = |number| {
+            let bytes = [before, encode(number).as_slice(), after].concat();
+            let mut padded = [Self::LONG; 8];
+            if let Some(start) = padded[..7].get_mut(..bytes.len()) {
+                start.copy_from_slice(&bytes);
+                padded[7] = bytes.len() as u8;
+            }
+            padded
+        };
+        let near_zero = (-Self::REACH..Self::REACH).map(one).collect();
+        Self { before: before.into(), after: after.into(), near_zero }
+    }
+
+    /// Writes a number at the start of `room`, and perhaps something behind it. One that is not near zero is encoded by
+    /// that function, the one of [`Numbers::new`]. Returns how many bytes it has; `None` if there is too little room.
+    #[inline]
+    pub(super) fn write_short(&self, number: i64, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
+        let index = number.wrapping_add(Self::REACH) as u64;
+        match usize::try_from(index).ok().and_then(|index| self.near_zero.get(index)) {
+            Some(bytes) if bytes[7] != Self::LONG => {
+                copy_start::<8>(bytes, room)?;
+                Some(bytes[7].into())
+            }
+            _ if self.before.is_empty() && self.after.is_empty() => encode(number).write(room),
+            _ => self.write_around(encode(number), room),
+        }
+    }
+
+    fn write_around(&self, number: Short, room: &mut [u8]) -> Option<usize> {
+        let mut length = 0;
+        for piece in [&self.before, number.as_slice(), &self.after] {
+            room.get_mut(length..)?.get_mut(..piece.len())?.copy_from_slice(piece);
+            length += piece.len();
+        }
+        Some(length)
+    }
+
+    /// Appends a number.
+    pub(super) fn write(&self, number: Short, out: &mut RowBuffer) {
+        out.push(&self.before);
+        out.push(number.as_slice());
+        out.push(&self.after);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of all lengths.
+    fn of_any_length(number: i64) -> Short {
+        Short::new(&number.to_le_bytes()[..number.rem_euclid(9) as usize])
+    }
+
+    fn check(before: &[u8], after: &[u8], encode: fn(i64) -> Short) {
+        let numbers = Numbers::new(before, after, encode);
+        for number in (-3000..3000).chain([i64::MIN, i64::MIN + 2048, i64::MAX, i64::MAX - 2048]) {
+            let expected = [before, encode(number).as_slice(), after].concat();
+            let mut out = RowBuffer::default();
+            numbers.write(encode(number), &mut out);
+            assert_eq!(out.as_slice(), expected);
+            let mut room = [0; 100];
+            let length = numbers.write_short(number, &mut room, encode).unwrap();
+            assert_eq!(room[..length], expected);
+            for room in 0..expected.len() {
+                assert_eq!(numbers.write_short(number, &mut vec![0; room], encode), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_encoded() {
+        for around in [[&b""[..], b""], [b"", b"\n"], [b"{\"key\":", b"}"], [b"", b",\"another key\":"]] {
+            check(around[0], around[1], of_any_length);
+            check(around[0], around[1], |number| Short::new(&number.to_le_bytes()));
+            check(around[0], around[1], |number| Short::new(&number.to_le_bytes()[..2]));
+        }
+    }
+}

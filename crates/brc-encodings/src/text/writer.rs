@@ -1,0 +1,82 @@
+//! Writes lines, each of them a row.
+
+use super::LONGEST_LINE;
+use crate::compressed::CUT_BYTES;
+use crate::rows::{RowBuffer, RowEncoder, RowWriter};
+use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
+use std::ops::Range;
+
+/// The writer of a text.
+pub(crate) struct TextWriter<W> {
+    /// The encoding's name.
+    name: &'static str,
+    schema: Schema,
+    rows: W,
+}
+
+impl<W: RowWriter + Clone> TextWriter<W> {
+    pub(crate) fn new(name: &'static str, schema: &Schema, rows: W) -> Self {
+        Self { name, schema: schema.clone(), rows }
+    }
+}
+
+impl<W: RowWriter + Clone + 'static> BatchWriter for TextWriter<W> {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        let encoder = RowEncoder::new(self.name, &self.schema, self.rows.clone());
+        Box::new(TextEncoder { name: self.name, encoder, rows: 0, text: RowBuffer::default(), cuts: Vec::new() })
+    }
+}
+
+struct TextEncoder<W> {
+    name: &'static str,
+    encoder: RowEncoder<W>,
+    rows: u64,
+    text: RowBuffer,
+    cuts: Vec<Cut>,
+}
+
+impl<W: RowWriter> Sink for TextEncoder<W> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let Self { encoder, rows: rows_before, text, cuts, .. } = self;
+        let (mut rows, mut last) = (*rows_before, cuts.last().map_or(0, |cut| cut.at));
+        encoder.push(batch, 0..batch.rows, *rows_before, text, |line| {
+            rows += 1;
+            // The places of cuts depend on the rows alone.
+            if line.end - last < CUT_BYTES {
+                return Ok(());
+            }
+            last = line.end;
+            cuts.push(Cut { at: last, rows });
+            check(&line)
+        })?;
+        *rows_before = rows;
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage(format!("a summary cannot be written as {}: it has no rows", self.name)))
+    }
+}
+
+/// Whether a line can be read again. Behind one that is too long there is always a cut.
+#[cold]
+fn check(line: &Range<usize>) -> Result<(), HoldFault> {
+    const { assert!(CUT_BYTES <= LONGEST_LINE, "a line that is too long would have no cut behind it") };
+    // The line feed is not part of the line.
+    if line.len() - 1 > LONGEST_LINE { Err(HoldFault::LineTooLong(LONGEST_LINE)) } else { Ok(()) }
+}
+
+impl<W: RowWriter> PartEncoder for TextEncoder<W> {
+    fn finish(&mut self) -> Result<Part> {
+        Ok(Part {
+            rows: std::mem::take(&mut self.rows),
+            bytes: self.text.take(),
+            cuts: std::mem::take(&mut self.cuts),
+            meta: Box::new(()),
+        })
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        self.text.recycle(bytes);
+    }
+}
