@@ -281,7 +281,7 @@ fn a_kill_takes_the_temporary_file_along() {
 }
 
 /// Whether this process ignores a signal, and all that it starts with it.
-fn ignores(signal: u32) -> bool {
+fn ignores(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     u64::from_str_radix(mask, 16).unwrap() >> (signal - 1) & 1 == 1
