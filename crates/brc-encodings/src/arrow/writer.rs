@@ -4,7 +4,7 @@
 
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
-use super::messages::{self, CONTINUATION, padding};
+use super::messages::{self, padding};
 use crate::columnar::{self, SCALES, seal};
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema};
@@ -16,11 +16,22 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
 
 /// What the magic number at the start takes.
-pub(super) const MAGIC_BYTES: usize = 8;
+const MAGIC_BYTES: usize = 8;
 
 /// The key in the footer under which the checksums are: for each record batch that of its message and one for each
 /// column's buffer, then one for each dictionary.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
+
+/// The end of a stream, for who reads the file as one: a message of no bytes.
+pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+/// What a file begins with: the magic number, and the columns, for who reads it as a stream.
+pub(super) fn start(schema: &Schema) -> Vec<u8> {
+    let mut start = MAGIC.to_vec();
+    start.resize(MAGIC_BYTES, 0);
+    start.extend_from_slice(&messages::schema(schema, MAGIC_BYTES));
+    start
+}
 
 pub(super) struct Writer {
     schema: Arc<Schema>,
@@ -95,9 +106,7 @@ impl BatchWriter for Writer {
     }
 
     fn start(&mut self) -> Vec<u8> {
-        let mut start = MAGIC.to_vec();
-        start.resize(MAGIC_BYTES, 0);
-        start.extend_from_slice(&messages::schema(&self.schema, MAGIC_BYTES));
+        let start = start(&self.schema);
         self.end = start.len();
         start
     }
@@ -135,9 +144,7 @@ impl BatchWriter for Writer {
             dictionaries.push(block);
             self.checksums.push(crc_fast::crc32_iscsi(&out[start..]));
         }
-        // The end of a stream, for who reads the file as one.
-        out.extend_from_slice(&CONTINUATION);
-        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&END);
         let mut about = vec![("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
         if self.long_decimals.contains(&true) {
             about.push((SCALES, columnar::scales(&self.schema)));
