@@ -1,5 +1,6 @@
 //! Where the buffers of a record batch are: its metadata, checked against the file.
 
+use super::bounds::Bounds;
 use super::codec::Codec;
 use super::messages::CONTINUATION;
 use super::types::{FileColumn, Stored};
@@ -17,6 +18,8 @@ pub(super) struct BatchLayout {
     pub(super) place: Place,
     /// The checksum of each column's buffer, where `brc` wrote the file.
     pub(super) checksums: Vec<u32>,
+    /// The bounds of each column's numbers, where `brc` told them.
+    pub(super) bounds: Bounds,
 }
 
 /// A block as the footer has it, known to lie inside the file.
@@ -45,8 +48,8 @@ impl Place {
         self.start + self.metadata as u64
     }
 
-    pub(super) fn end(&self) -> u64 {
-        self.body_start() + self.body
+    pub(super) fn whole(&self) -> Range<u64> {
+        self.start..self.body_start() + self.body
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -109,7 +112,7 @@ impl BatchLayout {
         if nodes.next().is_some() || buffers.next().is_some() {
             return Err(missing());
         }
-        Ok(Self { rows, columns: all, codec, place: *place, checksums: Vec::new() })
+        Ok(Self { rows, columns: all, codec, place: *place, checksums: Vec::new(), bounds: Vec::new() })
     }
 }
 

@@ -3,6 +3,7 @@
 //! The library provides the flatbuffers of the metadata. Buffers are read and written here: each is read by itself, so
 //! that columns nobody asked for are not, checked, and lent as it lies where its type is one that batches have.
 
+mod bounds;
 mod buffers;
 mod codec;
 mod encoder;

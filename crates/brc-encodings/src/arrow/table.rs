@@ -1,15 +1,17 @@
 //! An open arrow file: its footer and the metadata of all blocks, checked, in the form that scans need.
 
+use super::bounds::{self, BOUNDS};
 use super::buffers::Buffers;
 use super::layout::{self, BatchLayout, Place};
+use super::messages::value_of;
 use super::scanner::ArrowScanner;
 use super::strings;
 use super::types::{self, FileColumn};
 use super::writer::{self, CHECKSUMS, MAGIC};
-use crate::columnar::footer::{Footer as FileFooter, check_rest};
+use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{Fault, SCALES, seal, with_scales};
 use crate::input::read_full_at;
-use arrow_ipc::{Block, Footer, MetadataVersion, root_as_footer};
+use arrow_ipc::{Block, MetadataVersion, root_as_footer};
 use brc_core::{Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
@@ -57,19 +59,20 @@ pub(super) struct FileDictionary {
 impl ArrowTable {
     pub(super) fn open(path: PathBuf, file: File, split_bytes: Option<u64>) -> Result<Self> {
         let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
-        let file_footer = FileFooter::read(&path, &file, bytes, MAGIC)?;
+        let file_footer = Footer::read(&path, &file, bytes, MAGIC)?;
         let (end, is_own) = (file_footer.start, file_footer.is_own);
         let in_footer = |reason: &str| Error::corrupt(&path, "footer", reason);
         let footer = root_as_footer(&file_footer.bytes).map_err(|error| in_footer(&format!("malformed: {error}")))?;
-        let created_by = about(&footer, "created_by");
+        let about = |key: &str| value_of(footer.custom_metadata(), key);
+        let created_by = about("created_by").map(str::to_owned);
         file_footer.check_writer(&path, created_by.as_deref())?;
         if footer.version() < MetadataVersion::V4 {
             return Err(Error::unsupported(&path, "is of a version from before 2017"));
         }
         let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
         let mut columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
-        if let Some(scales) = about(&footer, SCALES).filter(|_| is_own) {
-            with_scales(columns.iter_mut().map(|column| &mut column.data_type), &scales);
+        if let Some(scales) = about(SCALES).filter(|_| is_own) {
+            with_scales(columns.iter_mut().map(|column| &mut column.data_type), scales);
         }
         let fields = columns.iter().map(|column| Field { name: column.name.clone(), data_type: column.data_type });
         let schema = Schema::new(fields.collect()).map_err(|error| Error::unsupported(&path, error.to_string()))?;
@@ -78,7 +81,7 @@ impl ArrowTable {
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
         let mut checksums = if is_own {
             let count = batches.len() * (columns.len() + 1) + dictionaries.len();
-            let found = about(&footer, CHECKSUMS).and_then(|text| seal::from_text(&text));
+            let found = about(CHECKSUMS).and_then(seal::from_text);
             let found = found.filter(|found| found.len() == count);
             found.ok_or_else(|| in_footer("there is not one checksum for each buffer"))?.into_iter()
         } else {
@@ -114,7 +117,7 @@ impl ArrowTable {
         }
         let messages = self.batches.iter().map(|batch| batch.place.start..batch.place.body_start());
         let buffers = self.batches.iter().flat_map(|batch| batch.columns.iter().flatten().cloned());
-        let dictionaries = self.dictionaries.iter().map(|block| block.place.start..block.place.end());
+        let dictionaries = self.dictionaries.iter().map(|block| block.place.whole());
         let parts = messages.chain(buffers).chain(dictionaries).collect();
         check_rest(&self.path, &self.file, &writer::start(&self.schema), parts, &writer::END, self.end)
     }
@@ -168,7 +171,7 @@ impl ArrowTable {
         each: impl FnMut(&[u8]),
     ) -> Result<(), super::buffers::ReadError> {
         let mut bytes = Buffers::default();
-        bytes.read(&self.path, &self.file, &[block.place.start..block.place.end()], None, block.checksum)?;
+        bytes.read(&self.path, &self.file, &[block.place.whole()], None, block.checksum)?;
         let message = layout::message(bytes.bytes(0).get(..block.place.metadata).unwrap_or_default())?;
         let values = message.header_as_dictionary_batch().and_then(|batch| batch.data());
         let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
@@ -181,11 +184,6 @@ impl ArrowTable {
         buffers.check(column.stored, layout.rows)?;
         Ok(strings::for_each(&buffers, column.stored, 0..layout.rows, each)?)
     }
-}
-
-fn about(footer: &Footer<'_>, key: &str) -> Option<String> {
-    let found = footer.custom_metadata()?.iter().find(|about| about.key() == Some(key))?;
-    found.value().map(str::to_owned)
 }
 
 /// Where each split begins, and where the last one ends.
@@ -217,13 +215,17 @@ impl Blocks<'_> {
         let name = format!("record batch {index}");
         let (place, metadata) = self.metadata(&name, block)?;
         let at = |fault: Fault| fault.at(self.path, &name);
-        if checksums.next().is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(&metadata)) {
+        let checksum = checksums.next();
+        if checksum.is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(&metadata)) {
             return Err(at(Fault::corrupt("the checksum of its message does not match")));
         }
-        let batch = layout::message(&metadata).map_err(at)?.header_as_record_batch();
+        let message = layout::message(&metadata).map_err(at)?;
+        let batch = message.header_as_record_batch();
         let batch = batch.ok_or_else(|| at(Fault::corrupt("its message is of another kind")))?;
         let mut layout = BatchLayout::new(batch, self.columns, &place).map_err(at)?;
         layout.checksums = checksums.take(self.columns.len()).collect();
+        let bounds = value_of(message.custom_metadata(), BOUNDS).filter(|_| checksum.is_some());
+        layout.bounds = bounds.map(bounds::from_text).unwrap_or_default();
         Ok(layout)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! The footer tells where the dictionaries are, so they may stand behind the record batches, when all values are known.
 
+use super::bounds::Bounds;
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
 use super::messages::{self, padding};
@@ -60,6 +61,15 @@ impl Writer {
         }
     }
 
+    /// Remembers which decimals have too many digits.
+    fn note_digits(&mut self, bounds: &Bounds) {
+        let columns = self.long_decimals.iter_mut().zip(self.schema.fields()).zip(bounds);
+        for ((is_long, field), bounds) in columns {
+            let is_decimal = matches!(field.data_type, DataType::Decimal { scale: 1.. });
+            *is_long |= is_decimal && bounds.is_some_and(|(min, max)| !columnar::has_digits(min, max));
+        }
+    }
+
     /// Gives the values of a part their codes.
     fn give_codes(&self, own: &[Dictionary]) -> Result<Vec<Vec<u32>>> {
         let mut file = self.codes.write().unwrap_or_else(PoisonError::into_inner);
@@ -114,10 +124,7 @@ impl BatchWriter for Writer {
     fn append(&mut self, part: &mut Part) -> Result<()> {
         let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
         let meta = meta.map_err(|_| Error::Usage("a part that no arrow encoder made, or one appended twice".into()))?;
-        let PartMeta { mut batches, own, long_decimals } = *meta;
-        for (is_long, long) in self.long_decimals.iter_mut().zip(long_decimals) {
-            *is_long |= long;
-        }
+        let PartMeta { mut batches, own } = *meta;
         if let Some(own) = own {
             let codes = self.give_codes(&own)?;
             encoder::translate(&mut part.bytes, &batches, &self.schema, &codes);
@@ -125,6 +132,7 @@ impl BatchWriter for Writer {
         }
         for batch in batches {
             let offset = (self.end + batch.message.start) as i64;
+            self.note_digits(&batch.bounds);
             self.batches.push(Block::new(offset, batch.message.len() as i32, batch.body.len() as i64));
             self.checksums.extend(batch.checksums);
         }
