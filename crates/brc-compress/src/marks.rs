@@ -335,6 +335,24 @@ mod tests {
         }
     }
 
+    /// A flipped bit makes no other mark: what is left is damaged, or nobody's; or it is one of the last bits, which
+    /// hold nothing.
+    #[test]
+    fn every_bit_of_a_mark_is_checked() {
+        for (marks, spare_bits) in [(&AS_BYTES, 0), (&AS_BITS, 3)] {
+            let mark = Mark::Chunk { stored: 500, length: 9, rows: 1, checksum: 7 };
+            let head = marks.head(mark);
+            let same = (0..head.len() * 8).filter(|bit| {
+                let mut damaged = head.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                let read = marks.read(&damaged);
+                assert!(!matches!(read, Ok(Some(other)) if other != mark), "bit {bit}");
+                matches!(read, Ok(Some(_)))
+            });
+            assert_eq!(same.count(), spare_bits);
+        }
+    }
+
     proptest! {
         #[test]
         fn marks_round_trip(stored: u32, length: u32, rows: u32, checksum: u32) {

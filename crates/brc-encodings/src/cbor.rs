@@ -102,15 +102,10 @@ impl Layout for Cbor {
 }
 
 fn read_header(decoder: &mut Decoder<'_>) -> Result<FileHeader, DecodeError> {
-    fn key(decoder: &mut Decoder<'_>, name: &str) -> Result<(), DecodeError> {
-        let matches = decoder.str()? == name;
-        if matches { Ok(()) } else { Err(DecodeError::message(format!("the key '{name}' is not there"))) }
-    }
     let version = decoder.u32()?;
-    key(decoder, SCHEMA)?;
-    let schema = decoder.str()?.to_owned();
-    key(decoder, CHECKSUM)?;
-    Ok(FileHeader { version, schema, checksum: decoder.u32()? })
+    // A key, what it stands for, and the next key.
+    let [_, schema, _] = [decoder.str()?, decoder.str()?, decoder.str()?];
+    Ok(FileHeader { version, schema: schema.to_owned(), checksum: decoder.u32()? })
 }
 
 /// A row is an array.

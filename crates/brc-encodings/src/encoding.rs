@@ -92,11 +92,15 @@ pub trait Encoding: Sync {
     /// # Errors
     /// The first thing in the file that does not hold.
     fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
-        let table = self.open(input, options)?;
-        scan(table.as_ref(), &ScanOptions::everything(table.schema()), threads, progress, || Reads)?;
-        let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
-        Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
+        read_all(self.open(input, options)?.as_ref(), threads, progress)
     }
+}
+
+/// Reads all rows of a table.
+pub(crate) fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Result<Verified> {
+    scan(table, &ScanOptions::everything(table.schema()), threads, progress, || Reads)?;
+    let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
+    Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
 }
 
 /// What was verified.

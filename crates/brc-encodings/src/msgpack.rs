@@ -59,10 +59,9 @@ impl Layout for MsgPack {
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
         let mut rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
         let version = integer(&mut rest)?;
-        key(&mut rest, SCHEMA)?;
-        let schema = string(&mut rest)?.to_owned();
-        key(&mut rest, CHECKSUM)?;
-        let checksum = integer(&mut rest)?;
+        // A key, what it stands for, and the next key.
+        let [_, schema, _] = [string(&mut rest)?, string(&mut rest)?, string(&mut rest)?];
+        let (schema, checksum) = (schema.to_owned(), integer(&mut rest)?);
         Ok((FileHeader { version, schema, checksum }, bytes.len() - rest.len()))
     }
 
@@ -101,17 +100,11 @@ fn integer(bytes: &mut &[u8]) -> Result<u32, String> {
     Ok(number)
 }
 
-/// A string of a header.
+/// A string of a header: a key or what it stands for.
 fn string<'a>(bytes: &mut &'a [u8]) -> Result<&'a str, String> {
     let (text, rest) = decode::read_str_from_slice(*bytes).map_err(|error| error.to_string())?;
     *bytes = rest;
     Ok(text)
-}
-
-/// A key of a header.
-fn key(bytes: &mut &[u8], name: &str) -> Result<(), String> {
-    let found = string(bytes)?;
-    if found == name { Ok(()) } else { Err(format!("'{found}' stands where '{name}' should be")) }
 }
 
 /// A row is an array.

@@ -105,21 +105,30 @@ pub(crate) fn several_columns() -> Source {
     Source::new("several columns", schema, text, queries)
 }
 
-pub(crate) fn tables() -> Vec<Source> {
-    let ends = "\
+pub(crate) fn empty() -> Source {
+    one_brc("empty", 0, |_| String::new())
+}
+
+/// The smallest and the largest numbers, some of which have too many digits for the decimals of parquet and arrow.
+pub(crate) fn ends_of_the_ranges() -> Source {
+    let text = "\
         a;9223372036854775807;9.223372036854775807;-922337203685477580.8;0\n\
         b;-9223372036854775808;-9.223372036854775808;922337203685477580.7;32767\n\
         a;0;0.000000000000000000;0.0;-32768\n\
         b;-1;-0.000000000000000001;-0.1;32768\n\
         c;2147483647;1.000000000000000000;99.9;-32769\n\
         c;-2147483648;2.500000000000000000;-99.9;2147483648\n";
-    let ends_schema = "k:string,i:int,d:decimal(18),t:decimal(1),s:int";
-    let ends_queries = vec![
+    let schema = "k:string,i:int,d:decimal(18),t:decimal(1),s:int";
+    let queries = vec![
         query(Some(&["k"]), "min(i),max(i),sum(i),mean(i),min(d),max(d),sum(d),mean(d)", None),
         query(Some(&["k"]), "sum(t),mean(t),min(s),max(s),count()", Some("i < 0 or s > 32767")),
     ];
+    Source::new("ends of the ranges", schema, text.to_owned(), queries)
+}
+
+pub(crate) fn tables() -> Vec<Source> {
     vec![
-        one_brc("empty", 0, |_| String::new()),
+        empty(),
         one_brc("one row", 1, |_| "Abha".to_owned()),
         Source::new("equal rows", ONE_BRC, "São Paulo;3.3\n".repeat(5000), one_brc_queries()),
         one_brc("10,000 keys", 25_000, |row| format!("k{}", row * 7919 % 10_000)),
@@ -130,7 +139,7 @@ pub(crate) fn tables() -> Vec<Source> {
             name.push_str(&"x".repeat(length - name.len()));
             name
         }),
-        Source::new("ends of the ranges", ends_schema, ends.to_owned(), ends_queries),
+        ends_of_the_ranges(),
         several_columns(),
         one_brc("odd names", 500, |row| {
             let odd =

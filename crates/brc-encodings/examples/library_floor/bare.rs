@@ -1,7 +1,7 @@
 //! The libraries' own loops: nothing but what it takes to write and read rows with them.
 
 use crate::columns;
-use crate::rows::{Groups, add};
+use crate::shared::rows::{Groups, add};
 use bincode::Options;
 use minicbor::{Decoder, Encoder};
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint, encoded_len_varint, sint64};

@@ -1,6 +1,6 @@
 //! The loops of the libraries for columns: strings in dictionaries, numbers as integers.
 
-use crate::rows::{Groups, add};
+use crate::shared::rows::{Groups, add};
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type};

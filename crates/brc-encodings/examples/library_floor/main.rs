@@ -11,17 +11,18 @@
 
 #![forbid(unsafe_code)]
 
+mod adder;
 mod bare;
 mod columns;
-mod ours;
-mod rows;
+#[path = "../shared/mod.rs"]
+mod shared;
 
+use adder::Adder;
 use brc_core::{Error, Result};
-use rows::Rows;
+use shared::rows::Rows;
+use shared::{RUNS, medians, ours};
 use std::path::Path;
 use std::time::Instant;
-
-const RUNS: usize = 5;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -38,28 +39,25 @@ fn main() -> Result<()> {
         let mut bytes = Vec::new();
         (bare.encode)(&pairs, &mut bytes);
         let file = ours::file(encoding, &rows)?;
-        let mut times = [const { Vec::new() }; 4];
-        for _ in 0..RUNS {
+        let times = medians(rows.len(), || {
             let start = Instant::now();
             bytes.clear();
             (bare.encode)(&pairs, &mut bytes);
-            times[0].push(start.elapsed());
+            let encode = start.elapsed();
 
-            times[1].push(ours::encode(encoding, &rows)?);
+            let our_encode = ours::encode(encoding, &rows)?;
 
             let start = Instant::now();
             let groups = (bare.decode)(&bytes);
-            times[2].push(start.elapsed());
+            let decode = start.elapsed();
             check(groups.as_ref() == Some(&expected), bare.name)?;
 
-            let (groups, time) = ours::decode(encoding, &file)?;
-            times[3].push(time);
-            check(groups == expected, bare.name)?;
-        }
-        let [encode, our_encode, decode, our_decode] = times.map(|mut times| {
-            times.sort_unstable();
-            times[RUNS / 2].as_secs_f64() * 1e9 / rows.len() as f64
+            let mut adder = Adder::new();
+            let our_decode = ours::decode(encoding, &file, &mut adder)?;
+            check(adder.groups() == expected, bare.name)?;
+            Ok([encode, our_encode, decode, our_decode])
         });
+        let [encode, our_encode, decode, our_decode] = times?;
         let percent = |ours: f64, floor: f64| format!("{:+.0} %", (ours / floor - 1.0) * 100.0);
         println!(
             "{:<10} {encode:>8.1} {our_encode:>8.1} {:>7}   {decode:>8.1} {our_decode:>8.1} {:>7}",

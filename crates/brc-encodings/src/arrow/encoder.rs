@@ -6,11 +6,11 @@
 //! writer itself, and what comes out is the same either way.
 
 use super::NAME;
+use super::bounds::{self, BOUNDS, Bounds};
 use super::codec::Codec;
 use super::messages::{self, padding};
-use crate::columnar::has_digits;
 use crate::columnar::part_rows::{PartRows, Rows};
-use brc_core::{Batch, DataType, Dictionary, Error, Field, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_core::{Batch, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
 use brc_kernels::interner::Interner;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -26,8 +26,6 @@ pub(super) struct PartMeta {
     pub(super) batches: Vec<BatchMeta>,
     /// The part's own dictionaries, if its codes are still its own.
     pub(super) own: Option<Vec<Dictionary>>,
-    /// Which columns have decimals of too many digits.
-    pub(super) long_decimals: Vec<bool>,
 }
 
 /// A record batch. Places are counted from the start of the part.
@@ -38,6 +36,7 @@ pub(super) struct BatchMeta {
     pub(super) body: Range<usize>,
     /// The buffer of each column.
     pub(super) buffers: Vec<Range<usize>>,
+    pub(super) bounds: Bounds,
     /// The checksums of the message and of each buffer, once nothing in them will change.
     pub(super) checksums: Vec<u32>,
 }
@@ -53,18 +52,6 @@ impl Encoder {
     pub(super) fn new(schema: &Arc<Schema>, codec: Option<Codec>, codes: &Codes) -> Self {
         let rows = PartRows::new(NAME, schema);
         Self { schema: Arc::clone(schema), rows, codec, codes: Arc::clone(codes) }
-    }
-
-    /// Which columns have decimals of too many digits.
-    fn long_decimals(&self) -> Vec<bool> {
-        let is_long = |(rows, field): (&Rows, &Field)| match (rows, field.data_type) {
-            (Rows::Numbers(numbers), DataType::Decimal { scale: 1.. }) => {
-                let bounds = numbers.iter().min().zip(numbers.iter().max());
-                bounds.is_some_and(|(min, max)| !has_digits(*min, *max))
-            }
-            _ => false,
-        };
-        self.rows.columns().iter().zip(self.schema.fields()).map(is_long).collect()
     }
 
     /// The codes in the file of each string column's own codes, if all of its values have one.
@@ -94,7 +81,6 @@ impl Sink for Encoder {
 
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
-        let long_decimals = self.long_decimals();
         let rows = self.rows.rows();
         let (mut bytes, mut batches) = lay_out(self.rows.columns(), rows as usize);
         let own = match self.known_codes() {
@@ -106,7 +92,7 @@ impl PartEncoder for Encoder {
             None => Some(self.dictionaries().cloned().collect()),
         };
         self.rows.clear();
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { batches, own, long_decimals }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { batches, own }) })
     }
 }
 
@@ -130,21 +116,37 @@ fn lay_out(columns: &[Rows], rows: usize) -> (Vec<u8>, Vec<BatchMeta>) {
             buffers.push(at..body.len());
             body.resize(body.len() + padding(body.len()), 0);
         }
-        batches.push(append(range.len(), &body, buffers, None, &mut out));
+        let bounds = columns.iter().map(|column| bounds(column, range.clone())).collect();
+        batches.push(append(range.len(), &body, buffers, bounds, None, &mut out));
     }
     (out, batches)
 }
 
+/// The smallest and the largest number of some rows of a column.
+fn bounds(column: &Rows, rows: Range<usize>) -> Option<(i64, i64)> {
+    let Rows::Numbers(numbers) = column else { return None };
+    let numbers = &numbers[rows];
+    Some((*numbers.iter().min()?, *numbers.iter().max()?))
+}
+
 /// Appends a record batch whose buffers are at these places of its body.
-fn append(rows: usize, body: &[u8], buffers: Vec<Range<usize>>, codec: Option<Codec>, out: &mut Vec<u8>) -> BatchMeta {
-    let message = messages::batch(rows, buffers.len(), &buffers, codec.map(|codec| codec.id));
+fn append(
+    rows: usize,
+    body: &[u8],
+    buffers: Vec<Range<usize>>,
+    bounds: Bounds,
+    codec: Option<Codec>,
+    out: &mut Vec<u8>,
+) -> BatchMeta {
+    let about = [(BOUNDS, bounds::to_text(&bounds))];
+    let message = messages::batch(rows, &buffers, codec.map(|codec| codec.id), &about);
     let start = out.len();
     out.extend_from_slice(&message);
     let body_start = out.len();
     out.extend_from_slice(body);
     let shifted = |buffer: Range<usize>| buffer.start + body_start..buffer.end + body_start;
     let buffers = buffers.into_iter().map(shifted).collect();
-    BatchMeta { rows, message: start..body_start, body: body_start..out.len(), buffers, checksums: Vec::new() }
+    BatchMeta { rows, message: start..body_start, body: body_start..out.len(), buffers, bounds, checksums: Vec::new() }
 }
 
 /// Replaces the part's own codes by the file's: `codes` has those of each string column.
@@ -183,7 +185,7 @@ fn compress(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (V
             buffers.push(at..body.len());
             body.resize(body.len() + padding(body.len()), 0);
         }
-        packed.push(append(batch.rows, &body, buffers, Some(codec), &mut out));
+        packed.push(append(batch.rows, &body, buffers, batch.bounds, Some(codec), &mut out));
     }
     (out, packed)
 }

@@ -1,5 +1,6 @@
 //! Where the buffers of a record batch are: its metadata, checked against the file.
 
+use super::bounds::Bounds;
 use super::codec::Codec;
 use super::messages::CONTINUATION;
 use super::types::{FileColumn, Stored};
@@ -13,10 +14,12 @@ pub(super) struct BatchLayout {
     /// The buffers of each column that hold its values. Places are counted from the start of the file.
     pub(super) columns: Vec<Vec<Range<u64>>>,
     pub(super) codec: Option<Codec>,
-    /// The bytes of the whole block.
-    pub(super) bytes: u64,
+    /// The whole block.
+    pub(super) place: Place,
     /// The checksum of each column's buffer, where `brc` wrote the file.
     pub(super) checksums: Vec<u32>,
+    /// The bounds of each column's numbers, where `brc` told them.
+    pub(super) bounds: Bounds,
 }
 
 /// A block as the footer has it, known to lie inside the file.
@@ -39,6 +42,14 @@ impl Place {
             return Err(outside());
         }
         Ok(Self { start, metadata, body })
+    }
+
+    pub(super) fn body_start(&self) -> u64 {
+        self.start + self.metadata as u64
+    }
+
+    pub(super) fn whole(&self) -> Range<u64> {
+        self.start..self.body_start() + self.body
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -101,7 +112,7 @@ impl BatchLayout {
         if nodes.next().is_some() || buffers.next().is_some() {
             return Err(missing());
         }
-        Ok(Self { rows, columns: all, codec, bytes: place.bytes(), checksums: Vec::new() })
+        Ok(Self { rows, columns: all, codec, place: *place, checksums: Vec::new(), bounds: Vec::new() })
     }
 }
 
@@ -112,6 +123,6 @@ fn range(offset: i64, length: i64, place: &Place) -> Result<Range<u64>, Fault> {
         _ => None,
     };
     let range = range.ok_or_else(|| Fault::corrupt("a buffer is not inside its block"))?;
-    let body = place.start + place.metadata as u64;
+    let body = place.body_start();
     Ok(body + range.start..body + range.end)
 }

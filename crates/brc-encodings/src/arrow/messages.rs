@@ -8,11 +8,18 @@ use arrow_ipc::{
     RecordBatch, RecordBatchArgs, Schema as FlatSchema, SchemaArgs, Type, Utf8, Utf8Args,
 };
 use brc_core::{DataType, Schema};
-use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
+use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, UnionWIPOffset, Vector, WIPOffset};
 use std::ops::Range;
 
 /// Everything begins at a multiple of this, so that readers can use it where it lies.
 pub(super) const ALIGNMENT: usize = 64;
+
+type About<'a> = Vector<'a, ForwardsUOffset<KeyValue<'a>>>;
+
+/// The value of a key, if it is there.
+pub(super) fn value_of<'a>(about: Option<About<'a>>, key: &str) -> Option<&'a str> {
+    about?.iter().find(|about| about.key() == Some(key))?.value()
+}
 
 /// What stands before the length of a message.
 pub(super) const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -26,14 +33,19 @@ pub(super) fn padding(length: usize) -> usize {
 pub(super) fn schema(schema: &Schema, behind: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let header = flat_schema(&mut builder, schema, &[]).as_union_value();
-    message(builder, MessageHeader::Schema, header, 0, behind)
+    message(builder, MessageHeader::Schema, header, 0, behind, &[])
 }
 
-/// A message whose body has these buffers; each column of `rows` rows has as many of them as the next.
-pub(super) fn batch(rows: usize, columns: usize, buffers: &[Range<usize>], codec: Option<CompressionType>) -> Vec<u8> {
+/// A message whose body has one of these buffers for each column.
+pub(super) fn batch(
+    rows: usize,
+    buffers: &[Range<usize>],
+    codec: Option<CompressionType>,
+    about: &[(&str, String)],
+) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let header = flat_batch(&mut builder, rows, columns, buffers, codec).as_union_value();
-    message(builder, MessageHeader::RecordBatch, header, body_length(buffers), 0)
+    let header = flat_batch(&mut builder, rows, buffers.len(), buffers, codec).as_union_value();
+    message(builder, MessageHeader::RecordBatch, header, body_length(buffers), 0, about)
 }
 
 /// The message of the dictionary of that number.
@@ -41,7 +53,7 @@ pub(super) fn dictionary(id: i64, values: usize, buffers: &[Range<usize>], codec
     let mut builder = FlatBufferBuilder::new();
     let data = Some(flat_batch(&mut builder, values, 1, buffers, codec));
     let header = DictionaryBatch::create(&mut builder, &DictionaryBatchArgs { id, data, isDelta: false });
-    message(builder, MessageHeader::DictionaryBatch, header.as_union_value(), body_length(buffers), 0)
+    message(builder, MessageHeader::DictionaryBatch, header.as_union_value(), body_length(buffers), 0, &[])
 }
 
 /// The footer of a file; `as_integers` tells which decimals are integers for others.
@@ -56,21 +68,9 @@ pub(super) fn footer(
     let schema = Some(flat_schema(&mut builder, schema, as_integers));
     let dictionaries = Some(builder.create_vector(dictionaries));
     let batches = Some(builder.create_vector(batches));
-    let about: Vec<_> = about
-        .iter()
-        .map(|(key, value)| {
-            let (key, value) = (Some(builder.create_string(key)), Some(builder.create_string(value)));
-            KeyValue::create(&mut builder, &KeyValueArgs { key, value })
-        })
-        .collect();
-    let about = Some(builder.create_vector(&about));
-    let footer = FooterArgs {
-        version: MetadataVersion::V5,
-        schema,
-        dictionaries,
-        recordBatches: batches,
-        custom_metadata: about,
-    };
+    let custom_metadata = flat_about(&mut builder, about);
+    let footer =
+        FooterArgs { version: MetadataVersion::V5, schema, dictionaries, recordBatches: batches, custom_metadata };
     let footer = Footer::create(&mut builder, &footer);
     builder.finish(footer, None);
     builder.finished_data().to_vec()
@@ -86,13 +86,15 @@ fn message(
     header: WIPOffset<UnionWIPOffset>,
     body: usize,
     behind: usize,
+    about: &[(&str, String)],
 ) -> Vec<u8> {
+    let custom_metadata = flat_about(&mut builder, about);
     let message = MessageArgs {
         version: MetadataVersion::V5,
         header_type,
         header: Some(header),
         bodyLength: body as i64,
-        custom_metadata: None,
+        custom_metadata,
     };
     let message = Message::create(&mut builder, &message);
     builder.finish(message, None);
@@ -104,6 +106,18 @@ fn message(
     bytes.extend_from_slice(metadata);
     bytes.resize(bytes.len() + padding, 0);
     bytes
+}
+
+/// Keys and values for whoever knows them, if there are any.
+fn flat_about<'a>(builder: &mut FlatBufferBuilder<'a>, about: &[(&str, String)]) -> Option<WIPOffset<About<'a>>> {
+    let about: Vec<_> = about
+        .iter()
+        .map(|(key, value)| {
+            let (key, value) = (Some(builder.create_string(key)), Some(builder.create_string(value)));
+            KeyValue::create(builder, &KeyValueArgs { key, value })
+        })
+        .collect();
+    (!about.is_empty()).then(|| builder.create_vector(&about))
 }
 
 fn flat_batch<'a>(

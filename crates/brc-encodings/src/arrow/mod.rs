@@ -3,6 +3,7 @@
 //! The library provides the flatbuffers of the metadata. Buffers are read and written here: each is read by itself, so
 //! that columns nobody asked for are not, checked, and lent as it lies where its type is one that batches have.
 
+mod bounds;
 mod buffers;
 mod codec;
 mod encoder;
@@ -15,11 +16,12 @@ mod table;
 mod types;
 mod writer;
 
+use crate::columnar;
 use crate::description::{Description, Fact, Facts};
-use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified, read_all};
 use crate::input::Input;
 use brc_compress::Compression;
-use brc_core::{BatchWriter, Error, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
 use codec::Codec;
 use table::ArrowTable;
 use writer::{MAGIC, Writer};
@@ -59,15 +61,19 @@ impl Encoding for Arrow {
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let table = table(input, options)?;
-        options.check_schema(&table.path, &table.schema)?;
-        Ok(Box::new(table))
+        Ok(Box::new(table(input, options)?))
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         let compressor = options.compression;
         self.can_hold(schema).and_then(|()| self.can_compress(compressor.compression)).map_err(Error::Usage)?;
         Ok(Box::new(Writer::new(schema, Codec::of(compressor).flatten())))
+    }
+
+    fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
+        let table = table(input, options)?;
+        table.check_rest()?;
+        read_all(&table, threads, progress)
     }
 
     fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
@@ -80,23 +86,18 @@ fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));
     }
-    ArrowTable::open(path, input.into_file()?, options.row_group_bytes)
+    let table = ArrowTable::open(path, input.into_file()?, options.row_group_bytes)?;
+    options.check_schema(&table.path, &table.schema)?;
+    Ok(table)
 }
 
 fn describe(table: &ArrowTable) -> Description {
-    let mut file: Facts = vec![("encoding", NAME.into())];
-    file.extend(table.created_by.as_deref().map(|by| ("created by", by.into())));
-    file.extend([
-        ("rows", Fact::Count(table.rows().unwrap_or(0))),
-        ("bytes", Fact::Bytes(table.bytes)),
-        ("batches", Fact::Count(table.batches.len() as u64)),
-        ("footer", Fact::Bytes(table.footer_bytes)),
-    ]);
+    let file = columnar::facts(NAME, table, table.created_by.as_deref(), table.end, ("batches", table.batches.len()));
     let columns = (0..table.columns.len()).map(|column| describe_column(table, column)).collect();
     let batches = table
         .batches
         .iter()
-        .map(|batch| vec![("rows", Fact::Count(batch.rows as u64)), ("stored", Fact::Bytes(batch.bytes))]);
+        .map(|batch| vec![("rows", Fact::Count(batch.rows as u64)), ("stored", Fact::Bytes(batch.place.bytes()))]);
     Description { file, columns, row_groups: batches.collect() }
 }
 

@@ -6,7 +6,10 @@ use super::table::{ArrowTable, FileDictionary};
 use super::types::{FileColumn, Stored, Width};
 use crate::columnar::{Fault, WINDOW};
 use arrow_buffer::ArrowNativeType;
-use brc_core::{Batch, Column, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Values};
+use brc_core::{
+    Batch, Column, Error, Known, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Values,
+    Verdict,
+};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -15,6 +18,7 @@ use std::time::{Duration, Instant};
 
 pub(super) struct ArrowScanner<'t> {
     table: &'t ArrowTable,
+    predicate: Option<Predicate>,
     columns: Vec<ScanColumn<'t>>,
 }
 
@@ -41,12 +45,20 @@ enum Names {
 impl<'t> ArrowScanner<'t> {
     pub(super) fn new(table: &'t ArrowTable, options: &ScanOptions) -> Result<Self> {
         let columns = options.projection.iter().map(|&column| ScanColumn::new(table, column)).collect::<Result<_>>()?;
-        Ok(Self { table, columns })
+        Ok(Self { table, predicate: options.predicate.clone(), columns })
     }
 
     fn scan_batch(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<Duration, ScanError> {
         let table = self.table;
         let Some(layout) = table.batches.get(index) else { return Ok(Duration::ZERO) };
+        let known = |column: usize| match layout.bounds.get(column) {
+            Some(Some((min, max))) => Known::Numbers { min: *min, max: *max },
+            _ => Known::Nothing,
+        };
+        if self.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Never) {
+            scanned.skipped_rows += layout.rows as u64;
+            return Ok(Duration::ZERO);
+        }
         for column in &mut self.columns {
             column.read(table, index)?;
         }

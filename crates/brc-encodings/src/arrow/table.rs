@@ -1,27 +1,23 @@
 //! An open arrow file: its footer and the metadata of all blocks, checked, in the form that scans need.
 
+use super::bounds::{self, BOUNDS};
 use super::buffers::Buffers;
 use super::layout::{self, BatchLayout, Place};
+use super::messages::value_of;
 use super::scanner::ArrowScanner;
 use super::strings;
 use super::types::{self, FileColumn};
-use super::writer::{CHECKSUMS, MAGIC};
-use crate::columnar::seal::{self, Seal};
-use crate::columnar::{Fault, SCALES, with_scales};
+use super::writer::{self, CHECKSUMS, MAGIC};
+use crate::columnar::footer::{Footer, check_rest};
+use crate::columnar::{Fault, SCALES, seal, with_scales};
 use crate::input::read_full_at;
-use arrow_ipc::{Block, Footer, MetadataVersion, root_as_footer};
+use arrow_ipc::{Block, MetadataVersion, root_as_footer};
 use brc_core::{Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The footer's length and the magic number at the end of a file.
-const TRAILER: usize = 10;
-
-/// How much of a file's end is read at once: nearly always the whole footer.
-const END: u64 = 64 << 10;
 
 /// Record batches are scanned together up to this size, if nobody says another.
 const SPLIT_BYTES: u64 = 16 << 20;
@@ -30,7 +26,9 @@ pub(super) struct ArrowTable {
     pub(super) path: PathBuf,
     pub(super) file: File,
     pub(super) bytes: u64,
-    pub(super) footer_bytes: u64,
+    /// Where the footer begins.
+    pub(super) end: u64,
+    is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
     pub(super) columns: Vec<FileColumn>,
@@ -61,21 +59,20 @@ pub(super) struct FileDictionary {
 impl ArrowTable {
     pub(super) fn open(path: PathBuf, file: File, split_bytes: Option<u64>) -> Result<Self> {
         let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
-        let footer_bytes = read_footer(&path, &file, bytes)?;
-        let end = bytes - (footer_bytes.len() + TRAILER) as u64;
+        let file_footer = Footer::read(&path, &file, bytes, MAGIC)?;
+        let (end, is_own) = (file_footer.start, file_footer.is_own);
         let in_footer = |reason: &str| Error::corrupt(&path, "footer", reason);
-        let is_own = match seal::check(&footer_bytes) {
-            Seal::Broken => return Err(in_footer("its checksum does not match")),
-            seal => seal == Seal::Sound,
-        };
-        let footer = root_as_footer(&footer_bytes).map_err(|error| in_footer(&format!("malformed: {error}")))?;
+        let footer = root_as_footer(&file_footer.bytes).map_err(|error| in_footer(&format!("malformed: {error}")))?;
+        let about = |key: &str| value_of(footer.custom_metadata(), key);
+        let created_by = about("created_by").map(str::to_owned);
+        file_footer.check_writer(&path, created_by.as_deref())?;
         if footer.version() < MetadataVersion::V4 {
             return Err(Error::unsupported(&path, "is of a version from before 2017"));
         }
         let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
         let mut columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
-        if let Some(scales) = about(&footer, SCALES).filter(|_| is_own) {
-            with_scales(columns.iter_mut().map(|column| &mut column.data_type), &scales);
+        if let Some(scales) = about(SCALES).filter(|_| is_own) {
+            with_scales(columns.iter_mut().map(|column| &mut column.data_type), scales);
         }
         let fields = columns.iter().map(|column| Field { name: column.name.clone(), data_type: column.data_type });
         let schema = Schema::new(fields.collect()).map_err(|error| Error::unsupported(&path, error.to_string()))?;
@@ -84,7 +81,7 @@ impl ArrowTable {
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
         let mut checksums = if is_own {
             let count = batches.len() * (columns.len() + 1) + dictionaries.len();
-            let found = about(&footer, CHECKSUMS).and_then(|text| seal::from_text(&text));
+            let found = about(CHECKSUMS).and_then(seal::from_text);
             let found = found.filter(|found| found.len() == count);
             found.ok_or_else(|| in_footer("there is not one checksum for each buffer"))?.into_iter()
         } else {
@@ -99,16 +96,30 @@ impl ArrowTable {
         Ok(Self {
             splits: splits(&batches, split_bytes.unwrap_or(SPLIT_BYTES)),
             loaded: columns.iter().map(|_| Mutex::default()).collect(),
-            created_by: about(&footer, "created_by"),
-            footer_bytes: (footer_bytes.len() + TRAILER) as u64,
             path,
             file,
             bytes,
+            end,
+            is_own,
+            created_by,
             schema,
             columns,
             batches,
             dictionaries,
         })
+    }
+
+    /// Checks the bytes of a file of `brc` that are neither footer nor in a message or a buffer; those of other files may
+    /// be any.
+    pub(super) fn check_rest(&self) -> Result<()> {
+        if !self.is_own {
+            return Ok(());
+        }
+        let messages = self.batches.iter().map(|batch| batch.place.start..batch.place.body_start());
+        let buffers = self.batches.iter().flat_map(|batch| batch.columns.iter().flatten().cloned());
+        let dictionaries = self.dictionaries.iter().map(|block| block.place.whole());
+        let parts = messages.chain(buffers).chain(dictionaries).collect();
+        check_rest(&self.path, &self.file, &writer::start(&self.schema), parts, &writer::END, self.end)
     }
 
     /// The record batches of a split.
@@ -135,6 +146,10 @@ impl ArrowTable {
     }
 
     fn load(&self, column: &FileColumn, id: i64) -> Result<FileDictionary> {
+        // Elsewhere a table without rows may have none.
+        if self.is_own && !self.dictionaries.iter().any(|block| block.id == id) {
+            return Err(Error::corrupt(&self.path, format!("column '{}'", column.name), "it has no dictionary"));
+        }
         let mut interner = Interner::new(Level::best());
         let mut codes = Vec::new();
         for (index, block) in self.dictionaries.iter().enumerate().filter(|(_, block)| block.id == id) {
@@ -155,11 +170,9 @@ impl ArrowTable {
         block: &DictionaryBlock,
         each: impl FnMut(&[u8]),
     ) -> Result<(), super::buffers::ReadError> {
-        let Place { start, metadata, body } = block.place;
-        let whole = start..start + metadata as u64 + body;
         let mut bytes = Buffers::default();
-        bytes.read(&self.path, &self.file, &[whole], None, block.checksum)?;
-        let message = layout::message(bytes.bytes(0).get(..metadata).unwrap_or_default())?;
+        bytes.read(&self.path, &self.file, &[block.place.whole()], None, block.checksum)?;
+        let message = layout::message(bytes.bytes(0).get(..block.place.metadata).unwrap_or_default())?;
         let values = message.header_as_dictionary_batch().and_then(|batch| batch.data());
         let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
         // Its values are a column like any other, but for the codes.
@@ -173,43 +186,15 @@ impl ArrowTable {
     }
 }
 
-fn read_footer(path: &Path, file: &File, bytes: u64) -> Result<Vec<u8>> {
-    let cut_off = || Error::corrupt(path, "trailer", "the file does not end with an arrow footer");
-    let read = |length: u64| -> Result<Vec<u8>> {
-        let mut end = vec![0; usize::try_from(length).map_err(|_| cut_off())?];
-        let read = read_full_at(file, &mut end, bytes - length).map_err(Error::io(path, "read"))?;
-        if read == end.len() { Ok(end) } else { Err(cut_off()) }
-    };
-    let mut end = read(bytes.min(END))?;
-    let length = match end.last_chunk::<TRAILER>() {
-        Some([a, b, c, d, magic @ ..]) if magic == MAGIC => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
-        _ => return Err(cut_off()),
-    };
-    let whole = length + TRAILER as u64;
-    if whole + MAGIC.len() as u64 > bytes {
-        return Err(Error::corrupt(path, "trailer", "the footer is longer than the file"));
-    }
-    if whole > end.len() as u64 {
-        end = read(whole)?;
-    }
-    let start = end.len() - whole as usize;
-    Ok(end[start..start + length as usize].to_vec())
-}
-
-fn about(footer: &Footer<'_>, key: &str) -> Option<String> {
-    let found = footer.custom_metadata()?.iter().find(|about| about.key() == Some(key))?;
-    found.value().map(str::to_owned)
-}
-
 /// Where each split begins, and where the last one ends.
 fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
     let (mut starts, mut bytes) = (vec![0], 0);
     for (index, batch) in batches.iter().enumerate() {
-        if bytes > 0 && bytes + batch.bytes > split_bytes {
+        if bytes > 0 && bytes + batch.place.bytes() > split_bytes {
             starts.push(index);
             bytes = 0;
         }
-        bytes += batch.bytes;
+        bytes += batch.place.bytes();
     }
     if !batches.is_empty() {
         starts.push(batches.len());
@@ -230,13 +215,17 @@ impl Blocks<'_> {
         let name = format!("record batch {index}");
         let (place, metadata) = self.metadata(&name, block)?;
         let at = |fault: Fault| fault.at(self.path, &name);
-        if checksums.next().is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(&metadata)) {
+        let checksum = checksums.next();
+        if checksum.is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(&metadata)) {
             return Err(at(Fault::corrupt("the checksum of its message does not match")));
         }
-        let batch = layout::message(&metadata).map_err(at)?.header_as_record_batch();
+        let message = layout::message(&metadata).map_err(at)?;
+        let batch = message.header_as_record_batch();
         let batch = batch.ok_or_else(|| at(Fault::corrupt("its message is of another kind")))?;
         let mut layout = BatchLayout::new(batch, self.columns, &place).map_err(at)?;
         layout.checksums = checksums.take(self.columns.len()).collect();
+        let bounds = value_of(message.custom_metadata(), BOUNDS).filter(|_| checksum.is_some());
+        layout.bounds = bounds.map(bounds::from_text).unwrap_or_default();
         Ok(layout)
     }
 

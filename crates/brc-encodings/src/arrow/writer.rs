@@ -3,9 +3,10 @@
 //! The footer tells where the dictionaries are, so they may stand behind the record batches, when all values are known.
 
 use super::NAME;
+use super::bounds::Bounds;
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
-use super::messages::{self, CONTINUATION, padding};
+use super::messages::{self, padding};
 use crate::columnar::{self, SCALES, seal};
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema};
@@ -17,11 +18,22 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
 
 /// What the magic number at the start takes.
-pub(super) const MAGIC_BYTES: usize = 8;
+const MAGIC_BYTES: usize = 8;
 
 /// The key in the footer under which the checksums are: for each record batch that of its message and one for each
 /// column's buffer, then one for each dictionary.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
+
+/// The end of a stream, for who reads the file as one: a message of no bytes.
+pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+/// What a file begins with: the magic number, and the columns, for who reads it as a stream.
+pub(super) fn start(schema: &Schema) -> Vec<u8> {
+    let mut start = MAGIC.to_vec();
+    start.resize(MAGIC_BYTES, 0);
+    start.extend_from_slice(&messages::schema(schema, MAGIC_BYTES));
+    start
+}
 
 pub(super) struct Writer {
     schema: Arc<Schema>,
@@ -47,6 +59,15 @@ impl Writer {
             checksums: Vec::new(),
             long_decimals: vec![false; schema.fields().len()],
             end: 0,
+        }
+    }
+
+    /// Remembers which decimals have too many digits.
+    fn note_digits(&mut self, bounds: &Bounds) {
+        let columns = self.long_decimals.iter_mut().zip(self.schema.fields()).zip(bounds);
+        for ((is_long, field), bounds) in columns {
+            let is_decimal = matches!(field.data_type, DataType::Decimal { scale: 1.. });
+            *is_long |= is_decimal && bounds.is_some_and(|(min, max)| !columnar::has_digits(min, max));
         }
     }
 
@@ -96,9 +117,7 @@ impl BatchWriter for Writer {
     }
 
     fn start(&mut self) -> Vec<u8> {
-        let mut start = MAGIC.to_vec();
-        start.resize(MAGIC_BYTES, 0);
-        start.extend_from_slice(&messages::schema(&self.schema, MAGIC_BYTES));
+        let start = start(&self.schema);
         self.end = start.len();
         start
     }
@@ -106,10 +125,7 @@ impl BatchWriter for Writer {
     fn append(&mut self, part: &mut Part) -> Result<()> {
         let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
         let meta = meta.map_err(|_| Error::Usage("a part that no arrow encoder made, or one appended twice".into()))?;
-        let PartMeta { mut batches, own, long_decimals } = *meta;
-        for (is_long, long) in self.long_decimals.iter_mut().zip(long_decimals) {
-            *is_long |= long;
-        }
+        let PartMeta { mut batches, own } = *meta;
         if let Some(own) = own {
             let codes = self.give_codes(&own)?;
             encoder::translate(&mut part.bytes, &batches, &self.schema, &codes);
@@ -117,6 +133,7 @@ impl BatchWriter for Writer {
         }
         for batch in batches {
             let offset = (self.end + batch.message.start) as i64;
+            self.note_digits(&batch.bounds);
             self.batches.push(Block::new(offset, batch.message.len() as i32, batch.body.len() as i64));
             self.checksums.extend(batch.checksums);
         }
@@ -136,9 +153,7 @@ impl BatchWriter for Writer {
             dictionaries.push(block);
             self.checksums.push(crc_fast::crc32_iscsi(&out[start..]));
         }
-        // The end of a stream, for who reads the file as one.
-        out.extend_from_slice(&CONTINUATION);
-        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&END);
         let mut about = vec![("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
         if self.long_decimals.contains(&true) {
             about.push((SCALES, columnar::scales(&self.schema)));

@@ -3,10 +3,12 @@
 //! Their files come from anywhere, so nothing in them is believed before it was checked; and those that `brc` writes
 //! carry checksums where the formats themselves have none, so that damage is never taken for data.
 
+pub(crate) mod footer;
 pub(crate) mod part_rows;
 pub(crate) mod seal;
 
-use brc_core::{DataType, Error, Result, Schema, Values};
+use crate::description::{Fact, Facts};
+use brc_core::{DataType, Error, Result, Schema, Table, Values};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -70,6 +72,26 @@ impl Fault {
             Self::Unsupported(reason) => Error::unsupported(path, format!("{place}: {reason}")),
         }
     }
+}
+
+/// What a file of these formats is made of: its writer, its `parts`, and its footer, which begins at `end`.
+pub(crate) fn facts(
+    encoding: &str,
+    table: &dyn Table,
+    created_by: Option<&str>,
+    end: u64,
+    (parts, count): (&'static str, usize),
+) -> Facts {
+    let bytes = table.bytes().unwrap_or(0);
+    let mut facts: Facts = vec![("encoding", encoding.into())];
+    facts.extend(created_by.map(|by| ("created by", by.into())));
+    facts.extend([
+        ("rows", Fact::Count(table.rows().unwrap_or(0))),
+        ("bytes", Fact::Bytes(bytes)),
+        (parts, Fact::Count(count as u64)),
+        ("footer", Fact::Bytes(bytes.saturating_sub(end))),
+    ]);
+    facts
 }
 
 /// Calls into a library that means to return errors but may yet panic on bytes that nobody foresaw.

@@ -5,6 +5,7 @@
 //! file that it writes itself, as they do with other metadata. The mark is looked for in the raw bytes, before anything
 //! in them is believed.
 
+const PROGRAM: &str = "brc version ";
 const START: &str = "(build brc-crc32c-";
 const DIGITS: usize = 8;
 
@@ -21,12 +22,17 @@ pub(crate) enum Seal {
 
 /// What names the program in a footer, with room for the checksum.
 pub(crate) fn created_by() -> String {
-    format!("brc version {} {START}{:0>DIGITS$})", env!("CARGO_PKG_VERSION"), 0)
+    format!("{PROGRAM}{} {START}{:0>DIGITS$})", env!("CARGO_PKG_VERSION"), 0)
+}
+
+/// Whether a footer that names this program was written by `brc`, whatever its checksum.
+pub(crate) fn is_own(created_by: &str) -> bool {
+    created_by.starts_with(PROGRAM)
 }
 
 /// Puts the checksum of a footer into it. Returns whether there was room for it.
 pub(crate) fn seal(footer: &mut [u8]) -> bool {
-    let checksum = format!("{:08x}", crc_fast::crc32_iscsi(footer));
+    let checksum = text(crc_fast::crc32_iscsi(footer));
     match place(footer).and_then(|at| footer.get_mut(at..at + DIGITS)) {
         Some(digits) => {
             digits.copy_from_slice(checksum.as_bytes());
@@ -41,9 +47,13 @@ pub(crate) fn check(footer: &[u8]) -> Seal {
     let Some(at) = place(footer) else { return Seal::None };
     let mut unsealed = footer.to_vec();
     let Some(digits) = unsealed.get_mut(at..at + DIGITS) else { return Seal::Broken };
-    let found = std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let found = digits.to_vec();
     digits.fill(b'0');
-    if found == Some(crc_fast::crc32_iscsi(&unsealed)) { Seal::Sound } else { Seal::Broken }
+    if found == text(crc_fast::crc32_iscsi(&unsealed)).as_bytes() { Seal::Sound } else { Seal::Broken }
+}
+
+fn text(checksum: u32) -> String {
+    format!("{checksum:08x}")
 }
 
 fn place(footer: &[u8]) -> Option<usize> {
@@ -52,7 +62,7 @@ fn place(footer: &[u8]) -> Option<usize> {
 
 /// Checksums of the parts of a file, as text.
 pub(crate) fn to_text(checksums: &[u32]) -> String {
-    checksums.iter().map(|checksum| format!("{checksum:08x}")).collect()
+    checksums.iter().copied().map(text).collect()
 }
 
 /// Reads what [`to_text`] wrote.
@@ -70,10 +80,10 @@ mod tests {
         let mut footer = format!("some {} thing", created_by()).into_bytes();
         assert!(seal(&mut footer));
         assert_eq!(check(&footer), Seal::Sound);
-        for at in 0..footer.len() {
+        for bit in 0..footer.len() * 8 {
             let mut damaged = footer.clone();
-            damaged[at] ^= 1;
-            assert_ne!(check(&damaged), Seal::Sound, "{at}");
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(check(&damaged), Seal::Sound, "bit {bit}");
         }
         assert_eq!(check(b"parquet-cpp"), Seal::None);
         assert!(!seal(&mut [0; 9]));

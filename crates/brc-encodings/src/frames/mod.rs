@@ -132,10 +132,11 @@ pub(crate) trait Layout: Sync {
     /// The first bytes of every file that has a header.
     fn magic(&self) -> &'static [u8];
 
-    /// The header of a file.
+    /// The header of a file: the same bytes, whatever the version of this program.
     fn file_header(&self, header: &FileHeader) -> Vec<u8>;
 
-    /// Reads the header of a file that begins with the magic, and its length.
+    /// Reads the header of a file that begins with the magic, and its length. What it leaves unchecked comes out when
+    /// the header is compared with that which [`Layout::file_header`] makes of the same columns.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -10,9 +10,14 @@ use brc_core::{Error, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Sp
 use std::time::Instant;
 
 pub(super) struct FramesScanner<'t> {
+    options: ScanOptions,
+    reader: Reader<'t>,
+}
+
+/// What reads and decodes frames.
+struct Reader<'t> {
     table: &'t FramesTable,
     decoder: Box<dyn FrameDecoder>,
-    options: ScanOptions,
     frame: FrameBuffer,
     split: SplitBuffer,
 }
@@ -21,9 +26,11 @@ impl<'t> FramesScanner<'t> {
     pub(super) fn new(table: &'t FramesTable, options: &ScanOptions) -> Self {
         let decoder = table.layout.decoder(table.schema(), &options.projection);
         let (frame, split) = (FrameBuffer::default(), SplitBuffer::default());
-        Self { table, decoder, options: options.clone(), frame, split }
+        Self { options: options.clone(), reader: Reader { table, decoder, frame, split } }
     }
+}
 
+impl Reader<'_> {
     fn file(&mut self, file: &FramedFile, split: &Split, delivery: &mut Delivery<'_>) -> Result<ReadCost> {
         self.frame.cost = ReadCost::default();
         for frame in split.start as usize..split.end as usize {
@@ -59,12 +66,12 @@ impl<'t> FramesScanner<'t> {
 impl Scanner for FramesScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let before = Instant::now();
-        let options = self.options.clone();
-        let mut delivery = Delivery::new(&options, sink);
-        let table = self.table;
+        let Self { options, reader } = self;
+        let mut delivery = Delivery::new(options, sink);
+        let table = reader.table;
         let cost = match &table.source {
-            Source::File { file, .. } => self.file(file, split, &mut delivery)?,
-            Source::Stream(stream) => match self.stream(stream, split, &mut delivery)? {
+            Source::File { file, .. } => reader.file(file, split, &mut delivery)?,
+            Source::Stream(stream) => match reader.stream(stream, split, &mut delivery)? {
                 Some(cost) => cost,
                 None => return Ok(None),
             },

@@ -76,9 +76,16 @@ fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> 
     if !header.is_sound() {
         return Err(corrupt("the checksum does not match".to_owned()));
     }
-    if header.version != VERSION {
-        let version = header.version;
-        return Err(Error::unsupported(path, format!("is of version {version}; this program reads {VERSION}")));
+    match header.version {
+        VERSION => {}
+        0 => return Err(corrupt("there has never been a version 0".to_owned())),
+        version => {
+            return Err(Error::unsupported(path, format!("is of version {version}; this program reads {VERSION}")));
+        }
+    }
+    // No checksum covers the rest of it, but there is only one way to write what it says.
+    if input.prefix.get(..length) != Some(layout.file_header(&header).as_slice()) {
+        return Err(corrupt("it says what it says in other bytes than were written".to_owned()));
     }
     let own = Schema::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
     options.check_schema(path, &own)?;

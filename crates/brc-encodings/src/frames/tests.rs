@@ -373,6 +373,25 @@ fn damage_is_seen() {
     }
 }
 
+/// A later version may come; version 0 never was.
+#[test]
+fn other_versions_are_refused() {
+    let rows = small();
+    for layout in LAYOUTS {
+        let (start, part, end) = rows.pieces(*layout, 1000);
+        let (header, length) = layout.read_file_header(&start).unwrap();
+        assert_eq!((header.version, length), (VERSION, start.len()), "{}", layout.name());
+        let of_version = |version| {
+            let header = layout.file_header(&FileHeader { version, ..header.clone() });
+            let bytes = [header, part.bytes.clone(), end.clone()].concat();
+            open(*layout, file(&bytes), None, 1 << 20).map(|table| table.rows())
+        };
+        assert_eq!(of_version(VERSION).unwrap(), Some(rows.rows.len() as u64), "{}", layout.name());
+        assert!(matches!(of_version(0), Err(Error::Corrupt { .. })), "{}", layout.name());
+        assert!(matches!(of_version(VERSION + 1), Err(Error::Unsupported { .. })), "{}", layout.name());
+    }
+}
+
 /// The compression finds nothing wrong here: what is damaged was so before.
 #[test]
 fn damage_within_chunks_is_seen() {

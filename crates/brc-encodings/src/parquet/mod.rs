@@ -15,11 +15,12 @@ mod thrift;
 mod types;
 mod writer;
 
+use crate::columnar;
 use crate::description::{Description, Fact, Facts};
-use crate::encoding::{CreateOptions, Encoding, OpenOptions};
+use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified, read_all};
 use crate::input::Input;
 use brc_compress::Compression;
-use brc_core::{BatchWriter, DataType, Error, Result, Schema, Table};
+use brc_core::{BatchWriter, DataType, Error, Progress, Result, Schema, Table};
 use table::{Bounds, Chunk, ParquetTable};
 use writer::{MAGIC, Writer};
 
@@ -27,6 +28,9 @@ use writer::{MAGIC, Writer};
 const NAME: &str = "parquet";
 
 pub(crate) struct Parquet;
+
+/// What a file begins with whose footer is encrypted.
+const ENCRYPTED: &[u8] = b"PARE";
 
 impl Encoding for Parquet {
     fn name(&self) -> &'static str {
@@ -42,7 +46,7 @@ impl Encoding for Parquet {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(MAGIC) || prefix.starts_with(b"PARE")
+        prefix.starts_with(MAGIC) || prefix.starts_with(ENCRYPTED)
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -58,9 +62,7 @@ impl Encoding for Parquet {
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let table = table(input)?;
-        options.check_schema(&table.path, &table.schema)?;
-        Ok(Box::new(table))
+        Ok(Box::new(table(input, options)?))
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
@@ -69,28 +71,33 @@ impl Encoding for Parquet {
         Ok(Box::new(Writer::new(schema, options.compression)))
     }
 
-    fn describe(&self, input: Input, _: &OpenOptions) -> Result<Description> {
-        Ok(describe(&table(input)?))
+    fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
+        let table = table(input, options)?;
+        table.check_rest()?;
+        read_all(&table, threads, progress)
+    }
+
+    fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
+        Ok(describe(&table(input, options)?))
     }
 }
 
-fn table(input: Input) -> Result<ParquetTable> {
+fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
     let path = input.path.clone();
-    if !input.prefix.starts_with(MAGIC) && !input.prefix.starts_with(b"PARE") {
+    if input.prefix.starts_with(ENCRYPTED) {
+        return Err(Error::unsupported(&path, "is encrypted"));
+    }
+    if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
     }
-    ParquetTable::open(path, input.into_file()?)
+    let table = ParquetTable::open(path, input.into_file()?)?;
+    options.check_schema(&table.path, &table.schema)?;
+    Ok(table)
 }
 
 fn describe(table: &ParquetTable) -> Description {
-    let mut file: Facts = vec![("encoding", NAME.into())];
-    file.extend(table.created_by.as_deref().map(|by| ("created by", by.into())));
-    file.extend([
-        ("rows", Fact::Count(table.rows)),
-        ("bytes", Fact::Bytes(table.bytes)),
-        ("row groups", Fact::Count(table.row_groups.len() as u64)),
-        ("footer", Fact::Bytes(table.footer_bytes)),
-    ]);
+    let row_groups = ("row groups", table.row_groups.len());
+    let file = columnar::facts(NAME, table, table.created_by.as_deref(), table.end, row_groups);
     let columns = (0..table.schema.fields().len()).map(|column| describe_column(table, column)).collect();
     let row_groups = table.row_groups.iter().map(|row_group| {
         let stored = row_group.chunks.iter().map(|chunk| chunk.stored as u64).sum();

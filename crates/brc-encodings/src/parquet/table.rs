@@ -4,9 +4,8 @@ use super::scanner::ParquetScanner;
 use super::thrift;
 use super::types::{self, Stored};
 use super::writer::{CHECKSUMS, MAGIC};
-use crate::columnar::seal::{self, Seal};
-use crate::columnar::{Fault, SCALES, guarded, with_scales};
-use crate::input::read_full_at;
+use crate::columnar::footer::{Footer, check_rest};
+use crate::columnar::{Fault, SCALES, guarded, seal, with_scales};
 use brc_compress::Compression;
 use brc_core::{Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
@@ -14,17 +13,13 @@ use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The footer's length and the magic number at the end of a file.
-const TRAILER: usize = 8;
-
-/// How much of a file's end is read at once: nearly always the whole footer.
-const END: u64 = 64 << 10;
-
 pub(super) struct ParquetTable {
     pub(super) path: PathBuf,
     pub(super) file: File,
     pub(super) bytes: u64,
-    pub(super) footer_bytes: u64,
+    /// Where the footer begins.
+    pub(super) end: u64,
+    is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
     /// How the values of each column lie in pages.
@@ -61,18 +56,16 @@ pub(super) enum Bounds {
 impl ParquetTable {
     pub(super) fn open(path: PathBuf, file: File) -> Result<Self> {
         let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
-        let footer = read_footer(&path, &file, bytes)?;
-        let end = bytes - (footer.len() + TRAILER) as u64;
+        let footer = Footer::read(&path, &file, bytes, MAGIC)?;
+        let (end, is_own) = (footer.start, footer.is_own);
         let at_footer = |fault: Fault| fault.at(&path, "footer");
-        let is_own = match seal::check(&footer) {
-            Seal::Broken => return Err(Error::corrupt(&path, "footer", "its checksum does not match")),
-            seal => seal == Seal::Sound,
-        };
-        thrift::walk(&footer, &mut |_, _| {}).map_err(at_footer)?;
+        thrift::walk(&footer.bytes, &mut |_, _| {}).map_err(at_footer)?;
         let metadata = guarded(|| {
-            ParquetMetaDataReader::decode_metadata(&footer).map_err(|error| Fault::corrupt(error.to_string()))
+            ParquetMetaDataReader::decode_metadata(&footer.bytes).map_err(|error| Fault::corrupt(error.to_string()))
         });
         let metadata = metadata.map_err(at_footer)?;
+        let created_by = metadata.file_metadata().created_by().map(str::to_owned);
+        footer.check_writer(&path, created_by.as_deref())?;
         let columns = metadata.file_metadata().schema_descr().columns();
         let optional = columns.iter().map(|column| column.max_def_level() > 0).collect();
         let (schema, stored) = schema(&path, &metadata, is_own)?;
@@ -92,9 +85,17 @@ impl ParquetTable {
         if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
             return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
         }
-        let created_by = metadata.file_metadata().created_by().map(str::to_owned);
-        let footer_bytes = (footer.len() + TRAILER) as u64;
-        Ok(Self { path, file, bytes, footer_bytes, created_by, schema, stored, optional, rows, row_groups })
+        Ok(Self { path, file, bytes, end, is_own, created_by, schema, stored, optional, rows, row_groups })
+    }
+
+    /// Checks the bytes of a file of `brc` that are neither footer nor in a column chunk; those of other files may be any.
+    pub(super) fn check_rest(&self) -> Result<()> {
+        if !self.is_own {
+            return Ok(());
+        }
+        let chunks = self.row_groups.iter().flat_map(|row_group| &row_group.chunks);
+        let chunks = chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect();
+        check_rest(&self.path, &self.file, MAGIC, chunks, &[], self.end)
     }
 
     /// The name of a part of the file, for messages.
@@ -102,30 +103,6 @@ impl ParquetTable {
         let name = self.schema.fields().get(column).map_or("", |field| field.name.as_str());
         format!("row group {row_group}, column '{name}'")
     }
-}
-
-fn read_footer(path: &Path, file: &File, bytes: u64) -> Result<Vec<u8>> {
-    let cut_off = || Error::corrupt(path, "trailer", "the file does not end with a parquet footer");
-    let read = |length: u64| -> Result<Vec<u8>> {
-        let mut end = vec![0; usize::try_from(length).map_err(|_| cut_off())?];
-        let read = read_full_at(file, &mut end, bytes - length).map_err(Error::io(path, "read"))?;
-        if read == end.len() { Ok(end) } else { Err(cut_off()) }
-    };
-    let mut end = read(bytes.min(END))?;
-    let length = match end.last_chunk::<TRAILER>() {
-        Some([a, b, c, d, b'P', b'A', b'R', b'1']) => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
-        Some([.., b'P', b'A', b'R', b'E']) => return Err(Error::unsupported(path, "is encrypted")),
-        _ => return Err(cut_off()),
-    };
-    let whole = length + TRAILER as u64;
-    if whole + MAGIC.len() as u64 > bytes {
-        return Err(Error::corrupt(path, "trailer", "the footer is longer than the file"));
-    }
-    if whole > end.len() as u64 {
-        end = read(whole)?;
-    }
-    let start = end.len() - whole as usize;
-    Ok(end[start..start + length as usize].to_vec())
 }
 
 /// The columns of the table.

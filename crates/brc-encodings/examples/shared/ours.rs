@@ -1,12 +1,11 @@
 //! The same rows through this crate.
 
-use crate::rows::{Groups, Rows};
+use super::rows::Rows;
 use brc_compress::Compressor;
-use brc_core::{Batch, BatchWriter, Column, Dictionary, Error, Result, ScanError, ScanOptions, Schema, Sink, Summary};
-use brc_core::{Part, PartEncoder, Values};
+use brc_core::{
+    Batch, BatchWriter, Column, Error, Part, PartEncoder, Result, ScanError, ScanOptions, Schema, Sink, Values,
+};
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions};
-use brc_kernels::accumulate::GroupStatistics;
-use brc_kernels::cpu::Level;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -58,18 +57,17 @@ pub(crate) fn encode(encoding: &dyn Encoding, rows: &Rows) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// The groups of a file's rows, and the time that decoding and adding up takes.
-pub(crate) fn decode(encoding: &dyn Encoding, file: &File) -> Result<(Groups, Duration)> {
+/// The time that decoding takes, and whatever `sink` does with the rows.
+pub(crate) fn decode(encoding: &dyn Encoding, file: &File, sink: &mut dyn Sink) -> Result<Duration> {
     let path = PathBuf::from("temporary file");
     let input = Input::from_file(path.clone(), file.try_clone().map_err(Error::io(&path, "open"))?)?;
     let schema = Some(Schema::one_brc());
     let table = encoding.open(input, &OpenOptions { schema, ..OpenOptions::default() })?;
     let start = Instant::now();
     let mut scanner = table.scanner(&ScanOptions::everything(table.schema()))?;
-    let mut adder = Adder { level: Level::best(), names: Dictionary::new(), groups: GroupStatistics::new() };
     let (mut index, mut reading) = (0, Duration::ZERO);
     while let Some(split) = table.split(index) {
-        let scanned = scanner.scan(&split, &mut adder).map_err(|error| match error {
+        let scanned = scanner.scan(&split, sink).map_err(|error| match error {
             ScanError::Other(error) => error,
             ScanError::BadRow { fault, .. } => Error::Usage(fault.to_string()),
         })?;
@@ -77,33 +75,5 @@ pub(crate) fn decode(encoding: &dyn Encoding, file: &File) -> Result<(Groups, Du
         reading += scanned.read_time;
         index += 1;
     }
-    let time = start.elapsed().saturating_sub(reading);
-    let statistics = adder.groups.finish();
-    let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-    Ok((adder.names.iter().map(name).zip(statistics).collect(), time))
-}
-
-/// Adds up by code, as a query does.
-struct Adder {
-    level: Level,
-    names: Dictionary,
-    groups: GroupStatistics,
-}
-
-impl Sink for Adder {
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let strange = || Error::Usage("a strange batch".to_owned());
-        let [Column::Codes { codes, dictionary }, Column::Values(values)] = batch.columns else {
-            return Err(strange());
-        };
-        for code in self.names.len()..dictionary.len() {
-            self.names.push(dictionary.get(code as u32));
-        }
-        self.groups.grow(self.names.len());
-        self.groups.rows(self.level, codes, *values).map_err(|_| strange())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Ok(())
-    }
+    Ok(start.elapsed().saturating_sub(reading))
 }

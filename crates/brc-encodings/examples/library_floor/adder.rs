@@ -1,0 +1,42 @@
+//! What a query does with the rows.
+
+use crate::shared::rows::Groups;
+use brc_core::{Batch, Column, Dictionary, Error, Result, Sink, Summary};
+use brc_kernels::accumulate::GroupStatistics;
+use brc_kernels::cpu::Level;
+
+/// Adds up by code, as a query does.
+pub(crate) struct Adder {
+    level: Level,
+    names: Dictionary,
+    groups: GroupStatistics,
+}
+
+impl Adder {
+    pub(crate) fn new() -> Self {
+        Self { level: Level::best(), names: Dictionary::new(), groups: GroupStatistics::new() }
+    }
+
+    pub(crate) fn groups(self) -> Groups {
+        let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        self.names.iter().map(name).zip(self.groups.finish()).collect()
+    }
+}
+
+impl Sink for Adder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let strange = || Error::Usage("a strange batch".to_owned());
+        let [Column::Codes { codes, dictionary }, Column::Values(values)] = batch.columns else {
+            return Err(strange());
+        };
+        for code in self.names.len()..dictionary.len() {
+            self.names.push(dictionary.get(code as u32));
+        }
+        self.groups.grow(self.names.len());
+        self.groups.rows(self.level, codes, *values).map_err(|_| strange())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! The footer at the end of a file, and the bytes before it that are under no checksum.
+//!
+//! Both formats end alike: the footer, its length in four bytes, and the mark with which the file begins too.
+
+use super::seal::{self, Seal};
+use crate::input::read_full_at;
+use brc_core::{Error, Result};
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+
+/// How much of a file's end is read at once: nearly always the whole footer.
+const END: u64 = 64 << 10;
+
+/// The bytes of zeros that are looked at together.
+const ZEROS: u64 = 4 << 10;
+
+/// The footer of a file.
+pub(crate) struct Footer {
+    pub(crate) bytes: Vec<u8>,
+    /// Where it begins: behind everything else.
+    pub(crate) start: u64,
+    /// Whether `brc` wrote it and it is as it was written.
+    pub(crate) is_own: bool,
+}
+
+impl Footer {
+    /// Reads the footer of a file of `length` bytes that begins and ends with `magic`.
+    ///
+    /// # Errors
+    /// If there is none, or its checksum does not match.
+    pub(crate) fn read(path: &Path, file: &File, length: u64, magic: &[u8]) -> Result<Self> {
+        let corrupt = |reason: &str| Error::corrupt(path, "trailer", reason);
+        let mut end = vec![0; length.min(END) as usize];
+        read_exact(path, file, &mut end, length - length.min(END))?;
+        let before = end.strip_suffix(magic).and_then(|end| end.split_last_chunk::<4>());
+        let (before, size) = before.ok_or_else(|| corrupt("the file does not end with a footer"))?;
+        let size = u64::from(u32::from_le_bytes(*size));
+        let start = (length - (end.len() - before.len()) as u64).checked_sub(size);
+        let start = start.filter(|start| *start >= magic.len() as u64);
+        let start = start.ok_or_else(|| corrupt("the footer is longer than the file"))?;
+        let bytes = match (before.len() as u64).checked_sub(size) {
+            Some(at) => before[at as usize..].to_vec(),
+            None => {
+                let mut bytes = vec![0; size as usize];
+                read_exact(path, file, &mut bytes, start)?;
+                bytes
+            }
+        };
+        match seal::check(&bytes) {
+            Seal::Broken => Err(broken(path)),
+            seal => Ok(Self { bytes, start, is_own: seal == Seal::Sound }),
+        }
+    }
+
+    /// Checks that it does not name `brc` as its writer without a checksum.
+    ///
+    /// # Errors
+    /// If it does: the mark of the checksum is damaged.
+    pub(crate) fn check_writer(&self, path: &Path, created_by: Option<&str>) -> Result<()> {
+        if !self.is_own && created_by.is_some_and(seal::is_own) { Err(broken(path)) } else { Ok(()) }
+    }
+}
+
+fn broken(path: &Path) -> Error {
+    Error::corrupt(path, "footer", "its checksum does not match")
+}
+
+/// Checks what lies before the footer of a file of `brc`, which begins at `end`, and is in none of `parts`, which have
+/// checksums: `first` begins the file, `last` ends it, and where parts leave something free are zeros.
+///
+/// # Errors
+/// If other bytes are there.
+pub(crate) fn check_rest(
+    path: &Path,
+    file: &File,
+    first: &[u8],
+    mut parts: Vec<Range<u64>>,
+    last: &[u8],
+    end: u64,
+) -> Result<()> {
+    let last_start = end.saturating_sub(last.len() as u64);
+    expect(path, file, 0, first)?;
+    expect(path, file, last_start, last)?;
+    parts.push(last_start..end);
+    parts.sort_unstable_by_key(|part| part.start);
+    let mut at = first.len() as u64;
+    for part in parts {
+        while at < part.start {
+            let count = ZEROS.min(part.start - at);
+            expect(path, file, at, &[0; ZEROS as usize][..count as usize])?;
+            at += count;
+        }
+        at = at.max(part.end);
+    }
+    Ok(())
+}
+
+fn expect(path: &Path, file: &File, at: u64, expected: &[u8]) -> Result<()> {
+    let mut found = vec![0; expected.len()];
+    read_exact(path, file, &mut found, at)?;
+    match found.iter().zip(expected).position(|(found, expected)| found != expected) {
+        Some(index) => Err(Error::corrupt(path, format!("byte {}", at + index as u64), "it is not as it was written")),
+        None => Ok(()),
+    }
+}
+
+fn read_exact(path: &Path, file: &File, buffer: &mut [u8], at: u64) -> Result<()> {
+    let read = read_full_at(file, buffer, at).map_err(Error::io(path, "read"))?;
+    if read == buffer.len() { Ok(()) } else { Err(Error::corrupt(path, format!("byte {at}"), "the file ends here")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    fn footer(bytes: &[u8]) -> Result<Footer> {
+        Footer::read(Path::new("test"), &file(bytes), bytes.len() as u64, b"MAGIC")
+    }
+
+    #[test]
+    fn a_footer_of_any_length_is_found() {
+        for size in [0, 1, 100, END as usize - 9, END as usize - 8, 3 * END as usize] {
+            let content: Vec<u8> = (0..size).map(|byte| byte as u8).collect();
+            let bytes = [b"MAGIC".as_slice(), &content, &(size as u32).to_le_bytes(), b"MAGIC"].concat();
+            let found = footer(&bytes).unwrap();
+            assert!(found.bytes == content && found.start == 5 && !found.is_own);
+            // Then it would begin within the mark.
+            assert!(footer(&bytes[1..]).is_err());
+        }
+        for forged in [&b""[..], b"MAGIC", b"\0\0\0\0MAGIC", b"MAGIC\xff\xff\xff\xffMAGIC", b"MAGIC\0\0\0\0MAGID"] {
+            assert!(footer(forged).is_err(), "{forged:?}");
+        }
+    }
+
+    #[test]
+    fn every_byte_outside_of_parts_is_told() {
+        let mut bytes = vec![0; 10_000];
+        bytes[..3].copy_from_slice(b"one");
+        bytes[9_997..].copy_from_slice(b"two");
+        let parts = vec![9_000..9_001, 3..6, 100..200, 150..160];
+        let check = |bytes: &[u8]| check_rest(Path::new("test"), &file(bytes), b"one", parts.clone(), b"two", 10_000);
+        bytes[3..6].fill(7);
+        check(&bytes).unwrap();
+        for at in (0..300).chain([4_096, 4_296, 8_999, 9_000, 9_001]).chain(9_990..10_000) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            let covered = (3..6).contains(&at) || (100..200).contains(&at) || at == 9_000;
+            assert_eq!(check(&damaged).is_ok(), covered, "byte {at}");
+        }
+        assert!(check(&bytes[..9_999]).is_err());
+    }
+}
