@@ -1,11 +1,13 @@
 //! Rows one after the other: those of the usual form on a short way, all others by the general parser.
 
+use super::Objects;
 use super::plain::PlainRow;
 use super::row::{self, Value};
 use crate::text::{BATCH_ROWS, Delivery, Gathered, Piece, Rows, first_line};
 use brc_core::{DataType, Field, ScanError, Schema};
 
 pub(super) struct JsonRows {
+    layout: Objects,
     plain: PlainRow,
     columns: Vec<JsonColumn>,
     rows: usize,
@@ -70,7 +72,10 @@ impl Rows for JsonRows {
                     let (line, length) = first_line(text);
                     match row::parse(line, delivery.schema, &mut values) {
                         Ok(()) => self.push(&values),
-                        Err(bad) => delivery.bad_row(line, piece.byte + (whole.len() - text.len()) as u64, bad)?,
+                        Err(bad) => {
+                            let byte = piece.byte + (whole.len() - text.len()) as u64;
+                            delivery.bad_row(line, byte, self.layout.doubted(bad))?;
+                        }
                     }
                     length
                 }
@@ -86,8 +91,8 @@ impl Rows for JsonRows {
 }
 
 impl JsonRows {
-    pub(super) fn new(schema: &Schema, projection: &[usize]) -> Self {
-        Self { plain: PlainRow::new(schema), columns: JsonColumn::all(schema, projection), rows: 0 }
+    pub(super) fn new(layout: Objects, schema: &Schema, projection: &[usize]) -> Self {
+        Self { layout, plain: PlainRow::new(schema), columns: JsonColumn::all(schema, projection), rows: 0 }
     }
 
     fn push(&mut self, values: &[Option<Value<'_>>]) {
