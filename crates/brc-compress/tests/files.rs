@@ -273,6 +273,7 @@ fn files_of_other_programs_are_read() {
 }
 
 /// The kind and the words of the error that reading ends with.
+#[allow(clippy::unwrap_used)]
 fn refusal(extension: &str, file: &[u8]) -> (ErrorKind, String) {
     let format = by_extension(extension).unwrap().file_format().unwrap();
     let error = read_stream(format, file).unwrap_err();

@@ -10,6 +10,7 @@ mod layout;
 mod lz4_frame;
 mod messages;
 mod scanner;
+mod stream;
 mod strings;
 mod table;
 mod types;
@@ -40,7 +41,7 @@ impl Encoding for Arrow {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(MAGIC)
+        prefix.starts_with(MAGIC) || stream::is_stream(prefix)
     }
 
     fn compresses_blocks(&self) -> bool {
@@ -70,10 +71,13 @@ impl Encoding for Arrow {
 
 fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     let path = input.path.clone();
+    if stream::is_stream(&input.prefix) {
+        return Err(Error::unsupported(&path, stream::REFUSED));
+    }
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));
     }
-    ArrowTable::open(path, input.into_file()?, options.row_group_bytes)
+    ArrowTable::open(path, input.into_file(options.longest_copy)?, options.row_group_bytes)
 }
 
 fn describe(table: &ArrowTable) -> Description {

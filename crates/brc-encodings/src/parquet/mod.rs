@@ -51,7 +51,7 @@ impl Encoding for Parquet {
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let table = table(input)?;
+        let table = table(input, options)?;
         options.check_schema(&table.path, &table.schema)?;
         Ok(Box::new(table))
     }
@@ -62,17 +62,17 @@ impl Encoding for Parquet {
         Ok(Box::new(Writer::new(schema, options.compression)))
     }
 
-    fn describe(&self, input: Input, _: &OpenOptions) -> Result<Description> {
-        Ok(describe(&table(input)?))
+    fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
+        Ok(describe(&table(input, options)?))
     }
 }
 
-fn table(input: Input) -> Result<ParquetTable> {
+fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
     let path = input.path.clone();
     if !input.prefix.starts_with(MAGIC) && !input.prefix.starts_with(b"PARE") {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
     }
-    ParquetTable::open(path, input.into_file()?)
+    ParquetTable::open(path, input.into_file(options.longest_copy)?)
 }
 
 fn describe(table: &ParquetTable) -> Description {
