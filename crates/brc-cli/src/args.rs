@@ -1,5 +1,6 @@
 //! Options that several commands share, and how their values are read.
 
+use crate::quantity;
 use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
@@ -42,12 +43,22 @@ pub(crate) struct Source {
     /// What stands between the columns of a text: one byte, or 'tab'
     #[arg(long, value_name = "CHAR", default_value = ";", value_parser = separator)]
     pub(crate) separator: u8,
+
+    /// How long the temporary copy may become that is made of a buren, parquet or arrow file which is compressed as a
+    /// whole or comes through a pipe; k, M, G are powers of 1024
+    #[arg(long, value_name = "BYTES", default_value = "64G", value_parser = quantity::parse_bytes)]
+    pub(crate) max_copy: u64,
 }
 
 impl Source {
     /// How to open a table with these options.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        OpenOptions { schema: self.schema.clone(), separator: self.separator, ..OpenOptions::default() }
+        OpenOptions {
+            schema: self.schema.clone(),
+            separator: self.separator,
+            longest_copy: self.max_copy,
+            ..OpenOptions::default()
+        }
     }
 
     /// Opens the source of a table, and finds its encoding.

@@ -26,8 +26,8 @@ Examples:
 
 Exit codes:
   0  all went well
-  1  the run failed
-  2  the command line makes no sense, or something is in the way of the target
+  1  the run failed, or a file is of a kind that is not supported
+  2  the command line makes no sense or says too little, or something is in the way of the target
   3  a row is malformed, or the output cannot hold it, or more rows were rejected than allowed
   4  a file is corrupt";
 

@@ -54,7 +54,8 @@ pub trait FileFormat: Sync {
 
     /// Reads any file of the format, whoever wrote it, from its first byte on: all members, frames or streams that stand
     /// one after the other. Reading fails with [`io::ErrorKind::InvalidData`] where the file is damaged and with
-    /// [`io::ErrorKind::UnexpectedEof`] where it is cut off, never with a silent end.
+    /// [`io::ErrorKind::UnexpectedEof`] where it is cut off, never with a silent end, as far as the format can tell. A sound
+    /// file that asks for what is not supported is an error of [`io::ErrorKind::Unsupported`].
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send>;
 }
 

@@ -1,13 +1,16 @@
 //! LZ4 by `lz4_flex`, in its safe variant: a block is a raw block; in a file each chunk is a skippable frame with its mark
 //! and a frame of independent blocks.
 
+mod legacy;
+
 use crate::file_format::ReadAt;
 use crate::frames::{FrameReader, Frames, behind_skippable, skip_frames};
 use crate::marks::{Marks, Spelling, Tally};
-use crate::source::{Source, cut, damaged};
+use crate::source::{Source, cut, damaged, unsupported};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat};
+use legacy::LegacyFrame;
 use lz4_flex::block;
-use lz4_flex::frame::FrameDecoder;
+use lz4_flex::frame::{self, FrameDecoder};
 use std::io::{self, Read};
 use std::mem;
 use twox_hash::XxHash32;
@@ -17,9 +20,6 @@ pub(crate) struct Lz4;
 const NAME: &str = "lz4";
 
 const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
-
-/// What `lz4 -l` writes, which has no end and no checksum.
-const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
 
 /// A skippable frame of 24 bytes.
 static MARKS: Marks = Marks { start: &[], before: &[0x5c, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes };
@@ -57,7 +57,7 @@ impl FileFormat for Lz4 {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        let is_frame = |bytes: &[u8]| bytes.starts_with(&MAGIC) || bytes.starts_with(&LEGACY_MAGIC);
+        let is_frame = |bytes: &[u8]| bytes.starts_with(&MAGIC) || bytes.starts_with(&legacy::MAGIC);
         matches!(MARKS.read(prefix), Ok(Some(_)) | Err(_)) || behind_skippable(prefix).is_some_and(is_frame)
     }
 
@@ -78,7 +78,7 @@ impl FileFormat for Lz4 {
     }
 
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        Box::new(FrameReader::new(Lz4Frames { decoder: FrameDecoder::new(Source::new(stored)) }))
+        Box::new(FrameReader::new(Lz4Frames { decoder: FrameDecoder::new(Source::new(stored)), legacy: None }))
     }
 }
 
@@ -173,6 +173,8 @@ fn is_cut() -> DecompressError {
 
 struct Lz4Frames {
     decoder: FrameDecoder<Source>,
+    /// The current frame, if it is of the legacy format.
+    legacy: Option<LegacyFrame>,
 }
 
 impl Frames for Lz4Frames {
@@ -187,25 +189,35 @@ impl Frames for Lz4Frames {
         if magic.is_empty() {
             return Ok(false);
         }
-        if magic == LEGACY_MAGIC {
-            return Err(damaged("frames of the legacy LZ4 format are not read"));
-        }
         if magic.len() < MAGIC.len() {
             return Err(cut());
+        }
+        if magic == legacy::MAGIC {
+            self.legacy = Some(LegacyFrame::begin(source)?);
+            return Ok(true);
         }
         if magic != MAGIC {
             return Err(damaged("no LZ4 frame starts here"));
         }
+        self.legacy = None;
         // A decoder takes no frame with larger blocks than the first one had.
         self.decoder = FrameDecoder::new(mem::take(self.source()));
         Ok(true)
     }
 
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
-        let count = self.decoder.read(output).map_err(|error| {
-            let is_its =
-                error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<lz4_flex::frame::Error>);
-            if is_its { damaged(error) } else { error }
+        if let Some(frame) = &mut self.legacy {
+            return frame.read(self.decoder.get_mut(), output);
+        }
+        let count = self.decoder.read(output).map_err(|error| match error.get_ref() {
+            Some(reason) => match reason.downcast_ref() {
+                Some(frame::Error::DictionaryNotSupported) => {
+                    unsupported("it needs a dictionary", "lz4 -d -D DICTIONARY")
+                }
+                Some(_) => damaged(error),
+                None => error,
+            },
+            None => error,
         })?;
         // The decoder takes a cut between two blocks for the end.
         if count == 0 && self.source().is_starved() { Err(cut()) } else { Ok(count) }

@@ -269,6 +269,11 @@ impl Tally {
         Ok(())
     }
 
+    /// Whether what comes now is of a chunk, and so was written by `brc`.
+    pub(crate) fn is_in_chunk(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Some bytes have been decompressed.
     pub(crate) fn data(&mut self, count: usize) -> io::Result<()> {
         let Some(left) = &mut self.left else { return Ok(()) };

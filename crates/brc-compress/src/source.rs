@@ -3,6 +3,7 @@
 //! Formats are told apart by what comes next, so they have to look before they read; and some libraries take the end of
 //! the input for the end of the content, so a cut has to be noticed here.
 
+use std::fmt::Display;
 use std::io::{self, Read};
 
 const CAPACITY: usize = 128 << 10;
@@ -101,4 +102,9 @@ pub(crate) fn cut() -> io::Error {
 /// The error of a file whose bytes make no sense.
 pub(crate) fn damaged(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// The error of a sound file that this program does not read; `way` is the command that decompresses it.
+pub(crate) fn unsupported(what: impl Display, way: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("{what}: decompress it first, with {way}"))
 }

@@ -4,7 +4,7 @@
 use crate::file_format::ReadAt;
 use crate::frames::{FrameReader, Frames, behind_skippable, skip_frames};
 use crate::marks::{Marks, Spelling, Tally};
-use crate::source::{Source, cut, damaged};
+use crate::source::{Source, cut, damaged, unsupported};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -122,6 +122,58 @@ fn append_frame(level: i32, checksum: bool, input: &[u8], output: &mut Vec<u8>) 
     }
 }
 
+/// What the header of a frame asks of a reader.
+struct Head {
+    /// How many bytes of content have to be remembered.
+    window: u64,
+    /// The number of the dictionary; 0 if there is none, or none is told.
+    dictionary: u32,
+}
+
+impl Head {
+    /// The most bytes that a header has: the magic number, flags, window, dictionary and length of the content.
+    const MOST_BYTES: usize = 4 + 1 + 1 + 4 + 8;
+
+    /// The largest window that is read: the one that every decoder should take by itself, and the library does.
+    const LARGEST_WINDOW: u64 = 128 << 20;
+
+    /// `None` if the header is cut off.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (flags, mut rest) = bytes.get(MAGIC.len()..)?.split_first()?;
+        let mut take = |count: usize| {
+            let (field, behind) = rest.split_at_checked(count)?;
+            rest = behind;
+            Some(field.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte)))
+        };
+        let is_single_segment = flags & 0x20 != 0;
+        let window = if is_single_segment { 0 } else { take(1)? };
+        let dictionary = take([0, 1, 2, 4][usize::from(flags & 3)])?;
+        if !is_single_segment {
+            let least = 1 << (10 + (window >> 3));
+            return Some(Self { window: least + least / 8 * (window & 7), dictionary: dictionary as u32 });
+        }
+        let length = match flags >> 6 {
+            0 => take(1)?,
+            1 => take(2)? + 256,
+            2 => take(4)?,
+            _ => take(8)?,
+        };
+        Some(Self { window: length, dictionary: dictionary as u32 })
+    }
+
+    /// Why the frame cannot be read, if so.
+    fn refused(&self) -> Option<io::Error> {
+        let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+        let (window, most) = (mebibytes(self.window), mebibytes(Self::LARGEST_WINDOW));
+        if self.dictionary != 0 {
+            let dictionary = self.dictionary;
+            return Some(unsupported(format!("it needs the dictionary {dictionary}"), "zstd -d -D DICTIONARY"));
+        }
+        let what = || format!("its window is of {window} MiB, the largest that is read of {most} MiB");
+        (self.window > Self::LARGEST_WINDOW).then(|| unsupported(what(), "zstd -d --long=31"))
+    }
+}
+
 struct ZstdFrames {
     source: Source,
     /// Made when the first frame comes, which may never be.
@@ -146,6 +198,13 @@ impl Frames for ZstdFrames {
         }
         if magic != MAGIC {
             return Err(damaged("no zstd frame starts here"));
+        }
+        let head = Head::of(self.source.peek(Head::MOST_BYTES)?);
+        match head.and_then(|head| head.refused()) {
+            // No frame of ours is like that.
+            Some(_) if tally.is_in_chunk() => return Err(damaged("the header of a frame is damaged")),
+            Some(error) => return Err(error),
+            None => {}
         }
         match &mut self.decoder {
             Some(decoder) => decoder.reinit()?,

@@ -156,8 +156,9 @@ fn a_damaged_file_is_an_error_or_the_same() {
         for (place, bit) in (0..file.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
             let mut damaged = file.clone();
             damaged[place] ^= 1 << bit;
-            if let Ok(content) = read_stream(format, &damaged) {
-                assert_eq!(content, SMALL.concat(), "{compressor} at {place}");
+            match read_stream(format, &damaged) {
+                Ok(content) => assert_eq!(content, SMALL.concat(), "{compressor} at {place}"),
+                Err(error) => assert_ne!(error.kind(), ErrorKind::Unsupported, "{compressor} at {place}: {error}"),
             }
             if let Ok(Some(chunks)) = read_chunks(format, &damaged) {
                 assert_eq!(chunks, rows, "{compressor} at {place}");
@@ -268,24 +269,48 @@ fn files_of_other_programs_are_read() {
             }
         }
     }
-    assert_eq!(seen, 23);
+    assert_eq!(seen, 24);
+}
+
+/// The kind and the words of the error that reading ends with.
+#[allow(clippy::unwrap_used)]
+fn refusal(extension: &str, file: &[u8]) -> (ErrorKind, String) {
+    let format = by_extension(extension).unwrap().file_format().unwrap();
+    let error = read_stream(format, file).unwrap_err();
+    (error.kind(), error.to_string())
 }
 
 #[test]
-fn legacy_lz4_is_refused_by_name() {
-    let format = by_extension("lz4").unwrap().file_format().unwrap();
-    let error = read_stream(format, b"\x02\x21\x4c\x18\x04\0\0\0\x30abc").unwrap_err();
-    assert!(error.to_string().contains("legacy"), "{error}");
-}
-
-#[test]
-fn windows_beyond_128_mib_are_refused() {
-    let format = by_extension("zst").unwrap().file_format().unwrap();
+fn windows_beyond_128_mib_are_not_supported() {
     // A frame header with a window of 2 GiB, and a raw block of one byte.
-    let error = read_stream(format, b"\x28\xb5\x2f\xfd\x00\xa8\x09\0\0x").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidData, "{error}");
-    // The same with 128 MiB.
-    assert_eq!(read_stream(format, b"\x28\xb5\x2f\xfd\x00\x88\x09\0\0x").unwrap(), b"x");
+    let (kind, error) = refusal("zst", b"\x28\xb5\x2f\xfd\x00\xa8\x09\0\0x");
+    assert_eq!(kind, ErrorKind::Unsupported, "{error}");
+    assert!(error.contains("2048 MiB") && error.contains("128 MiB") && error.contains("zstd -d"), "{error}");
+    // The smallest one that is too large, and a frame of one segment, whose window is its content.
+    assert_eq!(refusal("zst", b"\x28\xb5\x2f\xfd\x00\x89\x09\0\0x").0, ErrorKind::Unsupported);
+    assert_eq!(refusal("zst", b"\x28\xb5\x2f\xfd\xa0\x01\0\0\x08\x09\0\0x").0, ErrorKind::Unsupported);
+    // Those of 128 MiB.
+    let zstd = by_extension("zst").unwrap().file_format().unwrap();
+    assert_eq!(read_stream(zstd, b"\x28\xb5\x2f\xfd\x00\x88\x09\0\0x").unwrap(), b"x");
+    let (kind, error) = refusal("zst", b"\x28\xb5\x2f\xfd\xa0\0\0\0\x08\x09\0\0x");
+    assert_eq!(kind, ErrorKind::InvalidData, "the content is too short, nothing else: {error}");
+}
+
+#[test]
+fn dictionaries_are_not_supported() {
+    // A window of 1 KiB, and the dictionary 7 in one, two and four bytes.
+    for head in [&b"\x01\0\x07"[..], b"\x02\0\x07\0", b"\x03\0\x07\0\0\0"] {
+        let (kind, error) = refusal("zst", &[b"\x28\xb5\x2f\xfd", head, b"\x09\0\0x"].concat());
+        assert_eq!(kind, ErrorKind::Unsupported, "{error}");
+        assert!(error.contains("the dictionary 7") && error.contains("zstd -d -D"), "{error}");
+    }
+    // The number 0 means that none is told.
+    let zstd = by_extension("zst").unwrap().file_format().unwrap();
+    assert_eq!(read_stream(zstd, b"\x28\xb5\x2f\xfd\x01\0\0\x09\0\0x").unwrap(), b"x");
+    // Independent blocks, and the dictionary 7.
+    let (kind, error) = refusal("lz4", b"\x04\x22\x4d\x18\x61\x40\x07\0\0\0\xe3\0\0\0\0");
+    assert_eq!(kind, ErrorKind::Unsupported, "{error}");
+    assert!(error.contains("dictionary") && error.contains("lz4 -d -D"), "{error}");
 }
 
 fn some_chunks() -> impl Strategy<Value = Vec<Vec<u8>>> {

@@ -235,6 +235,17 @@ pub enum RowFault {
         /// The decimals that the column has.
         scale: u8,
     },
+    /// A number has more decimals than any of the first rows, which told the decimals of its column.
+    #[error(
+        "'{text}' has more than the {scale} decimal{s} of the first rows; --schema says how many there are",
+        s = if *.scale == 1 { "" } else { "s" }
+    )]
+    MoreDecimalsThanGuessed {
+        /// The number.
+        text: String,
+        /// The decimals that the first rows have at most.
+        scale: u8,
+    },
     /// A number does not fit 64 bits at its column's scale.
     #[error("number '{0}' does not fit 64 bits")]
     NumberTooLarge(String),

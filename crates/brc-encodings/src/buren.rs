@@ -31,7 +31,7 @@ impl Encoding for Buren {
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let reader = reader(input)?;
+        let reader = reader(input, options)?;
         options.check_schema(reader.path(), reader.schema())?;
         Ok(Box::new(reader))
     }
@@ -41,12 +41,12 @@ impl Encoding for Buren {
         Ok(Box::new(Writer::new(schema, options)?))
     }
 
-    fn describe(&self, input: Input, _: &OpenOptions) -> Result<Description> {
-        Ok(describe(&reader(input)?.describe()?))
+    fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
+        Ok(describe(&reader(input, options)?.describe()?))
     }
 
-    fn verify(&self, input: Input, _: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
-        let verified = reader(input)?.verify(threads, progress)?;
+    fn verify(&self, input: Input, options: &OpenOptions, threads: usize, progress: &Progress) -> Result<Verified> {
+        let verified = reader(input, options)?.verify(threads, progress)?;
         Ok(Verified { rows: verified.rows, bytes: verified.bytes })
     }
 }
@@ -109,10 +109,11 @@ fn describe_row_group(file: &FileDescription, row_group: &RowGroupDescription) -
 }
 
 /// Opens a file. Its metadata lie at the end, so what comes through a pipe is put into a nameless file first.
-fn reader(input: Input) -> Result<Reader> {
+fn reader(input: Input, options: &OpenOptions) -> Result<Reader> {
     if input.prefix.len() < MAGIC.len() && MAGIC.starts_with(&input.prefix) {
         return Err(Error::corrupt(&input.path, "header", "the file ends within it"));
     }
+    ::buren::check_magic(&input.path, &input.prefix)?;
     let path = input.path.clone();
-    Reader::open(input.into_file()?, &path)
+    Reader::open(input.into_file(options.longest_copy)?, &path)
 }

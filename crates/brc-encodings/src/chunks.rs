@@ -20,12 +20,14 @@ pub(crate) struct ReadCost {
     pub(crate) decompress_time: Duration,
 }
 
-/// For `map_err` on reading something that may be compressed: damaged data is not the system's fault.
+/// For `map_err` on reading something that may be compressed: damaged data is not the system's fault, and neither is a
+/// way to compress that is not supported.
 pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |error| match error.kind() {
         ErrorKind::InvalidData => Error::corrupt(&path, "compressed data", error.to_string()),
         ErrorKind::UnexpectedEof => Error::corrupt(&path, "compressed data", "the file is cut off"),
+        ErrorKind::Unsupported if error.raw_os_error().is_none() => Error::unsupported(&path, error.to_string()),
         _ => Error::io(&path, "read")(error),
     }
 }

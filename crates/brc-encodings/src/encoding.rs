@@ -1,7 +1,7 @@
 //! What an encoding is.
 
 use crate::description::Description;
-use crate::input::Input;
+use crate::input::{self, Input};
 use brc_core::{
     Batch, BatchWriter, DataType, Error, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
     Worker, scan,
@@ -147,6 +147,9 @@ pub struct OpenOptions {
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
     /// table. `None` leaves the size to the encoding: whatever is best for reading.
     pub row_group_bytes: Option<u64>,
+    /// How long the temporary copy of a file may become that is read at any place, but is compressed as a whole or comes
+    /// through a pipe; in bytes.
+    pub longest_copy: u64,
 }
 
 impl OpenOptions {
@@ -166,7 +169,13 @@ impl OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { schema: None, separator: b';', keep_rejects: false, row_group_bytes: None }
+        Self {
+            schema: None,
+            separator: b';',
+            keep_rejects: false,
+            row_group_bytes: None,
+            longest_copy: input::LONGEST_COPY,
+        }
     }
 }
 

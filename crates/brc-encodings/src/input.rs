@@ -6,15 +6,16 @@ use crate::chunks::{Chunks, ReadCost, read_error};
 use brc_compress::Compression;
 use brc_core::{Error, Result};
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// How many first bytes an encoding is recognised by.
 pub const PREFIX_BYTES: usize = 64 << 10;
 
-/// How long the temporary copy of something compressed may become, in bytes: a few of them can stand for very many.
-const LONGEST_COPY: u64 = 64 << 30;
+/// How long a temporary copy may become if nobody says so, in bytes: a few compressed ones can stand for very many.
+pub const LONGEST_COPY: u64 = 64 << 30;
 
 /// An open source of bytes, with its first ones at hand.
 pub struct Input {
@@ -49,8 +50,11 @@ impl Input {
     /// # Errors
     /// If it cannot be opened or read, or is a directory.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = if path == Path::new("-") { stdin() } else { File::open(path) };
-        let mut file = file.map_err(Error::io(path, "open"))?;
+        let mut file = if path == Path::new("-") {
+            stdin().map_err(Error::io(path, "read"))?
+        } else {
+            File::open(path).map_err(Error::io(path, "open"))?
+        };
         let metadata = file.metadata().map_err(Error::io(path, "open"))?;
         if metadata.is_dir() {
             return Err(Error::io(path, "open")(io::ErrorKind::IsADirectory.into()));
@@ -65,7 +69,7 @@ impl Input {
     /// Takes a regular file.
     ///
     /// # Errors
-    /// If its first bytes cannot be read.
+    /// If its first bytes cannot be read, or it is compressed in a way that is not supported.
     pub fn from_file(path: PathBuf, mut file: File) -> Result<Self> {
         let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
         let mut prefix = vec![0; PREFIX_BYTES.min(usize::try_from(length).unwrap_or(PREFIX_BYTES))];
@@ -95,6 +99,7 @@ impl Input {
             chunks.load(chunk, &mut stored, &mut prefix, start, &mut cost)?;
         }
         prefix.truncate(PREFIX_BYTES);
+        check_content(&path, compression, &prefix)?;
         Ok(Self { path, prefix, source: Source::Chunks(chunks), compression: Some(compression) })
     }
 
@@ -111,7 +116,7 @@ impl Input {
     /// Takes a stream.
     ///
     /// # Errors
-    /// If its first bytes cannot be read.
+    /// If its first bytes cannot be read, or it is compressed in a way that is not supported.
     pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
         let (prefix, stream) = taken(&path, stream)?;
         match brc_compress::by_prefix(&prefix) {
@@ -130,6 +135,7 @@ impl Input {
             None => stored,
         };
         let (prefix, stream) = taken(&path, stream)?;
+        check_content(&path, compression, &prefix)?;
         Ok(Self { path, prefix, source: Source::Stream(stream), compression: Some(compression) })
     }
 
@@ -148,27 +154,57 @@ impl Input {
         }
     }
 
-    /// The source as a file that can be read at any place: a stream is copied to a temporary one.
+    /// The source as a file that can be read at any place: a stream is copied to a temporary one, of at most
+    /// `longest_copy` bytes. Whoever calls this has seen to it that the first bytes are those of such a file.
     ///
     /// # Errors
-    /// If there is no room for a temporary file, or the source cannot be read, or is compressed and too long.
-    pub fn into_file(self) -> Result<File> {
+    /// If there is no room for a temporary file, or the source cannot be read or is too long.
+    pub fn into_file(self, longest_copy: u64) -> Result<File> {
         if let Source::File { file, .. } = self.source {
             return Ok(file);
         }
         let path = self.path.clone();
-        let compressed = self.compression.is_some();
-        let mut stream = self.into_stream()?;
-        let mut file = tempfile::tempfile().map_err(Error::io(&path, "make a temporary file for"))?;
-        let most = if compressed { LONGEST_COPY } else { u64::MAX };
-        let copied = io::copy(&mut stream.by_ref().take(most), &mut file).map_err(read_error(&path))?;
-        if copied == most {
-            let gigabytes = LONGEST_COPY >> 30;
-            let reason = format!("decompresses to {gigabytes} GiB or more: decompress it to a file first");
-            return Err(Error::unsupported(&path, reason));
+        if matches!(&self.source, Source::Chunks(chunks) if chunks.length() > longest_copy) {
+            return Err(too_long(&path, longest_copy));
         }
-        Ok(file)
+        let mut stream = self.into_stream()?;
+        let copy = "make a temporary copy of";
+        let mut file = tempfile::tempfile().map_err(Error::io(&path, copy))?;
+        let mut buffer = vec![0; COPIED_AT_ONCE];
+        let mut left = longest_copy;
+        loop {
+            let read = match stream.read(&mut buffer) {
+                Ok(0) => return Ok(file),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(read_error(&path)(error)),
+            };
+            left = left.checked_sub(read as u64).ok_or_else(|| too_long(&path, longest_copy))?;
+            file.write_all(&buffer[..read]).map_err(Error::io(&path, copy))?;
+        }
     }
+}
+
+const COPIED_AT_ONCE: usize = 256 << 10;
+
+fn too_long(path: &Path, longest_copy: u64) -> Error {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("bytes", 1u64)];
+    let whole = units.into_iter().find(|(_, size)| longest_copy > 0 && longest_copy.is_multiple_of(*size));
+    let (unit, size) = whole.unwrap_or(("bytes", 1));
+    let most = longest_copy / size;
+    let reason = format!(
+        "has to be copied to a temporary file, and is longer than the {most} {unit} that are allowed for it; \
+         --max-copy allows more"
+    );
+    Error::unsupported(path, reason)
+}
+
+/// What is compressed twice would be taken for some strange table.
+fn check_content(path: &Path, compression: &dyn Compression, prefix: &[u8]) -> Result<()> {
+    let Some(inner) = brc_compress::by_prefix(prefix) else { return Ok(()) };
+    let (outer, inner) = (compression.name(), inner.name());
+    let reason = format!("is compressed twice: its content, once {outer} is undone, is compressed with {inner}");
+    Err(Error::unsupported(path, format!("{reason}; decompress it once first")))
 }
 
 /// Takes the first bytes off a stream.
@@ -178,8 +214,18 @@ fn taken(path: &Path, mut stream: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<
     Ok((prefix, stream))
 }
 
+/// Standard input; an error if there is none.
+///
+/// The runtime puts the null device in its place then, open for reading and writing. (A shell opens it for reading only.)
+/// Whoever said that a table is there must not get the answer of an empty one.
 fn stdin() -> io::Result<File> {
-    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+    let mut file = io::stdin().as_fd().try_clone_to_owned().map(File::from)?;
+    let metadata = file.metadata()?;
+    let is_null = || std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev());
+    if metadata.file_type().is_char_device() && is_null() && file.write(&[]).is_ok() {
+        return Err(io::Error::other("standard input is closed"));
+    }
+    Ok(file)
 }
 
 /// Reads at a place of a file until `buffer` is full or the file ends; returns how many bytes there were.

@@ -4,6 +4,7 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
+use crate::text::is_binary;
 use crate::{arrow, bincode, buren, capnp, cbor, csv, json, msgpack, parquet, protobuf};
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, Result, Schema};
@@ -73,29 +74,50 @@ pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
     let named = by_extension(&input.path);
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
     match (named, seen) {
-        // Damaged first bytes, or none: the encoding itself knows best what is wrong with them.
-        (Some(named), _) if input.prefix.is_empty() => Ok(named),
+        // Few bytes may be the start of anything, and damaged ones of nothing: the encoding itself knows best what is wrong
+        // with them.
+        (Some(named), _) if input.prefix.len() < LEAST_TELLING => Ok(named),
+        (Some(named), None) if is_text(named) && is_binary(&input.prefix) => Err(unknown(input, Some(named))),
         (Some(named), None) => Ok(named),
         // Rows without a header may by chance look like text.
-        (Some(named), Some(seen)) if named.may_lack_header() && !seen.detects_damage() => Ok(named),
+        (Some(named), Some(seen)) if named.may_lack_header() && is_text(seen) => Ok(named),
         // Any text looks like csv, also one of another kind that begins with a bad row.
-        (Some(named), Some(seen)) if !named.detects_damage() && seen.name() == csv::Csv.name() => Ok(named),
-        (Some(named), Some(seen)) if named.name() != seen.name() => {
-            // Text can be anything, but what is named as something else and is only text is not what it should be.
-            let damaged = seen.name() == csv::Csv.name();
-            let (named, seen) = (named.name(), seen.name());
-            let reason = format!("is named as {named} but looks like {seen} (--from {seen} reads it as that)");
-            Err(if damaged {
-                Error::corrupt(&input.path, "first bytes", reason)
-            } else {
-                Error::unsupported(&input.path, reason)
-            })
-        }
+        (Some(named), Some(seen)) if is_text(named) && seen.name() == csv::Csv.name() => Ok(named),
+        (Some(named), Some(seen)) if named.name() != seen.name() => Err(mismatch(input, named, seen)),
         (_, Some(seen)) => Ok(seen),
-        (None, None) => {
-            let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
-            Err(Error::unsupported(&input.path, format!("is of no known encoding ({})", names.join(", "))))
-        }
+        (None, None) => Err(unknown(input, None)),
+    }
+}
+
+/// How many first bytes tell an encoding at least: with fewer of them several magics begin.
+const LEAST_TELLING: usize = 4;
+
+/// Whether anything may be in a file of that encoding, so that damage is not seen.
+fn is_text(encoding: &dyn Encoding) -> bool {
+    !encoding.detects_damage()
+}
+
+fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
+    let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
+    let known = format!("is of no known encoding ({})", names.join(", "));
+    let hint = match named.map(Encoding::name) {
+        Some(named) => format!("it is named as {named}, but is no text (--from {named} reads it as that)"),
+        None => "--from says of which it is nevertheless".to_owned(),
+    };
+    Error::unsupported(&input.path, format!("{known}: {hint}"))
+}
+
+fn mismatch(input: &Input, named: &dyn Encoding, seen: &dyn Encoding) -> Error {
+    let (name, looks) = (named.name(), seen.name());
+    let reason = format!("is named as {name} but looks like {looks} (--from {looks} reads it as that");
+    if seen.name() == csv::Csv.name() {
+        // Text can be anything, but what is named as something else and is only text is not what it should be.
+        Error::corrupt(&input.path, "first bytes", format!("{reason})"))
+    } else if is_text(named) {
+        // The first row of a text may begin as files of another encoding do.
+        Error::unsupported(&input.path, format!("{reason}, --from {name} as the text that its name tells)"))
+    } else {
+        Error::unsupported(&input.path, format!("{reason})"))
     }
 }
 

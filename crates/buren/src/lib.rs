@@ -40,6 +40,6 @@ mod buren_capnp;
 
 pub use describe::{BlockTotals, Bounds, ChunkDescription, ColumnDescription, FileDescription, RowGroupDescription};
 pub use reader::Reader;
-pub use trailer::{MAGIC, VERSION};
+pub use trailer::{MAGIC, VERSION, check_magic};
 pub use verify::Verified;
 pub use writer::{Writer, WriterOptions};

@@ -74,15 +74,24 @@ pub(crate) fn check(path: &Path, header: &[u8], trailer: &[u8]) -> Result<Traile
     }
 }
 
+/// Sees to it that a file which starts with these bytes is a buren file.
+///
+/// # Errors
+/// [`Error::Corrupt`] if it is not, or its first bytes are damaged.
+pub fn check_magic(path: &Path, header: &[u8]) -> Result<()> {
+    if header.starts_with(&MAGIC) {
+        return Ok(());
+    }
+    Err(if header.len() >= MAGIC.len() && header.starts_with(&MAGIC[..4]) {
+        Error::corrupt(path, "header", "the magic is damaged, as by a transfer in text mode")
+    } else {
+        Error::corrupt(path, "header", "this is not a buren file: it does not start with the magic of one")
+    })
+}
+
 /// The version a header states; `None` if the file ends within the header.
 fn header_version(path: &Path, header: &[u8]) -> Result<Option<u32>> {
-    if !header.starts_with(&MAGIC) {
-        return Err(if header.len() >= MAGIC.len() && header.starts_with(&MAGIC[..4]) {
-            Error::corrupt(path, "header", "the magic is damaged, as by a transfer in text mode")
-        } else {
-            Error::corrupt(path, "header", "this is not a buren file: it does not start with the magic of one")
-        });
-    }
+    check_magic(path, header)?;
     Ok((header.len() >= HEADER_BYTES).then(|| u32_at(header, 8)))
 }
 

@@ -28,12 +28,13 @@ pub(crate) enum Job {
     Read,
 }
 
-/// How to read a table: what `--from`, `--schema` and `--separator` say.
+/// How to read a table: what `--from`, `--schema`, `--separator` and `--max-copy` say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableFormat {
     pub(crate) from: Option<String>,
     pub(crate) schema: Option<Schema>,
     pub(crate) separator: u8,
+    pub(crate) max_copy: u64,
 }
 
 impl TableFormat {
@@ -43,13 +44,14 @@ impl TableFormat {
             from: source.from.map(|encoding| encoding.name().to_owned()),
             schema: source.schema.clone(),
             separator: source.separator,
+            max_copy: source.max_copy,
         }
     }
 
     /// The options that name it.
     pub(crate) fn source(&self) -> Source {
         let from = self.from.as_deref().and_then(brc_encodings::by_name);
-        Source { from, schema: self.schema.clone(), separator: self.separator }
+        Source { from, schema: self.schema.clone(), separator: self.separator, max_copy: self.max_copy }
     }
 }
 

@@ -140,7 +140,7 @@ fn run(
         save,
         encodings: &encodings(),
         compressions: &[Compressor::of(COMPRESSIONS[0])],
-        format: &TableFormat { from: None, schema: None, separator: b';' },
+        format: &TableFormat { from: None, schema: None, separator: b';', max_copy: 0 },
         scratch: Path::new("/scratch"),
         kept: None,
     };

@@ -11,6 +11,7 @@ mod layout;
 mod lz4_frame;
 mod messages;
 mod scanner;
+mod stream;
 mod strings;
 mod table;
 mod types;
@@ -45,7 +46,7 @@ impl Encoding for Arrow {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(MAGIC)
+        prefix.starts_with(MAGIC) || stream::is_stream(prefix)
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -83,10 +84,13 @@ impl Encoding for Arrow {
 
 fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     let path = input.path.clone();
+    if stream::is_stream(&input.prefix) {
+        return Err(Error::unsupported(&path, stream::REFUSED));
+    }
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));
     }
-    let table = ArrowTable::open(path, input.into_file()?, options.row_group_bytes)?;
+    let table = ArrowTable::open(path, input.into_file(options.longest_copy)?, options.row_group_bytes)?;
     options.check_schema(&table.path, &table.schema)?;
     Ok(table)
 }

@@ -66,9 +66,7 @@ impl ArrowTable {
         let about = |key: &str| value_of(footer.custom_metadata(), key);
         let created_by = about("created_by").map(str::to_owned);
         file_footer.check_writer(&path, created_by.as_deref())?;
-        if footer.version() < MetadataVersion::V4 {
-            return Err(Error::unsupported(&path, "is of a version from before 2017"));
-        }
+        check_version(&path, footer.version())?;
         let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
         let mut columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
         if let Some(scales) = about(SCALES).filter(|_| is_own) {
@@ -186,6 +184,20 @@ impl ArrowTable {
     }
 }
 
+/// Sees to it that the metadata are of a version that is known.
+fn check_version(path: &Path, version: MetadataVersion) -> Result<()> {
+    if version < MetadataVersion::V4 {
+        return Err(Error::unsupported(path, "is of a version from before 2017"));
+    }
+    if version > MetadataVersion::V5 {
+        // The first version is number 0.
+        let (found, newest) = (i32::from(version.0) + 1, MetadataVersion::V5.0 + 1);
+        let reason = format!("its metadata are of version {found}; this program reads up to {newest}");
+        return Err(Error::unsupported(path, reason));
+    }
+    Ok(())
+}
+
 /// Where each split begins, and where the last one ends.
 fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
     let (mut starts, mut bytes) = (vec![0], 0);
@@ -273,5 +285,42 @@ impl Table for ArrowTable {
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         Ok(Box::new(ArrowScanner::new(self, options)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_ipc::{Endianness, FooterArgs, SchemaArgs};
+    use flatbuffers::FlatBufferBuilder;
+    use std::io::Write;
+
+    /// What is said of an empty file of that kind.
+    fn opened(endianness: Endianness, version: MetadataVersion) -> String {
+        let mut builder = FlatBufferBuilder::new();
+        let fields = builder.create_vector::<flatbuffers::ForwardsUOffset<arrow_ipc::Field<'_>>>(&[]);
+        let schema = SchemaArgs { endianness, fields: Some(fields), ..SchemaArgs::default() };
+        let schema = arrow_ipc::Schema::create(&mut builder, &schema);
+        let footer = FooterArgs { version, schema: Some(schema), ..FooterArgs::default() };
+        let footer = arrow_ipc::Footer::create(&mut builder, &footer);
+        builder.finish(footer, None);
+        let footer = builder.finished_data();
+        let mut file = tempfile::tempfile().unwrap();
+        let length = (footer.len() as u32).to_le_bytes();
+        file.write_all(&[&MAGIC[..], b"\0\0", footer, &length, MAGIC].concat()).unwrap();
+        match ArrowTable::open("t.arrow".into(), file, None) {
+            Err(error @ Error::Unsupported { .. }) => error.to_string(),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("opened"),
+        }
+    }
+
+    #[test]
+    fn sound_files_of_another_kind_are_not_corrupt() {
+        let little = Endianness::Little;
+        assert_eq!(opened(Endianness::Big, MetadataVersion::V5), "t.arrow: its numbers are big-endian");
+        let newer = "t.arrow: its metadata are of version 6; this program reads up to 5";
+        assert_eq!(opened(little, MetadataVersion(5)), newer);
+        assert_eq!(opened(little, MetadataVersion::V3), "t.arrow: is of a version from before 2017");
     }
 }

@@ -2,16 +2,17 @@
 
 use super::row;
 use crate::input::Input;
-use crate::text::strip_carriage_return;
+use crate::text::{is_binary, strip_carriage_return};
 use brc_core::{Error, Result, Schema};
 use memchr::{memchr, memchr_iter};
 
-/// Whether some first bytes are of a text: text has no NUL byte in its first line. (Later ones are bad rows.)
+/// Whether some first bytes are of a text: text has no NUL byte in its first line. (Later ones are bad rows, unless all is
+/// full of what text has not.)
 pub(super) fn is_text(prefix: &[u8]) -> bool {
     let line = memchr(b'\n', prefix).unwrap_or(prefix.len());
     let (line, rest) = prefix.split_at(line);
     let nuls = memchr_iter(0, rest).count();
-    memchr(0, line).is_none() && nuls * 100 <= rest.len()
+    memchr(0, line).is_none() && nuls * 100 <= rest.len() && !is_binary(prefix)
 }
 
 /// Recognises the table of the One Billion Row Challenge: rows `name;decimal` without a header. A file that has no row

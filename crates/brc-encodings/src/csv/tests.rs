@@ -240,3 +240,16 @@ proptest! {
         sweep(&text, keep_rejects, size..size + 1);
     }
 }
+
+#[test]
+fn text_is_told_from_what_is_none() {
+    let sniff = |bytes: &[u8]| Csv.sniff(bytes);
+    let good = b"Abha;1.0\n".repeat(50);
+    let controls: Vec<u8> = (1..32).filter(|byte| *byte != b'\n').collect();
+    // Names may be of any bytes but NUL, of which a few are bad rows.
+    assert!(sniff(&good) && sniff(&controls) && sniff(b"\xff\xfe;1.0\n"));
+    assert!(sniff(&[&good[..], b"A\0;1.0\n"].concat()));
+    // With other control bytes around, NUL is no accident.
+    assert!(!sniff(&[&b"\xfa\n"[..], &controls[..], b"\0", &[b'x'; 200]].concat()));
+    assert!(!sniff(b"A\0;1.0\n"));
+}

@@ -66,10 +66,8 @@ fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> 
         return Err(Error::corrupt(path, "header", "the file ends within it"));
     }
     if !input.prefix.starts_with(layout.magic()) {
-        let name = layout.name();
-        let unknown = format!("has no header of {name} files that tells its columns: add --schema if it is one");
         let schema = options.schema.clone().or_else(|| layout.told_schema(&input.prefix));
-        return schema.map(|schema| (schema, None)).ok_or_else(|| Error::corrupt(path, "header", unknown));
+        return schema.map(|schema| (schema, None)).ok_or_else(|| without_header(layout, input));
     }
     let corrupt = |reason: String| Error::corrupt(path, "header", reason);
     let (header, length) = layout.read_file_header(&input.prefix).map_err(corrupt)?;
@@ -90,6 +88,20 @@ fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> 
     let own = Schema::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
     options.check_schema(path, &own)?;
     Ok((own, Some(length)))
+}
+
+/// What is wrong with a file that does not begin with the magic and of which nobody said the columns. Where a frame is,
+/// there was a header: then the file is damaged.
+fn without_header(layout: &dyn Layout, input: &Input) -> Error {
+    let has_frames = input.prefix.windows(layout.frame_header_bytes()).any(|it| layout.read_frame_header(it).is_some());
+    if has_frames {
+        return Error::corrupt(&input.path, "header", "the first bytes are damaged or missing");
+    }
+    let (path, name) = (input.path.display(), layout.name());
+    Error::Usage(format!(
+        "{path}: has no header that tells its columns; if it is {name}, name them with --schema \
+         'name:string,other:decimal(2)'"
+    ))
 }
 
 impl Table for FramesTable {

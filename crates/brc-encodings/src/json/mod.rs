@@ -13,7 +13,7 @@ mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{Layout, Rows, TextTable, TextWriter};
+use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 
 pub(crate) struct Json;
@@ -46,7 +46,8 @@ impl Encoding for Json {
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         let schema = options.schema.clone().unwrap_or_else(|| guess::schema(&input.prefix));
         self.can_hold(&schema).map_err(Error::Usage)?;
-        Ok(Box::new(TextTable::new(input, schema, Box::new(Objects), options)))
+        let layout = Objects { guessed: options.schema.is_none() };
+        Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
     }
 
     fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
@@ -56,15 +57,31 @@ impl Encoding for Json {
 }
 
 /// Rows as objects.
-struct Objects;
+#[derive(Clone, Copy)]
+struct Objects {
+    /// Whether the columns are those of the first rows, and not what somebody said.
+    guessed: bool,
+}
+
+impl Objects {
+    /// What is wrong with a row, if some of it may be wrong with the guess.
+    fn doubted(self, bad: BadRow) -> BadRow {
+        match bad.fault {
+            RowFault::TooManyDecimals { text, scale } if self.guessed => {
+                BadRow { fault: RowFault::MoreDecimalsThanGuessed { text, scale }, ..bad }
+            }
+            _ => bad,
+        }
+    }
+}
 
 impl Layout for Objects {
     fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
-        Box::new(rows::JsonRows::new(schema, &options.projection))
+        Box::new(rows::JsonRows::new(*self, schema, &options.projection))
     }
 
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {
-        let bad = row::parse(line, schema, &mut Vec::new()).err()?;
+        let bad = self.doubted(row::parse(line, schema, &mut Vec::new()).err()?);
         Some((bad.column, bad.fault))
     }
 }

@@ -1,11 +1,13 @@
 //! Rows one after the other: those of the usual form on a short way, all others by the general parser.
 
+use super::Objects;
 use super::plain::PlainRow;
 use super::row::{self, Value};
 use crate::text::{BATCH_ROWS, Delivery, Gathered, Piece, Rows, first_line};
 use brc_core::{DataType, Field, ScanError, Schema};
 
 pub(super) struct JsonRows {
+    layout: Objects,
     plain: PlainRow,
     columns: Vec<JsonColumn>,
     rows: usize,
@@ -72,7 +74,7 @@ impl Rows for JsonRows {
                         Ok(()) => self.push(&values),
                         Err(bad) => {
                             let byte = piece.byte + (whole.len() - text.len()) as u64;
-                            if let Err(error) = delivery.bad_row(line, byte, bad) {
+                            if let Err(error) = delivery.bad_row(line, byte, self.layout.doubted(bad)) {
                                 // What may be wrong with the rows before comes first.
                                 self.deliver(delivery)?;
                                 return Err(error);
@@ -93,8 +95,8 @@ impl Rows for JsonRows {
 }
 
 impl JsonRows {
-    pub(super) fn new(schema: &Schema, projection: &[usize]) -> Self {
-        Self { plain: PlainRow::new(schema), columns: JsonColumn::all(schema, projection), rows: 0 }
+    pub(super) fn new(layout: Objects, schema: &Schema, projection: &[usize]) -> Self {
+        Self { layout, plain: PlainRow::new(schema), columns: JsonColumn::all(schema, projection), rows: 0 }
     }
 
     fn push(&mut self, values: &[Option<Value<'_>>]) {

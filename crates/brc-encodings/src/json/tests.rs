@@ -152,14 +152,14 @@ fn bad_rows_say_what_and_where() {
     let schema = Schema::one_brc();
     for (line, column, message) in cases {
         let context = line.escape_ascii();
-        let (found, fault) = Objects.explain(line, &schema).unwrap();
+        let (found, fault) = Objects { guessed: false }.explain(line, &schema).unwrap();
         assert_eq!((found, fault.to_string().as_str()), (*column, *message), "{context}");
         let text = [b"{\"station\":\"a\",\"temperature\":1.0}\n", *line, b"\n"].concat();
         let error = read(file(&text), &options(1 << 20, false), 1).unwrap_err();
         assert!(error.contains("line 2, byte 34") && error.ends_with(message), "{context}: {error}");
         sweep(&text, true, [1, 40, 1 << 20].into_iter());
     }
-    assert_eq!(Objects.explain(b"{\"temperature\":1,\"station\":\"\"}", &schema), None);
+    assert_eq!(Objects { guessed: false }.explain(b"{\"temperature\":1,\"station\":\"\"}", &schema), None);
 }
 
 #[test]
@@ -248,7 +248,11 @@ fn the_columns_are_guessed() {
     // A row that needs more decimals than all at the start is a bad one, not a rounded one.
     let text = format!("{}{{\"a\":1.25}}\n", "{\"a\":1.5}\n".repeat(10_000));
     let error = read(file(text.as_bytes()), &OpenOptions::default(), 2).unwrap_err();
-    assert_eq!(error, "test: line 10001, byte 100000, column 'a': '1.25' has more than 1 decimal");
+    assert_eq!(
+        error,
+        "test: line 10001, byte 100000, column 'a': '1.25' has more than the 1 decimal of the first rows; \
+                    --schema says how many there are"
+    );
 }
 
 #[test]

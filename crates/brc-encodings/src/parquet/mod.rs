@@ -90,7 +90,7 @@ fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
     }
-    let table = ParquetTable::open(path, input.into_file()?)?;
+    let table = ParquetTable::open(path, input.into_file(options.longest_copy)?)?;
     options.check_schema(&table.path, &table.schema)?;
     Ok(table)
 }

@@ -15,6 +15,7 @@ pub(crate) mod testing;
 mod writer;
 
 use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
+use memchr::memchr;
 
 pub(crate) use gathered::Gathered;
 pub(crate) use pieces::Piece;
@@ -52,6 +53,16 @@ pub(crate) struct BadRow {
     /// The column at fault, if one is.
     pub(crate) column: Option<usize>,
     pub(crate) fault: RowFault,
+}
+
+/// Whether some first bytes cannot be a text: text has no NUL byte, and where it has nevertheless, as in a bad row, it has
+/// not many other control bytes. (By themselves these are legal in a name.)
+pub(crate) fn is_binary(prefix: &[u8]) -> bool {
+    /// So many of a few bytes are no chance.
+    const LEAST: usize = 8;
+    let controls =
+        prefix.iter().filter(|byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')).count();
+    controls >= LEAST && controls * 20 >= prefix.len() && memchr(0, prefix).is_some()
 }
 
 /// Takes a carriage return off the end of a line, of which the line feed is already gone.

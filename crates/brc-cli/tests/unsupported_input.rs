@@ -1,0 +1,238 @@
+//! Sound files that are not supported are not called corrupt, and whoever has one is told what to do.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use brc_compress::by_name;
+use common::{Outcome, Place};
+
+const ROW: &[u8] = b"Abha;1.0\n";
+const ANSWER: &str = "{Abha=1.0/1.0/1.0}\n";
+const SCHEMA: &str = "--schema station:string,temperature:decimal(1)";
+
+/// The outcomes of all commands that read tables, of the file and of a pipe.
+fn all(place: &Place, file: &str, options: &str) -> Vec<Outcome> {
+    let bytes = place.read(file);
+    let mut outcomes = Vec::new();
+    for command in ["query", "inspect", "verify", "convert"] {
+        let target = if command == "convert" { "target.csv" } else { "" };
+        outcomes.push(place.run(&format!("{command} {file} {target} {options}")));
+        outcomes.push(place.pipe(&format!("{command} - {target} {options}"), &bytes));
+    }
+    outcomes
+}
+
+#[track_caller]
+fn all_fail(place: &Place, file: &str, options: &str, code: i32, words: &[&str]) {
+    for outcome in all(place, file, options) {
+        words.iter().for_each(|words| outcome.fails_with(code, words));
+    }
+    assert!(!place.path("target.csv").exists());
+}
+
+fn compressed(compression: &str, content: &[u8]) -> Vec<u8> {
+    let format = by_name(compression).unwrap().file_format().unwrap();
+    let mut file = format.start();
+    let chunk = format.chunk(1, content, 1, &mut file);
+    file.extend(format.finish(&[chunk]));
+    file
+}
+
+#[test]
+fn zstd_with_a_window_or_a_dictionary_beyond_the_limits_is_not_corrupt() {
+    let place = Place::new();
+    // Headers with a window of 2 GiB, and with the dictionary 7; then the row as a raw block.
+    let file = |head: &[u8]| [b"\x28\xb5\x2f\xfd", head, b"\x49\0\0", ROW].concat();
+    place.write("wide.txt.zst", file(b"\x00\xa8"));
+    all_fail(&place, "wide.txt.zst", "", 1, &["2048 MiB", "128 MiB", "zstd -d --long=31"]);
+    place.write("dictionary.txt.zst", file(b"\x01\x00\x07"));
+    all_fail(&place, "dictionary.txt.zst", "", 1, &["the dictionary 7", "zstd -d -D"]);
+    place.write("sound.txt.zst", file(b"\x00\x88"));
+    assert_eq!(place.run("query sound.txt.zst").text(), ANSWER);
+    // What is damaged stays corrupt.
+    place.write("bad.txt.zst", file(b"\x08\x88"));
+    place.run("query bad.txt.zst").fails_with(4, "corrupt");
+}
+
+#[test]
+fn legacy_lz4_is_read() {
+    let place = Place::new();
+    let block = [b"\x0a\0\0\0\x90", ROW].concat();
+    place.write("t.txt.lz4", [b"\x02\x21\x4c\x18", &block[..], &block].concat());
+    assert_eq!(place.run("query t.txt.lz4").text(), ANSWER);
+    place.write("cut.txt.lz4", [b"\x02\x21\x4c\x18", &block[..8]].concat());
+    place.run("query cut.txt.lz4").fails_with(4, "the file is cut off");
+}
+
+#[test]
+fn rows_without_a_header_need_a_schema_but_damaged_files_are_corrupt() {
+    let place = Place::new();
+    place.write("t.txt", ROW);
+    let foreign: [(&str, &[u8]); 4] = [
+        ("msgpack", b"\x92\xa4Abha\x0a"),
+        ("cbor", b"\x82\x64Abha\x0a"),
+        ("pb", b"\x08\x0a\x04Abha\x10\x14"),
+        ("bincode", b"\x04\0\0\0\0\0\0\0Abha\x0a\0\0\0\0\0\0\0"),
+    ];
+    for (extension, bytes) in foreign {
+        let name = format!("t.{extension}");
+        place.write(&name, bytes);
+        for command in ["query", "inspect", "verify"] {
+            let outcome = place.run(&format!("{command} {name}"));
+            outcome.fails_with(2, &format!("{name}: has no header that tells its columns"));
+            outcome.fails_with(2, "--schema");
+        }
+        assert_eq!(place.run(&format!("query {name} {SCHEMA}")).text(), ANSWER, "{name}");
+        let (own, damaged) = (format!("own.{extension}"), format!("damaged.{extension}"));
+        place.run(&format!("convert t.txt {own}")).ok();
+        let sound = place.read(&own);
+        for at in 0..13 {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 0x20;
+            place.write(&damaged, &bytes);
+            place.run(&format!("query {damaged}")).fails_with(4, "corrupt file: header: ");
+            place.write(&damaged, &sound[..at]);
+            let code = place.run(&format!("query {damaged}")).code;
+            assert_eq!(code, Some(4), "{damaged} cut off at {at}");
+        }
+    }
+}
+
+#[test]
+fn a_text_that_begins_as_another_encoding_can_be_read() {
+    let place = Place::new();
+    for name in ["PAR1", "ARROW1"] {
+        place.write("t.txt", format!("{name};12.0\n"));
+        let outcome = place.run("query t.txt");
+        outcome.fails_with(1, "t.txt: is named as csv but looks like ");
+        outcome.fails_with(1, "--from csv as the text that its name tells");
+        assert_eq!(place.run("query t.txt --from csv").text(), format!("{{{name}=12.0/12.0/12.0}}\n"));
+    }
+}
+
+#[test]
+fn what_is_compressed_twice_is_told_so() {
+    let place = Place::new();
+    for (inner, outer) in [("gzip", "gzip"), ("zstd", "gzip"), ("lz4", "zstd"), ("snappy", "lz4"), ("gzip", "zlib")] {
+        place.write("t.txt", compressed(outer, &compressed(inner, ROW)));
+        let words = format!("is compressed twice: its content, once {outer} is undone, is compressed with {inner}");
+        for options in ["", "--from csv"] {
+            all_fail(&place, "t.txt", options, 1, &[&words]);
+        }
+    }
+    // The usual name of such a file, by another program.
+    place.write("t.txt", ROW);
+    place.shell("gzip t.txt && gzip -c t.txt.gz > t.txt.gz.gz").ok();
+    place.run("query t.txt.gz.gz").fails_with(1, "t.txt.gz.gz: is compressed twice");
+}
+
+/// Bytes that are no text and nothing else.
+fn noise(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let next = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
+#[test]
+fn noise_is_of_no_known_encoding() {
+    let place = Place::new();
+    for seed in 0..20 {
+        let noise = noise(5000, seed);
+        for name in ["noise", "noise.bin", "noise.txt", "noise.csv", "noise.json"] {
+            place.write(name, &noise);
+            let outcome = place.run(&format!("query {name}"));
+            outcome.fails_with(1, &format!("{name}: is of no known encoding ("));
+            outcome.fails_with(1, "--from");
+        }
+        place.pipe("query -", &noise).fails_with(1, "-: is of no known encoding (");
+    }
+    place.run("query noise.txt --from csv").fails_with(3, "line 1");
+}
+
+#[test]
+fn names_of_any_bytes_are_text() {
+    let place = Place::new();
+    let name: Vec<u8> = (1..=255).filter(|byte| !b";\n".contains(byte)).collect();
+    let controls: Vec<u8> = (1..32).filter(|byte| *byte != b'\n').collect();
+    for name in [&name[..], &name[..100], &name[127..], &controls, b"\xff\xfe", b"\x1b[1m"] {
+        let text = [name, b";1.0\n"].concat().repeat(300);
+        let answer = [b"{", name, b"=1.0/1.0/1.0}\n"].concat();
+        for file in ["t", "t.txt"] {
+            place.write(file, &text);
+            assert_eq!(place.run(&format!("query {file} --format 1brc")).ok(), answer, "{}", name.escape_ascii());
+        }
+        assert_eq!(place.pipe("query - --format 1brc", &text).ok(), answer);
+    }
+}
+
+#[test]
+fn a_closed_standard_input_is_an_error_but_an_empty_one_is_a_table() {
+    let place = Place::new();
+    for command in ["query -", "inspect -", "verify -", "convert - t.buren"] {
+        place.shell(&format!("$BRC {command} <&-")).fails(1, "brc: -: cannot read: standard input is closed");
+    }
+    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(place.shell("$BRC query - </dev/null").text(), "{}\n");
+    assert_eq!(place.pipe("query -", b"").text(), "{}\n");
+}
+
+#[test]
+fn copies_of_columnar_files_have_a_limit() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 20k").ok();
+    for extension in ["buren", "parquet", "arrow"] {
+        let name = format!("t.{extension}");
+        place.run(&format!("convert t.txt {name}")).ok();
+        let bytes = place.read(&name);
+        let answer = place.run(&format!("query {name} --max-copy 0")).text();
+        let (most, less) = (bytes.len(), bytes.len() - 1);
+        for compression in ["gzip", "zstd"] {
+            let packed = format!("packed-{name}");
+            place.write(&packed, compressed(compression, &bytes));
+            let words = format!("is longer than the {less} bytes that are allowed for it; --max-copy allows more");
+            all_fail(&place, &packed, &format!("--max-copy {less}"), 1, &[&words]);
+            all_fail(&place, &packed, "--max-copy 1k", 1, &["the 1 KiB that are allowed"]);
+            assert_eq!(place.run(&format!("query {packed} --max-copy {most}")).text(), answer);
+        }
+        // Another program does not tell how long it will be.
+        place.shell(&format!("gzip -c {name} > foreign")).ok();
+        all_fail(&place, "foreign", &format!("--max-copy {less}"), 1, &["--max-copy allows more"]);
+        assert_eq!(place.run(&format!("query foreign --max-copy {most}")).text(), answer);
+        place.pipe(&format!("query - --max-copy {less}"), &bytes).fails_with(1, "--max-copy allows more");
+        assert_eq!(place.pipe(&format!("query - --max-copy {most}"), &bytes).text(), answer);
+    }
+}
+
+#[test]
+fn what_is_not_a_columnar_file_is_not_copied() {
+    let place = Place::new();
+    let bomb = compressed("zstd", &vec![b'x'; 4 << 20]);
+    for encoding in ["buren", "parquet", "arrow"] {
+        place.write(&format!("bomb.{encoding}.zst"), &bomb);
+        // With a copy, it would be too long for one.
+        place
+            .run(&format!("query bomb.{encoding}.zst --from {encoding} --max-copy 1M"))
+            .fails_with(4, "corrupt file: header: ");
+        place.pipe(&format!("query - --from {encoding} --max-copy 1M"), &bomb).fails_with(4, "corrupt file: header: ");
+    }
+}
+
+#[test]
+fn more_decimals_than_the_first_rows_of_json_have_call_for_a_schema() {
+    let place = Place::new();
+    let rows = "{\"station\":\"Abha\",\"temperature\":1.5}\n".repeat(5000);
+    place.write("t.json", format!("{rows}{{\"station\":\"Abha\",\"temperature\":1.25}}\n"));
+    let place_of_row = "brc: t.json: line 5001, byte 185000, column 'temperature': ";
+    let guessed = "'1.25' has more than the 1 decimal of the first rows; --schema says how many there are";
+    place.run("query t.json").fails(3, &format!("{place_of_row}{guessed}"));
+    place.run(&format!("query t.json {SCHEMA}")).fails(3, &format!("{place_of_row}'1.25' has more than 1 decimal"));
+    place.run("convert t.json t.csv --rejects bad.tsv").ok();
+    assert!(String::from_utf8(place.read("bad.tsv")).unwrap().contains(guessed));
+    let answer = place.run("query t.json --schema station:string,temperature:decimal(2)").text();
+    assert_eq!(answer, "{Abha=1.25/1.50/1.50}\n");
+}
