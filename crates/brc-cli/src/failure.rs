@@ -1,9 +1,45 @@
 //! What a failed run says, and the exit code it ends with.
 
 use brc_core::{Error, RowFault};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// A failure in the words of the program: plain data, so that one process can tell it for another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    /// What went wrong, and where.
+    pub(crate) message: String,
+    /// What may help.
+    pub(crate) hint: Option<String>,
+    /// The exit code.
+    pub(crate) code: u8,
+}
+
+impl Failure {
+    /// A run that failed for no reason that has an exit code of its own.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, code: 1 }
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        const HEADER: &str = "if line 1 is a header, leave it out: tail -n +2 FILE | brc convert - OUT";
+        let hint = may_be_header(error).then(|| HEADER.to_owned());
+        Self { message: error.to_string(), hint, code: exit_code(error) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
 
 /// Tells what went wrong on standard error.
 ///
@@ -14,14 +50,16 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // An error of the libraries already tells its cause.
-    match known {
-        Some(error) => eprintln!("brc: {error}"),
-        None => eprintln!("brc: {error:#}"),
+    let failure = match (known, error.downcast_ref::<Failure>()) {
+        (Some(error), _) => Failure::from(error),
+        (None, Some(failure)) => failure.clone(),
+        (None, None) => Failure::new(format!("{error:#}")),
+    };
+    eprintln!("brc: {}", failure.message);
+    if let Some(hint) = &failure.hint {
+        eprintln!("brc: {hint}");
     }
-    if known.is_some_and(may_be_header) {
-        eprintln!("brc: if line 1 is a header, leave it out: tail -n +2 FILE | brc convert - OUT");
-    }
-    ExitCode::from(known.map_or(1, exit_code))
+    ExitCode::from(failure.code)
 }
 
 /// Whether the first line of a text has words where numbers should be.
@@ -35,7 +73,7 @@ fn is_closed_stdout(error: &Error) -> bool {
 }
 
 /// The exit code for an error; the help text of `brc` lists them.
-pub(crate) fn exit_code(error: &Error) -> u8 {
+fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Usage(_) => 2,
         Error::BadRow { .. } | Error::TooManyRejects { .. } => 3,
