@@ -45,10 +45,13 @@ fn listen(child: &mut Child, end: Option<Instant>) -> io::Result<Option<[Vec<u8>
     let mut buffer = vec![0; 64 << 10];
     while streams.iter().any(Option::is_some) {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) {
+        let ready = wait(&streams, left)?;
+        // One that has ended meanwhile, while this process was stopped perhaps, is heard to its last word.
+        let has_more = |child: &mut Child| Ok::<_, io::Error>(child.try_wait()?.is_some() && ready.contains(&true));
+        if left.is_some_and(|left| left.is_zero()) && !has_more(child)? {
             return Ok(None);
         }
-        let mut ready = wait(&streams, left)?.into_iter();
+        let mut ready = ready.into_iter();
         for (stream, said) in streams.iter_mut().zip(&mut said) {
             let Some(open) = stream else { continue };
             if ready.next() == Some(true) {
@@ -89,6 +92,13 @@ mod tests {
         let ended = run(&mut shell(script), Some(Duration::from_secs(60))).unwrap().unwrap();
         assert_eq!((ended.status.code(), ended.stdout.len(), ended.stderr.len()), (Some(3), 200_000, 300_000));
         assert_eq!(run(&mut shell("echo done"), None).unwrap().unwrap().stdout, b"done\n");
+    }
+
+    #[test]
+    fn what_has_ended_in_time_is_heard_even_later() {
+        let mut child = shell("echo done").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.wait().unwrap();
+        assert_eq!(listen(&mut child, Some(Instant::now())).unwrap().unwrap()[0], b"done\n");
     }
 
     /// The shell's child would write a file if it outlived the shell.

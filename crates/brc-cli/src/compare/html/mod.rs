@@ -18,7 +18,8 @@ const TEMPLATE: &str = include_str!("template.html");
 
 /// The whole page.
 pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
-    let names: Vec<String> = views.iter().map(|view| escape(view.table.name())).collect();
+    let mut names: Vec<String> = views.iter().map(|view| escape(view.table.name())).collect();
+    names.dedup();
     let sections: String = views.iter().enumerate().map(|(number, view)| section(view, number)).collect();
     // One pass over the template, so that nothing that goes in is taken for a place of it.
     let mut page = String::new();
