@@ -1,12 +1,13 @@
 //! Options that several commands share, and how their values are read.
 
-use crate::quantity;
+use crate::{quantity, shell};
 use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
 use brc_query::{Aggregate, Expression, FUNCTIONS, Query};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -119,6 +120,35 @@ impl Question {
             filter: self.filter.as_deref().map(Expression::parse).transpose()?,
             ..Query::default()
         })
+    }
+}
+
+/// The options that ask it, as a shell takes them.
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let options = [("--by", &self.by), ("--agg", &self.agg), ("--where", &self.filter)];
+        let given = options.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        let words: Vec<String> = given.map(|(name, value)| format!("{name} {}", shell::quote(value))).collect();
+        f.write_str(&words.join(" "))
+    }
+}
+
+/// Reads a question from the options that ask it.
+pub(crate) fn question(text: &str) -> Result<Question, String> {
+    #[derive(clap::Parser)]
+    #[command(no_binary_name = true, disable_help_flag = true)]
+    struct Options {
+        #[command(flatten)]
+        question: Question,
+    }
+    let words = shell::split(text)?;
+    match <Options as clap::Parser>::try_parse_from(words) {
+        Ok(options) => Ok(options.question),
+        Err(error) => {
+            let error = error.to_string();
+            let first = error.lines().next().unwrap_or_default();
+            Err(first.trim_start_matches("error: ").to_owned())
+        }
     }
 }
 

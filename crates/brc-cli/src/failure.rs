@@ -2,9 +2,61 @@
 
 use brc_core::{Error, HoldFault, RowFault};
 use brc_encodings::ENCODINGS;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// A failure in the words of the program: plain data, so that one process can tell it for another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    /// What went wrong, and where.
+    pub(crate) message: String,
+    /// What may help.
+    pub(crate) hints: Vec<String>,
+    /// The exit code.
+    pub(crate) code: u8,
+}
+
+impl Failure {
+    /// A run that failed for no reason that has an exit code of its own.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hints: Vec::new(), code: 1 }
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        Self { message: error.to_string(), hints: hints(error), code: exit_code(error) }
+    }
+}
+
+fn hints(error: &Error) -> Vec<String> {
+    let mut hints = Vec::new();
+    if may_be_header(error) {
+        hints.push("if line 1 is a header, leave it out: tail -n +2 FILE | brc convert - OUT".to_owned());
+    }
+    if let Error::Unholdable(unholdable) = error {
+        if let HoldFault::Separator(_) = unholdable.fault {
+            hints.push("--separator picks another separator".to_owned());
+        }
+        if unholdable.fault.is_of_bytes() {
+            let able = ENCODINGS.iter().filter(|encoding| encoding.holds_any_bytes());
+            let able: Vec<_> = able.map(|encoding| encoding.name()).collect();
+            hints.push(format!("encodings that hold strings of any bytes: {}", able.join(", ")));
+        }
+    }
+    hints
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
 
 /// Tells what went wrong on standard error.
 ///
@@ -15,24 +67,16 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // An error of the libraries already tells its cause.
-    match known {
-        Some(error) => eprintln!("brc: {error}"),
-        None => eprintln!("brc: {error:#}"),
+    let failure = match (known, error.downcast_ref::<Failure>()) {
+        (Some(error), _) => Failure::from(error),
+        (None, Some(failure)) => failure.clone(),
+        (None, None) => Failure::new(format!("{error:#}")),
+    };
+    eprintln!("brc: {}", failure.message);
+    for hint in &failure.hints {
+        eprintln!("brc: {hint}");
     }
-    if known.is_some_and(may_be_header) {
-        eprintln!("brc: if line 1 is a header, leave it out: tail -n +2 FILE | brc convert - OUT");
-    }
-    if let Some(Error::Unholdable(unholdable)) = known {
-        if let HoldFault::Separator(_) = unholdable.fault {
-            eprintln!("brc: --separator picks another separator");
-        }
-        if unholdable.fault.is_of_bytes() {
-            let able = ENCODINGS.iter().filter(|encoding| encoding.holds_any_bytes());
-            let able: Vec<_> = able.map(|encoding| encoding.name()).collect();
-            eprintln!("brc: encodings that hold strings of any bytes: {}", able.join(", "));
-        }
-    }
-    ExitCode::from(known.map_or(1, exit_code))
+    ExitCode::from(failure.code)
 }
 
 /// Whether the first line of a text has words where numbers should be.
@@ -46,7 +90,7 @@ fn is_closed_stdout(error: &Error) -> bool {
 }
 
 /// The exit code for an error; the help text of `brc` lists them.
-pub(crate) fn exit_code(error: &Error) -> u8 {
+fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Usage(_) => 2,
         Error::BadRow { .. } | Error::TooManyRejects { .. } | Error::Unholdable(_) => 3,

@@ -3,6 +3,7 @@
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::io;
 use std::path::Path;
 
 /// Sees to it that a signal that ends the process takes the unfinished files along.
@@ -10,17 +11,28 @@ pub(crate) fn clean_up_when_killed() {
     before_end(brc_encodings::output::remove_unfinished);
 }
 
-/// How often a directory is removed that is not empty again and again.
-const ATTEMPTS: u32 = 20;
-
 /// Like [`clean_up_when_killed`], and a directory that is not to stay goes too.
 pub(crate) fn clean_up_when_killed_with(directory: &Path) {
     let directory = directory.to_owned();
     before_end(move || {
         brc_encodings::output::remove_unfinished();
-        // A process that this one has started may be making a file there right now. Nobody is left to tell if it fails.
-        let _ = (0..ATTEMPTS).any(|_| std::fs::remove_dir_all(&directory).is_ok() || !directory.exists());
+        // Nobody is left to tell if it fails.
+        let _ = remove_directory(&directory);
     });
+}
+
+/// Removes a directory in which another process, one that is about to end, may be making a file right now.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn remove_directory(directory: &Path) -> io::Result<()> {
+    /// How often a directory is removed that is not empty again and again.
+    const ATTEMPTS: u32 = 20;
+    let attempt = || match std::fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    (1..ATTEMPTS).find_map(|_| attempt().ok()).map_or_else(attempt, Ok)
 }
 
 fn before_end(clean_up: impl FnOnce() + Send + 'static) {

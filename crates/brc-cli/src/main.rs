@@ -14,6 +14,7 @@ mod interrupt;
 mod progress;
 mod quantity;
 mod render;
+mod shell;
 mod stdout;
 
 use clap::Parser;

@@ -1,5 +1,7 @@
 //! Numbers as people write and read them: `100M` rows, `1.38 GB`.
 
+use std::time::Duration;
+
 /// Reads a count: digits, perhaps with `_` between them, and perhaps `k`, `M`, `G` or `B` for thousands, millions and
 /// billions.
 ///
@@ -27,6 +29,23 @@ fn parse(text: &str, base: u64, units: &[(&str, u32)]) -> Result<u64, String> {
     }
     let number: Option<u64> = plain.parse().ok();
     number.and_then(|number| number.checked_mul(factor)).ok_or_else(|| "too large".to_owned())
+}
+
+/// Reads a duration: digits and `ms`, `s`, `min` or `h`.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let units = [("ms", 1), ("s", 1000), ("min", 60_000), ("h", 3_600_000)];
+    let read = units.into_iter().find_map(|(unit, milliseconds)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(milliseconds).map(Duration::from_millis)
+    });
+    match read {
+        Some(Duration::ZERO) => Err("must be longer than nothing".to_owned()),
+        Some(duration) => Ok(duration),
+        None => Err("not a whole number with ms, s, min or h behind it".to_owned()),
+    }
 }
 
 /// A size in bytes with three digits: `999 B`, `1.38 GB` (powers of 1000).
@@ -59,6 +78,11 @@ pub(crate) fn digits(value: f64) -> String {
         _ => 2,
     };
     format!("{value:.decimals$}")
+}
+
+/// So many rows: `1 row`, `2_000 rows`.
+pub(crate) fn rows(number: u64) -> String {
+    if number == 1 { "1 row".to_owned() } else { format!("{} rows", count(number)) }
 }
 
 /// A count with `_` between thousands, as `--rows` takes it.
@@ -95,6 +119,16 @@ mod tests {
             assert!(parse_count(text).is_err(), "{text}");
         }
         assert!(parse_bytes("1B").is_err());
+    }
+
+    #[test]
+    fn durations_are_read() {
+        for (text, milliseconds) in [("20ms", 20), ("3s", 3000), ("10min", 600_000), ("2h", 7_200_000)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for text in ["", "s", "0s", "10", "-1s", "1.5s", "1d", "99999999999999999999s", "18446744073709551615h"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -6,15 +6,25 @@ mod common;
 
 use common::Place;
 use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// A comparison that takes no longer than it must.
 const QUICK: &str = "--runs 1 --convert-runs 1 --warmup 0";
 
-/// The values of a column of `results.csv`; none of its fields has a comma.
+/// The values of a column of `results.csv`.
 fn column(place: &Place, name: &str) -> Vec<String> {
-    let text = String::from_utf8(place.read("out/results.csv")).unwrap();
-    let position = text.lines().next().unwrap().split(',').position(|title| title == name).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').nth(position).unwrap().to_owned()).collect()
+    let records = records(&String::from_utf8(place.read("out/results.csv")).unwrap());
+    let position = records[0].iter().position(|title| title == name).unwrap();
+    records[1..].iter().map(|record| record[position].clone()).collect()
+}
+
+/// The names in a directory, sorted.
+fn names(place: &Place, directory: &str) -> Vec<String> {
+    let entries = fs::read_dir(place.path(directory)).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
 }
 
 #[test]
@@ -25,10 +35,7 @@ fn every_encoding_with_every_compression_is_right() {
     for words in ["t.txt: 2_000 rows", "buren", "with statistics", "Who asks often: ", "Pareto front"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
-    let names: Vec<_> = fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    let mut names: Vec<_> = names.iter().map(|name| name.to_str().unwrap()).collect();
-    names.sort_unstable();
-    assert_eq!(names, ["README.md", "report.html", "results.csv", "results.json"]);
+    assert_eq!(names(&place, "out"), ["README.md", "report.html", "results.csv", "results.json"]);
     assert_eq!(place.names(), ["out", "t.txt"]);
 
     // No cell may have failed: each one was measured, or there can be no such file.
@@ -55,11 +62,11 @@ fn a_finished_comparison_is_shown_again_and_another_is_refused() {
     assert_eq!(place.run(&command).text(), shown);
     assert!(place.read("out/results.json") == results);
 
-    place.run(&command.replace("--runs 1", "--runs 2")).fails_with(2, "other options");
+    place.run(&command.replace("--runs 1", "--runs 2")).fails_with(2, "measured with --runs 1, not 2 (--force");
     place.run(&format!("{command} --by station --force")).ok();
-    place.run(&command).fails_with(2, "--force starts anew");
+    place.run(&command).fails_with(2, "with the questions '--by station', not '' (--force measures anew)");
     place.write("t.txt", "Abha;1.0\n");
-    place.run(&format!("{command} --by station")).fails_with(2, "other input files");
+    place.run(&format!("{command} --by station")).fails_with(2, "before the input file t.txt changed");
     assert_eq!(place.names(), ["out", "t.txt"]);
 }
 
@@ -92,7 +99,7 @@ fn several_tables_and_questions_are_compared() {
     place.run(&format!("compare a.txt b.buren {QUICK} {options} --by station")).fails_with(2, "station");
     assert_eq!(place.names(), ["a.txt", "b.buren", "b.txt"]);
     let shown = place.run(&format!("compare a.txt b.buren {QUICK} {options} --agg max(temperature)")).text();
-    assert!(shown.contains("a.txt: 2 rows") && shown.contains("b.buren: 1 rows"), "{shown}");
+    assert!(shown.contains("a.txt: 2 rows") && shown.contains("b.buren: 1 row,"), "{shown}");
     place.write("empty.txt", "");
     place.run(&format!("compare empty.txt {QUICK} --encodings csv,buren --compressions none,gzip")).ok();
 }
@@ -122,8 +129,213 @@ fn what_cannot_be_compared_is_refused() {
     place.run("compare nowhere.txt").fails_with(1, "nowhere.txt");
     place.run("compare t.txt --keep").fails_with(2, "--out");
     place.run("compare t.txt --encodings nonsense").fails_with(2, "nonsense");
+    place.run("compare -").fails_with(2, "-: standard input is read only once");
+    for options in ["--rows 0", "--runs 0", "--convert-runs 0", "--timeout 0s", "--timeout 5", "--query --nonsense"] {
+        let option = options.split(' ').next().unwrap();
+        place.run(&format!("compare t.txt {options}")).fails_with(2, option);
+    }
+    place.run("compare t.txt --query --by=station --by station").fails_with(2, "cannot be used with");
+    assert_eq!(place.names(), ["t.txt"]);
+}
+
+#[test]
+fn cells_that_cannot_be_are_left_out_and_a_run_of_nothing_else_is_refused() {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.0\nHamburg;2.0\n");
+    let refused = place.run("compare t.txt --encodings arrow --compressions snappy,gzip --out out");
+    refused.fails_with(2, "t.txt: there can be none of these files: arrow snappy: ");
+    refused.fails_with(2, "; arrow gzip: ");
+    assert_eq!(place.names(), ["t.txt"]);
+    let shown =
+        place.run(&format!("compare t.txt {QUICK} --encodings arrow,csv --compressions snappy --out out")).text();
+    assert!(shown.contains("\n– arrow snappy: "), "{shown}");
+    assert_eq!(column(&place, "outcome"), ["input", "impossible", "measured"]);
+}
+
+/// A bad input ends a comparison as it ends a query, before anything is measured.
+#[test]
+fn bad_input_is_told_as_a_query_tells_it() {
+    let place = Place::new();
+    place.write("good.txt", "Abha;1.0\nHamburg;2.0\n");
     place.write("bad.txt", "Abha;1.0\nHamburg;x\n");
-    place.run(&format!("compare bad.txt {QUICK}")).fails_with(1, "line 2");
+    place.write("header.txt", "name;x\nHamburg;2.0\n");
+    place.run("generate t.txt --rows 3000").ok();
+    place.run("convert t.txt corrupt.buren").ok();
+    let mut bytes = place.read("corrupt.buren");
+    bytes[1000] ^= 1;
+    place.write("corrupt.buren", &bytes);
+    place.write("cut.buren", &bytes[..5000]);
+    place.run("convert t.txt cut.parquet").ok();
+    let parquet = place.read("cut.parquet");
+    place.write("cut.parquet", &parquet[..parquet.len() / 2]);
+    for (input, code) in [
+        ("bad.txt", 3),
+        ("header.txt --schema station:string,temperature:decimal(1)", 3),
+        ("corrupt.buren", 4),
+        ("cut.buren", 4),
+        ("cut.parquet", 4),
+        ("nowhere.txt", 1),
+        (".", 1),
+        ("good.txt --from parquet", 4),
+        ("good.txt --agg sum(humidity)", 2),
+        ("good.txt --where nonsense", 2),
+    ] {
+        let asked = place.run(&format!("query {input} --no-statistics"));
+        assert_eq!(asked.code, Some(code), "{input}: {}", asked.stderr);
+        place.run(&format!("compare {input} {QUICK}")).fails(code, asked.stderr.trim_end());
+        if !input.contains("good.txt") {
+            place.run(&format!("compare good.txt {input} {QUICK} --out out")).fails(code, asked.stderr.trim_end());
+            assert!(!place.path("out/results.json").exists(), "{input}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_next_to_nothing_have_no_odd_figures() {
+    let place = Place::new();
+    place.write("empty.txt", "");
+    place.write("one.txt", "Abha;1.0\n");
+    for input in ["empty.txt", "one.txt", "one.txt --rows 1", "one.txt --where temperature>50", "one.txt --cold"] {
+        let options = "--encodings buren,csv,parquet --compressions none,zstd --out out --force";
+        let shown = place.run(&format!("compare {input} {QUICK} {options}")).text();
+        let files = ["out/README.md", "out/report.html", "out/results.csv"].map(|name| place.read(name));
+        let files = files.map(|file| String::from_utf8(file).unwrap());
+        for text in files.iter().chain([&shown]) {
+            // Styles have figures of their own.
+            let text = text.split_once("<body>").map_or(text.as_str(), |(_, body)| body);
+            for odd in ["NaN", "inf ", "inf,", " -0.0", " 0.00 times"] {
+                assert!(!text.contains(odd), "{input}: {odd}: {text}");
+            }
+        }
+        assert_eq!(input == "empty.txt", !shown.contains("of the text"), "{input}: {shown}");
+    }
+}
+
+/// The records of a CSV file, as RFC 4180 has them.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
+    let mut characters = text.chars().peekable();
+    let mut is_quoted = false;
+    while let Some(character) = characters.next() {
+        match (is_quoted, character) {
+            (true, '"') if characters.next_if_eq(&'"').is_some() => field.push('"'),
+            (_, '"') => is_quoted = !is_quoted,
+            (false, ',') => record.push(std::mem::take(&mut field)),
+            (false, '\n') => {
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            (_, character) => field.push(character),
+        }
+    }
+    assert!(!is_quoted && field.is_empty() && record.is_empty());
+    records
+}
+
+#[test]
+fn names_with_markup_are_only_names() {
+    let place = Place::new();
+    let name = "a|b <x> & \"q\", 'z'`*[\n]é🦀.txt";
+    let long = "ä".repeat(120) + ".txt";
+    place.write(name, "Abha;1.0\nHamburg;2.0\n");
+    place.write(&long, "Abha;1.0\n");
+    let options = format!("{QUICK} --encodings buren,json --compressions none,zstd --out out --keep");
+    let mut arguments = vec!["compare", name, &long, "--schema", "a|b <x> & \"q\":string,\u{1b}[31m'<i>`:decimal(1)"];
+    arguments.extend(options.split(' '));
+    let shown = place.run_of(&arguments).text();
+    assert!(!shown.contains('\u{1b}') && shown.contains("a|b <x> & \"q\", 'z'`*[ ]é🦀.txt: 2 rows"), "{shown}");
+    let text = String::from_utf8(place.read("out/results.csv")).unwrap();
+    let records = records(&text);
+    assert!(records.iter().all(|record| record.len() == records[0].len()), "{text}");
+    assert!(records[1..].iter().all(|record| record[0] == name || record[0] == long), "{text}");
+    let page = String::from_utf8(place.read("out/report.html")).unwrap();
+    let readme = String::from_utf8(place.read("out/README.md")).unwrap();
+    assert!(!page.contains('\u{1b}') && !readme.contains('\u{1b}') && !page.contains("<i>"));
+    assert!(readme.contains("\\[31m'&lt;i>\\`:decimal(1), 21 B"), "{readme}");
+    assert!(page.contains("a|b &lt;x&gt; &amp; &quot;q&quot;, &#39;z&#39;`*["), "{page}");
+    assert!(!page.contains("<x>"));
+    assert!(readme.contains("\n## a\\|b &lt;x> &amp; \"q\", 'z'\\`\\*\\[ \\]é🦀.txt\n"), "{readme}");
+    assert_eq!(fs::read_dir(place.path("out/files")).unwrap().count(), 8);
+}
+
+#[test]
+fn several_questions_are_compared() {
+    let place = Place::new();
+    place.write("a.txt", "Abha;1.0\nHamburg;2.0\nAbha;3.0\n");
+    place.write("b.txt", "Abha;1.0\n");
+    let mut arguments = vec!["compare", "a.txt", "b.txt", "a.txt", "--query", "", "--query"];
+    arguments.push("--by '' --agg 'max(temperature), count()' --where \"station = 'Abha'\"");
+    arguments.extend(["--encodings", "csv", "--compressions", "none", "--out", "out"]);
+    arguments.extend(QUICK.split(' '));
+    let shown = place.run_of(&arguments).text();
+    let asked = r"asked: --by '' --agg 'max(temperature), count()' --where 'station = '\''Abha'\'''";
+    assert_eq!(shown.matches(asked).count(), 2, "{shown}");
+    assert_eq!(shown.matches("asked: min, mean and max of each column of numbers").count(), 2, "{shown}");
+    assert_eq!(shown.matches("a.txt: 3 rows").count(), 2, "{shown}");
+    let records = records(&String::from_utf8(place.read("out/results.csv")).unwrap());
+    assert_eq!(records.len(), 9);
+    let questions: Vec<_> = records.iter().filter(|record| record[0] == "a.txt").map(|record| &record[1]).collect();
+    assert!(questions[0].is_empty() && questions[2].starts_with("--by '' --agg"), "{questions:?}");
+    for name in ["out/README.md", "out/report.html"] {
+        let text = String::from_utf8(place.read(name)).unwrap();
+        assert_eq!(text.matches("asked: ").count(), 4, "{name}: {text}");
+    }
+    // Again, in other words that say the same.
+    arguments[5] = " ";
+    place.run_of(&arguments).ok();
+}
+
+#[test]
+fn a_directory_of_others_is_left_as_it_is() {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.0\n");
+    place.write("file", "mine");
+    let quick = format!("{QUICK} --encodings csv --compressions none");
+    place.run(&format!("compare t.txt {quick} --out file")).fails_with(2, "file: is not a directory");
+    place.run(&format!("compare t.txt {quick} --out file/below")).fails_with(1, "file/below: cannot");
+    place.run(&format!("compare t.txt {quick} --out /proc/nowhere")).fails_with(1, "/proc/nowhere: cannot create");
+    fs::create_dir_all(place.path("mine/.brc-compare-old/cell")).unwrap();
+    fs::create_dir(place.path("mine/files")).unwrap();
+    for name in ["README.md", "notes.txt", ".notes.txt.1.tmp", "files/t.json", ".results.json.X1.tmp"] {
+        place.write(&format!("mine/{name}"), "mine");
+    }
+    let run = format!("compare t.txt {quick} --out mine --keep");
+    place.run(&run).fails_with(2, "mine/README.md: exists already, without the results.json of a comparison (--force");
+    assert!(place.read("mine/README.md") == b"mine");
+    fs::remove_file(place.path("mine/README.md")).unwrap();
+    place.run(&run).ok();
+    let expected =
+        [".notes.txt.1.tmp", "README.md", "files", "notes.txt", "report.html", "results.csv", "results.json"];
+    assert_eq!(names(&place, "mine"), expected);
+    assert!(place.read("mine/files/t.json") == b"mine" && place.read("file") == b"mine");
+    // What is there as a result is not to be taken for an input.
+    let csv = place.read("mine/files/t.csv");
+    place.run("compare mine/files/t.csv --out mine --force --keep").fails_with(2, "is where the results are kept");
+    place.run("compare mine/files/../files/t.csv --out mine --force").fails_with(2, "is where the results are kept");
+    assert!(place.read("mine/files/t.csv") == csv);
+    // And no two comparisons write to one directory.
+    let directory = fs::File::open(place.path("mine")).unwrap();
+    directory.lock().unwrap();
+    place.run(&run).fails_with(2, "mine: another brc compare is writing");
+}
+
+#[test]
+fn kept_files_are_made_again() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 2000").ok();
+    let command = format!("compare t.txt {QUICK} --encodings buren,csv --compressions none,lz4 --out out");
+    place.run(&command).ok();
+    let results = place.read("out/results.json");
+    place.run(&format!("{command} --keep")).ok();
+    let kept = names(&place, "out/files");
+    assert_eq!(kept, ["t.buren", "t.csv", "t.lz4.buren", "t.lz4.csv.lz4"]);
+    let read = || kept.iter().map(|name| place.read(&format!("out/files/{name}"))).collect::<Vec<_>>();
+    let files = read();
+    fs::remove_file(place.path("out/files/t.buren")).unwrap();
+    place.write("out/files/t.csv", "short");
+    place.run(&format!("{command} --keep")).ok();
+    assert!(read() == files);
+    assert!(place.read("out/results.json") == results);
 }
 
 /// Whenever it ends, it takes its converted files along.
@@ -136,4 +348,79 @@ fn nothing_is_left_after_a_kill() {
     assert_eq!(killed.code, Some(124), "{}", killed.stderr);
     let left: Vec<_> = fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| name == "results.json"), "{left:?}");
+}
+
+/// Processes that run in a place, with their command lines.
+#[cfg(target_os = "linux")]
+fn processes(place: &Place) -> Vec<(i32, String)> {
+    let here = place.path("").canonicalize().unwrap();
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let entry = entry.ok()?;
+        let process = entry.file_name().to_str()?.parse().ok()?;
+        if fs::read_link(entry.path().join("cwd")).ok()? != here {
+            return None;
+        }
+        let command = fs::read(entry.path().join("cmdline")).ok()?;
+        Some((process, String::from_utf8_lossy(&command).into_owned()))
+    });
+    processes.collect()
+}
+
+/// Nobody can clean up after himself then: the next one does.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_killed_run_leaves_is_gone_after_the_next() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 300k").ok();
+    let options = "--encodings buren,csv --compressions none,zstd --runs 20 --convert-runs 1 --out out";
+    let mut run = place.command(&format!("compare t.txt {options}")).spawn().unwrap();
+    while !fs::read_to_string(place.path("out/results.json")).is_ok_and(|text| text.contains("measured")) {
+        assert_eq!(run.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(names(&place, "out").iter().any(|name| name.starts_with(".brc-compare-")));
+    let start = Instant::now();
+    while !processes(&place).is_empty() {
+        assert!(start.elapsed().as_secs() < 10, "{:?}", processes(&place));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    place.run(&format!("compare t.txt {options}")).ok();
+    assert_eq!(names(&place, "out"), ["README.md", "report.html", "results.csv", "results.json"]);
+    assert!(!column(&place, "outcome").contains(&"failed".to_owned()));
+}
+
+/// A process that is stopped is as good as one that hangs.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_cell_that_hangs_is_given_up() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 20k").ok();
+    let options = "--encodings json,buren,csv --compressions none --runs 1 --convert-runs 30 --timeout 3s --out out";
+    let run = place.command(&format!("compare t.txt {options}")).stdout(Stdio::piped()).spawn().unwrap();
+    let is_it = |command: &str| command.contains("\"convert\"") && command.contains("\"buren\"");
+    let start = Instant::now();
+    // It may end before it is stopped; then there is another one.
+    while !processes(&place).into_iter().filter(|(_, command)| is_it(command)).any(|(process, _)| stop(process)) {
+        assert!(start.elapsed().as_secs() < 60);
+    }
+    let output = run.wait_with_output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{shown}");
+    assert!(shown.contains("FAILED buren: converting: not done after 3.00 s, so it was ended (--timeout"), "{shown}");
+    let outcomes = column(&place, "outcome");
+    assert_eq!(outcomes, ["input", "measured", "failed", "measured"]);
+    assert!(processes(&place).is_empty());
+    assert_eq!(names(&place, "out"), ["README.md", "report.html", "results.csv", "results.json"]);
+}
+
+/// Stops a process; whether it was still there.
+#[cfg(target_os = "linux")]
+fn stop(process: i32) -> bool {
+    use rustix::process::{Pid, Signal, kill_process};
+    let stopped = Pid::from_raw(process).is_some_and(|process| kill_process(process, Signal::STOP).is_ok());
+    // One that has ended but was not waited for takes signals too.
+    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stopped && !state.is_empty() && !state.contains(") Z ")
 }

@@ -1,17 +1,17 @@
 //! `brc compare`: measures encodings and compressions on a table, and says which to pick.
 
-use crate::args::{Question, Source, Threads, compression, encoding};
+use crate::args::{Question, Source, Threads, compression, encoding, question};
 use crate::compare::environment::{Environment, now};
 use crate::compare::job::TableFormat;
-use crate::compare::matrix::Matrix;
+use crate::compare::matrix::{Matrix, cells};
 use crate::compare::monitor::Bar;
 use crate::compare::process::Processes;
-use crate::compare::results::{FileIdentity, Outcome, Results, Settings, TableResults, VERSION};
-use crate::compare::store::Store;
+use crate::compare::results::{Cell, FileIdentity, Outcome, Results, Settings, TableResults, VERSION};
+use crate::compare::store::{self, Store};
 use crate::compare::terminal::Screen;
 use crate::compare::view::View;
 use crate::compare::{csv, html, markdown, terminal};
-use crate::{interrupt, quantity, stdout};
+use crate::{interrupt, quantity, shell, stdout};
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_core::Error;
 use brc_encodings::{ENCODINGS, Encoding};
@@ -19,6 +19,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Find out which encoding to keep a table in: all of them, measured on your table, with verified answers
 ///
@@ -43,8 +44,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     question: Question,
 
+    /// A question in one argument: --by, --agg and --where as above; given several times, each one is compared
+    #[arg(long = "query", value_name = "OPTIONS", value_parser = question, allow_hyphen_values = true,
+          conflicts_with_all = ["by", "agg", "filter"])]
+    queries: Vec<Question>,
+
     /// Take only the first N rows of each table
-    #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
+    #[arg(long, value_name = "N", value_parser = some_rows)]
     rows: Option<u64>,
 
     /// How often each file is asked, and read, with the clock running
@@ -63,6 +69,11 @@ pub(crate) struct Args {
     #[arg(long)]
     cold: bool,
 
+    /// How long one run of a cell may take (90s, 10min, 2h): it is ended then, and the cell fails
+    /// [default: 10min, or 100 times what the first look at the table takes]
+    #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
+    timeout: Option<Duration>,
+
     /// Keep the results in this directory: report.html, README.md, results.csv, results.json; a run that was interrupted
     /// goes on there
     #[arg(long, value_name = "DIR")]
@@ -72,7 +83,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "out")]
     keep: bool,
 
-    /// Start anew, whatever results are there
+    /// Measure anew, and replace the results and reports that are there
     #[arg(long)]
     force: bool,
 
@@ -100,19 +111,21 @@ Examples:
   brc compare measurements.txt --rows 1M
   brc compare measurements.txt --out comparison --cold
   brc compare measurements.txt --encodings buren,csv --compressions none,lz4 --runs 30
+  brc compare measurements.txt --query '' --query '--by \"\" --agg max(temperature)'
   brc compare measurements.buren --by station --agg 'max(temperature)' --where 'temperature > 30'";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.cold && cfg!(not(target_os = "linux")) {
         return Err(Error::Usage("--cold: files can only be dropped from the page cache on Linux".to_owned()).into());
     }
-    let wanted = args.wanted()?;
-    let store = args.out.as_deref().map(Store::new).transpose()?;
+    let (wanted, inputs) = args.wanted()?;
+    refuse_impossible(&wanted)?;
+    let store = args.out.as_deref().map(|out| Store::new(out, &args.files)).transpose()?;
     let mut results = match &store {
         Some(store) if !args.force => store.resume(wanted)?,
         _ => wanted,
     };
-    measure(args, store.as_ref(), &mut results)?;
+    measure(args, store.as_ref(), &mut results, &inputs)?;
     let views: Vec<View<'_>> = results.tables.iter().filter_map(|table| View::new(&results, table)).collect();
     if let Some(store) = &store {
         store.write("results.csv", csv::render(&views).as_bytes())?;
@@ -126,16 +139,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Has everything measured that is not known yet.
-fn measure(args: &Args, store: Option<&Store>, results: &mut Results) -> anyhow::Result<()> {
-    let beside = args.out.clone().unwrap_or_else(std::env::temp_dir);
-    let scratch = tempfile::Builder::new().prefix(".brc-compare-").tempdir_in(&beside);
-    let scratch = scratch.map_err(Error::io(&beside, "make a directory in"))?;
-    interrupt::clean_up_when_killed_with(scratch.path());
-    let kept = args.out.as_deref().filter(|_| args.keep).map(|out| out.join("files"));
-    if let Some(kept) = &kept {
-        std::fs::create_dir_all(kept).map_err(Error::io(kept, "create"))?;
+/// Refuses a table for which nothing can be measured: all encodings and compressions exclude each other.
+fn refuse_impossible(wanted: &Results) -> brc_core::Result<()> {
+    for table in &wanted.tables {
+        let reasons: Vec<String> = table.cells.iter().map_while(why_impossible).collect();
+        if reasons.len() == table.cells.len() {
+            let reasons = reasons.join("; ");
+            return Err(Error::Usage(format!("{}: there can be none of these files: {reasons}", table.input.path)));
+        }
     }
+    Ok(())
+}
+
+fn why_impossible(cell: &Cell) -> Option<String> {
+    match &cell.outcome {
+        Outcome::Impossible { reason } => Some(format!("{} {}: {reason}", cell.encoding, cell.compression)),
+        _ => None,
+    }
+}
+
+/// Has everything measured that is not known yet.
+fn measure(args: &Args, store: Option<&Store>, results: &mut Results, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    let scratch = store.map_or_else(|| store::scratch(&std::env::temp_dir()), Store::scratch)?;
+    interrupt::clean_up_when_killed_with(scratch.path());
+    let kept = store.filter(|_| args.keep).map(Store::files).transpose()?;
     let mut save = |results: &Results| store.map_or(Ok(()), |store| store.save(results));
     let mut executor = Processes::new(args.threads.count())?;
     let mut monitor = Bar::new();
@@ -143,13 +170,12 @@ fn measure(args: &Args, store: Option<&Store>, results: &mut Results) -> anyhow:
         executor: &mut executor,
         monitor: &mut monitor,
         save: &mut save,
-        encodings: &args.encodings(),
-        compressions: &args.compressions(),
         format: &TableFormat::of(&args.source),
         scratch: scratch.path(),
         kept: kept.as_deref(),
+        timeout: args.timeout,
     };
-    matrix.run(results, &args.files)
+    matrix.run(results, inputs)
 }
 
 impl Args {
@@ -166,13 +192,12 @@ impl Args {
         if self.compressions.is_empty() { all() } else { once_each(&self.compressions, ToString::to_string) }
     }
 
-    /// What there will be in the end, without any figure yet.
-    fn wanted(&self) -> anyhow::Result<Results> {
-        let tables = self.files.iter().map(|file| self.table(file)).collect::<brc_core::Result<_>>()?;
+    /// What there will be in the end, without any figure yet, and the files of its tables.
+    fn wanted(&self) -> anyhow::Result<(Results, Vec<PathBuf>)> {
+        let (inputs, tables) = self.tables()?.into_iter().unzip();
         let settings = Settings {
             encodings: self.encodings().iter().map(|encoding| encoding.name().to_owned()).collect(),
             compressions: self.compressions().iter().map(ToString::to_string).collect(),
-            question: self.question.clone(),
             rows: self.rows,
             runs: self.runs,
             convert_runs: self.convert_runs,
@@ -183,7 +208,7 @@ impl Args {
             schema: self.source.schema.as_ref().map(ToString::to_string),
             separator: self.source.separator,
         };
-        Ok(Results {
+        let results = Results {
             version: VERSION,
             command: command_line(),
             started: now(),
@@ -192,18 +217,53 @@ impl Args {
             settings,
             empty_process: Vec::new(),
             tables,
-        })
+        };
+        Ok((results, inputs))
     }
 
-    /// A table about which nothing is known but that the question can be asked.
-    fn table(&self, file: &Path) -> brc_core::Result<TableResults> {
-        if !std::fs::metadata(file).map_err(Error::io(file, "open"))?.is_file() {
-            return Err(Error::Usage(format!("{}: is read again and again, so it must be a file", file.display())));
+    fn questions(&self) -> Vec<Question> {
+        if self.queries.is_empty() {
+            vec![self.question.clone()]
+        } else {
+            once_each(&self.queries, ToString::to_string)
         }
-        let opened = self.source.open(file, &self.source.open_options())?;
-        self.question.query()?.plan(opened.table.schema())?;
-        let input = FileIdentity::of(file, &file.to_string_lossy())?;
-        Ok(TableResults { input, facts: None, as_it_is: None, cells: Vec::new() })
+    }
+
+    /// The files with every question, of which nothing is known but that they can be asked.
+    fn tables(&self) -> brc_core::Result<Vec<(PathBuf, TableResults)>> {
+        let (encodings, compressions) = (self.encodings(), self.compressions());
+        let mut tables = Vec::new();
+        for file in once_each(&self.files, |file| file.display().to_string()) {
+            refuse_streams(&file)?;
+            let opened = self.source.open(&file, &self.source.open_options())?;
+            let schema = opened.table.schema();
+            let input = FileIdentity::of(&file, &file.to_string_lossy())?;
+            for question in self.questions() {
+                question.query()?.plan(schema)?;
+                let cells = cells(&encodings, &compressions, schema);
+                let table = TableResults { input: input.clone(), question, facts: None, as_it_is: None, cells };
+                tables.push((file.clone(), table));
+            }
+        }
+        Ok(tables)
+    }
+}
+
+/// Refuses what can be read only once. A directory is no table either, but that is said when it is opened.
+fn refuse_streams(file: &Path) -> brc_core::Result<()> {
+    let refuse = |why: &str| Err(Error::Usage(format!("{}: {why}", file.display())));
+    if file == Path::new("-") {
+        return refuse("standard input is read only once, but a comparison reads a table again and again: name a file");
+    }
+    let found = std::fs::metadata(file).map_err(Error::io(file, "open"))?;
+    if found.is_file() || found.is_dir() { Ok(()) } else { refuse("is read again and again, so it must be a file") }
+}
+
+/// Reads how many rows to take: of none, nothing can be said.
+fn some_rows(text: &str) -> Result<u64, String> {
+    match quantity::parse_count(text)? {
+        0 => Err("at least one row is needed".to_owned()),
+        rows => Ok(rows),
     }
 }
 
@@ -215,17 +275,8 @@ fn once_each<T: Clone>(list: &[T], name: impl Fn(&T) -> String) -> Vec<T> {
 
 /// How this process was called, as a shell would take it.
 fn command_line() -> String {
-    let quoted = |argument: std::ffi::OsString| {
-        let argument = argument.to_string_lossy().into_owned();
-        let is_plain = |character: char| character.is_alphanumeric() || "-_./:,=%+@".contains(character);
-        if !argument.is_empty() && argument.chars().all(is_plain) {
-            argument
-        } else {
-            format!("'{}'", argument.replace('\'', "'\\''"))
-        }
-    };
-    let arguments: Vec<String> = std::env::args_os().skip(1).map(quoted).collect();
-    format!("brc {}", arguments.join(" "))
+    let arguments = std::env::args_os().skip(1).map(|argument| shell::quote(&argument.to_string_lossy()));
+    std::iter::once("brc".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// What standard output can show: a usual terminal, unless it is one and says something else.

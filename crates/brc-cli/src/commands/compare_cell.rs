@@ -17,6 +17,10 @@ pub(crate) const NAME: &str = "compare-cell";
 #[derive(Parser)]
 #[command(name = NAME)]
 pub(crate) struct Args {
+    /// The process that wants it done
+    #[arg(long)]
+    parent: i32,
+
     /// What to do, as JSON
     job: String,
 
@@ -40,7 +44,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let job: Job = document::from_json(&args.job).context("the job")?;
-    end_with_parent();
+    end_with(args.parent);
     if matches!(job, Job::Cut { .. } | Job::Convert { .. }) {
         crate::interrupt::clean_up_when_killed();
     }
@@ -49,8 +53,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Without whoever started it, nobody is there to take the answer.
-fn end_with_parent() {
+fn end_with(parent: i32) {
     // If it cannot be had, the process ends by itself a little later.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+    // The parent may have ended before that.
+    if rustix::process::getppid().is_some_and(|now| now.as_raw_nonzero().get() != parent) {
+        std::process::exit(1);
+    }
 }

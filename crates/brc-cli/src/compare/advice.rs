@@ -78,19 +78,19 @@ fn best<'v, 'a>(
 
 fn asks_often(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     let line = best(lines, query, size)?;
-    let (quick, ratio) = (time(query(line)), digits(view.ratio(line)));
-    let faster = digits(view.input.query.median / query(line));
-    let sentence = format!(
-        "answers in {quick}, {faster} times as fast as the input as it is, and takes {} ({ratio} of the text)",
-        bytes(line.bytes)
-    );
+    let faster = query(&view.input) / query(line).max(1.0);
+    let faster = if faster > EQUAL {
+        format!("{} times as fast as the input as it is", digits(faster))
+    } else {
+        "no faster than the input as it is".to_owned()
+    };
+    let sentence = format!("answers in {}, {faster}, and takes {}", time(query(line)), view.size(line));
     Some(Pick { user: "asks often", name: line.name(), sentence })
 }
 
 fn stores_much(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     let line = best(lines, size, query)?;
-    let (ratio, quick) = (digits(view.ratio(line)), time(query(line)));
-    let sentence = format!("takes {} ({ratio} of the text) and answers in {quick}", bytes(line.bytes));
+    let sentence = format!("takes {} and answers in {}", view.size(line), time(query(line)));
     Some(Pick { user: "stores much", name: line.name(), sentence })
 }
 
@@ -233,6 +233,7 @@ mod tests {
             }
         });
         assert!(picks[2].1.ends_with("so do not convert to save time"), "{picks:?}");
+        assert!(picks[0].1.contains(", no faster than the input as it is,"), "{picks:?}");
     }
 
     #[test]

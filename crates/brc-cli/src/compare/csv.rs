@@ -1,10 +1,11 @@
-//! `results.csv`: a line for each cell and each way to ask it, for spreadsheets and scripts. Times in milliseconds.
+//! `results.csv`: a line for each cell and each way to ask it, for spreadsheets and scripts (RFC 4180, but that lines end as
+//! Unix has it). Times in milliseconds.
 
 use super::results::Outcome;
 use super::statistics::Summary;
 use super::view::{Line, View};
 
-const HEADER: &str = "table,rows,encoding,compression,statistics,outcome,reason,bytes,ratio,convert_ms,query_ms,\
+const HEADER: &str = "table,question,rows,encoding,compression,statistics,outcome,reason,bytes,ratio,convert_ms,query_ms,\
                       query_mean_ms,query_confidence_ms,query_min_ms,query_max_ms,query_runs,query_outliers,cold_query_ms,\
                       raw_ms,cold_raw_ms,cpu_ms,read_ms,decompress_ms,decode_ms,aggregate_ms,rest_ms,rows_per_second,\
                       cycles_per_text_byte,peak_memory_bytes,convert_peak_memory_bytes";
@@ -28,7 +29,9 @@ pub(crate) fn render(views: &[View<'_>]) -> String {
                     continue;
                 }
             };
-            let fields = [view.table.name(), &view.facts.rows.to_string(), &cell.encoding, &cell.compression, ""];
+            let (name, question, rows) =
+                (view.table.name(), view.table.question.to_string(), view.facts.rows.to_string());
+            let fields = [name, &question, &rows, &cell.encoding, &cell.compression, ""];
             let fields = fields.into_iter().chain([reason.0, reason.1]).map(str::to_owned);
             text.push_str(&record(fields.chain(std::iter::repeat_n(String::new(), 23))));
         }
@@ -42,6 +45,7 @@ fn measured(view: &View<'_>, line: &Line<'_>, outcome: &str) -> String {
     let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
     let mut fields = vec![
         view.table.name().to_owned(),
+        view.table.question.to_string(),
         view.facts.rows.to_string(),
         line.encoding.to_owned(),
         line.compression.to_owned(),
@@ -49,7 +53,7 @@ fn measured(view: &View<'_>, line: &Line<'_>, outcome: &str) -> String {
         outcome.to_owned(),
         String::new(),
         line.bytes.to_string(),
-        format!("{:.4}", view.ratio(line)),
+        view.ratio(line).map_or(String::new(), |ratio| format!("{ratio:.4}")),
         median(line.convert),
         ms(line.query.median),
         ms(line.query.mean),
@@ -89,7 +93,7 @@ mod tests {
         let text = render(&views);
         let columns = HEADER.split(',').count();
         for line in text.lines() {
-            // No field of the sample has a comma but the quoted reasons.
+            // Where a field of the sample has a comma, it is quoted.
             let outside: String = line.split('"').step_by(2).collect();
             assert_eq!(outside.split(',').count(), columns, "{line}");
         }

@@ -3,6 +3,7 @@
 
 use super::results::{Parts, Work};
 use crate::args::{Question, Source};
+use crate::failure::Failure;
 use brc_core::Schema;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +61,7 @@ impl TableFormat {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
     Done(Report),
-    Failed(String),
+    Failed(Failure),
 }
 
 /// What it did, and what it took as far as it knows itself.

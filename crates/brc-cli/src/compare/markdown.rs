@@ -4,7 +4,7 @@ use super::advice::{Advice, advise};
 use super::results::{Outcome, Results};
 use super::statistics::Summary;
 use super::view::{Line, View};
-use crate::quantity::{bytes, count, digits, time};
+use crate::quantity::{bytes, digits, rows, time};
 
 /// All tables, one below the other.
 pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
@@ -12,7 +12,7 @@ pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
     for (label, fact) in results.environment.facts() {
         text.push_str(&format!("- {label}: {fact}\n"));
     }
-    text.push_str(&format!("- Started: {}\n- Command: `{}`\n", results.started, results.command));
+    text.push_str(&format!("- Started: {}\n- Command: {}\n", results.started, code(&results.command)));
     for view in views {
         text.push_str(&section(view));
     }
@@ -25,14 +25,15 @@ pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
 
 fn section(view: &View<'_>) -> String {
     let facts = view.facts;
-    let (rows, groups) = (view.rows(), count(facts.groups));
+    let (rows, groups) = (view.rows(), rows(facts.groups));
     let mut text = format!(
-        "\n## {}\n\n{rows} of {}, {} as {}, {} as text; the answer has {groups} rows.\n\n",
+        "\n## {}\n\n{rows} of {}, {} as {}, {} as text{}; the answer has {groups}.\n\n",
         escape(view.table.name()),
         escape(&facts.schema.to_string()),
         bytes(facts.bytes),
         facts.encoding,
         bytes(facts.text_bytes),
+        view.asked().map(|asked| format!("; asked: {}", escape(&asked))).unwrap_or_default(),
     );
     if let Some(advice) = advise(view) {
         text.push_str(&sweet_spots(&advice));
@@ -131,7 +132,7 @@ fn all_figures(view: &View<'_>) -> String {
         let cells = [
             line.name(),
             bytes(line.bytes),
-            digits(view.ratio(line)),
+            view.ratio(line).map_or("–".to_owned(), digits),
             line.convert.map_or("–".to_owned(), |convert| time(convert.median)),
             time(line.query.median) + if line.query.outliers > 0 { " !" } else { "" },
             mean(&line.query),
@@ -157,9 +158,28 @@ pub(crate) fn mean(summary: &Summary) -> String {
     format!("{} ± {confidence} {unit}", digits(summary.mean / divisor))
 }
 
+/// Text that is nothing but text, on one line.
 fn escape(text: &str) -> String {
-    let escaped = text.replace(['\n', '\r'], " ").replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*");
-    escaped.replace('_', "\\_").replace('<', "&lt;").replace('`', "\\`")
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '$' => escaped.extend(['\\', character]),
+            character if character.is_control() => escaped.push(' '),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Text as code, on one line, between more backticks than it has in a row.
+fn code(text: &str) -> String {
+    let text: String = text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let around = "`".repeat(longest + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{around}{space}{text}{space}{around}")
 }
 
 #[cfg(test)]
@@ -176,5 +196,9 @@ mod tests {
     #[test]
     fn markup_in_names_stays_text() {
         assert_eq!(escape("a|b*c_d<e"), "a\\|b\\*c\\_d&lt;e");
+        assert_eq!(escape("&amp;\n[x](y)\\"), "&amp;amp; \\[x\\](y)\\\\");
+        assert_eq!(code("a `b``\n"), "```a `b`` ```");
+        assert_eq!(code("`"), "`` ` ``");
+        assert_eq!(code("a|b"), "`a|b`");
     }
 }

@@ -4,13 +4,20 @@ use super::executor::{Executor, Ran};
 use super::job::{Found, Job, TableFormat};
 use super::measure::{Bench, file_steps, steps};
 use super::monitor::Monitor;
-use super::results::{Cell, Outcome, Results, Sample, Settings, TableFacts, TableResults};
+use super::results::{Cell, Measurements, Outcome, Results, Sample, Settings, TableFacts, TableResults};
 use brc_compress::Compressor;
+use brc_core::Schema;
 use brc_encodings::Encoding;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Runs of a process that does nothing.
 const EMPTY_RUNS: u32 = 5;
+
+/// How long a process of a cell may take if nobody says: this long, or so many times as long as it took to read and ask
+/// the input for the first time.
+const USUAL_LIMIT: Duration = Duration::from_secs(600);
+const USUAL_FACTOR: u32 = 100;
 
 /// A comparison that is to be made.
 pub(crate) struct Matrix<'a> {
@@ -18,13 +25,13 @@ pub(crate) struct Matrix<'a> {
     pub(crate) monitor: &'a mut dyn Monitor,
     /// Keeps results: called after each cell.
     pub(crate) save: &'a mut dyn FnMut(&Results) -> anyhow::Result<()>,
-    pub(crate) encodings: &'a [&'static dyn Encoding],
-    pub(crate) compressions: &'a [Compressor],
     pub(crate) format: &'a TableFormat,
     /// Where files may be made for a while.
     pub(crate) scratch: &'a Path,
     /// Where converted files are to stay, if they are.
     pub(crate) kept: Option<&'a Path>,
+    /// How long a process of a cell may take, if that is given.
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// Files of one table.
@@ -34,6 +41,8 @@ struct Files {
     reference: PathBuf,
     /// What the names of converted files start with.
     stem: String,
+    /// How long a process of a cell may take.
+    limit: Duration,
 }
 
 impl Matrix<'_> {
@@ -42,106 +51,92 @@ impl Matrix<'_> {
     /// # Errors
     /// If a table cannot be read at all, or results cannot be kept. What goes wrong in a cell is kept as its outcome.
     pub(crate) fn run(&mut self, results: &mut Results, inputs: &[PathBuf]) -> anyhow::Result<()> {
-        let settings = results.settings.clone();
         if results.empty_process.is_empty() {
             results.empty_process = self.empty_process()?;
         }
-        for table in &results.tables {
-            self.monitor.plan(self.steps_left(table, &settings));
+        for table in 0..results.tables.len() {
+            self.monitor.plan(self.steps_left(results, table));
         }
+        // All tables are read to their ends before anything is timed: a bad row in the last one is found early.
+        let mut prepared = Vec::new();
         for (table, input) in inputs.iter().enumerate() {
-            if is_complete(&results.tables[table]) {
-                continue;
+            if !self.is_complete(results, table) {
+                prepared.push((table, self.prepare(results, table, input)?));
             }
-            let files = self.prepare(results, table, input)?;
-            self.as_it_is(results, table, &files)?;
-            self.cells(results, table, &files)?;
-            self.executor.remove(&files.reference);
-            if files.input != *input {
-                self.executor.remove(&files.input);
-            }
+        }
+        for (table, files) in &prepared {
+            self.as_it_is(results, *table, files)?;
+            self.cells(results, *table, files)?;
         }
         (self.save)(results)
     }
 
     fn empty_process(&mut self) -> anyhow::Result<Vec<Sample>> {
         let nothing = Path::new("/dev/null");
-        let runs = (0..EMPTY_RUNS).map(|_| self.executor.run(&Job::Read, nothing, nothing).map(|ran| ran.sample));
-        runs.collect::<Result<_, _>>().map_err(anyhow::Error::msg)
+        let runs = (0..EMPTY_RUNS).map(|_| self.executor.run(&Job::Read, nothing, nothing, None));
+        runs.map(|ran| Ok(ran?.sample)).collect()
     }
 
-    fn steps_left(&self, table: &TableResults, settings: &Settings) -> u64 {
-        let cells = if table.facts.is_none() {
-            self.encodings.len() * self.compressions.len()
-        } else {
-            table.cells.iter().filter(|cell| !is_done(cell)).count()
-        };
-        let own = if table.as_it_is.is_none() { file_steps(settings) } else { 0 };
-        own + cells as u64 * steps(settings)
+    fn is_complete(&self, results: &Results, table: usize) -> bool {
+        let known = &results.tables[table];
+        known.facts.is_some() && known.as_it_is.is_some() && self.steps_left(results, table) == 0
+    }
+
+    /// How many processes are still to be run, as far as it is known beforehand.
+    fn steps_left(&self, results: &Results, table: usize) -> u64 {
+        let known = &results.tables[table];
+        let own = if known.as_it_is.is_none() { file_steps(&results.settings) } else { 0 };
+        let stem = stem(results, table);
+        let cells = known.cells.iter().map(|cell| match &cell.outcome {
+            Outcome::Impossible { .. } => 0,
+            Outcome::Measured(measured) if self.is_where_it_stays(cell, measured, known, &stem) => 0,
+            Outcome::Measured(_) => 1,
+            Outcome::Pending | Outcome::Failed { .. } => steps(&results.settings),
+        });
+        own + cells.sum::<u64>()
+    }
+
+    /// Whether the file of a cell need not be made, since it is there or is not to stay.
+    fn is_where_it_stays(&self, cell: &Cell, measured: &Measurements, table: &TableResults, stem: &str) -> bool {
+        let is_kept =
+            |kept: &Path| self.executor.is_kept(&kept.join(file_name(stem, cell)), measured.bytes, &table.input);
+        self.kept.is_none_or(is_kept)
     }
 
     /// Finds out what the table is and what the answer is.
     fn prepare(&mut self, results: &mut Results, table: usize, input: &Path) -> anyhow::Result<Files> {
-        let settings = &results.settings;
+        let stem = stem(results, table);
         let name = results.tables[table].name().to_owned();
-        let first = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("table");
-        let stem = if results.tables.len() > 1 { format!("{}-{first}", table + 1) } else { first.to_owned() };
-        let mut files = Files {
-            input: input.to_owned(),
-            format: self.format.clone(),
-            reference: self.scratch.join(format!("{stem}.answer")),
-            stem,
-        };
         self.monitor.begin(&name, 0);
-        if let Some(rows) = settings.rows {
-            files.input = self.scratch.join(format!("{}.input", files.stem));
-            self.executor.remove(&files.input);
-            self.monitor.step("take the first rows", 0);
-            self.whole(&Job::Cut { format: self.format.clone(), rows }, input, &files.input)?;
-            self.executor.settle(&files.input).map_err(anyhow::Error::msg)?;
-        }
-        self.monitor.step("find the answer", 0);
-        let job = Job::Reference { format: self.format.clone(), question: settings.question.clone() };
-        let Found::Table { encoding, schema, rows, text_bytes, groups } =
-            self.whole(&job, &files.input, &files.reference)?
-        else {
+        self.monitor.more_steps(1 + u64::from(results.settings.rows.is_some()));
+        let input = match results.settings.rows {
+            Some(rows) => self.first_rows(rows, input, &stem)?,
+            None => input.to_owned(),
+        };
+        self.monitor.step("look at the table", 0);
+        let question = results.tables[table].question.clone();
+        let reference = self.scratch.join(format!("{table}.answer"));
+        let job = Job::Reference { format: self.format.clone(), question };
+        let Ran { sample, found } = self.executor.run(&job, &input, &reference, None)?;
+        let Found::Table { encoding, schema, rows, text_bytes, groups } = found else {
             anyhow::bail!("{name}: no table was found");
         };
-        let bytes = self.executor.size(&files.input).map_err(anyhow::Error::msg)?;
-        files.format =
-            TableFormat { from: Some(encoding.clone()), schema: Some(schema.clone()), ..self.format.clone() };
-        let table = &mut results.tables[table];
-        table.facts = Some(TableFacts { encoding, schema, rows, bytes, text_bytes, groups });
-        if table.cells.is_empty() {
-            table.cells = self.all_cells(&files);
-        }
-        Ok(files)
+        let bytes = self.executor.size(&input).map_err(anyhow::Error::msg)?;
+        let format = TableFormat { from: Some(encoding.clone()), schema: Some(schema.clone()), ..self.format.clone() };
+        results.tables[table].facts = Some(TableFacts { encoding, schema, rows, bytes, text_bytes, groups });
+        let much = Duration::from_nanos(sample.wall_ns).saturating_mul(USUAL_FACTOR);
+        let limit = self.timeout.unwrap_or(USUAL_LIMIT.max(much));
+        Ok(Files { input, format, reference, stem, limit })
     }
 
-    fn whole(&mut self, job: &Job, input: &Path, other: &Path) -> anyhow::Result<Found> {
-        let Ran { found, .. } = self.executor.run(job, input, other).map_err(anyhow::Error::msg)?;
-        Ok(found)
-    }
-
-    /// Every encoding with every compression; those that cannot be say why.
-    fn all_cells(&self, files: &Files) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        for encoding in self.encodings {
-            for compressor in self.compressions {
-                let possible = match &files.format.schema {
-                    Some(schema) => encoding.can_hold(schema),
-                    None => Ok(()),
-                };
-                let possible = possible.and_then(|()| encoding.can_compress(compressor.compression));
-                let outcome = match possible {
-                    Ok(()) => Outcome::Pending,
-                    Err(reason) => Outcome::Impossible { reason },
-                };
-                let (encoding, compression) = (encoding.name().to_owned(), compressor.to_string());
-                cells.push(Cell { encoding, compression, outcome });
-            }
-        }
-        cells
+    /// The first rows of a table in a file of their own.
+    fn first_rows(&mut self, rows: u64, input: &Path, stem: &str) -> anyhow::Result<PathBuf> {
+        let first = self.scratch.join(format!("{stem}.input"));
+        self.executor.remove(&first);
+        self.monitor.step("take the first rows", 0);
+        self.executor.run(&Job::Cut { format: self.format.clone(), rows }, input, &first, None)?;
+        self.executor.settle(&first).map_err(anyhow::Error::msg)?;
+        Ok(first)
     }
 
     fn as_it_is(&mut self, results: &mut Results, table: usize, files: &Files) -> anyhow::Result<()> {
@@ -150,7 +145,8 @@ impl Matrix<'_> {
         }
         let name = results.tables[table].name().to_owned();
         self.monitor.begin(&name, file_steps(&results.settings));
-        let times = self.bench(&results.settings, files).file(&files.input, &files.format);
+        let mut bench = self.bench(&results.settings, &results.tables[table], files);
+        let times = bench.file(&files.input, &files.format);
         self.monitor.end(None);
         results.tables[table].as_it_is = Some(times.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?);
         (self.save)(results)
@@ -158,50 +154,107 @@ impl Matrix<'_> {
 
     fn cells(&mut self, results: &mut Results, table: usize, files: &Files) -> anyhow::Result<()> {
         for index in 0..results.tables[table].cells.len() {
-            let cell = &results.tables[table].cells[index];
-            if is_done(cell) {
-                continue;
-            }
-            let outcome = self.cell(cell, &results.tables[table], &results.settings, files);
+            let known = &results.tables[table];
+            let cell = &known.cells[index];
+            let outcome = match &cell.outcome {
+                Outcome::Impossible { .. } => continue,
+                Outcome::Measured(measured) if self.is_where_it_stays(cell, measured, known, &files.stem) => continue,
+                Outcome::Measured(measured) => self.made_again(cell, measured, files),
+                Outcome::Pending | Outcome::Failed { .. } => self.measured(cell, known, &results.settings, files),
+            };
             results.tables[table].cells[index].outcome = outcome;
             (self.save)(results)?;
         }
         Ok(())
     }
 
-    fn cell(&mut self, cell: &Cell, table: &TableResults, settings: &Settings, files: &Files) -> Outcome {
-        self.monitor.begin(&format!("{} {}", cell.encoding, cell.compression), steps(settings));
-        let target = self.kept.unwrap_or(self.scratch).join(file_name(&files.stem, cell));
-        let convert = Job::Convert {
-            format: files.format.clone(),
-            to: cell.encoding.clone(),
-            compression: cell.compression.clone(),
-        };
+    fn measured(&mut self, cell: &Cell, table: &TableResults, settings: &Settings, files: &Files) -> Outcome {
         let rows = table.facts.as_ref().map_or(0, |facts| facts.rows);
         let format = TableFormat { from: Some(cell.encoding.clone()), ..files.format.clone() };
-        let measured = self.bench(settings, files).cell(&convert, rows, &files.input, &target, &format);
-        if self.kept.is_none() || measured.is_err() {
-            self.executor.remove(&target);
-        }
-        self.monitor.end(measured.as_ref().err().map(String::as_str));
-        match measured {
-            Ok(measurements) => Outcome::Measured(Box::new(measurements)),
+        self.in_own_directory(cell, steps(settings), files, |matrix, target| {
+            let mut bench = matrix.bench(settings, table, files);
+            let measured = bench.cell(&convert(cell, files), rows, &files.input, target, &format)?;
+            Ok(Box::new(measured))
+        })
+    }
+
+    /// Makes the file of a cell that was measured before but is not where it should stay.
+    fn made_again(&mut self, cell: &Cell, measured: &Measurements, files: &Files) -> Outcome {
+        self.in_own_directory(cell, 1, files, |matrix, target| {
+            matrix.monitor.step("convert", 0);
+            let made = matrix.executor.run(&convert(cell, files), &files.input, target, Some(files.limit));
+            made.map_err(|failure| format!("converting: {failure}"))?;
+            Ok(Box::new(measured.clone()))
+        })
+    }
+
+    /// Has a cell's file made in a directory that goes afterwards, whatever else was left there; the file may stay.
+    fn in_own_directory(
+        &mut self,
+        cell: &Cell,
+        steps: u64,
+        files: &Files,
+        make: impl FnOnce(&mut Self, &Path) -> Result<Box<Measurements>, String>,
+    ) -> Outcome {
+        self.monitor.begin(&format!("{} {}", cell.encoding, cell.compression), steps);
+        let directory = self.scratch.join("cell");
+        let name = file_name(&files.stem, cell);
+        let target = directory.join(&name);
+        let made = self.executor.make_empty(&directory).and_then(|()| make(self, &target));
+        let made = made.and_then(|measured| match self.kept {
+            Some(kept) => self.executor.keep(&target, &kept.join(&name)).map(|()| measured),
+            None => Ok(measured),
+        });
+        self.executor.remove_all(&directory);
+        self.monitor.end(made.as_ref().err().map(String::as_str));
+        match made {
+            Ok(measurements) => Outcome::Measured(measurements),
             Err(reason) => Outcome::Failed { reason },
         }
     }
 
-    fn bench<'b>(&'b mut self, settings: &'b Settings, files: &'b Files) -> Bench<'b> {
-        Bench { executor: self.executor, monitor: self.monitor, settings, reference: &files.reference }
+    fn bench<'b>(&'b mut self, settings: &'b Settings, table: &'b TableResults, files: &'b Files) -> Bench<'b> {
+        Bench {
+            executor: self.executor,
+            monitor: self.monitor,
+            settings,
+            question: &table.question,
+            limit: files.limit,
+            reference: &files.reference,
+        }
     }
 }
 
-/// Whether a cell needs no further measuring.
-fn is_done(cell: &Cell) -> bool {
-    matches!(cell.outcome, Outcome::Measured(_) | Outcome::Impossible { .. })
+/// Every encoding with every compression, for a table of that schema; those that cannot be say why.
+pub(crate) fn cells(encodings: &[&'static dyn Encoding], compressions: &[Compressor], schema: &Schema) -> Vec<Cell> {
+    let cell = |encoding: &'static dyn Encoding, compressor: &Compressor| {
+        let possible = encoding.can_hold(schema).and_then(|()| encoding.can_compress(compressor.compression));
+        let outcome = match possible {
+            Ok(()) => Outcome::Pending,
+            Err(reason) => Outcome::Impossible { reason },
+        };
+        Cell { encoding: encoding.name().to_owned(), compression: compressor.to_string(), outcome }
+    };
+    encodings
+        .iter()
+        .flat_map(|encoding| compressions.iter().map(move |compressor| cell(*encoding, compressor)))
+        .collect()
 }
 
-fn is_complete(table: &TableResults) -> bool {
-    table.facts.is_some() && table.as_it_is.is_some() && table.cells.iter().all(is_done)
+fn convert(cell: &Cell, files: &Files) -> Job {
+    Job::Convert { format: files.format.clone(), to: cell.encoding.clone(), compression: cell.compression.clone() }
+}
+
+/// What the names of a table's files start with: tables of several files are told apart by their numbers.
+fn stem(results: &Results, table: usize) -> String {
+    /// In characters. With what comes around it, a name stays within the 255 bytes that file systems allow.
+    const LONGEST: usize = 48;
+    let input = &results.tables[table].input;
+    let name = results.tables[table].name();
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("table");
+    let stem: String = stem.chars().take(LONGEST).collect();
+    let first = results.tables.iter().position(|other| other.input == *input).unwrap_or(table);
+    if results.tables.iter().all(|other| other.input == *input) { stem } else { format!("{}-{stem}", first + 1) }
 }
 
 /// What the file of a cell is called: as `brc convert` would have it, so that extensions tell the truth.

@@ -7,7 +7,9 @@ use super::executor::{Executor, Ran};
 use super::job::{Found, Job, TableFormat};
 use super::monitor::Monitor;
 use super::results::{Asked, FileTimes, Measurements, Parts, Sample, Settings, Temperatures, Work};
+use crate::args::Question;
 use std::path::Path;
+use std::time::Duration;
 
 /// Runs that only find out where the time goes.
 const PARTS_RUNS: u32 = 3;
@@ -17,6 +19,9 @@ pub(crate) struct Bench<'a> {
     pub(crate) executor: &'a mut dyn Executor,
     pub(crate) monitor: &'a mut dyn Monitor,
     pub(crate) settings: &'a Settings,
+    pub(crate) question: &'a Question,
+    /// How long a process may take before it is given up.
+    pub(crate) limit: Duration,
     /// The answer that all others must be equal to.
     pub(crate) reference: &'a Path,
 }
@@ -142,15 +147,15 @@ impl Bench<'_> {
     }
 
     fn query(&self, format: &TableFormat, statistics: bool, parts: bool) -> Job {
-        Job::Query { format: format.clone(), question: self.settings.question.clone(), statistics, parts }
+        Job::Query { format: format.clone(), question: self.question.clone(), statistics, parts }
     }
 
     fn run(&mut self, stage: &'static str, run: u32, job: &Job, input: &Path, other: &Path) -> Result<Ran, String> {
         self.monitor.step(stage, run);
-        self.executor.run(job, input, other).map_err(|reason| match job {
-            Job::Convert { .. } => format!("converting: {reason}"),
-            Job::Query { .. } => format!("asking: {reason}"),
-            _ => reason,
+        self.executor.run(job, input, other, Some(self.limit)).map_err(|failure| match job {
+            Job::Convert { .. } => format!("converting: {failure}"),
+            Job::Query { .. } => format!("asking: {failure}"),
+            _ => format!("reading: {failure}"),
         })
     }
 }

@@ -3,10 +3,11 @@
 //!
 //! A [`matrix::Matrix`] goes through the cells (an encoding with a compression each) and has each one measured
 //! ([`measure`]) in processes of its own ([`process`], whose other side is [`worker`]). What is found is plain data
-//! ([`results`]), kept after each cell ([`store`]). Reports are made from nothing else: [`view`] turns samples into
+//! ([`results`]), kept after each cell ([`store`]) and gone on with if it still holds ([`resume`]). Reports are made from nothing else: [`view`] turns samples into
 //! figures, [`advice`] into sentences, and there is one file for each form of report.
 
 pub(crate) mod advice;
+pub(crate) mod child;
 pub(crate) mod csv;
 pub(crate) mod environment;
 pub(crate) mod executor;
@@ -21,6 +22,7 @@ pub(crate) mod notes;
 pub(crate) mod pareto;
 pub(crate) mod process;
 pub(crate) mod results;
+pub(crate) mod resume;
 pub(crate) mod statistics;
 pub(crate) mod store;
 pub(crate) mod terminal;

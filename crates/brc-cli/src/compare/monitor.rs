@@ -1,6 +1,7 @@
 //! Tells how far a comparison is, and how long it will take, to whoever looks at the terminal.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::io::IsTerminal;
 
 /// Hears of every step of a comparison, a step being a process.
@@ -36,12 +37,21 @@ impl Bar {
         } else {
             ProgressBar::hidden()
         };
-        let style = ProgressStyle::with_template("[{bar:20}] {percent:>3}% {msg}, {eta} to go");
+        let style = ProgressStyle::with_template("[{bar:20}] {percent:>3}%{left}  {wide_msg}")
+            .map(|style| style.with_key("left", left));
         Self {
             bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
             name: String::new(),
             end: 0,
         }
+    }
+}
+
+/// How long it will take, as soon as anybody can tell.
+fn left(state: &ProgressState, text: &mut dyn fmt::Write) {
+    if state.pos() > 0 {
+        // The text takes all that is written.
+        let _ = write!(text, ", {:#} to go", HumanDuration(state.eta()));
     }
 }
 
@@ -51,7 +61,7 @@ impl Monitor for Bar {
     }
 
     fn begin(&mut self, name: &str, steps: u64) {
-        name.clone_into(&mut self.name);
+        self.name = name.replace(char::is_control, " ");
         self.end = self.bar.position() + steps;
     }
 

@@ -1,14 +1,17 @@
 //! Runs each job in a process of its own: this program once more, with a command that help texts do not show.
 
+use super::child;
 use super::executor::{Executor, Ran};
 use super::job::{Job, Reply};
-use super::results::Sample;
+use super::results::{FileIdentity, Sample};
 use crate::commands::compare_cell;
+use crate::failure::Failure;
+use crate::quantity;
 use brc_encodings::document;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// The real [`Executor`].
 pub(crate) struct Processes {
@@ -27,14 +30,16 @@ impl Processes {
 }
 
 impl Executor for Processes {
-    fn run(&mut self, job: &Job, input: &Path, other: &Path) -> Result<Ran, String> {
-        let job = document::to_json(job).map_err(|error| error.to_string())?;
+    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Ran, Failure> {
+        let job = document::to_json(job).map_err(|error| Failure::new(error.to_string()))?;
         let mut command = Command::new(&self.program);
-        command.arg(compare_cell::NAME).arg("--threads").arg(self.threads.to_string()).arg(job).arg(input).arg(other);
-        command.stdin(Stdio::null());
+        command.arg(compare_cell::NAME).arg("--threads").arg(self.threads.to_string());
+        command.arg("--parent").arg(std::process::id().to_string()).arg("--").arg(job).arg(input).arg(other);
         let start = Instant::now();
-        let output = command.output().map_err(|error| format!("cannot start a process: {error}"))?;
+        let ended = child::run(&mut command, limit);
         let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let ended = ended.map_err(|error| Failure::new(format!("cannot run a process: {error}")))?;
+        let Some(output) = ended else { return Err(too_slow(limit.unwrap_or_default())) };
         let reply = str::from_utf8(&output.stdout).ok().and_then(|text| document::from_json(text).ok());
         match reply {
             Some(Reply::Done(report)) if output.status.success() => {
@@ -47,12 +52,12 @@ impl Executor for Processes {
                 };
                 Ok(Ran { sample, found: report.found })
             }
-            Some(Reply::Failed(reason)) => Err(reason),
+            Some(Reply::Failed(failure)) => Err(failure),
             _ => {
                 let stderr = String::from_utf8_lossy(&output.stderr);
                 let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
                 let said = lines.first().map(|line| format!(": {line}")).unwrap_or_default();
-                Err(format!("its process ended with {}{said}", output.status))
+                Err(Failure::new(format!("its process ended with {}{said}", output.status)))
             }
         }
     }
@@ -71,16 +76,41 @@ impl Executor for Processes {
         let _ = fs::remove_file(file);
     }
 
+    fn make_empty(&mut self, directory: &Path) -> Result<(), String> {
+        self.remove_all(directory);
+        fs::create_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))
+    }
+
+    fn remove_all(&mut self, directory: &Path) {
+        let _ = fs::remove_dir_all(directory);
+    }
+
+    fn keep(&mut self, file: &Path, name: &Path) -> Result<(), String> {
+        fs::rename(file, name).map_err(|error| format!("{}: {error}", name.display()))
+    }
+
+    fn is_kept(&self, file: &Path, bytes: u64, input: &FileIdentity) -> bool {
+        let found = fs::metadata(file).ok().filter(|found| found.is_file() && found.len() == bytes);
+        found.is_some_and(|found| FileIdentity::modified(&found) >= input.modified)
+    }
+
     fn drop_from_cache(&mut self, file: &Path) -> Result<(), String> {
         forget(file).map_err(|error| format!("{}: cannot be dropped from the page cache: {error}", file.display()))
     }
+}
+
+/// What is said of a process that was not waited for any longer.
+fn too_slow(limit: Duration) -> Failure {
+    let limit = quantity::time(limit.as_nanos() as f64);
+    Failure::new(format!("not done after {limit}, so it was ended (--timeout sets the limit)"))
 }
 
 /// Has the system forget what it holds of a file in memory. Only what is safe on the disk can be forgotten.
 #[cfg(target_os = "linux")]
 fn forget(file: &Path) -> std::io::Result<()> {
     let file = File::open(file)?;
-    file.sync_all()?;
+    // File systems that are only read have nothing to bring to a disk, and some of them say that this is an error.
+    let _ = file.sync_all();
     Ok(rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?)
 }
 

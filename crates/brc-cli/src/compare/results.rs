@@ -5,7 +5,7 @@ use crate::args::Question;
 use serde::{Deserialize, Serialize};
 
 /// The version of this shape; files of another one are not read.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// A whole comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,6 @@ pub(crate) struct Results {
 pub(crate) struct Settings {
     pub(crate) encodings: Vec<String>,
     pub(crate) compressions: Vec<String>,
-    pub(crate) question: Question,
     /// How many rows of each table were taken, if not all.
     pub(crate) rows: Option<u64>,
     pub(crate) runs: u32,
@@ -43,10 +42,11 @@ pub(crate) struct Settings {
     pub(crate) separator: u8,
 }
 
-/// One table in all its cells.
+/// One table in all its cells, asked one question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TableResults {
     pub(crate) input: FileIdentity,
+    pub(crate) question: Question,
     /// `None` until the table was read for the first time.
     pub(crate) facts: Option<TableFacts>,
     /// The input itself: just read, and asked.

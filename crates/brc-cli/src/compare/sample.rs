@@ -5,7 +5,7 @@ use super::results::{
     Asked, Cell, FileIdentity, FileTimes, Measurements, Outcome, Parts, Results, Sample, Settings, TableFacts,
     TableResults, Temperatures, VERSION, Work,
 };
-use crate::args::Question;
+use crate::args::{self, Question};
 use brc_core::Schema;
 
 const ROWS: u64 = 1_000_000;
@@ -34,7 +34,10 @@ pub(crate) fn results() -> Results {
         program: FileIdentity { path: "brc".to_owned(), bytes: 1, modified: 2, hash: "3".to_owned() },
         settings: settings(),
         empty_process: warm(1_100_000),
-        tables: vec![table("data/measurements.txt", true), table("<b> & co.csv", false)],
+        tables: vec![
+            table("data/measurements.txt", Question::default(), true),
+            table("<b> & \"co\", |1|.csv", question("--agg 'max(`a|b`)' --where \"station = '<x>'\""), false),
+        ],
     }
 }
 
@@ -44,7 +47,6 @@ pub(crate) fn settings() -> Settings {
     Settings {
         encodings: names(["columns", "rows", "text"]),
         compressions: names(["none", "fast", "small:9"]),
-        question: Question::default(),
         rows: None,
         runs: 5,
         convert_runs: 2,
@@ -57,7 +59,11 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-fn table(path: &str, cold: bool) -> TableResults {
+fn question(options: &str) -> Question {
+    args::question(options).unwrap_or_default()
+}
+
+fn table(path: &str, question: Question, cold: bool) -> TableResults {
     let cell = |encoding: &str, compression: &str, outcome| Cell {
         encoding: encoding.to_owned(),
         compression: compression.to_owned(),
@@ -66,6 +72,7 @@ fn table(path: &str, cold: bool) -> TableResults {
     let measured = |bytes, convert_us, query_us| measured(bytes, convert_us, query_us, cold, query_us < 4000);
     TableResults {
         input: FileIdentity { path: path.to_owned(), bytes: 13_800_000, modified: 5, hash: "6".to_owned() },
+        question,
         facts: Some(TableFacts {
             encoding: "text".to_owned(),
             schema: Schema::one_brc(),

@@ -1,52 +1,144 @@
 //! Keeps results in a directory, so that a run that was interrupted goes on where it was.
+//!
+//! The directory may be anybody's: what is in it and is not a comparison's stays as it is. Only one comparison at a time
+//! works in it, so whatever looks like an unfinished file of one is left over from one that was killed, and goes.
 
-use super::results::{FileIdentity, Results, VERSION};
+use super::results::Results;
+use super::resume::differences;
+use crate::interrupt::remove_directory;
 use brc_core::{Error, Result};
-use brc_encodings::input::read_full_at;
 use brc_encodings::{Output, OutputOptions, document};
-use std::fs::{self, File};
-use std::hash::Hasher;
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use tempfile::TempDir;
 
 /// The file of the results.
-const NAME: &str = "results.json";
+const RESULTS: &str = "results.json";
 
-/// A directory of results.
+/// All files that are written beside it.
+pub(crate) const REPORTS: [&str; 3] = ["results.csv", "README.md", "report.html"];
+
+/// Where converted files stay.
+pub(crate) const FILES: &str = "files";
+
+/// What the names of directories start with that do not stay.
+const SCRATCH: &str = ".brc-compare-";
+
+/// A directory of results, of which no other process is another.
 pub(crate) struct Store {
     directory: PathBuf,
+    /// Files that are read, and so must not be replaced.
+    inputs: Vec<PathBuf>,
+    _lock: File,
 }
 
 impl Store {
-    /// The directory, made if it is not there.
+    /// The directory, made if it is not there, for a comparison of `inputs`.
     ///
     /// # Errors
-    /// The system's.
-    pub(crate) fn new(directory: &Path) -> Result<Self> {
+    /// [`Error::Usage`] if it is something else, if another comparison works there, or if an input is where files are
+    /// going to be written; the system's.
+    pub(crate) fn new(directory: &Path, inputs: &[PathBuf]) -> Result<Self> {
+        let refuse = |what: &str| Err(Error::Usage(format!("{}: {what}", directory.display())));
+        if fs::metadata(directory).is_ok_and(|found| !found.is_dir()) {
+            return refuse("is not a directory, as --out needs one");
+        }
         fs::create_dir_all(directory).map_err(Error::io(directory, "create"))?;
-        Ok(Self { directory: directory.to_owned() })
+        let lock = File::open(directory).map_err(Error::io(directory, "open"))?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            return refuse("another brc compare is writing its results there");
+        }
+        let store = Self { directory: directory.to_owned(), inputs: inputs.to_owned(), _lock: lock };
+        store.refuse_own_files_as_inputs()?;
+        Ok(store)
+    }
+
+    fn refuse_own_files_as_inputs(&self) -> Result<()> {
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        let (own, files) = (real(&self.directory), real(&self.directory.join(FILES)));
+        let is_own = |input: &&PathBuf| {
+            let directory = real(input).and_then(|input| input.parent().map(Path::to_owned));
+            let is_report =
+                input.file_name().is_some_and(|name| RESULTS == name || REPORTS.iter().any(|it| *it == name));
+            directory.is_some() && (directory == files || directory == own && is_report)
+        };
+        match self.inputs.iter().find(is_own) {
+            Some(input) => {
+                let (input, directory) = (input.display(), self.directory.display());
+                Err(Error::Usage(format!(
+                    "{input}: is where the results are kept; choose another directory than {directory}"
+                )))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What `wanted` has got so far: itself if there is nothing yet.
     ///
     /// # Errors
-    /// If results are there that were measured with anything else than what is wanted, or cannot be read.
+    /// If results are there that were measured with anything else than what is wanted, or cannot be read; if files are
+    /// there that are none of a comparison's, but in its way.
     pub(crate) fn resume(&self, wanted: Results) -> Result<Results> {
-        let path = self.directory.join(NAME);
+        let path = self.directory.join(RESULTS);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(wanted),
+            Err(error) if error.kind() == ErrorKind::NotFound => return self.begin(wanted),
+            Err(error) if error.kind() == ErrorKind::InvalidData => String::new(),
             Err(error) => return Err(Error::io(&path, "read")(error)),
         };
-        let other = |what: String| Err(Error::Usage(format!("{}: {what} (--force starts anew)", path.display())));
+        let other = |what: String| Err(Error::Usage(format!("{}: {what} (--force measures anew)", path.display())));
         let found: Results = match document::from_json(&text) {
             Ok(found) => found,
             Err(error) => return other(format!("is not what this version of brc writes: {error}")),
         };
-        match difference(&found, &wanted) {
-            Some(what) => other(format!("holds results of {what}")),
-            None => Ok(found),
+        let differences = differences(&found, &wanted);
+        if differences.is_empty() {
+            Ok(found)
+        } else {
+            other(format!("cannot be gone on with, for it was measured {}", differences.join(", and ")))
         }
+    }
+
+    /// Without results, nobody knows whose the reports are.
+    fn begin(&self, wanted: Results) -> Result<Results> {
+        match REPORTS.iter().map(|name| self.directory.join(name)).find(|path| path.exists()) {
+            Some(path) => Err(Error::Usage(format!(
+                "{}: exists already, without the {RESULTS} of a comparison (--force replaces it)",
+                path.display()
+            ))),
+            None => Ok(wanted),
+        }
+    }
+
+    /// A directory for files that do not stay, beside those that do. What a comparison left that was killed goes.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn scratch(&self) -> Result<TempDir> {
+        let entries = fs::read_dir(&self.directory).map_err(Error::io(&self.directory, "read"))?;
+        for entry in entries {
+            let entry = entry.map_err(Error::io(&self.directory, "read"))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_directory = entry.file_type().is_ok_and(|found| found.is_dir());
+            let removed = match (is_directory, name.starts_with(SCRATCH), is_unfinished(&name)) {
+                (true, true, _) => remove_directory(&entry.path()),
+                (false, _, true) => fs::remove_file(entry.path()),
+                _ => Ok(()),
+            };
+            removed.map_err(Error::io(&entry.path(), "remove"))?;
+        }
+        scratch(&self.directory)
+    }
+
+    /// The directory for converted files that stay.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn files(&self) -> Result<PathBuf> {
+        let files = self.directory.join(FILES);
+        fs::create_dir_all(&files).map_err(Error::io(&files, "create"))?;
+        Ok(files)
     }
 
     /// Replaces the results as a whole.
@@ -54,7 +146,7 @@ impl Store {
     /// # Errors
     /// The system's.
     pub(crate) fn save(&self, results: &Results) -> anyhow::Result<()> {
-        self.write(NAME, document::to_json(results)?.as_bytes())
+        self.write(RESULTS, document::to_json(results)?.as_bytes())
     }
 
     /// Replaces a file beside the results.
@@ -62,46 +154,24 @@ impl Store {
     /// # Errors
     /// The system's.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> anyhow::Result<()> {
-        let options = OutputOptions { force: true, sync: true, inputs: Vec::new() };
+        let options = OutputOptions { force: true, sync: true, inputs: self.inputs.clone() };
         let output = Output::create(&self.directory.join(name), &options)?;
         output.write_at(content, 0)?;
         Ok(output.commit()?)
     }
 }
 
-/// Why one's samples cannot stand beside the other's.
-fn difference(found: &Results, wanted: &Results) -> Option<String> {
-    let inputs = |results: &Results| results.tables.iter().map(|table| table.input.clone()).collect::<Vec<_>>();
-    if (found.version, &found.program) != (VERSION, &wanted.program) {
-        Some("another build of brc".to_owned())
-    } else if found.settings != wanted.settings {
-        Some(format!("other options: {}", found.command))
-    } else if inputs(found) != inputs(wanted) {
-        Some("other input files, or they have changed".to_owned())
-    } else {
-        None
-    }
+/// A directory for files that do not stay.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn scratch(beside: &Path) -> Result<TempDir> {
+    let made = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(beside);
+    made.map_err(|error| std::io::Error::from(error.kind())).map_err(Error::io(beside, "make a directory in"))
 }
 
-impl FileIdentity {
-    /// Of a file as it is now; `name` is what it is called in results.
-    ///
-    /// # Errors
-    /// The system's.
-    pub(crate) fn of(path: &Path, name: &str) -> Result<Self> {
-        const PROBE: u64 = 1 << 20;
-        let file = File::open(path).map_err(Error::io(path, "open"))?;
-        let metadata = file.metadata().map_err(Error::io(path, "open"))?;
-        let bytes = metadata.len();
-        // The same in all processes, as long as they are of the same build.
-        let mut hash = std::hash::DefaultHasher::new();
-        let mut buffer = vec![0; PROBE.min(bytes) as usize];
-        for place in [0, bytes.saturating_sub(PROBE)] {
-            let read = read_full_at(&file, &mut buffer, place).map_err(Error::io(path, "read"))?;
-            hash.write(&buffer[..read]);
-        }
-        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let modified = modified.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX));
-        Ok(Self { path: name.to_owned(), bytes, modified, hash: format!("{:016x}", hash.finish()) })
-    }
+/// Whether a file of that name was about to become one of the results.
+fn is_unfinished(name: &str) -> bool {
+    let of = |result: &str| name.strip_prefix('.').is_some_and(|name| name.starts_with(&format!("{result}.")));
+    name.ends_with(".tmp") && (of(RESULTS) || REPORTS.iter().any(|report| of(report)))
 }

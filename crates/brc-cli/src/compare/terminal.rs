@@ -37,6 +37,9 @@ pub(crate) fn render(view: &View<'_>, screen: Screen) -> String {
         facts.encoding,
         bytes(facts.text_bytes)
     );
+    if let Some(asked) = view.asked() {
+        text.push_str(&format!("asked: {}\n", printable(&asked)));
+    }
     let raw = &view.input.raw;
     text.push_str(&format!(
         "the input as it is: raw read {}, query {}\n",
@@ -166,7 +169,7 @@ fn front(view: &View<'_>, lines: &[&Line<'_>], screen: Screen) -> String {
         text.push_str(&row([
             line.name(),
             bytes(line.bytes),
-            digits(view.ratio(line)),
+            view.ratio(line).map_or("–".to_owned(), digits),
             line.convert.map_or("–".to_owned(), |convert| time(convert.median)),
             mean(&line.query),
             digits(line.over_floor()),

@@ -2,16 +2,19 @@
 
 use super::executor::{Executor, Ran};
 use super::job::{Found, Job, TableFormat};
-use super::matrix::Matrix;
+use super::matrix::{Matrix, cells};
 use super::measure::{file_steps, steps};
 use super::monitor::Monitor;
 use super::results::{FileIdentity, Outcome, Parts, Results, Sample, Settings, TableResults, Work};
 use super::sample;
 use super::store::Store;
+use crate::args::Question;
+use crate::failure::Failure;
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_core::Schema;
 use brc_encodings::{ENCODINGS, Encoding};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// An executor that only takes note.
 #[derive(Default)]
@@ -24,15 +27,26 @@ struct Notes {
     /// Files of which encoding are answered from statistics.
     summarises: Option<&'static str>,
     queries: usize,
+    limits: Vec<Option<Duration>>,
+    /// What every process takes longer, in nanoseconds.
+    slowness: u64,
+    /// Which input is malformed.
+    unreadable: Option<&'static str>,
+    /// Names of files that were kept and are still there.
+    kept: Vec<String>,
 }
 
 impl Executor for Notes {
-    fn run(&mut self, job: &Job, input: &Path, other: &Path) -> Result<Ran, String> {
+    fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Ran, Failure> {
+        self.limits.push(limit);
         let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
-        let sample = Sample { wall_ns: 1000 + self.log.len() as u64, ..Sample::default() };
+        let sample = Sample { wall_ns: 1000 + self.log.len() as u64 + self.slowness, ..Sample::default() };
         let (line, found) = match job {
             Job::Read => (format!("read {}", name(input)), Found::Bytes(1)),
             Job::Cut { rows, .. } => (format!("cut {rows} {} to {}", name(input), name(other)), Found::Rows(*rows)),
+            Job::Reference { .. } if self.unreadable.is_some_and(|name| input.ends_with(name)) => {
+                return Err(Failure { code: 3, ..Failure::new("line 7") });
+            }
             Job::Reference { .. } => {
                 let (schema, encoding) = (Schema::one_brc(), brc_encodings::text().name().to_owned());
                 let found = Found::Table { encoding, schema, rows: 7, text_bytes: 100, groups: 2 };
@@ -40,7 +54,7 @@ impl Executor for Notes {
             }
             Job::Convert { to, compression, .. } => {
                 if self.broken == Some(to.as_str()) {
-                    return Err("no room".to_owned());
+                    return Err(Failure::new("no room"));
                 }
                 (format!("convert {to} {compression} to {}", name(other)), Found::Rows(7))
             }
@@ -73,6 +87,22 @@ impl Executor for Notes {
     }
 
     fn remove(&mut self, _: &Path) {}
+
+    fn make_empty(&mut self, _: &Path) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn remove_all(&mut self, _: &Path) {}
+
+    fn keep(&mut self, file: &Path, name: &Path) -> Result<(), String> {
+        assert_eq!(file.file_name(), name.file_name());
+        self.kept.push(name.file_name().unwrap().to_string_lossy().into_owned());
+        Ok(())
+    }
+
+    fn is_kept(&self, file: &Path, bytes: u64, _: &FileIdentity) -> bool {
+        bytes == 10 && self.kept.iter().any(|name| file.ends_with(name))
+    }
 
     fn drop_from_cache(&mut self, _: &Path) -> Result<(), String> {
         self.log.push("drop".to_owned());
@@ -115,11 +145,13 @@ fn encodings() -> Vec<&'static dyn Encoding> {
 
 fn wanted(encodings: &[&'static dyn Encoding], settings: Settings) -> Results {
     let input = FileIdentity { path: "t.txt".to_owned(), bytes: 1, modified: 1, hash: String::new() };
+    let cells = cells(encodings, &[Compressor::of(COMPRESSIONS[0])], &Schema::one_brc());
     let encodings = encodings.iter().map(|encoding| encoding.name().to_owned()).collect();
+    let question = Question::default();
     Results {
         empty_process: Vec::new(),
         settings: Settings { encodings, compressions: vec!["none".to_owned()], ..settings },
-        tables: vec![TableResults { input, facts: None, as_it_is: None, cells: Vec::new() }],
+        tables: vec![TableResults { input, question, facts: None, as_it_is: None, cells }],
         ..sample::results()
     }
 }
@@ -134,17 +166,31 @@ fn run(
     results: &mut Results,
     save: &mut dyn FnMut(&Results) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    run_all(notes, monitor, results, save, None)
+}
+
+fn run_keeping(notes: &mut Notes, monitor: &mut Steps, results: &mut Results, kept: Option<&Path>) {
+    run_all(notes, monitor, results, &mut |_| Ok(()), kept).unwrap();
+}
+
+fn run_all(
+    notes: &mut Notes,
+    monitor: &mut Steps,
+    results: &mut Results,
+    save: &mut dyn FnMut(&Results) -> anyhow::Result<()>,
+    kept: Option<&Path>,
+) -> anyhow::Result<()> {
     let mut matrix = Matrix {
         executor: notes,
         monitor,
         save,
-        encodings: &encodings(),
-        compressions: &[Compressor::of(COMPRESSIONS[0])],
         format: &TableFormat { from: None, schema: None, separator: b';', max_copy: 0 },
         scratch: Path::new("/scratch"),
-        kept: None,
+        kept,
+        timeout: None,
     };
-    matrix.run(results, &[PathBuf::from("t.txt")])
+    let inputs: Vec<PathBuf> = results.tables.iter().map(|table| PathBuf::from(&table.input.path)).collect();
+    matrix.run(results, &inputs)
 }
 
 fn outcomes(results: &Results) -> Vec<&'static str> {
@@ -191,8 +237,8 @@ fn cells_are_made_then_checked_then_timed() {
     let cell = results.tables[0].cells[1].measurements().unwrap();
     assert_eq!((cell.convert.len(), cell.times.query.samples.warm.len(), cell.times.raw.warm.len()), (2, 2, 2));
     assert!(cell.times.with_statistics.is_none() && cell.times.raw.cold.is_empty());
-    assert!(monitor.taken <= monitor.planned + 1, "{} of {}", monitor.taken, monitor.planned);
-    assert_eq!(monitor.planned, file_steps(&results.settings) + 2 * steps(&results.settings));
+    assert_eq!(monitor.taken, monitor.planned);
+    assert_eq!(monitor.planned, 1 + file_steps(&results.settings) + 2 * steps(&results.settings));
 }
 
 #[test]
@@ -221,7 +267,7 @@ fn a_wrong_answer_fails_the_cell_and_nothing_else() {
     for (from, timed) in [(1, false), (8, true)] {
         let (mut notes, mut monitor) =
             (Notes { wrong: Some(("t.csv".to_owned(), from)), ..Notes::default() }, Steps::default());
-        let mut results = wanted(&[brc_encodings::text()], settings());
+        let mut results = wanted(&encodings(), settings());
         run(&mut notes, &mut monitor, &mut results, &mut |_| Ok(())).unwrap();
         assert_eq!(outcomes(&results), ["measured", "failed"]);
         let reason = Outcome::Failed { reason: "wrong answer".to_owned() };
@@ -256,7 +302,7 @@ fn first_rows_are_cut_once_and_then_used() {
 #[test]
 fn a_run_goes_on_where_it_was() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::new(directory.path()).unwrap();
+    let store = Store::new(directory.path(), &[]).unwrap();
     let mut results = store.resume(wanted(&encodings(), settings())).unwrap();
     let mut left = 3;
     let interrupted = run(&mut Notes::default(), &mut Steps::default(), &mut results, &mut |results| {
@@ -274,7 +320,7 @@ fn a_run_goes_on_where_it_was() {
     run(&mut notes, &mut monitor, &mut resumed, &mut |results| store.save(results)).unwrap();
     assert_eq!(outcomes(&resumed), ["measured", "measured"]);
     assert!(!notes.log.iter().any(|line| line.starts_with(&format!("convert {}", encodings()[0].name()))));
-    assert_eq!(monitor.planned, steps(&resumed.settings));
+    assert_eq!(monitor.planned, 1 + steps(&resumed.settings));
 
     // Now all is known, and nothing runs.
     let mut known = store.resume(wanted(&encodings(), settings())).unwrap();
@@ -284,24 +330,112 @@ fn a_run_goes_on_where_it_was() {
 }
 
 #[test]
+fn files_that_are_to_stay_are_made_again_if_they_went() {
+    let mut results = wanted(&encodings(), settings());
+    let mut notes = Notes::default();
+    run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap();
+    assert_eq!(notes.kept, [""; 0]);
+    let measured = results.clone();
+    let text = brc_encodings::text().name();
+    let [other, csv] = [encodings()[0].name(), text].map(|name| format!("t.{name}"));
+    let go_on = |kept: &[&String], results: &mut Results, broken| {
+        let kept = kept.iter().map(|name| (*name).clone()).collect();
+        let (mut notes, mut monitor) = (Notes { kept, broken, ..Notes::default() }, Steps::default());
+        run_keeping(&mut notes, &mut monitor, results, Some(Path::new("/kept")));
+        assert_eq!(monitor.taken, monitor.planned);
+        notes
+    };
+    // Only what is not there is made, and nothing is timed.
+    let notes = go_on(&[&other], &mut results, None);
+    assert_eq!(notes.log, ["reference t.txt".to_owned(), format!("convert {text} none to {csv}")]);
+    assert_eq!(notes.kept, [other.clone(), csv.clone()]);
+    assert_eq!(results, measured);
+    assert_eq!(go_on(&[&other, &csv], &mut results, None).log, [""; 0]);
+    // If it cannot be made, that is said.
+    go_on(&[&other], &mut results, Some(text));
+    assert_eq!(outcomes(&results), ["measured", "failed"]);
+}
+
+#[test]
+fn processes_of_cells_have_a_limit() {
+    let mut notes = Notes::default();
+    run(&mut notes, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();
+    let without = notes.limits.iter().take_while(|limit| limit.is_none()).count();
+    // Empty processes and the first look at the table take what they take.
+    assert_eq!(without, 6);
+    assert!(notes.limits[without..].iter().all(|limit| *limit == Some(Duration::from_secs(600))), "{:?}", notes.limits);
+    let mut notes = Notes { slowness: 7_000_000_000, ..Notes::default() };
+    run(&mut notes, &mut Steps::default(), &mut wanted(&encodings(), settings()), &mut |_| Ok(())).unwrap();
+    let limit = notes.limits[without].unwrap();
+    assert!((700..701).contains(&limit.as_secs()), "{limit:?}");
+}
+
+/// Hours may pass between the first table and the last one.
+#[test]
+fn all_tables_are_read_before_anything_is_timed() {
+    let mut results = wanted(&encodings(), settings());
+    let mut second = results.tables[0].clone();
+    second.input.path = "u.txt".to_owned();
+    results.tables.push(second);
+    let mut notes = Notes { unreadable: Some("u.txt"), ..Notes::default() };
+    let error = run(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(())).unwrap_err();
+    assert_eq!(error.downcast_ref::<Failure>().map(|failure| failure.code), Some(3));
+    assert_eq!(notes.log[notes.log.len() - 1], "reference t.txt");
+}
+
+#[test]
+fn cells_that_cannot_be_say_why() {
+    let arrow: Vec<_> = ENCODINGS.iter().copied().filter(|it| it.name() == "arrow").collect();
+    let compressions: Vec<_> = COMPRESSIONS.iter().map(|compression| Compressor::of(*compression)).collect();
+    let cells = cells(&arrow, &compressions, &Schema::one_brc());
+    assert_eq!(cells.len(), compressions.len());
+    for cell in cells {
+        let possible = ["none", "lz4", "zstd"].contains(&cell.compression.as_str());
+        assert_eq!(cell.outcome == Outcome::Pending, possible, "{cell:?}");
+    }
+}
+
+#[test]
 fn results_of_something_else_are_not_gone_on_with() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::new(directory.path()).unwrap();
+    let store = Store::new(directory.path(), &[]).unwrap();
     let first = wanted(&encodings(), settings());
     store.save(&first).unwrap();
     let refused = |wanted: Results, words: &str| {
         let error = store.resume(wanted).unwrap_err().to_string();
         assert!(error.contains(words) && error.contains("--force"), "{error}");
     };
-    refused(Results { settings: Settings { runs: 3, ..first.settings.clone() }, ..first.clone() }, "other options");
-    let mut other = first.clone();
-    other.tables[0].input.modified += 1;
-    refused(other, "other input files");
-    let mut other = first.clone();
-    other.program.hash.push('x');
-    refused(other, "another build");
+    let changed = |change: fn(&mut Results)| {
+        let mut other = first.clone();
+        change(&mut other);
+        other
+    };
+    refused(changed(|it| it.settings.runs = 3), "measured with --runs 2, not 3 (");
+    refused(changed(|it| it.settings.rows = Some(5)), "with --rows unset, not 5 (");
+    refused(changed(|it| it.settings.separator = b','), "with --separator ';', not ','");
+    let words = "with --compressions none, not none,zstd:3, and with --cold false, not true (";
+    let two = changed(|it| {
+        it.settings.compressions.push("zstd:3".to_owned());
+        it.settings.cold = true;
+    });
+    refused(two, words);
+    refused(changed(|it| it.tables[0].input.modified += 1), "before the input file t.txt changed");
+    refused(changed(|it| it.tables[0].input.hash.push('x')), "before the input file t.txt changed");
+    refused(changed(|it| it.tables[0].input.path = "u.txt".to_owned()), "with the input files t.txt, not u.txt");
+    let question = crate::args::question("--by x").unwrap();
+    let asked = Results { tables: vec![TableResults { question, ..first.tables[0].clone() }], ..first.clone() };
+    refused(asked, "with the questions '', not '--by x'");
+    refused(changed(|it| it.program.hash.push('x')), "by another build of brc 0.1.0");
+    refused(
+        changed(|it| it.environment.commit = Some("f00".to_owned())),
+        "not brc 0.1.0 (release build of commit f00)",
+    );
+    refused(changed(|it| it.environment.cpu = Some("Other CPU".to_owned())), "not 2 processors of Other CPU");
     // The machine's clock or a changed command line that means the same are no reason.
-    let same = Results { started: "later".to_owned(), ..first.clone() };
+    let mut same = Results { started: "later".to_owned(), ..first.clone() };
+    same.program.modified += 1;
+    same.tables[0].input.path = "./t.txt".to_owned();
+    same.environment.mhz = Some(1.0);
     assert_eq!(store.resume(same).unwrap(), first);
     std::fs::write(directory.path().join("results.json"), "{").unwrap();
     refused(first, "is not what");

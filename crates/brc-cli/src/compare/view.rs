@@ -2,7 +2,8 @@
 
 use super::results::{Asked, Cell, FileTimes, Outcome, Parts, Results, Sample, TableFacts, TableResults};
 use super::statistics::{Summary, median};
-use crate::quantity::count;
+use crate::args::Question;
+use crate::quantity::{bytes, digits, rows};
 
 /// A table that was measured.
 pub(crate) struct View<'a> {
@@ -112,12 +113,30 @@ impl<'a> View<'a> {
     /// How many rows were compared, in words.
     pub(crate) fn rows(&self) -> String {
         let first = if self.results.settings.rows.is_some() { "the first " } else { "" };
-        format!("{first}{} rows", count(self.facts.rows))
+        format!("{first}{}", rows(self.facts.rows))
     }
 
-    /// The size of a line in relation to the text.
-    pub(crate) fn ratio(&self, line: &Line<'_>) -> f64 {
-        line.bytes as f64 / self.facts.text_bytes.max(1) as f64
+    /// What was asked, if any table was asked anything but what is asked without options.
+    pub(crate) fn asked(&self) -> Option<String> {
+        let usual = Question::default();
+        if self.results.tables.iter().all(|table| table.question == usual) {
+            None
+        } else if self.table.question == usual {
+            Some("min, mean and max of each column of numbers, by the string column".to_owned())
+        } else {
+            Some(self.table.question.to_string())
+        }
+    }
+
+    /// The size of a line in relation to the text; `None` if that is empty.
+    pub(crate) fn ratio(&self, line: &Line<'_>) -> Option<f64> {
+        (self.facts.text_bytes > 0).then(|| line.bytes as f64 / self.facts.text_bytes as f64)
+    }
+
+    /// The size of a line in words.
+    pub(crate) fn size(&self, line: &Line<'_>) -> String {
+        let ratio = self.ratio(line).map(|ratio| format!(" ({} of the text)", digits(ratio)));
+        bytes(line.bytes) + &ratio.unwrap_or_default()
     }
 
     /// How many million rows a second a query gets through.
@@ -129,7 +148,8 @@ impl<'a> View<'a> {
     /// tells.
     pub(crate) fn cycles(&self, line: &Line<'_>) -> Option<f64> {
         let mhz = self.results.environment.mhz?;
-        Some(line.cpu_ns? / 1e3 * mhz / self.facts.text_bytes.max(1) as f64)
+        let cycles = line.cpu_ns? / 1e3 * mhz;
+        (self.facts.text_bytes > 0).then(|| cycles / self.facts.text_bytes as f64)
     }
 
     /// What to be careful with, in sentences.
@@ -286,7 +306,7 @@ mod tests {
         let view = View::new(&results, &results.tables[0]).unwrap();
         let line = view.line("columns", "none", false).unwrap();
         assert_eq!(line.query.median, 2_100_000.0);
-        assert!((view.ratio(line) - 2.4 / 13.8).abs() < 1e-9);
+        assert!((view.ratio(line).unwrap() - 2.4 / 13.8).abs() < 1e-9);
         assert!((view.million_rows(line) - 1.0 / 2.1 * 1e3).abs() < 1e-6);
         // 3.15 ms on processors at 2.5 GHz for 13.8 MB.
         assert!((view.cycles(line).unwrap() - 3.15e-3 * 2.5e9 / 13.8e6).abs() < 1e-9);

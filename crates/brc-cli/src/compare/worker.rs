@@ -8,12 +8,14 @@ use super::limit::FirstRows;
 use super::results::{Parts, Work};
 use super::usage;
 use crate::args::{Opened, Question};
+use crate::failure::Failure;
 use crate::render::exact_format;
 use brc_compress::Compressor;
 use brc_core::{Error, PartEncoder, Progress, Result, ScanOptions, Scanned, Sink, Split, Table, Worker, scan};
 use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
 use brc_query::{Answer, Plan, ScanTotals};
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -38,11 +40,20 @@ pub(crate) fn work(job: &Job, threads: usize, input: &Path, other: &Path) -> Rep
 fn reply(result: Result<Report>) -> Reply {
     match result {
         Ok(report) => Reply::Done(report),
-        Err(Error::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::StorageFull => {
-            let place = path.parent().unwrap_or(&path).display();
-            Reply::Failed(format!("the disk is full: no room for the converted file in {place}"))
+        Err(error) => Reply::Failed(Failure { message: words(&error), ..Failure::from(&error) }),
+    }
+}
+
+/// What an error says; a disk without room is worth more than the system's words.
+fn words(error: &Error) -> String {
+    match error {
+        Error::Io { path, source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            format!("the disk is full: no room for {name}")
         }
-        Err(error) => Reply::Failed(error.to_string()),
+        error => error.to_string(),
     }
 }
 
@@ -244,5 +255,23 @@ impl Worker for TextSize {
             self.bytes += self.encoder.finish()?.bytes.len() as u64;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        let failure =
+            |kind: ErrorKind| match reply(Err(Error::io(Path::new("scratch/cell/t.json"), "write")(kind.into()))) {
+                Reply::Failed(failure) => (failure.message, failure.code),
+                Reply::Done(report) => panic!("{report:?}"),
+            };
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+            assert_eq!(failure(kind), ("the disk is full: no room for t.json".to_owned(), 1));
+        }
+        assert!(failure(ErrorKind::PermissionDenied).0.starts_with("scratch/cell/t.json: cannot write: "));
     }
 }

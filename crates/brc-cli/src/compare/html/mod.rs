@@ -11,14 +11,15 @@ mod tables;
 use super::advice::{Advice, advise};
 use super::results::Results;
 use super::view::{Line, View};
-use crate::quantity::{bytes, count, digits, time};
+use crate::quantity::{bytes, rows, time};
 use scatter::{Axis, Point, Scatter, shape};
 
 const TEMPLATE: &str = include_str!("template.html");
 
 /// The whole page.
 pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
-    let names: Vec<String> = views.iter().map(|view| escape(view.table.name())).collect();
+    let mut names: Vec<String> = views.iter().map(|view| escape(view.table.name())).collect();
+    names.dedup();
     let sections: String = views.iter().enumerate().map(|(number, view)| section(view, number)).collect();
     // One pass over the template, so that nothing that goes in is taken for a place of it.
     let mut page = String::new();
@@ -44,15 +45,18 @@ pub(crate) fn render(results: &Results, views: &[View<'_>]) -> String {
 fn section(view: &View<'_>, number: usize) -> String {
     let facts = view.facts;
     let mut html = format!(
-        "<section>\n<h2>{}</h2>\n<p class=\"facts\">{} of {} · {} as {} · {} as text · answer of {} rows</p>\n",
+        "<section>\n<h2>{}</h2>\n<p class=\"facts\">{} of {} · {} as {} · {} as text · answer of {}</p>\n",
         escape(view.table.name()),
         view.rows(),
         escape(&facts.schema.to_string()),
         bytes(facts.bytes),
         escape(&facts.encoding),
         bytes(facts.text_bytes),
-        count(facts.groups)
+        rows(facts.groups)
     );
+    if let Some(asked) = view.asked() {
+        html.push_str(&format!("<p class=\"facts\">asked: {}</p>\n", escape(&asked)));
+    }
     for warning in view.warnings() {
         html.push_str(&format!("<p class=\"warning\">{}</p>\n", escape(&warning)));
     }
@@ -124,13 +128,7 @@ fn size_and_time(view: &View<'_>, advice: &Advice<'_, '_>) -> String {
             x: line.bytes as f64,
             y: line.query.median,
             label: importance.map(|importance| (importance, line.name())),
-            title: format!(
-                "{}: {}, {} of the text, query {}",
-                line.name(),
-                bytes(line.bytes),
-                digits(view.ratio(line)),
-                time(line.query.median)
-            ),
+            title: format!("{}: {}, query {}", line.name(), view.size(line), time(line.query.median)),
             colour: position(&settings.encodings, line.encoding) % COLOURS,
             shape: position(&settings.compressions, line.compression),
             hollow: line.statistics || is_input,
@@ -216,6 +214,7 @@ fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            character if character.is_control() => escaped.push(' '),
             _ => escaped.push(character),
         }
     }
@@ -251,10 +250,10 @@ mod tests {
 
     #[test]
     fn markup_in_names_stays_text() {
-        assert_eq!(escape("<a & \"b\" 'c'>"), "&lt;a &amp; &quot;b&quot; &#39;c&#39;&gt;");
+        assert_eq!(escape("<a & \"b\"\n'c'>"), "&lt;a &amp; &quot;b&quot; &#39;c&#39;&gt;");
         let page = page();
         // The sample's second table is called so.
-        assert!(page.contains("&lt;b&gt; &amp; co.csv") && !page.contains("<b> & co"));
+        assert!(page.contains("&lt;b&gt; &amp; &quot;co&quot;, |1|.csv") && !page.contains("<b> &"));
     }
 
     #[test]

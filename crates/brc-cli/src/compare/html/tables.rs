@@ -57,7 +57,7 @@ type Column = (&'static str, &'static str, fn(&View<'_>, &Line<'_>) -> (f64, Str
 
 const COLUMNS: &[Column] = &[
     ("size", "size of the file", |_, line| (line.bytes as f64, bytes(line.bytes))),
-    ("ratio", "size in relation to the text", |view, line| number(view.ratio(line))),
+    ("ratio", "size in relation to the text", |view, line| maybe(view.ratio(line), digits)),
     ("convert", "median time to convert the input to it", |_, line| maybe(line.convert.map(|it| it.median), time)),
     ("query", "median time of a query, warm", |_, line| (line.query.median, time(line.query.median))),
     ("mean ± 95 %", "mean time of a query and its confidence", |_, line| (line.query.mean, mean(&line.query))),
