@@ -1,6 +1,7 @@
 //! The libraries' own loops: nothing but what it takes to write and read rows with them.
 
 use crate::columns;
+use crate::messages;
 use crate::shared::rows::{Groups, add};
 use bincode::Options;
 use minicbor::{Decoder, Encoder};
@@ -21,6 +22,8 @@ pub(crate) struct Bare {
 pub(crate) static LIBRARIES: &[Bare] = &[
     Bare { name: "parquet", encode: columns::encode_parquet, decode: columns::decode_parquet },
     Bare { name: "arrow", encode: columns::encode_arrow, decode: columns::decode_arrow },
+    Bare { name: "capnp", encode: messages::encode_plain, decode: messages::decode_plain },
+    Bare { name: "capnp-packed", encode: messages::encode_packed, decode: messages::decode_packed },
     Bare { name: "json", encode: encode_json, decode: decode_json },
     Bare { name: "csv", encode: encode_text, decode: decode_text },
     Bare { name: "bincode", encode: encode_bincode, decode: decode_bincode },

@@ -1,5 +1,6 @@
 //! What the floors have in common: rows in memory, what this crate takes for them, and medians of times.
 
+pub(crate) mod adder;
 pub(crate) mod ours;
 pub(crate) mod rows;
 
