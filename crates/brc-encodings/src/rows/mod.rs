@@ -199,16 +199,24 @@ fn write_rows(
     out: &mut RowBuffer,
     row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
 ) -> Result<usize, Stopped> {
-    // Most tables that are read fast are of these columns: for them, nothing is decided row by row.
+    // Many tables have these columns: for them, nothing is decided row by row, not even at which length strings are copied.
+    // A branch for that would often be guessed wrong.
     macro_rules! pair {
-        ($texts:expr, $numbers:expr) => {{
+        ($width:expr, $texts:expr, $numbers:expr) => {{
             let ((codes, texts), (values, numbers)) = ($texts, $numbers);
             write_short_rows(writer, rows, out, row_done, |row, room| {
-                let at = texts.write_short(codes[row], room)?;
+                let at = texts.write_short::<{ $width }>(codes[row], room)?;
                 let encode = |number| writer.number(1, number);
                 Some(at + numbers.write_short(values[row].into(), &mut room[at..], encode)?)
             })
         }};
+        ($texts:expr, $numbers:expr) => {
+            match $texts.1.longest() {
+                0..=32 => pair!(32, $texts, $numbers),
+                33..=64 => pair!(64, $texts, $numbers),
+                _ => pair!(Texts::WIDEST, $texts, $numbers),
+            }
+        };
     }
     match *sources {
         [Source::Texts(codes, texts), Source::I16(values, numbers)] => pair!((codes, texts), (values, numbers)),
@@ -259,7 +267,11 @@ impl Source<'_> {
     #[inline]
     fn write_short(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
         match self {
-            Self::Texts(codes, texts) => texts.write_short(codes[row], room),
+            Self::Texts(codes, texts) => match texts.longest() {
+                0..=32 => texts.write_short::<32>(codes[row], room),
+                33..=64 => texts.write_short::<64>(codes[row], room),
+                _ => texts.write_short::<{ Texts::WIDEST }>(codes[row], room),
+            },
             Self::I16(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I32(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I64(values, numbers) => numbers.write_short(values[row], room, encode),

@@ -7,9 +7,11 @@ use brc_core::{Dictionary, HoldFault};
 /// The strings of one column by their codes, each with what stands around it.
 #[derive(Default)]
 pub(super) struct Texts {
-    /// All of them, and [`Texts::MIDDLING`] bytes more, so that as many can be copied from any place.
+    /// All of them, and room behind them, so that the widest copy can be made from any place.
     bytes: RowBuffer,
     places: Vec<Place>,
+    /// The length of the longest that is not longer than the widest copy.
+    longest: usize,
 }
 
 /// Where a string lies.
@@ -25,10 +27,8 @@ impl Place {
 }
 
 impl Texts {
-    /// Up to so many bytes, which nearly all strings have, are copied at this length.
-    const SHORT: usize = 32;
-    /// And up to so many at this one: those with a key beside them.
-    const MIDDLING: usize = 64;
+    /// The bytes of the widest copy.
+    pub(super) const WIDEST: usize = 128;
 
     /// Encodes the strings of a dictionary that were not there yet.
     pub(super) fn learn(
@@ -41,23 +41,28 @@ impl Texts {
             let outcome = encode(dictionary.get(code as u32), &mut self.bytes);
             let length = if outcome.is_ok() { self.bytes.len() - start } else { Place::REFUSED };
             self.places.push(Place { start, length });
+            if length <= Self::WIDEST {
+                self.longest = self.longest.max(length);
+            }
         }
-        self.bytes.room(Self::MIDDLING);
+        self.bytes.room(Self::WIDEST);
     }
 
-    /// Writes the string of a code at the start of `room`, and perhaps something behind it. Returns how many bytes it has;
-    /// `None` if it has more than [`Texts::MIDDLING`], the encoding cannot hold it, or there is too little room.
+    /// The length of the longest string, leaving out those of more bytes than the widest copy has.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Writes the string of a code at the start of `room`, and perhaps something behind it: `N` bytes are copied, at most
+    /// [`Texts::WIDEST`]. Returns how many bytes the string has; `None` if it has more than `N`, the encoding cannot hold
+    /// it, or there is too little room.
     #[inline]
-    pub(super) fn write_short(&self, code: u32, room: &mut [u8]) -> Option<usize> {
+    pub(super) fn write_short<const N: usize>(&self, code: u32, room: &mut [u8]) -> Option<usize> {
         let Place { start, length } = self.places[code as usize];
-        let bytes = self.bytes.with_room().get(start..)?;
-        if length <= Self::SHORT {
-            copy_start::<{ Self::SHORT }>(bytes, room)?;
-        } else if length <= Self::MIDDLING {
-            copy_start::<{ Self::MIDDLING }>(bytes, room)?;
-        } else {
+        if length > N {
             return None;
         }
+        copy_start::<N>(self.bytes.with_room().get(start..)?, room)?;
         Some(length)
     }
 
