@@ -1,7 +1,7 @@
 //! Numbers as they look in a row, those near zero so that they are written by copying.
 
 use super::buffer::RowBuffer;
-use super::{Short, copy_start};
+use super::short::{Short, copy_start};
 
 /// The numbers of one column, each with what stands around it.
 pub(super) struct Numbers {

@@ -1,7 +1,7 @@
 //! Strings as they look in a row, so that they are written by copying.
 
 use super::buffer::RowBuffer;
-use super::copy_start;
+use super::short::copy_start;
 use brc_core::{Dictionary, HoldFault};
 
 /// The strings of one column by their codes, each with what stands around it.

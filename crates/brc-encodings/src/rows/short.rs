@@ -1,0 +1,51 @@
+//! Bytes that are copied at a fixed length, however many of them count.
+
+/// A few bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Short {
+    bytes: [u8; Short::MOST],
+    length: usize,
+}
+
+impl Short {
+    /// The most bytes of a number in any encoding.
+    pub(super) const MOST: usize = 32;
+
+    /// These bytes.
+    ///
+    /// # Panics
+    /// If there are more than 32.
+    #[inline]
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let mut padded = [0; Self::MOST];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        Self { bytes: padded, length: bytes.len() }
+    }
+
+    /// What is written to the start of memory, which has 32 bytes.
+    #[inline]
+    pub(crate) fn of(write: impl FnOnce(&mut &mut [u8])) -> Self {
+        let mut bytes = [0; Self::MOST];
+        let mut rest = &mut bytes[..];
+        write(&mut rest);
+        let length = Self::MOST - rest.len();
+        Self { bytes, length }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    #[inline]
+    pub(super) fn write(&self, room: &mut [u8]) -> Option<usize> {
+        copy_start::<{ Self::MOST }>(&self.bytes, room)?;
+        Some(self.length)
+    }
+}
+
+/// Copies the first bytes of something to the start of `room`; `None` if one of them has fewer.
+#[inline]
+pub(super) fn copy_start<const N: usize>(bytes: &[u8], room: &mut [u8]) -> Option<()> {
+    *room.first_chunk_mut::<N>()? = *bytes.first_chunk::<N>()?;
+    Some(())
+}

@@ -1,0 +1,163 @@
+//! Rows that are put together from pieces are those that are written value by value.
+
+use super::*;
+use brc_core::{Dictionary, Run};
+use proptest::prelude::*;
+
+/// Values between brackets, and an end that tells the length of the row. A string with an `x` cannot be held.
+struct Brackets;
+
+impl RowWriter for Brackets {
+    fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
+        (vec![b'<'; column % 2], vec![b'>'; 1 + 40 * (column % 3)])
+    }
+
+    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
+        out.push(text);
+        if text.contains(&b'x') { Err(HoldFault::NotUtf8) } else { Ok(()) }
+    }
+
+    fn number(&self, _: usize, number: i64) -> Short {
+        Short::new(number.to_string().as_bytes())
+    }
+
+    fn end_row(&self, row: &mut [u8], length: usize) -> usize {
+        let end = format!("{length}\n");
+        row[length..][..end.len()].copy_from_slice(end.as_bytes());
+        length + end.len()
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Given {
+    Texts(Vec<u32>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+}
+
+/// Most strings are as long as names are, some as long as the copies, some longer.
+fn strings() -> impl Strategy<Value = Vec<String>> {
+    let length = prop_oneof![8 => 0usize..40, 2 => 20usize..140, 1 => 0usize..3000];
+    prop::collection::vec(length.prop_map(|length| "abcdefg".chars().cycle().take(length).collect()), 1..12)
+}
+
+fn column(rows: usize, strings: u32) -> impl Strategy<Value = Given> {
+    let near = prop_oneof![4 => -3000i64..3000, 1 => any::<i64>()];
+    prop_oneof![
+        2 => prop::collection::vec(0..strings, rows).prop_map(Given::Texts),
+        2 => prop::collection::vec(any::<i16>(), rows).prop_map(Given::I16),
+        1 => prop::collection::vec(-70_000i32..70_000, rows).prop_map(Given::I32),
+        1 => prop::collection::vec(near, rows).prop_map(Given::I64),
+    ]
+}
+
+fn schema(columns: &[Given]) -> Schema {
+    let field = |(index, values): (usize, &Given)| match values {
+        Given::Texts(_) => format!("c{index}:string"),
+        _ => format!("c{index}:int"),
+    };
+    Schema::parse(&columns.iter().enumerate().map(field).collect::<Vec<_>>().join(",")).unwrap()
+}
+
+fn dictionary(strings: &[String]) -> Dictionary {
+    let mut dictionary = Dictionary::new();
+    for string in strings {
+        dictionary.push(string.as_bytes());
+    }
+    dictionary
+}
+
+/// The columns as a batch has them; strings as runs of one row, if so wanted.
+fn lent<'a>(columns: &'a [Given], dictionary: &'a Dictionary, runs: &'a [Vec<Run>]) -> Vec<Column<'a>> {
+    let lend = |(index, values): (usize, &'a Given)| match values {
+        Given::Texts(_) if !runs.is_empty() => Column::Runs { runs: &runs[index], dictionary },
+        Given::Texts(codes) => Column::Codes { codes, dictionary },
+        Given::I16(values) => Column::Values(Values::I16(values)),
+        Given::I32(values) => Column::Values(Values::I32(values)),
+        Given::I64(values) => Column::Values(Values::I64(values)),
+    };
+    columns.iter().enumerate().map(lend).collect()
+}
+
+fn expected(columns: &[Given], strings: &[String], row: usize) -> String {
+    let mut text = String::new();
+    for (index, values) in columns.iter().enumerate() {
+        let (before, after) = Brackets.around(index);
+        text.extend(before.iter().map(|&byte| char::from(byte)));
+        text.push_str(&match values {
+            Given::Texts(codes) => strings[codes[row] as usize].clone(),
+            Given::I16(values) => values[row].to_string(),
+            Given::I32(values) => values[row].to_string(),
+            Given::I64(values) => values[row].to_string(),
+        });
+        text.extend(after.iter().map(|&byte| char::from(byte)));
+    }
+    format!("{text}{}\n", text.len())
+}
+
+fn tables() -> impl Strategy<Value = (Vec<String>, usize, Vec<Given>)> {
+    (strings(), 0usize..400).prop_flat_map(|(strings, rows)| {
+        let columns = prop::collection::vec(column(rows, strings.len() as u32), 1..5);
+        (Just(strings), Just(rows), columns)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn rows_are_their_values_one_after_the_other(
+        (strings, rows, columns) in tables(),
+        as_runs: bool,
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let dictionary = dictionary(&strings);
+        let run = |values: &Given| match values {
+            Given::Texts(codes) => codes.iter().map(|&code| Run { code, rows: 1 }).collect(),
+            _ => Vec::new(),
+        };
+        let runs: Vec<Vec<Run>> = if as_runs { columns.iter().map(run).collect() } else { Vec::new() };
+        let batch = lent(&columns, &dictionary, &runs);
+        let batch = Batch { rows, columns: &batch };
+        let mut encoder = RowEncoder::new("brackets", &schema(&columns), Brackets);
+        let (mut out, mut ends) = (RowBuffer::default(), vec![0]);
+        let cut = cut.index(rows + 1);
+        for part in [0..cut, cut..rows] {
+            encoder
+                .push(&batch, part, 0, &mut out, |row| {
+                    assert_eq!(Some(&row.start), ends.last());
+                    ends.push(row.end);
+                    Ok(())
+                })
+                .unwrap();
+        }
+        prop_assert_eq!(ends.len(), rows + 1);
+        for (row, ends) in ends.windows(2).enumerate() {
+            let text = std::str::from_utf8(&out.as_slice()[ends[0]..ends[1]]).unwrap();
+            prop_assert_eq!(text, expected(&columns, &strings, row));
+        }
+        prop_assert_eq!(ends.last(), Some(&out.len()));
+    }
+}
+
+#[test]
+fn the_first_row_that_cannot_be_held_is_told() {
+    let dictionary = dictionary(&["a".into(), "x".into(), "b".into(), "yx".into()]);
+    let told = |first: &[u32], second: &[u32], row_done: fn(Range<usize>) -> Result<(), HoldFault>| {
+        let columns = [first, second].map(|codes| Column::Codes { codes, dictionary: &dictionary });
+        let mut encoder = RowEncoder::new("brackets", &Schema::parse("k:string,l:string").unwrap(), Brackets);
+        let batch = Batch { rows: first.len(), columns: &columns };
+        encoder.push(&batch, 1..first.len(), 100, &mut RowBuffer::default(), row_done).map_err(|error| match error {
+            Error::Unholdable(unholdable) => (unholdable.row, unholdable.value, unholdable.fault),
+            other => panic!("{other}"),
+        })
+    };
+    let value = |column: &str, text: &str| Some((column.to_owned(), text.to_owned()));
+    assert_eq!(told(&[0, 2, 0], &[2, 0, 0], |_| Ok(())), Ok(()));
+    // What stands before the rows that are wanted does not matter.
+    assert_eq!(told(&[1, 2, 0], &[3, 0, 0], |_| Ok(())), Ok(()));
+    assert_eq!(told(&[0, 2, 1], &[2, 0, 3], |_| Ok(())), Err((103, value("k", "x"), HoldFault::NotUtf8)));
+    assert_eq!(told(&[0, 2, 1], &[2, 3, 0], |_| Ok(())), Err((102, value("l", "yx"), HoldFault::NotUtf8)));
+    let too_long = |row: Range<usize>| if row.start > 0 { Err(HoldFault::LineTooLong(3)) } else { Ok(()) };
+    assert_eq!(told(&[0, 2, 0, 1], &[2, 0, 0, 0], too_long), Err((103, None, HoldFault::LineTooLong(3))));
+}
