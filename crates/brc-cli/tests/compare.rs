@@ -104,6 +104,22 @@ fn several_tables_and_questions_are_compared() {
     place.run(&format!("compare empty.txt {QUICK} --encodings csv,buren --compressions none,gzip")).ok();
 }
 
+#[test]
+fn an_encoding_that_cannot_hold_the_table_fails_alone() {
+    let place = Place::new();
+    place.write("t.json", "{\"name\":\"a;b\",\"n\":1}\n{\"name\":\"c\",\"n\":22}\n");
+    place.run("convert t.json t.buren").ok();
+    let options = format!("{QUICK} --encodings buren,csv --compressions none --out out");
+    let outcome = place.run(&format!("compare t.buren {options}"));
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    assert_eq!(column(&place, "outcome").last().unwrap(), "failed");
+    assert!(column(&place, "outcome").contains(&"measured".to_owned()));
+    let shown = String::from_utf8(outcome.stdout).unwrap();
+    assert!(shown.contains("csv cannot hold 'a;b', which has the separator ';'"), "{shown}");
+    // The text that it would be: "a;b;1" and "c;22", each with its end.
+    assert!(shown.contains("11 B as text"), "{shown}");
+}
+
 /// The shell lets no file grow beyond some size: the large file of one cell fails, and nothing else does.
 #[test]
 fn a_cell_that_fails_is_shown_and_the_others_go_on() {

@@ -26,6 +26,7 @@ pub(crate) mod resume;
 pub(crate) mod statistics;
 pub(crate) mod store;
 pub(crate) mod terminal;
+pub(crate) mod text_size;
 pub(crate) mod usage;
 pub(crate) mod view;
 pub(crate) mod worker;

@@ -6,19 +6,19 @@
 use super::job::{Found, Job, Reply, Report, TableFormat};
 use super::limit::FirstRows;
 use super::results::{Parts, Work};
+use super::text_size::text_size;
 use super::usage;
 use crate::args::{Opened, Question};
 use crate::failure::Failure;
 use crate::render::exact_format;
 use brc_compress::Compressor;
-use brc_core::{Error, PartEncoder, Progress, Result, ScanOptions, Scanned, Sink, Split, Table, Worker, scan};
+use brc_core::{Error, Progress, Result, Table};
 use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
 use brc_query::{Answer, Plan, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Does a job with the file at `input` and, where it needs one, the file at `other`.
@@ -121,7 +121,7 @@ impl Process<'_> {
         let query = brc_query::Query { statistics: false, ..question.query()? };
         let (answer, text) = self.answer(table.as_ref(), &query)?;
         fs::write(self.other, text).map_err(Error::io(self.other, "write"))?;
-        let (rows, text_bytes) = measure_text(table.as_ref(), format.separator, self.threads)?;
+        let (rows, text_bytes) = text_size(table.as_ref(), self.threads)?;
         let (schema, groups) = (table.schema().clone(), answer.len() as u64);
         Ok(Found::Table { encoding: encoding.name().to_owned(), schema, rows, text_bytes, groups })
     }
@@ -222,40 +222,6 @@ fn difference(answer: &[u8], expected: &Path) -> Result<Option<String>> {
     };
     let (expected, found) = (show(&expected), show(&found));
     Ok(Some(format!("wrong answer: line {} should be {expected} but is {found}", same + 1)))
-}
-
-/// Counts the rows of a table, and how many bytes it would be as text.
-fn measure_text(table: &dyn Table, separator: u8, threads: usize) -> Result<(u64, u64)> {
-    let options = usual(Compressor::none(), separator);
-    let mut writer = brc_encodings::writer(brc_encodings::text(), table.schema(), &options)?;
-    let around = (writer.start().len() + writer.finish()?.len()) as u64;
-    let writer = Mutex::new(writer);
-    let encoder = || writer.lock().unwrap_or_else(PoisonError::into_inner).encoder();
-    let new_worker = || TextSize { encoder: encoder(), rows: 0, bytes: 0 };
-    let options = ScanOptions::everything(table.schema());
-    let workers = scan(table, &options, threads, &Progress::default(), new_worker)?;
-    let rows = workers.iter().map(|worker| worker.rows).sum();
-    Ok((rows, around + workers.iter().map(|worker| worker.bytes).sum::<u64>()))
-}
-
-struct TextSize {
-    encoder: Box<dyn PartEncoder>,
-    rows: u64,
-    bytes: u64,
-}
-
-impl Worker for TextSize {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self.encoder.as_mut()
-    }
-
-    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        if scanned.rows > 0 {
-            self.rows += scanned.rows;
-            self.bytes += self.encoder.finish()?.bytes.len() as u64;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
