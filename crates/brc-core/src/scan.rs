@@ -21,6 +21,9 @@ pub struct Progress {
 
 /// One thread's share of a scan.
 pub trait Worker: Send {
+    /// Called before a split is scanned.
+    fn split_begins(&mut self, _split: &Split) {}
+
     /// Takes the rows of the split that is being scanned.
     fn sink(&mut self) -> &mut dyn Sink;
 
@@ -114,6 +117,7 @@ impl Shared<'_> {
 
     /// Returns whether the split was there at all.
     fn one_split(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker, split: &Split) -> Result<bool, ScanError> {
+        worker.split_begins(split);
         let Some(scanned) = scanner.scan(split, worker.sink())? else { return Ok(false) };
         let rows = scanned.all_rows();
         self.progress.rows.fetch_add(rows, Relaxed);

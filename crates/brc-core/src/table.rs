@@ -296,6 +296,15 @@ pub trait PartEncoder: Sink + Send {
     /// If the rows cannot be encoded.
     fn finish(&mut self) -> Result<Part>;
 
+    /// Gives away what is finished of the part already, as a part of its own, if that has become large: memory must not
+    /// grow with a split, which may be small itself and have large rows. What is written is the same as without.
+    ///
+    /// # Errors
+    /// If the rows cannot be encoded.
+    fn overflow(&mut self) -> Result<Option<Part>> {
+        Ok(None)
+    }
+
     /// Takes the bytes of a part that was written, for the next part to use their memory. Memory that a thread has in use
     /// costs less than that which it gets anew from the system, page by page.
     fn recycle(&mut self, _bytes: Vec<u8>) {}

@@ -12,6 +12,9 @@ use std::any::Any;
 /// caches, large enough for every compression to find what repeats.
 pub(crate) const CUT_BYTES: usize = 512 << 10;
 
+/// From how many bytes on an encoder gives away what it has of a part.
+pub(crate) const LARGE_PART: usize = 32 << 20;
+
 /// A writer whose file is compressed.
 pub(crate) struct CompressedWriter {
     inner: Box<dyn BatchWriter>,
@@ -99,9 +102,9 @@ impl Sink for CompressedEncoder {
     }
 }
 
-impl PartEncoder for CompressedEncoder {
-    fn finish(&mut self) -> Result<Part> {
-        let Part { rows, bytes, cuts, meta } = self.inner.finish()?;
+impl CompressedEncoder {
+    fn compress(&mut self, part: Part) -> Result<Part> {
+        let Part { rows, bytes, cuts, meta } = part;
         let mut output = std::mem::take(&mut self.output);
         let mut chunks = Vec::with_capacity(cuts.len() + 1);
         let mut start = Cut { at: 0, rows: 0 };
@@ -122,6 +125,17 @@ impl PartEncoder for CompressedEncoder {
         }
         self.inner.recycle(bytes);
         Ok(Part { rows, bytes: output, cuts: Vec::new(), meta: Box::new(CompressedMeta { inner: meta, chunks }) })
+    }
+}
+
+impl PartEncoder for CompressedEncoder {
+    fn finish(&mut self) -> Result<Part> {
+        let part = self.inner.finish()?;
+        self.compress(part)
+    }
+
+    fn overflow(&mut self) -> Result<Option<Part>> {
+        self.inner.overflow()?.map(|part| self.compress(part)).transpose()
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

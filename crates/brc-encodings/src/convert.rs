@@ -3,12 +3,13 @@
 //! Each worker reads a split and encodes it as a part; the parts enter the target in the order of the splits. What is
 //! written depends on the table and the options only, never on the number of workers or their pace.
 
+use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
 use crate::rejects::RejectLog;
 use brc_core::{
-    BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, ScanOptions, Scanned, Sink, Split, Table, Worker,
-    scan,
+    Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, ScanOptions, Scanned, Sink, Split,
+    Summary, Table, Worker, scan,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -50,7 +51,12 @@ pub fn convert(
     output.write_at(&start, 0)?;
     let appender = Appender { table, writer, rejects, rows_read: 0, rows_stored: 0, parts: 0 };
     let ordered = Ordered::new(&output, start.len() as u64, PARTS_ASIDE, appender);
-    let new_worker = || Converter { encoder: ordered.with_acceptor(|it| it.writer.encoder()), ordered: &ordered };
+    let new_worker = || Converter {
+        encoder: ordered.with_acceptor(|it| it.writer.encoder()),
+        ordered: &ordered,
+        split: 0,
+        long_rows: LongRows::default(),
+    };
     let scanned = scan(table, &ScanOptions::everything(table.schema()), threads, progress, new_worker).map(drop);
 
     let (mut appender, end) = ordered.finish();
@@ -135,11 +141,38 @@ impl Accept for Appender<'_> {
 struct Converter<'a, 'o, 't> {
     encoder: Box<dyn PartEncoder>,
     ordered: &'a Ordered<'o, Appender<'t>>,
+    /// The split at hand.
+    split: u64,
+    long_rows: LongRows,
+}
+
+impl Sink for Converter<'_, '_, '_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let Self { encoder, ordered, split, long_rows } = self;
+        long_rows.portions(batch, |portion| {
+            encoder.batch(portion)?;
+            if let Some(part) = encoder.overflow()? {
+                let piece = Piece { part: Some(part), rejects: Rejects::default(), rows_read: 0 };
+                if let Some(bytes) = ordered.deliver_ahead(*split, piece)? {
+                    encoder.recycle(bytes);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        self.encoder.summary(summary)
+    }
 }
 
 impl Worker for Converter<'_, '_, '_> {
+    fn split_begins(&mut self, split: &Split) {
+        self.split = split.index;
+    }
+
     fn sink(&mut self) -> &mut dyn Sink {
-        self.encoder.as_mut()
+        self
     }
 
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
@@ -173,7 +206,7 @@ impl Drop for Converter<'_, '_, '_> {
 mod tests {
     use super::*;
     use crate::output::OutputOptions;
-    use brc_core::{Batch, Column, RowFault, ScanError, Scanner, Schema, Summary, Values};
+    use brc_core::{Column, RowFault, ScanError, Scanner, Schema, Values};
     use std::path::Path;
 
     /// A table of numbers: each split has as many rows as its entry says, and a split that is `None` is bad.

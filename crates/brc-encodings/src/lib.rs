@@ -22,6 +22,7 @@ pub mod encoding;
 mod frames;
 pub mod input;
 mod json;
+mod long_rows;
 mod msgpack;
 mod narrow;
 pub mod ordered;

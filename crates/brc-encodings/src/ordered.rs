@@ -84,6 +84,29 @@ impl<'a, A: Accept> Ordered<'a, A> {
         self.try_deliver(index, piece).inspect_err(|_| self.abandon(index))
     }
 
+    /// Delivers something that stands before a piece which is still to come: waits until that piece would be the next one.
+    ///
+    /// # Errors
+    /// As for [`Ordered::deliver`].
+    pub fn deliver_ahead(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
+        self.try_deliver_ahead(index, piece).inspect_err(|_| self.abandon(index))
+    }
+
+    fn try_deliver_ahead(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
+        let size = A::size(&piece);
+        let mut state = self.lock();
+        let must_wait = |state: &State<A>| index > state.next || state.is_writing && state.waiting + size > self.bound;
+        while index < state.end && must_wait(&state) {
+            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if index >= state.end {
+            return Ok(None);
+        }
+        state.waiting += size;
+        state.accept(piece, size)?;
+        self.write_unless_someone_does(state)
+    }
+
     fn try_deliver(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
         let size = A::size(&piece);
         let mut state = self.lock();
@@ -97,6 +120,10 @@ impl<'a, A: Accept> Ordered<'a, A> {
         state.waiting += size;
         state.early.insert(index, piece);
         state.accept_all()?;
+        self.write_unless_someone_does(state)
+    }
+
+    fn write_unless_someone_does<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<Option<A::Bytes>> {
         if !state.is_writing {
             state.is_writing = true;
             state = self.write(state)?;
@@ -155,11 +182,16 @@ impl<A: Accept> State<A> {
         while let Some(piece) = self.early.remove(&self.next) {
             let size = A::size(&piece);
             self.next += 1;
-            let bytes = self.accept.accept(piece)?;
-            let offset = self.offset;
-            self.offset += bytes.as_ref().len() as u64;
-            self.ready.push_back((bytes, size, offset));
+            self.accept(piece, size)?;
         }
+        Ok(())
+    }
+
+    fn accept(&mut self, piece: A::Piece, size: usize) -> Result<()> {
+        let bytes = self.accept.accept(piece)?;
+        let offset = self.offset;
+        self.offset += bytes.as_ref().len() as u64;
+        self.ready.push_back((bytes, size, offset));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::messages::Form;
 use super::numbers::Numbers;
 use super::{packing::WORD, write};
 use crate::frames::FrameEncoder;
-use crate::rows::{RowBuffer, codes_of};
+use crate::rows::{RowBuffer, codes_of, foreign};
 use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::private::layout::PrimitiveElement;
@@ -35,6 +35,8 @@ enum Pending {
 struct Text {
     /// The strings of all codes of the batches, which keep their meaning.
     strings: Dictionary,
+    /// The length of the longest of them.
+    longest: usize,
     /// For each code of the batches, the place of its string in the frame, or [`NO_PLACE`].
     places: Vec<u32>,
     /// The codes of the batches that have a place, in its order: that in which they came.
@@ -58,6 +60,14 @@ impl ColumnsEncoder {
         Self { form, columns: schema.fields().iter().map(|field| pending(field.data_type)).collect(), rows: 0 }
     }
 
+    fn append(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()> {
+        for (pending, column) in self.columns.iter_mut().zip(batch.columns) {
+            pending.push(column, rows.clone())?;
+        }
+        self.rows += rows.len();
+        Ok(())
+    }
+
     /// The words of the segment.
     fn words(&self) -> usize {
         MESSAGE_WORDS + self.columns.iter().map(|column| COLUMN_WORDS + column.words(self.rows)).sum::<usize>()
@@ -65,12 +75,31 @@ impl ColumnsEncoder {
 }
 
 impl FrameEncoder for ColumnsEncoder {
-    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>, _: u64, _: &mut RowBuffer) -> Result<()> {
-        for (pending, column) in self.columns.iter_mut().zip(batch.columns) {
-            pending.push(column, rows.clone());
+    fn push(
+        &mut self,
+        batch: &Batch<'_>,
+        rows: Range<usize>,
+        _: u64,
+        most: usize,
+        out: &mut RowBuffer,
+    ) -> Result<usize> {
+        if batch.columns.len() != self.columns.len() {
+            return Err(foreign());
         }
-        self.rows += rows.len();
-        Ok(())
+        let before = out.len();
+        let row_bytes: usize =
+            self.columns.iter_mut().zip(batch.columns).map(|(column, new)| column.longest(new)).sum();
+        if before + self.pending() + rows.len() * row_bytes < most {
+            self.append(batch, rows.clone())?;
+            return Ok(rows.len());
+        }
+        for row in rows.clone() {
+            self.append(batch, row..row + 1)?;
+            if before + self.pending() >= most {
+                return Ok(row + 1 - rows.start);
+            }
+        }
+        Ok(rows.len())
     }
 
     fn pending(&self) -> usize {
@@ -94,19 +123,31 @@ impl FrameEncoder for ColumnsEncoder {
 }
 
 impl Pending {
-    fn push(&mut self, column: &Column<'_>, rows: Range<usize>) {
+    /// More bytes than a row can add.
+    fn longest(&mut self, column: &Column<'_>) -> usize {
+        match (self, column.dictionary()) {
+            (Self::Text(text), Some(dictionary)) => {
+                text.learn(dictionary);
+                text.longest + 4 * WORD
+            }
+            _ => 2 * WORD,
+        }
+    }
+
+    fn push(&mut self, column: &Column<'_>, rows: Range<usize>) -> Result<()> {
         match (self, column) {
             (Self::Numbers(numbers), Column::Values(values)) => numbers.push(values, rows),
-            (Self::Text(text), Column::Codes { codes, dictionary }) => text.push(&codes[rows], dictionary),
-            (Self::Text(text), Column::Runs { dictionary, .. }) => {
+            (Self::Text(text), Column::Codes { codes, .. }) => text.push(&codes[rows]),
+            (Self::Text(text), Column::Runs { .. }) => {
                 let mut codes = std::mem::take(&mut text.unrolled);
                 codes.clear();
                 codes_of(column, rows, &mut codes);
-                text.push(&codes, dictionary);
+                text.push(&codes);
                 text.unrolled = codes;
             }
-            _ => {}
+            _ => return Err(foreign()),
         }
+        Ok(())
     }
 
     /// The words of the lists for so many rows.
@@ -145,10 +186,16 @@ pub(super) fn fill<S: Copy, T: PrimitiveElement>(
 }
 
 impl Text {
-    fn push(&mut self, codes: &[u32], dictionary: &Dictionary) {
+    /// Takes over the strings of a dictionary that were not there yet.
+    fn learn(&mut self, dictionary: &Dictionary) {
         for code in self.strings.len()..dictionary.len() {
-            self.strings.push(dictionary.get(code as u32));
+            let string = dictionary.get(code as u32);
+            self.strings.push(string);
+            self.longest = self.longest.max(string.len());
         }
+    }
+
+    fn push(&mut self, codes: &[u32]) {
         self.places.resize(self.strings.len(), NO_PLACE);
         let start = self.codes.len();
         let mut all_placed = true;

@@ -169,6 +169,23 @@ fn a_line_that_is_too_long_is_one_bad_row() {
 }
 
 /// Where a row is cut off, a carriage return may stand that makes what is left look good.
+/// A portion without a line feed says nothing of the rows before it, however many there are.
+#[test]
+fn rows_from_a_slow_stream_are_all_read() {
+    let mut text = b"Abha;1.0\n".repeat(150_000);
+    for row in 0..20 {
+        text.extend([vec![b'x'; 70_000], format!(";{row}.5\n").into_bytes()].concat());
+    }
+    text.extend(b"Hamburg;2.0\n".repeat(100));
+    let expected = oracle(&text, false);
+    for portion in [20_000, 65_536] {
+        for split_bytes in [4 << 20, 64 << 20] {
+            let context = format!("{portion} bytes at once, splits of {split_bytes}");
+            same(read(stream(&text, portion), &options(split_bytes, false), 1), &expected, &context);
+        }
+    }
+}
+
 #[test]
 fn a_row_that_is_cut_off_is_never_good() {
     for length in LONGEST_LINE - 8..LONGEST_LINE + 3 {

@@ -1,7 +1,7 @@
 //! Encodes frames in which one row follows the other.
 
 use super::FrameEncoder;
-use crate::rows::{RowBuffer, RowEncoder, RowWriter};
+use crate::rows::{RowBuffer, RowEncoder, RowWriter, Stop};
 use brc_core::{Batch, Result};
 use std::ops::Range;
 
@@ -9,8 +9,15 @@ use std::ops::Range;
 pub(crate) struct FramedRows<W>(pub(crate) RowEncoder<W>);
 
 impl<W: RowWriter> FrameEncoder for FramedRows<W> {
-    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>, rows_before: u64, out: &mut RowBuffer) -> Result<()> {
-        self.0.push(batch, rows, rows_before, out, |_| Ok(()))
+    fn push(
+        &mut self,
+        batch: &Batch<'_>,
+        rows: Range<usize>,
+        rows_before: u64,
+        most: usize,
+        out: &mut RowBuffer,
+    ) -> Result<usize> {
+        self.0.push(batch, rows, rows_before, out, |row| if row.end < most { Ok(()) } else { Err(Stop::Enough) })
     }
 
     fn pending(&self) -> usize {

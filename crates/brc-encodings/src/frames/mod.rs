@@ -177,12 +177,20 @@ pub(crate) trait Layout: Sync {
 
 /// Encodes rows of one frame after the other.
 pub(crate) trait FrameEncoder: Send {
-    /// Adds some rows of a batch to the frame, which is the last thing in the buffer. Before the batch, `rows_before` rows
-    /// of the part stand.
+    /// Adds some rows of a batch to the frame, which is the last thing in the buffer, up to the one with which the buffer
+    /// and [what is pending](Self::pending) have `most` bytes. Before the batch, `rows_before` rows of the part stand.
+    /// Returns how many rows were added, one at least.
     ///
     /// # Errors
     /// If the batch is not of the table's columns, or the encoding cannot hold a row.
-    fn push(&mut self, batch: &Batch<'_>, rows: Range<usize>, rows_before: u64, out: &mut RowBuffer) -> Result<()>;
+    fn push(
+        &mut self,
+        batch: &Batch<'_>,
+        rows: Range<usize>,
+        rows_before: u64,
+        most: usize,
+        out: &mut RowBuffer,
+    ) -> Result<usize>;
 
     /// About how many bytes of the frame are not in the buffer yet.
     fn pending(&self) -> usize;

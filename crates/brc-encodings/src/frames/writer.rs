@@ -1,7 +1,7 @@
 //! Writes the frames of a file.
 
 use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, Layout, VERSION, checksum};
-use crate::compressed::CUT_BYTES;
+use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::input::PREFIX_BYTES;
 use crate::refused::Refused;
 use crate::rows::RowBuffer;
@@ -9,6 +9,9 @@ use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Res
 
 /// The most rows of a frame: a column of them stays in the nearer caches.
 const MOST_ROWS: u32 = 64 << 10;
+
+/// A frame of so many bytes ends behind any row.
+const LONG_FRAME: usize = 8 << 20;
 
 /// After how many rows a frame is looked at, whether it is full. Frames must depend on the rows of the part alone, not on
 /// the batches in which they come.
@@ -44,6 +47,7 @@ impl BatchWriter for FramesWriter {
             schema: self.schema.clone(),
             encoder: self.layout.encoder(&self.schema),
             rows: 0,
+            rows_given: 0,
             rows_of_frame: 0,
             frames: 0,
             start_of_frame: 0,
@@ -72,7 +76,9 @@ struct FramesEncoder {
     layout: &'static dyn Layout,
     schema: Schema,
     encoder: Box<dyn FrameEncoder>,
+    /// The rows of the part, and how many of them were given away.
     rows: u64,
+    rows_given: u64,
     rows_of_frame: u32,
     frames: u64,
     /// Where in the bytes the last frame starts.
@@ -113,7 +119,7 @@ impl FramesEncoder {
         head.copy_from_slice(&written);
         self.rows_of_frame = 0;
         self.frames += 1;
-        self.cuts.push(Cut { at: self.bytes.len(), rows: self.rows });
+        self.cuts.push(Cut { at: self.bytes.len(), rows: self.rows - self.rows_given });
         Ok(())
     }
 
@@ -134,12 +140,14 @@ impl Sink for FramesEncoder {
                 self.begin_frame();
             }
             let step = (STEP - self.rows as usize % STEP).min(batch.rows - done);
-            self.encoder.push(batch, done..done + step, rows_before, &mut self.bytes)?;
-            done += step;
-            self.rows += step as u64;
-            self.rows_of_frame += step as u32;
-            let full = self.bytes_of_frame() >= CUT_BYTES || self.rows_of_frame >= MOST_ROWS;
-            if full && self.rows.is_multiple_of(STEP as u64) {
+            let most = self.start_of_frame + LONG_FRAME;
+            let added = self.encoder.push(batch, done..done + step, rows_before, most, &mut self.bytes)?;
+            done += added;
+            self.rows += added as u64;
+            self.rows_of_frame += added as u32;
+            let bytes = self.bytes_of_frame();
+            let full = bytes >= CUT_BYTES || self.rows_of_frame >= MOST_ROWS;
+            if bytes >= LONG_FRAME || full && self.rows.is_multiple_of(STEP as u64) {
                 self.end_frame()?;
             }
         }
@@ -151,14 +159,35 @@ impl Sink for FramesEncoder {
     }
 }
 
-impl PartEncoder for FramesEncoder {
-    fn finish(&mut self) -> Result<Part> {
-        self.end_frame()?;
-        let (rows, frames) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.frames));
+impl FramesEncoder {
+    /// Where the frames end that are finished.
+    fn finished(&self) -> usize {
+        if self.rows_of_frame == 0 { self.bytes.len() } else { self.start_of_frame }
+    }
+
+    /// The part that the finished frames make up.
+    fn part(&mut self) -> Part {
+        let bytes = self.bytes.take_first(self.finished());
+        self.start_of_frame = 0;
+        let finished = self.rows - u64::from(self.rows_of_frame);
+        let rows = finished - std::mem::replace(&mut self.rows_given, finished);
         let mut cuts = std::mem::take(&mut self.cuts);
         // The last one is the end of the part.
         cuts.pop();
-        Ok(Part { rows, bytes: self.bytes.take(), cuts, meta: Box::new(frames) })
+        Part { rows, bytes, cuts, meta: Box::new(std::mem::take(&mut self.frames)) }
+    }
+}
+
+impl PartEncoder for FramesEncoder {
+    fn finish(&mut self) -> Result<Part> {
+        self.end_frame()?;
+        let part = self.part();
+        (self.rows, self.rows_given) = (0, 0);
+        Ok(part)
+    }
+
+    fn overflow(&mut self) -> Result<Option<Part>> {
+        Ok((self.finished() >= LARGE_PART).then(|| self.part()))
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

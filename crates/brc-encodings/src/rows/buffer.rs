@@ -79,6 +79,15 @@ impl RowBuffer {
         bytes
     }
 
+    /// The first bytes; the others are left.
+    pub(crate) fn take_first(&mut self, count: usize) -> Vec<u8> {
+        let left = self.as_slice()[count..].to_vec();
+        self.truncate(count);
+        let first = self.take();
+        self.push(&left);
+        first
+    }
+
     /// Makes the memory of bytes that were taken the buffer's own, unless something is in it or it has more.
     pub(crate) fn recycle(&mut self, taken: Vec<u8>) {
         if self.length == 0 && taken.len() > self.bytes.len() {
@@ -109,6 +118,7 @@ mod tests {
         Zeros(usize),
         Room(u8, usize),
         Take,
+        TakeFirst(prop::sample::Index),
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -118,6 +128,7 @@ mod tests {
             1 => (0usize..100).prop_map(Step::Zeros),
             4 => (1u8..255, 0usize..100).prop_map(|(byte, count)| Step::Room(byte, count)),
             1 => Just(Step::Take),
+            1 => any::<prop::sample::Index>().prop_map(Step::TakeFirst),
         ]
     }
 
@@ -141,6 +152,11 @@ mod tests {
                         buffer.room(2 * count)[..2 * count].fill(byte);
                         buffer.advance(count);
                         expected.resize(expected.len() + count, byte);
+                    }
+                    Step::TakeFirst(count) => {
+                        let left = expected.split_off(count.index(expected.len() + 1));
+                        prop_assert_eq!(buffer.take_first(expected.len()), expected);
+                        expected = left;
                     }
                     Step::Take => {
                         let taken = buffer.take();

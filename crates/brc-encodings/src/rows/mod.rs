@@ -92,7 +92,7 @@ impl<W: RowWriter> RowEncoder<W> {
     }
 
     /// Appends some rows of a batch, before which `rows_before` rows of the part stand. Behind each row, `row_done` is told
-    /// where it lies.
+    /// where it lies, and may stop it. Returns how many rows were appended.
     ///
     /// # Errors
     /// [`Error::Unholdable`] if the encoding cannot hold a string of a row, or `row_done` says that it cannot hold the row.
@@ -102,9 +102,12 @@ impl<W: RowWriter> RowEncoder<W> {
         rows: Range<usize>,
         rows_before: u64,
         out: &mut RowBuffer,
-        mut row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
-    ) -> Result<()> {
+        mut row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
+    ) -> Result<usize> {
         let Self { name, schema, writer, columns } = self;
+        if batch.columns.len() != columns.len() {
+            return Err(foreign());
+        }
         let mut sources = Vec::with_capacity(columns.len());
         for (index, (known, column)) in columns.iter_mut().zip(batch.columns).enumerate() {
             known.learn(column, |text, out| writer.text(index, text, out));
@@ -117,18 +120,27 @@ impl<W: RowWriter> RowEncoder<W> {
                 // The one that was not written has a value that is long, or wants more room.
                 if row < rows.len() { write_row(writer, &sources, row, out, &mut row_done) } else { Ok(()) }
             });
-            outcome.map_err(|stopped| {
-                let row = rows.start + stopped.row;
-                let refused = match stopped.reason {
-                    Reason::Row(fault) => Refused::row(row, fault),
-                    Reason::Text(index, code) => refused(writer, row, index, &batch.columns[index], code),
+            if let Err(Stopped { row, reason }) = outcome {
+                let of_batch = rows.start + row;
+                let refused = match reason {
+                    Reason::Row(Stop::Enough) => return Ok(row + 1),
+                    Reason::Row(Stop::Unholdable(fault)) => Refused::row(of_batch, fault),
+                    Reason::Text(index, code) => refused(writer, of_batch, index, &batch.columns[index], code),
                 };
-                refused.behind(rows_before, name, schema)
-            })?;
+                return Err(refused.behind(rows_before, name, schema));
+            }
             written += 1;
         }
-        Ok(())
+        Ok(rows.len())
     }
+}
+
+/// Why no row shall follow.
+pub(crate) enum Stop {
+    /// The last one was as much as is wanted.
+    Enough,
+    /// The encoding cannot hold the last one.
+    Unholdable(HoldFault),
 }
 
 /// Why no more rows are written.
@@ -138,8 +150,7 @@ struct Stopped {
 }
 
 enum Reason {
-    /// The encoding cannot hold the row.
-    Row(HoldFault),
+    Row(Stop),
     /// The encoding cannot hold the string of a column and code.
     Text(usize, u32),
 }
@@ -151,7 +162,7 @@ fn write_rows(
     sources: &[Source<'_>],
     rows: Range<usize>,
     out: &mut RowBuffer,
-    row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
+    row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
 ) -> Result<usize, Stopped> {
     // Many tables have these columns: for them, nothing is decided row by row, not even at which length strings are copied.
     // A branch for that would often be guessed wrong.
@@ -178,7 +189,7 @@ fn write_rows(
         _ => write_short_rows(writer, rows, out, row_done, |row, room| {
             let mut at = 0;
             for (index, source) in sources.iter().enumerate() {
-                at += source.write_short(row, &mut room[at..], |number| writer.number(index, number))?;
+                at += source.write(row, &mut room[at..], |number| writer.number(index, number))?;
             }
             Some(at)
         }),
@@ -191,7 +202,7 @@ fn write_short_rows(
     writer: &impl RowWriter,
     rows: Range<usize>,
     out: &mut RowBuffer,
-    mut row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
+    mut row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
     write: impl Fn(usize, &mut [u8]) -> Option<usize>,
 ) -> Result<usize, Stopped> {
     let before = out.len();
@@ -206,8 +217,8 @@ fn write_short_rows(
         };
         let start = written;
         written += writer.end_row(room, length);
-        if let Err(fault) = row_done(before + start..before + written) {
-            outcome = Err(Stopped { row, reason: Reason::Row(fault) });
+        if let Err(stop) = row_done(before + start..before + written) {
+            outcome = Err(Stopped { row, reason: Reason::Row(stop) });
             break;
         }
     }
@@ -217,15 +228,11 @@ fn write_short_rows(
 
 impl Source<'_> {
     /// Writes the value of a row at the start of `room`, and perhaps something behind it. Returns how many bytes it has;
-    /// `None` if it is long, the encoding cannot hold it, or there is too little room.
+    /// `None` if the encoding cannot hold it, or there is too little room.
     #[inline]
-    fn write_short(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
+    fn write(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
         match self {
-            Self::Texts(codes, texts) => match texts.longest() {
-                0..=32 => texts.write_short::<32>(codes[row], room),
-                33..=64 => texts.write_short::<64>(codes[row], room),
-                _ => texts.write_short::<{ Texts::WIDEST }>(codes[row], room),
-            },
+            Self::Texts(codes, texts) => texts.write(codes[row], room),
             Self::I16(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I32(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I64(values, numbers) => numbers.write_short(values[row], room, encode),
@@ -240,7 +247,7 @@ fn write_row(
     sources: &[Source<'_>],
     row: usize,
     out: &mut RowBuffer,
-    mut row_done: impl FnMut(Range<usize>) -> Result<(), HoldFault>,
+    mut row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
 ) -> Result<(), Stopped> {
     let start = out.len();
     for (index, source) in sources.iter().enumerate() {
@@ -260,7 +267,7 @@ fn write_row(
     out.push_zeros(END_ROOM);
     let grown = writer.end_row(&mut out.as_mut_slice()[start..], length);
     out.truncate(start + grown);
-    row_done(start..out.len()).map_err(|fault| Stopped { row, reason: Reason::Row(fault) })
+    row_done(start..out.len()).map_err(|stop| Stopped { row, reason: Reason::Row(stop) })
 }
 
 /// What is wrong with a string.
@@ -297,9 +304,14 @@ impl Known {
                 Values::I32(values) => Source::I32(&values[rows], numbers),
                 Values::I64(values) => Source::I64(&values[rows], numbers),
             }),
-            _ => Err(Error::Usage("a batch is not of the table's columns".into())),
+            _ => Err(foreign()),
         }
     }
+}
+
+/// A batch of other columns than the schema's.
+pub(crate) fn foreign() -> Error {
+    Error::Usage("a batch is not of the table's columns".into())
 }
 
 /// Appends the codes of some rows of a string column.

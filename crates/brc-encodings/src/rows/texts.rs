@@ -66,6 +66,17 @@ impl Texts {
         Some(length)
     }
 
+    /// The same for a string of any length: a longer one is copied as it is.
+    #[inline]
+    pub(super) fn write(&self, code: u32, room: &mut [u8]) -> Option<usize> {
+        if let Some(length) = self.write_short::<32>(code, room) {
+            return Some(length);
+        }
+        let text = self.get(code)?;
+        room.get_mut(..text.len())?.copy_from_slice(text);
+        Some(text.len())
+    }
+
     /// The string of a code, unless the encoding cannot hold it.
     pub(super) fn get(&self, code: u32) -> Option<&[u8]> {
         let Place { start, length } = self.places[code as usize];

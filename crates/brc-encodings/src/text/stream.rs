@@ -112,7 +112,7 @@ impl StreamPieces {
                 return Ok(RowEnd::At(last_byte.max(searched) + at + 1));
             }
             let row = memrchr(b'\n', &self.buffer[searched..]).map(|at| searched + at + 1);
-            let row_start = row.unwrap_or(start);
+            let row_start = row.unwrap_or(searched);
             if self.buffer.len() - row_start > LONGEST_LINE + 1 {
                 return Ok(if row_start > start { RowEnd::At(row_start) } else { RowEnd::TooLong });
             }

@@ -1,8 +1,8 @@
 //! Writes lines, each of them a row.
 
 use super::LONGEST_LINE;
-use crate::compressed::CUT_BYTES;
-use crate::rows::{RowBuffer, RowEncoder, RowWriter};
+use crate::compressed::{CUT_BYTES, LARGE_PART};
+use crate::rows::{RowBuffer, RowEncoder, RowWriter, Stop};
 use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
 use std::ops::Range;
 
@@ -23,23 +23,32 @@ impl<W: RowWriter + Clone> TextWriter<W> {
 impl<W: RowWriter + Clone + 'static> BatchWriter for TextWriter<W> {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         let encoder = RowEncoder::new(self.name, &self.schema, self.rows.clone());
-        Box::new(TextEncoder { name: self.name, encoder, rows: 0, text: RowBuffer::default(), cuts: Vec::new() })
+        Box::new(TextEncoder {
+            name: self.name,
+            encoder,
+            rows: 0,
+            rows_given: 0,
+            text: RowBuffer::default(),
+            cuts: Vec::new(),
+        })
     }
 }
 
 struct TextEncoder<W> {
     name: &'static str,
     encoder: RowEncoder<W>,
+    /// The rows that are not given away yet, and how many of the part were.
     rows: u64,
+    rows_given: u64,
     text: RowBuffer,
     cuts: Vec<Cut>,
 }
 
 impl<W: RowWriter> Sink for TextEncoder<W> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let Self { encoder, rows: rows_before, text, cuts, .. } = self;
-        let (mut rows, mut last) = (*rows_before, cuts.last().map_or(0, |cut| cut.at));
-        encoder.push(batch, 0..batch.rows, *rows_before, text, |line| {
+        let Self { encoder, rows: before, rows_given, text, cuts, .. } = self;
+        let (mut rows, mut last) = (*before, cuts.last().map_or(0, |cut| cut.at));
+        encoder.push(batch, 0..batch.rows, *rows_given + *before, text, |line| {
             rows += 1;
             // The places of cuts depend on the rows alone.
             if line.end - last < CUT_BYTES {
@@ -47,9 +56,9 @@ impl<W: RowWriter> Sink for TextEncoder<W> {
             }
             last = line.end;
             cuts.push(Cut { at: last, rows });
-            check(&line)
+            check(&line).map_err(Stop::Unholdable)
         })?;
-        *rows_before = rows;
+        *before = rows;
         Ok(())
     }
 
@@ -68,12 +77,21 @@ fn check(line: &Range<usize>) -> Result<(), HoldFault> {
 
 impl<W: RowWriter> PartEncoder for TextEncoder<W> {
     fn finish(&mut self) -> Result<Part> {
+        self.rows_given = 0;
         Ok(Part {
             rows: std::mem::take(&mut self.rows),
             bytes: self.text.take(),
             cuts: std::mem::take(&mut self.cuts),
             meta: Box::new(()),
         })
+    }
+
+    fn overflow(&mut self) -> Result<Option<Part>> {
+        let Some(end) = self.cuts.pop_if(|last| last.at >= LARGE_PART) else { return Ok(None) };
+        self.rows -= end.rows;
+        self.rows_given += end.rows;
+        let (bytes, cuts) = (self.text.take_first(end.at), std::mem::take(&mut self.cuts));
+        Ok(Some(Part { rows: end.rows, bytes, cuts, meta: Box::new(()) }))
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

@@ -1,0 +1,113 @@
+//! Hands over batches of long rows in portions.
+//!
+//! A batch has some thousand rows, and each may have the same string of a megabyte: a few bytes in the file it comes from,
+//! gigabytes in one that writes it out for each row. So an encoder gets only as many rows at once as can be bounded, and
+//! may give away what it made of them before the next ones.
+
+use brc_core::{Batch, Column, Result, Values, batch};
+use std::ops::Range;
+
+/// How many bytes of strings the rows of a portion may have, unless a single row has more.
+const PORTION: usize = 16 << 20;
+
+/// The longest strings of the columns of one scan, whose dictionaries only grow.
+#[derive(Default)]
+pub(crate) struct LongRows {
+    /// For each column, how many strings of its dictionary are known, and the length of the longest.
+    columns: Vec<(usize, usize)>,
+}
+
+impl LongRows {
+    /// Hands over a batch whole or, if its rows may be long, in portions.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub(crate) fn portions(&mut self, batch: &Batch<'_>, mut take: impl FnMut(&Batch<'_>) -> Result<()>) -> Result<()> {
+        let rows = PORTION / self.longest_row(batch).max(1);
+        if rows >= batch.rows {
+            return take(batch);
+        }
+        let rows = rows.max(1);
+        (0..batch.rows)
+            .step_by(rows)
+            .try_for_each(|start| portion(batch, start..batch.rows.min(start + rows), &mut take))
+    }
+
+    /// The most bytes that the strings of a row can have.
+    fn longest_row(&mut self, batch: &Batch<'_>) -> usize {
+        self.columns.resize(batch.columns.len(), (0, 0));
+        let mut row = 0;
+        for ((known, longest), column) in self.columns.iter_mut().zip(batch.columns) {
+            let Some(dictionary) = column.dictionary() else { continue };
+            for code in *known..dictionary.len() {
+                *longest = dictionary.get(code as u32).len().max(*longest);
+            }
+            *known = dictionary.len();
+            row += *longest;
+        }
+        row
+    }
+}
+
+fn portion(batch: &Batch<'_>, rows: Range<usize>, take: &mut impl FnMut(&Batch<'_>) -> Result<()>) -> Result<()> {
+    let mut unrolled = vec![Vec::new(); batch.columns.len()];
+    for (column, codes) in batch.columns.iter().zip(&mut unrolled) {
+        batch::codes_of(column, codes);
+    }
+    let mut columns = Vec::with_capacity(batch.columns.len());
+    for (column, codes) in batch.columns.iter().zip(&unrolled) {
+        columns.push(match *column {
+            Column::Codes { dictionary, .. } | Column::Runs { dictionary, .. } => {
+                Column::Codes { codes: &codes[rows.clone()], dictionary }
+            }
+            Column::Values(Values::I16(values)) => Column::Values(Values::I16(&values[rows.clone()])),
+            Column::Values(Values::I32(values)) => Column::Values(Values::I32(&values[rows.clone()])),
+            Column::Values(Values::I64(values)) => Column::Values(Values::I64(&values[rows.clone()])),
+        });
+    }
+    take(&Batch { rows: rows.len(), columns: &columns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::{Dictionary, Run};
+
+    /// How many rows came at once, and all of them.
+    fn taken(names: &[usize], codes: &[u32]) -> (Vec<usize>, Vec<(u32, i64)>) {
+        let dictionary: Dictionary = names.iter().map(|length| vec![b'x'; *length]).collect();
+        let values: Vec<i64> = (0..codes.len() as i64).collect();
+        let runs: Vec<Run> = codes.iter().map(|&code| Run { code, rows: 1 }).collect();
+        let columns = [
+            Column::Codes { codes, dictionary: &dictionary },
+            Column::Values(Values::I64(&values)),
+            Column::Runs { runs: &runs, dictionary: &dictionary },
+        ];
+        let (mut portions, mut rows) = (Vec::new(), Vec::new());
+        let batch = Batch { rows: codes.len(), columns: &columns };
+        let outcome = LongRows::default().portions(&batch, |portion| {
+            let (mut first, mut last) = (Vec::new(), Vec::new());
+            batch::codes_of(&portion.columns[0], &mut first);
+            batch::codes_of(&portion.columns[2], &mut last);
+            assert_eq!(first, last);
+            let Column::Values(values) = portion.columns[1] else { panic!("not the numbers") };
+            assert_eq!((first.len(), values.len()), (portion.rows, portion.rows));
+            rows.extend((0..portion.rows).map(|row| (first[row], values.get(row))));
+            portions.push(portion.rows);
+            Ok(())
+        });
+        outcome.unwrap();
+        (portions, rows)
+    }
+
+    #[test]
+    fn long_rows_come_a_few_at_a_time() {
+        let codes: Vec<u32> = (0..1000).map(|row| row % 2).collect();
+        let all: Vec<(u32, i64)> = codes.iter().copied().zip(0..).collect();
+        assert_eq!(taken(&[10, 20], &codes), (vec![1000], all.clone()));
+        let (portions, rows) = taken(&[10, 1 << 15], &codes);
+        assert_eq!((portions, rows), (vec![256, 256, 256, 232], all));
+        let all = vec![(0, 0), (0, 1), (0, 2)];
+        assert_eq!(taken(&[PORTION], &[0, 0, 0]), (vec![1, 1, 1], all));
+    }
+}
