@@ -44,7 +44,10 @@ impl Encoding for Json {
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let schema = options.schema.clone().unwrap_or_else(|| guess::schema(&input.prefix));
+        let schema = match &options.schema {
+            Some(schema) => schema.clone(),
+            None => guess::schema(&input.prefix).map_err(|untold| untold.error(&input.path))?,
+        };
         self.can_hold(&schema).map_err(Error::Usage)?;
         let layout = Objects { guessed: options.schema.is_none() };
         Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
@@ -52,7 +55,7 @@ impl Encoding for Json {
 
     fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         self.can_hold(schema).map_err(Error::Usage)?;
-        Ok(Box::new(TextWriter::new(self.name(), schema, writer::Objects::new(schema))))
+        Ok(Box::new(TextWriter::new(self.name(), schema, writer::Lines::new(schema))))
     }
 }
 

@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::String => "a string",
             Self::Number => "a number",

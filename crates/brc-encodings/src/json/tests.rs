@@ -235,7 +235,7 @@ fn columns_that_nobody_wants_are_checked_too() {
 
 #[test]
 fn the_columns_are_guessed() {
-    let guess = |text: &str| guess::schema(text.as_bytes()).to_string();
+    let guess = |text: &str| guess::schema(text.as_bytes()).unwrap().to_string();
     assert_eq!(guess(""), Schema::one_brc().to_string());
     assert_eq!(guess("{\n  \"a\": 1\n}\n"), Schema::one_brc().to_string());
     assert_eq!(
@@ -253,6 +253,17 @@ fn the_columns_are_guessed() {
         "test: line 10001, byte 100000, column 'a': '1.25' has more than the 1 decimal of the first rows; \
                     --schema says how many there are"
     );
+}
+
+#[test]
+fn what_cannot_be_guessed_is_told() {
+    let open = |text: &str| read(file(text.as_bytes()), &OpenOptions::default(), 1).unwrap_err();
+    assert_eq!(open("{\"a\":\"x\",\"v\":null}\n"), "test: column 'v' has null; columns are of strings or numbers");
+    let long = format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(70_000));
+    let told = "test: the first line is longer than 64 KiB, so its columns are not guessed; name them with --schema";
+    assert_eq!(open(&long), told);
+    let named = OpenOptions { schema: Some(Schema::parse("name:string,v:int").unwrap()), ..OpenOptions::default() };
+    assert_eq!(read(file(long.as_bytes()), &named, 1).unwrap().0.len(), 2);
 }
 
 #[test]
@@ -439,7 +450,7 @@ proptest! {
             prop_assert_eq!(object[&names[1]].get(), decimal::to_string(i128::from(number), scale));
         }
         let guessed = OpenOptions { row_group_bytes: Some(size), ..OpenOptions::default() };
-        prop_assert_eq!(guess::schema(&text), schema);
+        prop_assert_eq!(guess::schema(&text), Ok(schema));
         prop_assert_eq!(read(file(&text), &guessed, 1).unwrap(), (expected, vec![]));
     }
 

@@ -6,17 +6,17 @@ use brc_core::{DataType, HoldFault, Schema, decimal};
 
 /// A row is an object on a line.
 #[derive(Clone)]
-pub(super) struct Objects {
+pub(super) struct Lines {
     schema: Schema,
 }
 
-impl Objects {
+impl Lines {
     pub(super) fn new(schema: &Schema) -> Self {
         Self { schema: schema.clone() }
     }
 }
 
-impl RowWriter for Objects {
+impl RowWriter for Lines {
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
         let fields = self.schema.fields();
         let key = |column: usize| fields.get(column).map(|field| format!("{}:", serde_json::Value::from(&*field.name)));
