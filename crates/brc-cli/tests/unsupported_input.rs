@@ -174,7 +174,9 @@ fn names_of_any_bytes_are_text() {
 fn a_closed_standard_input_is_an_error_but_an_empty_one_is_a_table() {
     let place = Place::new();
     for command in ["query -", "inspect -", "verify -", "convert - t.buren"] {
-        place.shell(&format!("$BRC {command} <&-")).fails(1, "brc: -: cannot read: standard input is closed");
+        place
+            .shell(&format!("$BRC {command} <&-"))
+            .fails(1, "brc: -: cannot read: standard input is closed, or is the null device");
     }
     assert_eq!(place.names(), [""; 0]);
     assert_eq!(place.shell("$BRC query - </dev/null").text(), "{}\n");

@@ -160,13 +160,16 @@ pub enum HoldFault {
     /// A string is not UTF-8.
     #[error("is not UTF-8")]
     NotUtf8,
+    /// The first line of a text would begin with what is not taken for a part of it.
+    #[error("its first bytes would be taken for a byte order mark")]
+    ByteOrderMark,
     /// A line would be longer than a line may be.
     #[error("its line would be longer than {0} bytes")]
     LineTooLong(usize),
-    /// Rows that can only be stored together are longer than what may be stored together.
-    #[error("{rows} rows from it on are longer than {most} bytes together")]
+    /// A row is too long to be stored with those that it must be stored with.
+    #[error("it is longer than {most} bytes together with the {rows} rows before it, which are stored with it")]
     FrameTooLong {
-        /// How many rows.
+        /// How many rows are stored with it.
         rows: u32,
         /// How many bytes they may have.
         most: usize,
@@ -174,10 +177,10 @@ pub enum HoldFault {
 }
 
 impl HoldFault {
-    /// Whether it is the bytes of a string that the encoding cannot hold: encodings that hold any bytes could.
+    /// Whether it is some bytes of a string that the encoding cannot hold: encodings that hold any bytes could.
     #[must_use]
     pub fn is_of_bytes(&self) -> bool {
-        !matches!(self, Self::LineTooLong(_) | Self::FrameTooLong { .. })
+        !matches!(self, Self::Empty | Self::ByteOrderMark | Self::LineTooLong(_) | Self::FrameTooLong { .. })
     }
 }
 

@@ -223,7 +223,7 @@ fn stdin() -> io::Result<File> {
     let metadata = file.metadata()?;
     let is_null = || std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev());
     if metadata.file_type().is_char_device() && is_null() && file.write(&[]).is_ok() {
-        return Err(io::Error::other("standard input is closed"));
+        return Err(io::Error::other("standard input is closed, or is the null device"));
     }
     Ok(file)
 }

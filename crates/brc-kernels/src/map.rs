@@ -33,15 +33,22 @@ impl Mapping {
     }
 
     /// Some bytes of the file, if it has them. They are brought into memory together, for less than one page after the
-    /// other costs when it is first touched; and what cannot be read is an error here, not a signal later.
+    /// other costs when it is first touched; and what cannot be read by then is an error, where Linux (5.14) can tell, and
+    /// not a signal.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's; [`io::ErrorKind::UnexpectedEof`] if the file has become shorter than it was.
     pub fn load(&self, range: Range<usize>) -> io::Result<Option<&[u8]>> {
         let bytes = self.bytes().get(range.clone());
         #[cfg(target_os = "linux")]
         if let (Some(mapping), Some(1..)) = (&self.0, bytes.map(<[u8]>::len)) {
+            /// What the system says of pages that it cannot bring into memory.
+            const BAD_ADDRESS: i32 = 14;
             match mapping.advise_range(memmap2::Advice::PopulateRead, range.start, range.len()) {
+                Err(error) if error.raw_os_error() == Some(BAD_ADDRESS) => {
+                    let reason = "a part of the file cannot be read, or is not there any more";
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
+                }
                 // Linux before 5.14 does not know this: there each page comes when it is touched.
                 Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
                 _ => {}
@@ -84,6 +91,6 @@ mod tests {
         let mapping = Mapping::of(&file).unwrap();
         file.set_len(0).unwrap();
         // Without the call there would be a signal at the first touch.
-        assert!(mapping.load(0..20_000).is_err());
+        assert_eq!(mapping.load(0..20_000).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

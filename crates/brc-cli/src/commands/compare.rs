@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(store) if !args.force => store.resume(wanted)?,
         _ => wanted,
     };
-    measure(args, store.as_ref(), &mut results, &inputs)?;
+    let not_kept = measure(args, store.as_ref(), &mut results, &inputs)?;
     let views: Vec<View<'_>> = results.tables.iter().filter_map(|table| View::new(&results, table)).collect();
     if let Some(store) = &store {
         store.write("results.csv", csv::render(&views).as_bytes())?;
@@ -134,6 +134,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let tables: Vec<String> = views.iter().map(|view| terminal::render(view, screen())).collect();
     stdout::print(tables.join("\n\n").as_bytes())?;
+    if let Some(reason) = not_kept.first() {
+        anyhow::bail!("a file could not be kept: {reason}");
+    }
     let cells = results.tables.iter().flat_map(|table| &table.cells);
     let failed = cells.filter(|cell| matches!(cell.outcome, Outcome::Failed { .. })).count();
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -158,8 +161,13 @@ fn why_impossible(cell: &Cell) -> Option<String> {
     }
 }
 
-/// Has everything measured that is not known yet.
-fn measure(args: &Args, store: Option<&Store>, results: &mut Results, inputs: &[PathBuf]) -> anyhow::Result<()> {
+/// Has everything measured that is not known yet. Returns why files are not where they should stay.
+fn measure(
+    args: &Args,
+    store: Option<&Store>,
+    results: &mut Results,
+    inputs: &[PathBuf],
+) -> anyhow::Result<Vec<String>> {
     let scratch = store.map_or_else(|| store::scratch(&std::env::temp_dir()), Store::scratch)?;
     interrupt::clean_up_when_killed_with(scratch.path());
     let kept = store.filter(|_| args.keep).map(Store::files).transpose()?;
@@ -174,6 +182,7 @@ fn measure(args: &Args, store: Option<&Store>, results: &mut Results, inputs: &[
         scratch: scratch.path(),
         kept: kept.as_deref(),
         timeout: args.timeout,
+        not_kept: Vec::new(),
     };
     matrix.run(results, inputs)
 }

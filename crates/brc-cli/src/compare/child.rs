@@ -26,7 +26,9 @@ pub(crate) fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
     let listened = listen(&mut child, end);
+    // Once it was waited for, its number may be that of another process.
     if !matches!(listened, Ok(Some(_)))
+        && child.try_wait()?.is_none()
         && let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
     {
         // It may just have ended by itself.

@@ -32,6 +32,8 @@ pub(crate) struct Matrix<'a> {
     pub(crate) kept: Option<&'a Path>,
     /// How long a process of a cell may take, if that is given.
     pub(crate) timeout: Option<Duration>,
+    /// Why files are not where they should stay.
+    pub(crate) not_kept: Vec<String>,
 }
 
 /// Files of one table.
@@ -47,10 +49,11 @@ struct Files {
 
 impl Matrix<'_> {
     /// Measures what is not in `results` yet; cells that failed get another chance. `inputs` are the files of its tables.
+    /// Returns why files are not where they should stay.
     ///
     /// # Errors
     /// If a table cannot be read at all, or results cannot be kept. What goes wrong in a cell is kept as its outcome.
-    pub(crate) fn run(&mut self, results: &mut Results, inputs: &[PathBuf]) -> anyhow::Result<()> {
+    pub(crate) fn run(&mut self, results: &mut Results, inputs: &[PathBuf]) -> anyhow::Result<Vec<String>> {
         if results.empty_process.is_empty() {
             results.empty_process = self.empty_process()?;
         }
@@ -68,7 +71,8 @@ impl Matrix<'_> {
             self.as_it_is(results, *table, files)?;
             self.cells(results, *table, files)?;
         }
-        (self.save)(results)
+        (self.save)(results)?;
+        Ok(std::mem::take(&mut self.not_kept))
     }
 
     fn empty_process(&mut self) -> anyhow::Result<Vec<Sample>> {
@@ -159,7 +163,10 @@ impl Matrix<'_> {
             let outcome = match &cell.outcome {
                 Outcome::Impossible { .. } => continue,
                 Outcome::Measured(measured) if self.is_where_it_stays(cell, measured, known, &files.stem) => continue,
-                Outcome::Measured(measured) => self.made_again(cell, measured, files),
+                Outcome::Measured(_) => {
+                    self.make_again(cell, files);
+                    continue;
+                }
                 Outcome::Pending | Outcome::Failed { .. } => self.measured(cell, known, &results.settings, files),
             };
             results.tables[table].cells[index].outcome = outcome;
@@ -171,46 +178,47 @@ impl Matrix<'_> {
     fn measured(&mut self, cell: &Cell, table: &TableResults, settings: &Settings, files: &Files) -> Outcome {
         let rows = table.facts.as_ref().map_or(0, |facts| facts.rows);
         let format = TableFormat { from: Some(cell.encoding.clone()), ..files.format.clone() };
-        self.in_own_directory(cell, steps(settings), files, |matrix, target| {
+        let made = self.in_own_directory(cell, steps(settings), files, |matrix, target| {
             let mut bench = matrix.bench(settings, table, files);
-            let measured = bench.cell(&convert(cell, files), rows, &files.input, target, &format)?;
-            Ok(Box::new(measured))
-        })
+            bench.cell(&convert(cell, files), rows, &files.input, target, &format)
+        });
+        match made {
+            Ok(measurements) => Outcome::Measured(Box::new(measurements)),
+            Err(reason) => Outcome::Failed { reason },
+        }
     }
 
     /// Makes the file of a cell that was measured before but is not where it should stay.
-    fn made_again(&mut self, cell: &Cell, measured: &Measurements, files: &Files) -> Outcome {
-        self.in_own_directory(cell, 1, files, |matrix, target| {
+    fn make_again(&mut self, cell: &Cell, files: &Files) {
+        let made = self.in_own_directory(cell, 1, files, |matrix, target| {
             matrix.monitor.step("convert", 0);
             let made = matrix.executor.run(&convert(cell, files), &files.input, target, Some(files.limit));
-            made.map_err(|failure| format!("converting: {failure}"))?;
-            Ok(Box::new(measured.clone()))
-        })
+            made.map(drop).map_err(|failure| format!("converting: {failure}"))
+        });
+        self.not_kept.extend(made.err());
     }
 
     /// Has a cell's file made in a directory that goes afterwards, whatever else was left there; the file may stay.
-    fn in_own_directory(
+    fn in_own_directory<T>(
         &mut self,
         cell: &Cell,
         steps: u64,
         files: &Files,
-        make: impl FnOnce(&mut Self, &Path) -> Result<Box<Measurements>, String>,
-    ) -> Outcome {
+        make: impl FnOnce(&mut Self, &Path) -> Result<T, String>,
+    ) -> Result<T, String> {
         self.monitor.begin(&format!("{} {}", cell.encoding, cell.compression), steps);
         let directory = self.scratch.join("cell");
         let name = file_name(&files.stem, cell);
         let target = directory.join(&name);
         let made = self.executor.make_empty(&directory).and_then(|()| make(self, &target));
-        let made = made.and_then(|measured| match self.kept {
-            Some(kept) => self.executor.keep(&target, &kept.join(&name)).map(|()| measured),
-            None => Ok(measured),
-        });
+        let kept = match self.kept {
+            Some(kept) if made.is_ok() => self.executor.keep(&target, &kept.join(&name)),
+            _ => Ok(()),
+        };
         self.executor.remove_all(&directory);
-        self.monitor.end(made.as_ref().err().map(String::as_str));
-        match made {
-            Ok(measurements) => Outcome::Measured(measurements),
-            Err(reason) => Outcome::Failed { reason },
-        }
+        self.monitor.end(made.as_ref().err().or(kept.as_ref().err()).map(String::as_str));
+        self.not_kept.extend(kept.err());
+        made
     }
 
     fn bench<'b>(&'b mut self, settings: &'b Settings, table: &'b TableResults, files: &'b Files) -> Bench<'b> {

@@ -56,7 +56,8 @@ impl Executor for Processes {
             _ => {
                 let stderr = String::from_utf8_lossy(&output.stderr);
                 let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
-                let said = lines.first().map(|line| format!(": {line}")).unwrap_or_default();
+                // A panic tells its place first and what it is on the next line.
+                let said = lines.iter().take(2).map(|line| format!(": {line}")).collect::<String>();
                 Err(Failure::new(format!("its process ended with {}{said}", output.status)))
             }
         }

@@ -166,11 +166,11 @@ fn run(
     results: &mut Results,
     save: &mut dyn FnMut(&Results) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    run_all(notes, monitor, results, save, None)
+    run_all(notes, monitor, results, save, None).map(drop)
 }
 
 fn run_keeping(notes: &mut Notes, monitor: &mut Steps, results: &mut Results, kept: Option<&Path>) {
-    run_all(notes, monitor, results, &mut |_| Ok(()), kept).unwrap();
+    assert_eq!(run_all(notes, monitor, results, &mut |_| Ok(()), kept).unwrap(), [""; 0]);
 }
 
 fn run_all(
@@ -179,7 +179,7 @@ fn run_all(
     results: &mut Results,
     save: &mut dyn FnMut(&Results) -> anyhow::Result<()>,
     kept: Option<&Path>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<String>> {
     let mut matrix = Matrix {
         executor: notes,
         monitor,
@@ -188,6 +188,7 @@ fn run_all(
         scratch: Path::new("/scratch"),
         kept,
         timeout: None,
+        not_kept: Vec::new(),
     };
     let inputs: Vec<PathBuf> = results.tables.iter().map(|table| PathBuf::from(&table.input.path)).collect();
     matrix.run(results, &inputs)
@@ -351,9 +352,12 @@ fn files_that_are_to_stay_are_made_again_if_they_went() {
     assert_eq!(notes.kept, [other.clone(), csv.clone()]);
     assert_eq!(results, measured);
     assert_eq!(go_on(&[&other, &csv], &mut results, None).log, [""; 0]);
-    // If it cannot be made, that is said.
-    go_on(&[&other], &mut results, Some(text));
-    assert_eq!(outcomes(&results), ["measured", "failed"]);
+    // If it cannot be made, that is said, and what was measured stays.
+    let mut notes = Notes { kept: vec![other], broken: Some(text), ..Notes::default() };
+    let kept = Some(Path::new("/kept"));
+    let outcome = run_all(&mut notes, &mut Steps::default(), &mut results, &mut |_| Ok(()), kept);
+    assert_eq!(outcome.unwrap(), ["converting: no room"]);
+    assert_eq!(results, measured);
 }
 
 #[test]

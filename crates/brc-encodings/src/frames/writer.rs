@@ -123,12 +123,11 @@ impl FramesEncoder {
         Ok(())
     }
 
-    /// The error that the rows of the frame are too many bytes.
+    /// The error that the last row does not fit the frame: a frame ends behind any row from much fewer bytes on.
     #[cold]
     fn too_long(&self) -> Error {
-        let fault = HoldFault::FrameTooLong { rows: self.rows_of_frame, most: LARGEST_FRAME };
-        let rows_before = self.rows - u64::from(self.rows_of_frame);
-        Refused::row(0, fault).behind(rows_before, self.layout.name(), &self.schema)
+        let fault = HoldFault::FrameTooLong { rows: self.rows_of_frame.saturating_sub(1), most: LARGEST_FRAME };
+        Refused::row(0, fault).behind(self.rows.saturating_sub(1), self.layout.name(), &self.schema)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Writes lines, each of them a row.
 
-use super::LONGEST_LINE;
+use super::{BYTE_ORDER_MARK, LONGEST_LINE};
 use crate::compressed::{CUT_BYTES, LARGE_PART};
+use crate::refused::Refused;
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Stop};
 use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
 use std::ops::Range;
@@ -12,11 +13,12 @@ pub(crate) struct TextWriter<W> {
     name: &'static str,
     schema: Schema,
     rows: W,
+    has_parts: bool,
 }
 
 impl<W: RowWriter + Clone> TextWriter<W> {
     pub(crate) fn new(name: &'static str, schema: &Schema, rows: W) -> Self {
-        Self { name, schema: schema.clone(), rows }
+        Self { name, schema: schema.clone(), rows, has_parts: false }
     }
 }
 
@@ -31,6 +33,25 @@ impl<W: RowWriter + Clone + 'static> BatchWriter for TextWriter<W> {
             text: RowBuffer::default(),
             cuts: Vec::new(),
         })
+    }
+
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        let is_first = !std::mem::replace(&mut self.has_parts, true);
+        match part.meta.downcast_ref() {
+            Some(Marked(true)) if is_first => {
+                Err(Refused::row(0, HoldFault::ByteOrderMark).behind(0, self.name, &self.schema))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a part begins with a byte order mark. At the start of a file it would not come back.
+struct Marked(bool);
+
+impl Marked {
+    fn of(text: &[u8]) -> Box<Self> {
+        Box::new(Self(text.starts_with(BYTE_ORDER_MARK)))
     }
 }
 
@@ -80,9 +101,9 @@ impl<W: RowWriter> PartEncoder for TextEncoder<W> {
         self.rows_given = 0;
         Ok(Part {
             rows: std::mem::take(&mut self.rows),
+            meta: Marked::of(self.text.as_slice()),
             bytes: self.text.take(),
             cuts: std::mem::take(&mut self.cuts),
-            meta: Box::new(()),
         })
     }
 
@@ -91,7 +112,7 @@ impl<W: RowWriter> PartEncoder for TextEncoder<W> {
         self.rows -= end.rows;
         self.rows_given += end.rows;
         let (bytes, cuts) = (self.text.take_first(end.at), std::mem::take(&mut self.cuts));
-        Ok(Some(Part { rows: end.rows, bytes, cuts, meta: Box::new(()) }))
+        Ok(Some(Part { rows: end.rows, meta: Marked::of(&bytes), bytes, cuts }))
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {
