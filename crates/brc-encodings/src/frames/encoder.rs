@@ -1,7 +1,7 @@
 //! Encodes frames in which one row follows the other.
 
 use super::FrameEncoder;
-use crate::rows::{RowBuffer, RowEncoder, RowWriter, Stop};
+use crate::rows::{RowBuffer, RowEncoder, RowWriter};
 use brc_core::{Batch, Result};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ impl<W: RowWriter> FrameEncoder for FramedRows<W> {
         most: usize,
         out: &mut RowBuffer,
     ) -> Result<usize> {
-        self.0.push(batch, rows, rows_before, out, |row| if row.end < most { Ok(()) } else { Err(Stop::Enough) })
+        self.0.push(batch, rows, rows_before, out, |row| row.end < most)
     }
 
     fn pending(&self) -> usize {

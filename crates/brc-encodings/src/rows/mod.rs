@@ -92,17 +92,17 @@ impl<W: RowWriter> RowEncoder<W> {
     }
 
     /// Appends some rows of a batch, before which `rows_before` rows of the part stand. Behind each row, `row_done` is told
-    /// where it lies, and may stop it. Returns how many rows were appended.
+    /// where it lies, and says whether to go on. Returns how many rows were appended.
     ///
     /// # Errors
-    /// [`Error::Unholdable`] if the encoding cannot hold a string of a row, or `row_done` says that it cannot hold the row.
+    /// [`Error::Unholdable`] if the encoding cannot hold a string of a row.
     pub(crate) fn push(
         &mut self,
         batch: &Batch<'_>,
         rows: Range<usize>,
         rows_before: u64,
         out: &mut RowBuffer,
-        mut row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
+        mut row_done: impl FnMut(Range<usize>) -> bool,
     ) -> Result<usize> {
         let Self { name, schema, writer, columns } = self;
         if batch.columns.len() != columns.len() {
@@ -120,39 +120,31 @@ impl<W: RowWriter> RowEncoder<W> {
                 // The one that was not written has a value that is long, or wants more room.
                 if row < rows.len() { write_row(writer, &sources, row, out, &mut row_done) } else { Ok(()) }
             });
-            if let Err(Stopped { row, reason }) = outcome {
-                let of_batch = rows.start + row;
-                let refused = match reason {
-                    Reason::Row(Stop::Enough) => return Ok(row + 1),
-                    Reason::Row(Stop::Unholdable(fault)) => Refused::row(of_batch, fault),
-                    Reason::Text(index, code) => refused(writer, of_batch, index, &batch.columns[index], code),
-                };
-                return Err(refused.behind(rows_before, name, schema));
+            match outcome {
+                Ok(()) => written += 1,
+                Err(Stopped::Behind(row)) => return Ok(row + 1),
+                Err(Stopped::At { row, index, code }) => {
+                    let refused = refused(writer, rows.start + row, index, &batch.columns[index], code);
+                    return Err(refused.behind(rows_before, name, schema));
+                }
             }
-            written += 1;
         }
         Ok(rows.len())
     }
-}
 
-/// Why no row shall follow.
-pub(crate) enum Stop {
-    /// The last one was as much as is wanted.
-    Enough,
-    /// The encoding cannot hold the last one.
-    Unholdable(HoldFault),
+    /// The error that the encoding cannot hold a row of a batch, before which `rows_before` rows of the part stand.
+    #[cold]
+    pub(crate) fn refuse(&self, row: usize, fault: HoldFault, rows_before: u64) -> Error {
+        Refused::row(row, fault).behind(rows_before, self.name, &self.schema)
+    }
 }
 
 /// Why no more rows are written.
-struct Stopped {
-    row: usize,
-    reason: Reason,
-}
-
-enum Reason {
-    Row(Stop),
-    /// The encoding cannot hold the string of a column and code.
-    Text(usize, u32),
+enum Stopped {
+    /// That row was as much as is wanted.
+    Behind(usize),
+    /// The encoding cannot hold a string of that row.
+    At { row: usize, index: usize, code: u32 },
 }
 
 /// Writes rows until there is one with a value that is long, or for which there may be too little room. Returns which.
@@ -162,7 +154,7 @@ fn write_rows(
     sources: &[Source<'_>],
     rows: Range<usize>,
     out: &mut RowBuffer,
-    row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
+    row_done: impl FnMut(Range<usize>) -> bool,
 ) -> Result<usize, Stopped> {
     // Many tables have these columns: for them, nothing is decided row by row, not even at which length strings are copied.
     // A branch for that would often be guessed wrong.
@@ -202,7 +194,7 @@ fn write_short_rows(
     writer: &impl RowWriter,
     rows: Range<usize>,
     out: &mut RowBuffer,
-    mut row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
+    mut row_done: impl FnMut(Range<usize>) -> bool,
     write: impl Fn(usize, &mut [u8]) -> Option<usize>,
 ) -> Result<usize, Stopped> {
     let before = out.len();
@@ -217,8 +209,8 @@ fn write_short_rows(
         };
         let start = written;
         written += writer.end_row(room, length);
-        if let Err(stop) = row_done(before + start..before + written) {
-            outcome = Err(Stopped { row, reason: Reason::Row(stop) });
+        if !row_done(before + start..before + written) {
+            outcome = Err(Stopped::Behind(row));
             break;
         }
     }
@@ -247,7 +239,7 @@ fn write_row(
     sources: &[Source<'_>],
     row: usize,
     out: &mut RowBuffer,
-    mut row_done: impl FnMut(Range<usize>) -> Result<(), Stop>,
+    mut row_done: impl FnMut(Range<usize>) -> bool,
 ) -> Result<(), Stopped> {
     let start = out.len();
     for (index, source) in sources.iter().enumerate() {
@@ -256,8 +248,8 @@ fn write_row(
             Source::I32(values, numbers) => (values[row].into(), numbers),
             Source::I64(values, numbers) => (values[row], numbers),
             Source::Texts(codes, texts) => {
-                let reason = Reason::Text(index, codes[row]);
-                out.push(texts.get(codes[row]).ok_or(Stopped { row, reason })?);
+                let code = codes[row];
+                out.push(texts.get(code).ok_or(Stopped::At { row, index, code })?);
                 continue;
             }
         };
@@ -267,7 +259,7 @@ fn write_row(
     out.push_zeros(END_ROOM);
     let grown = writer.end_row(&mut out.as_mut_slice()[start..], length);
     out.truncate(start + grown);
-    row_done(start..out.len()).map_err(|stop| Stopped { row, reason: Reason::Row(stop) })
+    if row_done(start..out.len()) { Ok(()) } else { Err(Stopped::Behind(row)) }
 }
 
 /// What is wrong with a string.

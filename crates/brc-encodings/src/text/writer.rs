@@ -3,7 +3,7 @@
 use super::{BYTE_ORDER_MARK, LONGEST_LINE};
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::refused::Refused;
-use crate::rows::{RowBuffer, RowEncoder, RowWriter, Stop};
+use crate::rows::{RowBuffer, RowEncoder, RowWriter};
 use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
 use std::ops::Range;
 
@@ -67,19 +67,22 @@ struct TextEncoder<W> {
 
 impl<W: RowWriter> Sink for TextEncoder<W> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let Self { encoder, rows: before, rows_given, text, cuts, .. } = self;
-        let (mut rows, mut last) = (*before, cuts.last().map_or(0, |cut| cut.at));
-        encoder.push(batch, 0..batch.rows, *rows_given + *before, text, |line| {
-            rows += 1;
+        let Self { encoder, rows, rows_given, text, cuts, .. } = self;
+        let rows_before = *rows_given + *rows;
+        let (mut last, mut is_too_long) = (cuts.last().map_or(0, |cut| cut.at), false);
+        let done = encoder.push(batch, 0..batch.rows, rows_before, text, |line| {
+            *rows += 1;
             // The places of cuts depend on the rows alone.
-            if line.end - last < CUT_BYTES {
-                return Ok(());
+            if line.end - last >= CUT_BYTES {
+                last = line.end;
+                cuts.push(Cut { at: last, rows: *rows });
+                is_too_long = self::is_too_long(&line);
             }
-            last = line.end;
-            cuts.push(Cut { at: last, rows });
-            check(&line).map_err(Stop::Unholdable)
+            !is_too_long
         })?;
-        *before = rows;
+        if is_too_long {
+            return Err(encoder.refuse(done - 1, HoldFault::LineTooLong(LONGEST_LINE), rows_before));
+        }
         Ok(())
     }
 
@@ -88,12 +91,12 @@ impl<W: RowWriter> Sink for TextEncoder<W> {
     }
 }
 
-/// Whether a line can be read again. Behind one that is too long there is always a cut.
+/// Whether a line cannot be read again. Behind one that is too long there is always a cut.
 #[cold]
-fn check(line: &Range<usize>) -> Result<(), HoldFault> {
+fn is_too_long(line: &Range<usize>) -> bool {
     const { assert!(CUT_BYTES <= LONGEST_LINE, "a line that is too long would have no cut behind it") };
     // The line feed is not part of the line.
-    if line.len() - 1 > LONGEST_LINE { Err(HoldFault::LineTooLong(LONGEST_LINE)) } else { Ok(()) }
+    line.len() - 1 > LONGEST_LINE
 }
 
 impl<W: RowWriter> PartEncoder for TextEncoder<W> {
