@@ -14,16 +14,33 @@ pub(super) struct Texts {
     longest: usize,
 }
 
-/// Where a string lies.
+/// Where a string lies: there may be many, so this is kept small.
 #[derive(Clone, Copy)]
 struct Place {
-    start: usize,
+    /// In units of [`Place::UNIT`].
+    start: u32,
     /// [`Place::REFUSED`] if the encoding cannot hold it: then no row may have it.
-    length: usize,
+    length: u32,
 }
 
 impl Place {
-    const REFUSED: usize = usize::MAX;
+    /// Each string starts at a multiple of so many bytes.
+    const UNIT: usize = 32;
+    const REFUSED: u32 = u32::MAX;
+
+    /// # Panics
+    /// If the strings of a column are longer than 128 GiB together.
+    fn new(start: usize, length: Option<usize>) -> Self {
+        let start = u32::try_from(start / Self::UNIT).unwrap_or_else(|_| unreachable!("so much is not in memory"));
+        // One that is as long as that fits no frame and no line.
+        let length = length.and_then(|length| u32::try_from(length).ok()).unwrap_or(Self::REFUSED);
+        Self { start, length }
+    }
+
+    #[inline]
+    fn start(self) -> usize {
+        self.start as usize * Self::UNIT
+    }
 }
 
 impl Texts {
@@ -37,13 +54,12 @@ impl Texts {
         encode: impl Fn(&[u8], &mut RowBuffer) -> Result<(), HoldFault>,
     ) {
         for code in self.places.len()..dictionary.len() {
+            self.bytes.push_zeros(self.bytes.len().next_multiple_of(Place::UNIT) - self.bytes.len());
             let start = self.bytes.len();
             let outcome = encode(dictionary.get(code as u32), &mut self.bytes);
-            let length = if outcome.is_ok() { self.bytes.len() - start } else { Place::REFUSED };
-            self.places.push(Place { start, length });
-            if length <= Self::WIDEST {
-                self.longest = self.longest.max(length);
-            }
+            let length = outcome.is_ok().then(|| self.bytes.len() - start);
+            self.places.push(Place::new(start, length));
+            self.longest = self.longest.max(length.filter(|length| *length <= Self::WIDEST).unwrap_or(0));
         }
         self.bytes.room(Self::WIDEST);
     }
@@ -58,11 +74,12 @@ impl Texts {
     /// it, or there is too little room.
     #[inline]
     pub(super) fn write_short<const N: usize>(&self, code: u32, room: &mut [u8]) -> Option<usize> {
-        let Place { start, length } = self.places[code as usize];
+        let place = self.places[code as usize];
+        let length = place.length as usize;
         if length > N {
             return None;
         }
-        copy_start::<N>(self.bytes.with_room().get(start..)?, room)?;
+        copy_start::<N>(self.bytes.with_room().get(place.start()..)?, room)?;
         Some(length)
     }
 
@@ -79,7 +96,10 @@ impl Texts {
 
     /// The string of a code, unless the encoding cannot hold it.
     pub(super) fn get(&self, code: u32) -> Option<&[u8]> {
-        let Place { start, length } = self.places[code as usize];
-        if length == Place::REFUSED { None } else { self.bytes.as_slice().get(start..start + length) }
+        let place = self.places[code as usize];
+        if place.length == Place::REFUSED {
+            return None;
+        }
+        self.bytes.as_slice().get(place.start()..place.start() + place.length as usize)
     }
 }
