@@ -4,6 +4,7 @@
 //! that an aggregation needs no hashing of its own and folds runs as contiguous memory.
 
 use crate::dictionary::Dictionary;
+use std::ops::Range;
 
 /// Consecutive rows that share one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,4 +112,49 @@ pub fn codes_of(column: &Column<'_>, out: &mut Vec<u32>) -> bool {
         Column::Values(_) => return false,
     }
     true
+}
+
+/// The same for some of the rows.
+///
+/// # Panics
+/// If the column has a code for each row, and fewer rows than that.
+pub fn codes_of_rows(column: &Column<'_>, rows: Range<usize>, out: &mut Vec<u32>) -> bool {
+    match column {
+        Column::Codes { codes, .. } => out.extend_from_slice(&codes[rows]),
+        Column::Runs { runs, .. } => {
+            let mut start = 0;
+            for run in *runs {
+                let end = start + run.rows as usize;
+                out.extend(std::iter::repeat_n(run.code, (rows.start.max(start)..rows.end.min(end)).len()));
+                start = end;
+            }
+        }
+        Column::Values(_) => return false,
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_some_rows_are_some_of_the_codes() {
+        let dictionary: Dictionary = ["a", "b", "c"].into_iter().collect();
+        let runs = [Run { code: 2, rows: 3 }, Run { code: 0, rows: 1 }, Run { code: 1, rows: 4 }];
+        let all = [2, 2, 2, 0, 1, 1, 1, 1];
+        for column in [
+            Column::Runs { runs: &runs, dictionary: &dictionary },
+            Column::Codes { codes: &all, dictionary: &dictionary },
+        ] {
+            for start in 0..=all.len() {
+                for end in start..=all.len() {
+                    let mut codes = vec![7];
+                    assert!(codes_of_rows(&column, start..end, &mut codes));
+                    assert_eq!((codes[0], &codes[1..]), (7, &all[start..end]));
+                }
+            }
+        }
+        assert!(!codes_of_rows(&Column::Values(Values::I16(&[1])), 0..1, &mut Vec::new()));
+    }
 }

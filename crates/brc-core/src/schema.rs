@@ -19,6 +19,15 @@ pub enum DataType {
 impl DataType {
     /// The largest scale of a decimal: ten to this power still fits 64 bits.
     pub const MAX_SCALE: u8 = 18;
+
+    /// The decimals that its numbers have; 0 if it has no numbers.
+    #[must_use]
+    pub fn scale(self) -> u8 {
+        match self {
+            Self::Decimal { scale } => scale,
+            Self::String => 0,
+        }
+    }
 }
 
 impl fmt::Display for DataType {

@@ -5,9 +5,9 @@
 
 use crate::frames::{
     Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, LARGEST_FRAME, Layout, Malformed,
-    RowDecoder, RowLayout, RowReader, take_text, written,
+    RowDecoder, RowLayout, RowReader, take_text,
 };
-use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short};
+use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
 use ::bincode::{DefaultOptions, ErrorKind, Options};
 use brc_core::{HoldFault, Schema};
 use serde::de::Deserialize;

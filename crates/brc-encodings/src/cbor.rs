@@ -9,9 +9,9 @@
 
 use crate::frames::{
     Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder,
-    RowLayout, RowReader, take_integer, take_text, written,
+    RowLayout, RowReader, take_integer, take_text,
 };
-use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short};
+use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
 use brc_core::{HoldFault, Schema};
 use minicbor::data::Type;
 use minicbor::decode::Error as DecodeError;

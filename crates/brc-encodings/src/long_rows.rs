@@ -52,14 +52,12 @@ impl LongRows {
 fn portion(batch: &Batch<'_>, rows: Range<usize>, take: &mut impl FnMut(&Batch<'_>) -> Result<()>) -> Result<()> {
     let mut unrolled = vec![Vec::new(); batch.columns.len()];
     for (column, codes) in batch.columns.iter().zip(&mut unrolled) {
-        batch::codes_of(column, codes);
+        batch::codes_of_rows(column, rows.clone(), codes);
     }
     let mut columns = Vec::with_capacity(batch.columns.len());
     for (column, codes) in batch.columns.iter().zip(&unrolled) {
         columns.push(match *column {
-            Column::Codes { dictionary, .. } | Column::Runs { dictionary, .. } => {
-                Column::Codes { codes: &codes[rows.clone()], dictionary }
-            }
+            Column::Codes { dictionary, .. } | Column::Runs { dictionary, .. } => Column::Codes { codes, dictionary },
             Column::Values(Values::I16(values)) => Column::Values(Values::I16(&values[rows.clone()])),
             Column::Values(Values::I32(values)) => Column::Values(Values::I32(&values[rows.clone()])),
             Column::Values(Values::I64(values)) => Column::Values(Values::I64(&values[rows.clone()])),

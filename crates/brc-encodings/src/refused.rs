@@ -1,7 +1,7 @@
 //! Rows of a batch that an encoding cannot hold.
 //!
-//! Encoders look at a string once, when a row has it for the first time, and column by column. Only when one of them is
-//! refused does anybody look for its row; and the row to tell is the first one, in whichever column.
+//! Encoders look at a string once, not in every row that has it. Whatever the order in which they do, the row to tell is the
+//! first one, in whichever column.
 
 use brc_core::{Column, Error, HoldFault, RowFault, Schema, Unholdable, batch};
 use std::path::PathBuf;

@@ -234,10 +234,7 @@ impl ExactSizeIterator for Row<'_> {}
 fn sources(plan: &Plan) -> Vec<Source> {
     let aggregated = plan.aggregated();
     let source = |(position, column): (usize, OutputColumn)| {
-        let scale = match column.data_type {
-            DataType::Decimal { scale } => scale,
-            _ => 0,
-        };
+        let scale = column.data_type.scale();
         let Some(output) = position.checked_sub(plan.keys().len()).map(|output| plan.outputs()[output]) else {
             return Source::Key { key: position, scale };
         };

@@ -3,8 +3,8 @@
 //! It is reckoned, not written: a table may well have strings that text cannot hold.
 
 use brc_core::{
-    Batch, Column, DataType, Dictionary, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary,
-    Table, Worker, scan,
+    Batch, Column, Dictionary, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
+    Worker, scan,
 };
 
 /// The rows of a table, and its bytes as text with one byte behind each value.
@@ -28,8 +28,7 @@ struct TextSize {
 
 impl TextSize {
     fn new(schema: &Schema) -> Self {
-        let scale = |data_type| if let DataType::Decimal { scale } = data_type { scale } else { 0 };
-        Self { scales: schema.fields().iter().map(|field| scale(field.data_type)).collect(), rows: 0, bytes: 0 }
+        Self { scales: schema.fields().iter().map(|field| field.data_type.scale()).collect(), rows: 0, bytes: 0 }
     }
 }
 

@@ -4,12 +4,12 @@ use super::messages::Form;
 use super::numbers::Numbers;
 use super::{packing::WORD, write};
 use crate::frames::FrameEncoder;
-use crate::rows::{RowBuffer, codes_of, foreign};
+use crate::rows::{RowBuffer, foreign};
 use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::private::layout::PrimitiveElement;
 use ::capnp::{primitive_list, text};
-use brc_core::{Batch, Column, DataType, Dictionary, Result, Schema};
+use brc_core::{Batch, Column, DataType, Dictionary, Result, Schema, batch};
 use std::ops::Range;
 
 /// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
@@ -141,7 +141,7 @@ impl Pending {
             (Self::Text(text), Column::Runs { .. }) => {
                 let mut codes = std::mem::take(&mut text.unrolled);
                 codes.clear();
-                codes_of(column, rows, &mut codes);
+                batch::codes_of_rows(column, rows, &mut codes);
                 text.push(&codes);
                 text.unrolled = codes;
             }

@@ -1,6 +1,7 @@
 //! The rows of a part while it is collected: strings as codes of the part's own dictionary, numbers in full.
 
 use crate::refused::Refused;
+use crate::rows::foreign;
 use brc_core::{Batch, Column, DataType, Dictionary, Error, HoldFault, Result, Schema, Values};
 use std::sync::Arc;
 
@@ -53,7 +54,6 @@ impl PartRows {
     /// # Errors
     /// If a string is not UTF-8, or the batch is not of the schema's columns.
     pub(crate) fn push(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let foreign = || Error::Usage("a batch is not of the table's columns".into());
         if batch.columns.len() != self.columns.len() {
             return Err(foreign());
         }

@@ -1,7 +1,7 @@
 //! Writes rows as text.
 
 use crate::rows::{RowBuffer, RowWriter, Short};
-use brc_core::{DataType, HoldFault, Schema, decimal};
+use brc_core::{HoldFault, Schema, decimal};
 
 /// A row is a line with a separator between the values.
 #[derive(Clone)]
@@ -13,8 +13,7 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(schema: &Schema, separator: u8) -> Self {
-        let scale = |data_type| if let DataType::Decimal { scale } = data_type { scale } else { 0 };
-        Self { separator, scales: schema.fields().iter().map(|field| scale(field.data_type)).collect() }
+        Self { separator, scales: schema.fields().iter().map(|field| field.data_type.scale()).collect() }
     }
 
     /// What stands behind a value.

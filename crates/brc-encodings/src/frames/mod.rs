@@ -106,13 +106,6 @@ impl FrameHeader {
     }
 }
 
-/// For what is written to memory, which cannot fail.
-pub(crate) fn written<T, E>(outcome: Result<T, E>) {
-    if outcome.is_err() {
-        unreachable!("memory was not written");
-    }
-}
-
 /// CRC-32C.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)

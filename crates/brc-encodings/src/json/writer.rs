@@ -1,8 +1,7 @@
 //! Writes rows as JSON: the keys in the order of the columns, no spaces, numbers with all decimals of their columns.
 
-use crate::frames::written;
-use crate::rows::{RowBuffer, RowWriter, Short};
-use brc_core::{DataType, HoldFault, Schema, decimal};
+use crate::rows::{RowBuffer, RowWriter, Short, written};
+use brc_core::{HoldFault, Schema, decimal};
 
 /// A row is an object on a line.
 #[derive(Clone)]
@@ -33,10 +32,7 @@ impl RowWriter for Lines {
     }
 
     fn number(&self, column: usize, number: i64) -> Short {
-        let scale = match self.schema.fields().get(column).map(|field| field.data_type) {
-            Some(DataType::Decimal { scale }) => scale,
-            _ => 0,
-        };
+        let scale = self.schema.fields().get(column).map_or(0, |field| field.data_type.scale());
         Short::new(decimal::write(number.into(), scale, &mut [0; 64]))
     }
 }

@@ -9,10 +9,8 @@
 mod messages;
 mod rows;
 
-use crate::frames::{
-    FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder, written,
-};
-use crate::rows::RowEncoder;
+use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder};
+use crate::rows::{RowEncoder, written};
 use brc_core::Schema;
 use messages::{Frame, Header};
 use prost::Message;

@@ -288,7 +288,7 @@ impl Known {
             (Self::Texts { texts, .. }, Column::Codes { codes, .. }) => Ok(Source::Texts(&codes[rows], texts)),
             (Self::Texts { texts, unrolled, .. }, Column::Runs { .. }) => {
                 unrolled.clear();
-                codes_of(column, rows, unrolled);
+                batch::codes_of_rows(column, rows, unrolled);
                 Ok(Source::Texts(unrolled, texts))
             }
             (Self::Numbers(numbers), Column::Values(values)) => Ok(match values {
@@ -301,20 +301,14 @@ impl Known {
     }
 }
 
+/// For what is written to memory, which cannot fail.
+pub(crate) fn written<T, E>(outcome: Result<T, E>) {
+    if outcome.is_err() {
+        unreachable!("memory was not written");
+    }
+}
+
 /// A batch of other columns than the schema's.
 pub(crate) fn foreign() -> Error {
     Error::Usage("a batch is not of the table's columns".into())
-}
-
-/// Appends the codes of some rows of a string column.
-pub(crate) fn codes_of(column: &Column<'_>, rows: Range<usize>, out: &mut Vec<u32>) {
-    match column {
-        Column::Codes { codes, .. } => out.extend_from_slice(&codes[rows]),
-        _ => {
-            // Conversions get rows in their original order, which seldom comes in runs.
-            let mut all = Vec::new();
-            batch::codes_of(column, &mut all);
-            out.extend_from_slice(&all[rows]);
-        }
-    }
 }
