@@ -20,11 +20,7 @@ impl Rows for GeneralRows {
             match row::parse(line, delivery.schema, self.separator, &mut values) {
                 Ok(()) => self.push(&values),
                 Err(bad) => {
-                    if let Err(error) = delivery.bad_row(line, byte, bad) {
-                        // What may be wrong with the rows before comes first.
-                        self.deliver(delivery)?;
-                        return Err(error);
-                    }
+                    delivery.bad_row(line, byte, bad)?;
                 }
             }
             delivery.lines += 1;
@@ -35,6 +31,16 @@ impl Rows for GeneralRows {
             }
         }
         self.deliver(delivery)
+    }
+
+    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        let columns: Vec<_> = self.columns.iter().map(Gathered::lend).collect();
+        let result = delivery.batch(self.rows, &columns);
+        for column in &mut self.columns {
+            column.clear();
+        }
+        self.rows = 0;
+        result
     }
 }
 
@@ -54,15 +60,5 @@ impl GeneralRows {
             }
         }
         self.rows += 1;
-    }
-
-    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
-        let columns: Vec<_> = self.columns.iter().map(Gathered::lend).collect();
-        let result = delivery.batch(self.rows, &columns);
-        for column in &mut self.columns {
-            column.clear();
-        }
-        self.rows = 0;
-        result
     }
 }

@@ -53,6 +53,14 @@ impl Rows for PlainRows {
         }
         sets.deliver(self.reader.dictionary(), sink)
     }
+
+    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        let codes = Column::Codes { codes: &self.codes, dictionary: self.reader.dictionary() };
+        let result = delivery.batch(self.codes.len(), &[codes, Column::Values(Values::I16(&self.values))]);
+        self.codes.clear();
+        self.values.clear();
+        result
+    }
 }
 
 /// What rows were added up to.
@@ -120,11 +128,7 @@ impl PlainRows {
         let mut values = Vec::with_capacity(2);
         match row::parse(line, delivery.schema, self.separator, &mut values) {
             Err(bad) => {
-                if let Err(error) = delivery.bad_row(line, byte, bad) {
-                    // What may be wrong with the rows before comes first.
-                    self.deliver(delivery)?;
-                    return Err(error);
-                }
+                delivery.bad_row(line, byte, bad)?;
             }
             Ok(()) => {
                 if let [Value::Text(name), Value::Number(number)] = values[..] {
@@ -152,14 +156,6 @@ impl PlainRows {
         self.deliver(delivery)?;
         let codes = Column::Codes { codes: &[code], dictionary: self.reader.dictionary() };
         delivery.batch(1, &[codes, Column::Values(Values::I64(&[number]))])
-    }
-
-    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
-        let codes = Column::Codes { codes: &self.codes, dictionary: self.reader.dictionary() };
-        let result = delivery.batch(self.codes.len(), &[codes, Column::Values(Values::I16(&self.values))]);
-        self.codes.clear();
-        self.values.clear();
-        result
     }
 }
 

@@ -74,11 +74,7 @@ impl Rows for JsonRows {
                         Ok(()) => self.push(&values),
                         Err(bad) => {
                             let byte = piece.byte + (whole.len() - text.len()) as u64;
-                            if let Err(error) = delivery.bad_row(line, byte, self.layout.doubted(bad)) {
-                                // What may be wrong with the rows before comes first.
-                                self.deliver(delivery)?;
-                                return Err(error);
-                            }
+                            delivery.bad_row(line, byte, self.layout.doubted(bad))?;
                         }
                     }
                     length
@@ -91,6 +87,16 @@ impl Rows for JsonRows {
             }
         }
         self.deliver(delivery)
+    }
+
+    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
+        let columns: Vec<_> = self.columns.iter().map(|column| column.gathered.lend()).collect();
+        let result = delivery.batch(self.rows, &columns);
+        for column in &mut self.columns {
+            column.gathered.clear();
+        }
+        self.rows = 0;
+        result
     }
 }
 
@@ -108,15 +114,5 @@ impl JsonRows {
             }
         }
         self.rows += 1;
-    }
-
-    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
-        let columns: Vec<_> = self.columns.iter().map(|column| column.gathered.lend()).collect();
-        let result = delivery.batch(self.rows, &columns);
-        for column in &mut self.columns {
-            column.gathered.clear();
-        }
-        self.rows = 0;
-        result
     }
 }

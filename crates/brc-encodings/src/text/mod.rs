@@ -41,6 +41,9 @@ pub(crate) trait Rows: Send {
     /// be empty.
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
 
+    /// Delivers the rows that were read and are kept back, if there are any.
+    fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
+
     /// [`brc_core::Scanner::finish`].
     fn finish(&mut self, _sink: &mut dyn Sink) -> Result<()> {
         Ok(())

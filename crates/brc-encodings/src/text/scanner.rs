@@ -52,8 +52,12 @@ impl Scanner for TextScanner<'_> {
                 let bad = BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) };
                 delivery.bad_row(piece.window.text(), piece.byte, bad)?;
                 delivery.lines += 1;
-            } else {
-                self.rows.take(&piece, &mut delivery)?;
+            } else if let Err(error) = self.rows.take(&piece, &mut delivery) {
+                if let ScanError::BadRow { .. } = error {
+                    // What the sink finds wrong with the rows before comes first.
+                    self.rows.deliver(&mut delivery)?;
+                }
+                return Err(error);
             }
         }
         let Delivery { rows, rejects, .. } = delivery;
