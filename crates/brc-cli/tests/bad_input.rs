@@ -404,7 +404,13 @@ fn small_damaged_zlib_files_without_a_name_are_corrupt() {
     let own = place.read("own.zz");
     // What Python's zlib.compress makes of it.
     let foreign = b"x\x9c\xf3H\xccM*-J\xb764\xd23\xe0rL\xcaH\xb4\xd65\xd63\xe1r*\xcdI,O\xac\xcc\xb7\xb6\xd0\xb3\xe4\x02\0\xc7\xf6\nh";
+    let outcomes = |bytes: &[u8]| {
+        place.write("t", bytes);
+        [place.run("query t"), place.run("verify t --from csv"), place.pipe("query -", bytes)]
+    };
     for (stream, least) in [(&own[..], 7), (foreign, 12)] {
+        let sound = outcomes(stream);
+        assert_eq!(sound[0].code, Some(0), "{}", sound[0].stderr);
         let cut = (least..stream.len()).step_by(3).map(|length| stream[..length].to_vec());
         let flipped = (least + 4..stream.len()).step_by(3).map(|at| {
             let mut bytes = stream.to_vec();
@@ -412,9 +418,12 @@ fn small_damaged_zlib_files_without_a_name_are_corrupt() {
             bytes
         });
         for bytes in cut.chain(flipped) {
-            place.write("t", &bytes);
-            for outcome in [place.run("query t"), place.run("verify t --from csv"), place.pipe("query -", &bytes)] {
-                outcome.fails_with(4, "corrupt file: ");
+            let got = outcomes(&bytes);
+            for (outcome, sound) in got.iter().zip(&sound) {
+                // Some bits mean nothing.
+                let is_same =
+                    bytes.len() == stream.len() && (outcome.code, &outcome.stdout) == (Some(0), &sound.stdout);
+                assert!(is_same || outcome.code == Some(4), "{}: {outcome:?}", bytes.escape_ascii());
             }
         }
     }
