@@ -120,6 +120,7 @@ fn cut_files_are_recognised_by_their_first_bytes() {
 }
 
 /// Small streams of other programs, of all kinds of blocks.
+#[allow(clippy::unwrap_used)]
 fn zlib_streams() -> Vec<Vec<u8>> {
     let zlib = by_extension("zz").unwrap();
     let rows = (0..40).map(|row| format!("station {};{}.{}\n", row * row % 11, row % 7, row % 10));
@@ -189,7 +190,7 @@ fn no_binary_rows_are_taken_for_zlib() {
             let name = &name[..usize::from(length)];
             let rows = [
                 // bincode, protobuf, and numbers as rows of msgpack or cbor.
-                [&[first, second, 0, 0, 0, 0, 0, 0][..], &name, &[length, 0, 0, 0, 0, 0, 0, 0]].concat(),
+                [&[first, second, 0, 0, 0, 0, 0, 0][..], name, &[length, 0, 0, 0, 0, 0, 0, 0]].concat(),
                 [&[first, second, length][..], name, &[0x10, 0x14]].concat(),
                 [&[first, second, 0x92, 0xa4][..], b"Abha", &[0x0a, 0x92, 0xd9, length], name, &[0x0b]].concat(),
                 [&[first, second, 0x82, 0x64][..], b"Abha", &[0x0a, 0x82, 0x78, length], name, &[0x0b]].concat(),
