@@ -11,7 +11,7 @@ struct Footer {
   # Every block of a column chunk but its last holds the values of this many rows. A multiple of 1024.
 
   compression @2 :UInt8;
-  # What compressed blocks are compressed with: 0 none, 1 snappy, 2 lz4.
+  # What compressed blocks are compressed with: 0 none, 1 snappy, 2 lz4, 3 gzip, 4 zlib, 5 zstd.
 
   columns @3 :List(Column);
   # In the order of the schema.

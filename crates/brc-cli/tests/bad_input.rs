@@ -4,6 +4,7 @@
 
 mod common;
 
+use brc_compress::by_extension;
 use common::Place;
 use std::io::{ErrorKind, Write};
 use std::process::Stdio;
@@ -353,6 +354,81 @@ fn damaged_buren_files_are_corrupt() {
     assert!(!place.path("x.csv").exists());
 }
 
+/// A name that promises a compression is held to it, whatever `--from` says of the content.
+#[test]
+fn a_file_that_is_not_compressed_as_its_name_says_is_corrupt() {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.0\nBonn;2.0\n");
+    for extension in ["sz", "lz4", "gz", "zz", "zst"] {
+        let name = format!("t.csv.{extension}");
+        place.run(&format!("convert t.txt {name} --force")).ok();
+        let whole = place.read(&name);
+        let mut flipped = whole.clone();
+        flipped[0] ^= 0x10;
+        let contents = [&b""[..], b"A", b"Abha;1.0\n", &whole[..1], &whole[..2], &whole[..4], &whole[..9], &flipped];
+        for content in contents {
+            place.write(&name, content);
+            for command in ["query", "verify", "inspect", "convert"] {
+                let target = if command == "convert" { "x.json" } else { "" };
+                for from in ["", "--from csv", "--from json"] {
+                    let outcome = place.run(&format!("{command} {name} {target} {from}"));
+                    outcome.fails_with(4, &format!("{name}: corrupt file: "));
+                }
+            }
+        }
+        place.write(&name, "Abha;1.0\n");
+        let promise = by_extension(extension).unwrap().name();
+        place.run(&format!("query {name}")).fails_with(4, &format!("its name promises {promise}, but "));
+        place.run(&format!("query {name}")).fails_with(4, "; if it is not compressed, rename it");
+        place.write(&name, "");
+        place.run(&format!("query {name} --from csv")).fails_with(4, &format!("{promise}, but the file is empty"));
+    }
+    for (extension, promise) in [("bz2", "bzip2"), ("xz", "xz"), ("zip", "zip"), ("7z", "7z"), ("br", "brotli")] {
+        place.write(&format!("t.csv.{extension}"), "");
+        let empty = format!("its name promises {promise}, but the file is empty");
+        place.run(&format!("query t.csv.{extension} --from csv")).fails_with(4, &empty);
+    }
+    place.write("t.csv.bz2", "Abha;1.0\n");
+    place.run("query t.csv.bz2").fails_with(4, "its name promises bzip2, but it does not start so");
+    assert!(!place.path("x.json").exists());
+    // A pipe has no name.
+    assert_eq!(place.pipe("query - --from csv", b"").text(), "{}\n");
+}
+
+/// Two bytes tell little, and few bytes behind them hardly more.
+#[test]
+fn small_damaged_zlib_files_without_a_name_are_corrupt() {
+    let place = Place::new();
+    place.write("t.txt", "Hamburg;12.0\nAbha;-3.4\nBulawayo;8.9\n");
+    place.run("convert t.txt own.zz --to csv").ok();
+    let own = place.read("own.zz");
+    // What Python's zlib.compress makes of it.
+    let foreign = b"x\x9c\xf3H\xccM*-J\xb764\xd23\xe0rL\xcaH\xb4\xd65\xd63\xe1r*\xcdI,O\xac\xcc\xb7\xb6\xd0\xb3\xe4\x02\0\xc7\xf6\nh";
+    let outcomes = |bytes: &[u8]| {
+        place.write("t", bytes);
+        [place.run("query t"), place.run("verify t --from csv"), place.pipe("query -", bytes)]
+    };
+    for (stream, least) in [(&own[..], 7), (foreign, 12)] {
+        let sound = outcomes(stream);
+        assert_eq!(sound[0].code, Some(0), "{}", sound[0].stderr);
+        let cut = (least..stream.len()).step_by(3).map(|length| stream[..length].to_vec());
+        let flipped = (least + 4..stream.len()).step_by(3).map(|at| {
+            let mut bytes = stream.to_vec();
+            bytes[at] ^= 1 << (at % 8);
+            bytes
+        });
+        for bytes in cut.chain(flipped) {
+            let got = outcomes(&bytes);
+            for (outcome, sound) in got.iter().zip(&sound) {
+                // Some bits mean nothing.
+                let is_same =
+                    bytes.len() == stream.len() && (outcome.code, &outcome.stdout) == (Some(0), &sound.stdout);
+                assert!(is_same || outcome.code == Some(4), "{}: {outcome:?}", bytes.escape_ascii());
+            }
+        }
+    }
+}
+
 #[test]
 fn files_of_another_kind_or_version_are_told_so() {
     let place = Place::new();
@@ -363,10 +439,10 @@ fn files_of_another_kind_or_version_are_told_so() {
         "text.buren: corrupt file: first bytes: is named as buren but looks like csv (--from csv reads it as that)",
     );
     assert_eq!(place.run("query text.buren --from csv").text(), "{Abha=1.0/1.0/1.0}\n");
-    place.write("zip.buren", b"PK\x03\x04\0\0\0\0 and so on");
-    place.run("query zip.buren").fails_with(4, "zip.buren: corrupt file: header: this is not a buren file");
-    place.write("zip", b"PK\x03\x04\0\0\0\0 and so on");
-    place.run("query zip").fails_with(1, "zip: is of no known encoding (");
+    place.write("elf.buren", b"\x7fELF\x02\x01\x01\0\0\0\0 and so on");
+    place.run("query elf.buren").fails_with(4, "elf.buren: corrupt file: header: this is not a buren file");
+    place.write("elf", b"\x7fELF\x02\x01\x01\0\0\0\0\0 and so on");
+    place.run("query elf").fails_with(1, "elf: is of no known encoding (");
     place.run("convert t.txt t.buren").ok();
     std::fs::copy(place.path("t.buren"), place.path("named.txt")).unwrap();
     place.run("query named.txt").fails_with(1, "named.txt: is named as csv but looks like buren");

@@ -57,13 +57,87 @@ fn zstd_with_a_window_or_a_dictionary_beyond_the_limits_is_not_corrupt() {
 }
 
 #[test]
-fn legacy_lz4_is_read() {
+fn compressions_that_are_not_read_come_with_advice() {
     let place = Place::new();
-    let block = [b"\x0a\0\0\0\x90", ROW].concat();
-    place.write("t.txt.lz4", [b"\x02\x21\x4c\x18", &block[..], &block].concat());
-    assert_eq!(place.run("query t.txt.lz4").text(), ANSWER);
-    place.write("cut.txt.lz4", [b"\x02\x21\x4c\x18", &block[..8]].concat());
-    place.run("query cut.txt.lz4").fails_with(4, "the file is cut off");
+    let seven_zip = [b"7z\xbc\xaf\x27\x1c\0\x04", ROW].concat();
+    let legacy_lz4 = [b"\x02\x21\x4c\x18\x0a\0\0\0\x90", ROW].concat();
+    let files: [(&str, &[u8], &str); 6] = [
+        ("bz2", b"BZh91AY&SY\xe1\x0e\x0f\x9c", "is compressed with bzip2, which is not supported: "),
+        ("bz2", b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0", "decompress it first, with bzip2 -dc"),
+        ("xz", b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46", "decompress it first, with xz -dc"),
+        ("zip", b"PK\x03\x04\x14\0\0\0\x08\0", "decompress it first, with unzip -p"),
+        ("7z", &seven_zip, "decompress it first, with 7z x -so"),
+        ("lz4", &legacy_lz4, "it is of the legacy LZ4 format: decompress it first, with lz4 -d"),
+    ];
+    for (extension, bytes, words) in files {
+        for name in [&format!("t.csv.{extension}"), "t", "t.csv", "t.csv.gz"] {
+            place.write(name, bytes);
+            all_fail(&place, name, "", 1, &[words]);
+            all_fail(&place, name, "--from csv", 1, &[words]);
+        }
+        place.write("t.csv.gz", compressed("gzip", bytes));
+        place.run("query t.csv.gz").fails_with(1, "is compressed twice");
+    }
+    // Nothing in a file tells brotli.
+    place.write("t.csv.br", b"\x0b\x04\x80Abha;1.0\n\x03");
+    for options in ["", "--from csv"] {
+        place.run(&format!("query t.csv.br {options}")).fails_with(1, "decompress it first, with brotli -dc");
+    }
+    // What other programs write.
+    for tool in ["bzip2", "xz"] {
+        let words = format!("is compressed with {tool}, which is not supported");
+        place.write("t.csv", ROW);
+        if place.shell(&format!("{tool} -c t.csv > t.{tool}")).code == Some(0) {
+            all_fail(&place, &format!("t.{tool}"), "", 1, &[&words]);
+        }
+    }
+}
+
+#[test]
+fn no_output_is_named_as_compressed_in_another_way() {
+    let place = Place::new();
+    place.write("t.txt", ROW);
+    for (arguments, words) in [
+        ("convert t.txt t.csv.bz2 --to csv", "t.csv.bz2: is named as compressed with bzip2"),
+        ("convert t.txt t.csv.bz2 --to csv --compression gzip", "t.csv.bz2: is named as compressed with bzip2"),
+        ("convert t.txt t.buren.xz --to buren", "t.buren.xz: is named as compressed with xz"),
+        ("convert t.txt t.csv.br --to csv", "t.csv.br: is named as compressed with brotli"),
+        ("convert t.txt t.buren --rejects bad.tsv.gz", "bad.tsv.gz: is named as compressed with gzip"),
+        ("generate t.csv.gz --rows 3", "t.csv.gz: is named as compressed with gzip"),
+        ("generate t.csv.xz --rows 3", "t.csv.xz: is named as compressed with xz"),
+    ] {
+        place.run(arguments).fails_with(2, words);
+    }
+    assert_eq!(place.names(), ["t.txt"]);
+}
+
+#[test]
+fn the_content_of_a_compressed_file_counts_more_than_its_name() {
+    let place = Place::new();
+    for compression in ["snappy", "lz4", "gzip", "zlib", "zstd"] {
+        for extension in ["sz", "lz4", "gz", "zz", "zst", "bz2", "br"] {
+            place.write(&format!("t.csv.{extension}"), compressed(compression, ROW));
+            let answer = place.run(&format!("query t.csv.{extension}")).text();
+            assert_eq!(answer, ANSWER, "{compression} as {extension}");
+        }
+    }
+}
+
+#[test]
+fn gzip_with_zeros_behind_it_is_sound() {
+    let place = Place::new();
+    for compress in ["$BRC convert t.txt t.csv.gz --force", "gzip -c t.txt t.txt > t.csv.gz"] {
+        place.write("t.txt", ROW);
+        place.shell(compress).ok();
+        let padded = [place.read("t.csv.gz"), vec![0; 10_000]].concat();
+        place.write("t.csv.gz", &padded);
+        for outcome in [place.run("query t.csv.gz"), place.pipe("query -", &padded)] {
+            assert_eq!(outcome.text(), ANSWER, "{compress}");
+        }
+        place.run("verify t.csv.gz").ok();
+        place.write("t.csv.gz", [&padded[..], b"garbage"].concat());
+        all_fail(&place, "t.csv.gz", "", 4, &["something other than zeros"]);
+    }
 }
 
 #[test]

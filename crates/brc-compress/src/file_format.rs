@@ -59,6 +59,12 @@ pub trait FileFormat: Sync {
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send>;
 }
 
+/// Whether a file that has only these bytes is one that was cut within its magic number. Fewer than four bytes say too
+/// little: they are whatever else they may be.
+pub(crate) fn is_cut_magic(file: &[u8], magic: &[u8]) -> bool {
+    file.len() >= 4 && file.len() < magic.len() && magic.starts_with(file)
+}
+
 /// Fills a buffer from a place of a file.
 pub type ReadAt<'a> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'a;
 

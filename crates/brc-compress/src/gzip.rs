@@ -25,6 +25,7 @@ static MARKS: Marks = Marks {
     start: &[],
     before: &[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 28, 0, b'B', b'r', 24, 0],
     spelling: Spelling::Bytes,
+    padded: true,
 };
 
 /// What an empty member has behind its header: an empty last block, checksum and length.
@@ -101,6 +102,7 @@ impl FileFormat for Gzip {
         Box::new(FrameReader::new(Members {
             source: Source::new(stored),
             decompress: Decompress::new_gzip(WINDOW_BITS),
+            started: false,
         }))
     }
 }
@@ -108,6 +110,26 @@ impl FileFormat for Gzip {
 struct Members {
     source: Source,
     decompress: Decompress,
+    /// Whether there has been a member.
+    started: bool,
+}
+
+impl Members {
+    /// Passes over the zeros behind the last member, which have to be all there is: tapes fill their blocks up with
+    /// them, and gzip(1) ignores them, too.
+    fn skip_padding(&mut self) -> io::Result<()> {
+        loop {
+            let there = self.source.fill()?;
+            if there.iter().any(|byte| *byte != 0) {
+                return Err(damaged("something other than zeros stands behind the last gzip member"));
+            }
+            let count = there.len();
+            if count == 0 {
+                return Ok(());
+            }
+            self.source.consume(count);
+        }
+    }
 }
 
 impl Frames for Members {
@@ -116,6 +138,10 @@ impl Frames for Members {
     }
 
     fn begin(&mut self, tally: &mut Tally) -> io::Result<bool> {
+        if self.started && self.source.peek(1)? == [0] {
+            self.skip_padding()?;
+            return Ok(false);
+        }
         let head = self.source.peek(MARKS.head_bytes())?;
         if head.is_empty() {
             return Ok(false);
@@ -127,6 +153,7 @@ impl Frames for Members {
             tally.mark(mark)?;
         }
         self.decompress = Decompress::new_gzip(WINDOW_BITS);
+        self.started = true;
         Ok(true)
     }
 

@@ -15,6 +15,7 @@ mod marks;
 mod none;
 mod snappy;
 mod source;
+pub mod unsupported;
 mod zlib;
 mod zstd;
 

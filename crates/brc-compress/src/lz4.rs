@@ -1,14 +1,11 @@
 //! LZ4 by `lz4_flex`, in its safe variant: a block is a raw block; in a file each chunk is a skippable frame with its mark
 //! and a frame of independent blocks.
 
-mod legacy;
-
 use crate::file_format::ReadAt;
 use crate::frames::{FrameReader, Frames, behind_skippable, skip_frames};
 use crate::marks::{Marks, Spelling, Tally};
 use crate::source::{Source, cut, damaged, unsupported};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat};
-use legacy::LegacyFrame;
 use lz4_flex::block;
 use lz4_flex::frame::{self, FrameDecoder};
 use std::io::{self, Read};
@@ -21,8 +18,12 @@ const NAME: &str = "lz4";
 
 const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
+/// What frames of `lz4 -l` start with. They have neither an end nor a checksum, so damage to them would go unseen.
+const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
+
 /// A skippable frame of 24 bytes.
-static MARKS: Marks = Marks { start: &[], before: &[0x5c, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes };
+static MARKS: Marks =
+    Marks { start: &[], before: &[0x5c, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes, padded: false };
 
 impl Compression for Lz4 {
     fn name(&self) -> &'static str {
@@ -57,8 +58,8 @@ impl FileFormat for Lz4 {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        let is_frame = |bytes: &[u8]| bytes.starts_with(&MAGIC) || bytes.starts_with(&legacy::MAGIC);
-        matches!(MARKS.read(prefix), Ok(Some(_)) | Err(_)) || behind_skippable(prefix).is_some_and(is_frame)
+        let is_frame = |bytes: &[u8]| bytes.starts_with(&MAGIC) || bytes.starts_with(&LEGACY_MAGIC);
+        MARKS.sniff(prefix) || behind_skippable(prefix).is_some_and(is_frame)
     }
 
     fn chunk(&self, _: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {
@@ -78,7 +79,7 @@ impl FileFormat for Lz4 {
     }
 
     fn reader(&self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        Box::new(FrameReader::new(Lz4Frames { decoder: FrameDecoder::new(Source::new(stored)), legacy: None }))
+        Box::new(FrameReader::new(Lz4Frames { decoder: FrameDecoder::new(Source::new(stored)) }))
     }
 }
 
@@ -173,8 +174,6 @@ fn is_cut() -> DecompressError {
 
 struct Lz4Frames {
     decoder: FrameDecoder<Source>,
-    /// The current frame, if it is of the legacy format.
-    legacy: Option<LegacyFrame>,
 }
 
 impl Frames for Lz4Frames {
@@ -192,23 +191,19 @@ impl Frames for Lz4Frames {
         if magic.len() < MAGIC.len() {
             return Err(cut());
         }
-        if magic == legacy::MAGIC {
-            self.legacy = Some(LegacyFrame::begin(source)?);
-            return Ok(true);
+        // No frame of ours is like that.
+        if magic == LEGACY_MAGIC && !tally.is_in_chunk() {
+            return Err(unsupported("it is of the legacy LZ4 format", "lz4 -d"));
         }
         if magic != MAGIC {
             return Err(damaged("no LZ4 frame starts here"));
         }
-        self.legacy = None;
         // A decoder takes no frame with larger blocks than the first one had.
         self.decoder = FrameDecoder::new(mem::take(self.source()));
         Ok(true)
     }
 
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
-        if let Some(frame) = &mut self.legacy {
-            return frame.read(self.decoder.get_mut(), output);
-        }
         let count = self.decoder.read(output).map_err(|error| match error.get_ref() {
             Some(reason) => match reason.downcast_ref() {
                 Some(frame::Error::DictionaryNotSupported) => {

@@ -10,9 +10,10 @@
 //! checksum.
 
 use crate::DecompressError;
-use crate::file_format::{ChunkPlace, ChunkSummary, LARGEST_CHUNK, ReadAt};
+use crate::file_format::{ChunkPlace, ChunkSummary, LARGEST_CHUNK, ReadAt, is_cut_magic};
 use crate::source::{cut, damaged};
 use std::io;
+use std::ops::Range;
 
 /// The bytes of a mark.
 pub(crate) const MARK_BYTES: usize = 24;
@@ -70,6 +71,8 @@ pub(crate) struct Marks {
     pub(crate) before: &'static [u8],
     /// How the bytes of a mark are written.
     pub(crate) spelling: Spelling,
+    /// Whether zeros behind the last mark belong to the file, too.
+    pub(crate) padded: bool,
 }
 
 /// How the bytes of a mark are written.
@@ -183,6 +186,13 @@ impl Marks {
         }
     }
 
+    /// Whether a file that starts with these bytes has marks: sound, damaged, or cut off within the first one.
+    pub(crate) fn sniff(&self, prefix: &[u8]) -> bool {
+        let is_cut =
+            prefix.len() < self.head_bytes() && (is_cut_magic(prefix, self.before) || prefix.starts_with(self.before));
+        is_cut || !matches!(self.read(prefix), Ok(None))
+    }
+
     /// Hops from mark to mark: see [`crate::FileFormat::chunks`].
     pub(crate) fn find(&self, length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
         let mut buffer = [0; MOST_HEAD_BYTES];
@@ -200,9 +210,7 @@ impl Marks {
         let (mut places, mut tally) = (Vec::new(), Tally::default());
         while offset < length {
             let head = read(offset, self.head_bytes())?;
-            let Some(mark) = head.map_or(Ok(None), |head| self.read(&head))? else {
-                return if tally.is_whole() { Ok(None) } else { Err(damaged("a chunk without a mark")) };
-            };
+            let Some(mark) = head.map_or(Ok(None), |head| self.read(&head))? else { break };
             tally.mark(mark)?;
             let (Mark::Chunk { stored, .. } | Mark::End { stored, .. }) = mark;
             let least = self.head_bytes() as u64;
@@ -215,7 +223,14 @@ impl Marks {
             }
             offset += u64::from(stored);
         }
-        if tally.is_whole() { Ok(Some(places)) } else { Err(damaged("the file ends before its last mark")) }
+        if !tally.is_whole() {
+            let found = if offset < length { "a chunk without a mark" } else { "the file ends before its last mark" };
+            return Err(damaged(found));
+        }
+        // Whatever else than padding stands behind the last mark is for the reader of streams.
+        let may_be_padded = self.padded && offset > self.start.len() as u64;
+        let is_over = offset == length || (may_be_padded && all_zeros(offset..length, read_at)?);
+        Ok(is_over.then_some(places))
     }
 
     /// The bytes behind the mark of a chunk, which has to agree with its place.
@@ -294,6 +309,19 @@ impl Tally {
     }
 }
 
+fn all_zeros(mut range: Range<u64>, read_at: &mut ReadAt<'_>) -> io::Result<bool> {
+    let mut buffer = [0; 4096];
+    while range.start < range.end {
+        let count = usize::try_from(range.end - range.start).map_or(buffer.len(), |left| left.min(buffer.len()));
+        read_at(range.start, &mut buffer[..count])?;
+        if buffer[..count].iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        range.start += count as u64;
+    }
+    Ok(true)
+}
+
 /// No compression makes a chunk of that length longer than this.
 fn most_stored(length: u32) -> u64 {
     u64::from(length) + u64::from(length / 4) + 1024
@@ -304,8 +332,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    static AS_BYTES: Marks = Marks { start: b"start", before: b"before", spelling: Spelling::Bytes };
-    static AS_BITS: Marks = Marks { start: b"", before: b"", spelling: Spelling::EmptyBlocks };
+    static AS_BYTES: Marks = Marks { start: b"start", before: b"before", spelling: Spelling::Bytes, padded: true };
+    static AS_BITS: Marks = Marks { start: b"", before: b"", spelling: Spelling::EmptyBlocks, padded: false };
 
     fn find(marks: &Marks, heads: &[Mark]) -> io::Result<Option<Vec<ChunkPlace>>> {
         let mut file = marks.start.to_vec();

@@ -4,7 +4,7 @@
 //! What the framing format calls a chunk is called a piece here: it holds at most 64 KiB of content, and one of our chunks
 //! is as many of them as it takes.
 
-use crate::file_format::ReadAt;
+use crate::file_format::{ReadAt, is_cut_magic};
 use crate::frames::{FrameReader, Frames};
 use crate::marks::{Marks, Spelling, Tally};
 use crate::source::{Source, cut, damaged};
@@ -20,7 +20,7 @@ const NAME: &str = "snappy";
 const START: [u8; 10] = *b"\xff\x06\0\0sNaPpY";
 
 /// A skippable piece of 24 bytes.
-static MARKS: Marks = Marks { start: &START, before: &[0xb2, 24, 0, 0], spelling: Spelling::Bytes };
+static MARKS: Marks = Marks { start: &START, before: &[0xb2, 24, 0, 0], spelling: Spelling::Bytes, padded: false };
 
 /// The most content of a piece.
 const PIECE_BYTES: usize = 64 << 10;
@@ -70,7 +70,7 @@ impl FileFormat for Snappy {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(&START)
+        prefix.starts_with(&START) || is_cut_magic(prefix, &START)
     }
 
     fn start(&self) -> Vec<u8> {

@@ -22,13 +22,16 @@ const NAME: &str = "zlib";
 /// A window of 32 KiB, the usual level, no dictionary.
 const HEADER: [u8; 2] = [0x78, 0x9c];
 
-static MARKS: Marks = Marks { start: &HEADER, before: &[], spelling: Spelling::EmptyBlocks };
+static MARKS: Marks = Marks { start: &HEADER, before: &[], spelling: Spelling::EmptyBlocks, padded: false };
 
 /// The last block, an empty one; the checksum follows.
 const LAST_BLOCK: [u8; 2] = [3, 0];
 
 /// Of a file with fewer bytes [`Zlib::sniff`] has to be given all.
 const SNIFFED_BYTES: usize = 16 << 10;
+
+/// Other bytes than deflated ones seldom inflate to as many before the first error, or to text.
+const TELLING_BYTES: usize = 8;
 
 impl Compression for Zlib {
     fn name(&self) -> &'static str {
@@ -68,10 +71,20 @@ impl FileFormat for Zlib {
         &["zz", "zlib"]
     }
 
-    /// Two bytes of a header say little, so the bytes behind them are inflated: the stream has to end well, or to go on
-    /// without an error for 16 KiB.
+    /// Two bytes of a header say little, so the bytes behind them are inflated. The stream has to end well, or to go on
+    /// without an error for 16 KiB. If it does neither, it may be a damaged one: then some of it has to inflate, and it
+    /// must not look like text.
     fn sniff(&self, prefix: &[u8]) -> bool {
-        is_header(prefix) && inflates(&prefix[..prefix.len().min(SNIFFED_BYTES)])
+        let prefix = &prefix[..prefix.len().min(SNIFFED_BYTES)];
+        if !is_header(prefix) {
+            return false;
+        }
+        let (end, content) = try_inflate(prefix);
+        match end {
+            TrialEnd::Stream => true,
+            TrialEnd::Input if prefix.len() == SNIFFED_BYTES => true,
+            TrialEnd::Input | TrialEnd::Damage => starts_with_mark(prefix) || is_damaged_stream(prefix, &content),
+        }
     }
 
     fn start(&self) -> Vec<u8> {
@@ -134,19 +147,60 @@ fn is_header(bytes: &[u8]) -> bool {
     }
 }
 
-fn inflates(prefix: &[u8]) -> bool {
+/// How inflating the start of a file ended.
+enum TrialEnd {
+    /// With the end of the stream, and the right checksum.
+    Stream,
+    /// With the end of the input, before the end of the stream.
+    Input,
+    Damage,
+}
+
+/// Inflates the start of a file; returns also the first bytes that come out.
+fn try_inflate(prefix: &[u8]) -> (TrialEnd, Vec<u8>) {
     let mut decompress = Decompress::new(true);
-    let mut scratch = [0; 4096];
+    let (mut scratch, mut content) = ([0; 4096], Vec::new());
     loop {
         let rest = &prefix[decompress.total_in() as usize..];
-        let written = decompress.total_out();
-        match decompress.decompress(rest, &mut scratch, FlushDecompress::None) {
-            Ok(Status::StreamEnd) => return true,
-            Ok(_) if rest.is_empty() && decompress.total_out() == written => return prefix.len() >= SNIFFED_BYTES,
+        let before = decompress.total_out();
+        let status = decompress.decompress(rest, &mut scratch, FlushDecompress::None);
+        let written = (decompress.total_out() - before) as usize;
+        if before == 0 {
+            content.extend_from_slice(&scratch[..written]);
+        }
+        match status {
+            Ok(Status::StreamEnd) => return (TrialEnd::Stream, content),
+            Ok(_) if rest.is_empty() && written == 0 => return (TrialEnd::Input, content),
             Ok(_) => {}
-            Err(_) => return false,
+            Err(_) => return (TrialEnd::Damage, content),
         }
     }
+}
+
+/// Whether a file has an empty block right behind its header, as all that `brc` writes.
+fn starts_with_mark(prefix: &[u8]) -> bool {
+    matches!(prefix, [_, _, first, 0, 0, 0xff, 0xff, ..] if first & 7 == 0)
+}
+
+/// Whether bytes behind a good header are a stream that is damaged or cut off, of which `content` inflates, and not text
+/// in some encoding: a ninth of deflated bytes look like control characters. Few bytes may have none of them; then it is
+/// text that comes out, and not a line of text that goes in.
+fn is_damaged_stream(prefix: &[u8], content: &[u8]) -> bool {
+    let start = &prefix[..prefix.len().min(128)];
+    let has_controls = controls(start) * 50 >= start.len();
+    let inflates_to_text = is_utf8(content) && controls(content) == 0;
+    let is_binary = has_controls || (inflates_to_text && !prefix.contains(&b'\n'));
+    content.len() >= TELLING_BYTES && is_binary && !is_utf8(start)
+}
+
+/// How many control characters there are that text seldom has.
+fn controls(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| byte.is_ascii_control() && !b"\t\n\r".contains(byte)).count()
+}
+
+/// Whether bytes are UTF-8, of which the last character may be cut off.
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
 struct Streams {

@@ -21,7 +21,8 @@ const LEVELS: Levels = Levels { lowest: 1, usual: 3, highest: 22 };
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A skippable frame of 24 bytes.
-static MARKS: Marks = Marks { start: &[], before: &[0x5b, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes };
+static MARKS: Marks =
+    Marks { start: &[], before: &[0x5b, 0x2a, 0x4d, 0x18, 24, 0, 0, 0], spelling: Spelling::Bytes, padded: false };
 
 thread_local! {
     /// Each has tables of megabytes, which are worth keeping from block to block.
@@ -78,8 +79,7 @@ impl FileFormat for Zstd {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        matches!(MARKS.read(prefix), Ok(Some(_)) | Err(_))
-            || behind_skippable(prefix).is_some_and(|bytes| bytes.starts_with(&MAGIC))
+        MARKS.sniff(prefix) || behind_skippable(prefix).is_some_and(|bytes| bytes.starts_with(&MAGIC))
     }
 
     fn chunk(&self, level: i32, input: &[u8], rows: u32, output: &mut Vec<u8>) -> ChunkSummary {

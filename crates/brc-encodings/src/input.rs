@@ -1,8 +1,9 @@
 //! Where a table is read from: a file that can be read at any place by several threads, or a stream.
 //!
-//! A compressed source is recognised here and nowhere else: what others see is what it was before it was compressed.
+//! A compressed source is decompressed here and nowhere else: what others see is what it was before it was compressed.
 
 use crate::chunks::{Chunks, ReadCost, read_error};
+use crate::compressed_input::{Compressed, check_content};
 use brc_compress::Compression;
 use brc_core::{Error, Result};
 use std::fs::File;
@@ -69,19 +70,23 @@ impl Input {
     /// Takes a regular file.
     ///
     /// # Errors
-    /// If its first bytes cannot be read, or it is compressed in a way that is not supported.
-    pub fn from_file(path: PathBuf, mut file: File) -> Result<Self> {
+    /// If its first bytes cannot be read, it is compressed in a way that is not supported, or not in the way that its name
+    /// promises.
+    pub fn from_file(path: PathBuf, file: File) -> Result<Self> {
         let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
         let mut prefix = vec![0; PREFIX_BYTES.min(usize::try_from(length).unwrap_or(PREFIX_BYTES))];
         let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(&path, "read"))?;
         prefix.truncate(read);
-        let Some(compression) = brc_compress::by_prefix(&prefix) else {
+        let Some(compressed) = Compressed::of(&path, &prefix)? else {
             return Ok(Self { path, prefix, source: Source::File { file, length }, compression: None });
         };
+        Self::from_compressed(path, file, length, compressed.compression).map_err(|error| compressed.explain(error))
+    }
+
+    fn from_compressed(path: PathBuf, file: File, length: u64, compression: &'static dyn Compression) -> Result<Self> {
         match Chunks::find(&path, file, length, compression)? {
             Ok(chunks) => Self::from_chunks(path, chunks, compression),
-            Err(back) => {
-                file = back;
+            Err(mut file) => {
                 file.rewind().map_err(Error::io(&path, "read"))?;
                 Self::decompressed(path, Box::new(file), compression)
             }
@@ -116,13 +121,15 @@ impl Input {
     /// Takes a stream.
     ///
     /// # Errors
-    /// If its first bytes cannot be read, or it is compressed in a way that is not supported.
+    /// If its first bytes cannot be read, it is compressed in a way that is not supported, or not in the way that its name
+    /// promises.
     pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
         let (prefix, stream) = taken(&path, stream)?;
-        match brc_compress::by_prefix(&prefix) {
-            Some(compression) => Self::decompressed(path, Box::new(Cursor::new(prefix).chain(stream)), compression),
-            None => Ok(Self { path, prefix, source: Source::Stream(stream), compression: None }),
-        }
+        let Some(compressed) = Compressed::of(&path, &prefix)? else {
+            return Ok(Self { path, prefix, source: Source::Stream(stream), compression: None });
+        };
+        let stream = Box::new(Cursor::new(prefix).chain(stream));
+        Self::decompressed(path, stream, compressed.compression).map_err(|error| compressed.explain(error))
     }
 
     fn decompressed(
@@ -197,14 +204,6 @@ fn too_long(path: &Path, longest_copy: u64) -> Error {
          --max-copy allows more"
     );
     Error::unsupported(path, reason)
-}
-
-/// What is compressed twice would be taken for some strange table.
-fn check_content(path: &Path, compression: &dyn Compression, prefix: &[u8]) -> Result<()> {
-    let Some(inner) = brc_compress::by_prefix(prefix) else { return Ok(()) };
-    let (outer, inner) = (compression.name(), inner.name());
-    let reason = format!("is compressed twice: its content, once {outer} is undone, is compressed with {inner}");
-    Err(Error::unsupported(path, format!("{reason}; decompress it once first")))
 }
 
 /// Takes the first bytes off a stream.

@@ -13,6 +13,7 @@ mod cbor;
 pub mod chunks;
 mod columnar;
 mod compressed;
+mod compressed_input;
 pub mod convert;
 mod csv;
 mod delivery;
@@ -45,5 +46,7 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
-pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, text, writer};
+pub use registry::{
+    ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
+};
 pub use rejects::RejectLog;

@@ -6,7 +6,7 @@ use crate::frames::Framed;
 use crate::input::Input;
 use crate::text::is_binary;
 use crate::{arrow, bincode, buren, capnp, cbor, csv, json, msgpack, parquet, protobuf};
-use brc_compress::Compression;
+use brc_compress::{Compression, unsupported};
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
 
@@ -52,6 +52,21 @@ pub fn compression_by_extension(path: &Path) -> Option<&'static dyn Compression>
     brc_compress::by_extension(path.extension()?.to_str()?)
 }
 
+/// Sees to it that the last extension of a path means no other compression than the one that is applied to the whole file,
+/// if one is.
+///
+/// # Errors
+/// [`Error::Usage`] if it does: a file that is not what its name promises is refused when it is read.
+pub fn check_compression_name(path: &Path, applied: Option<&dyn Compression>) -> Result<()> {
+    let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(()) };
+    let supported = brc_compress::by_extension(extension).map(Compression::name);
+    let named = supported.or_else(|| Some(unsupported::by_extension(extension)?.name));
+    let applied = applied.map(Compression::name);
+    let Some(named) = named.filter(|named| applied != Some(*named)) else { return Ok(()) };
+    let instead = applied.map_or("but would not be".to_owned(), |applied| format!("not with {applied}"));
+    Err(Error::Usage(format!("{}: is named as compressed with {named}, {instead}", path.display())))
+}
+
 /// A writer of a table of that schema, compressed as the options say: by the encoding itself or as a whole file.
 ///
 /// # Errors
@@ -70,7 +85,6 @@ pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions)
 /// [`Error::Unsupported`] if no encoding recognises them, [`Error::Corrupt`] or [`Error::Unsupported`] if the input's
 /// extension means another one than they do: then a guess would be wrong for somebody.
 pub fn for_input(input: &Input) -> Result<&'static dyn Encoding> {
-    check_compression(input)?;
     let named = by_extension(&input.path);
     let seen = ENCODINGS.iter().copied().find(|encoding| encoding.sniff(&input.prefix));
     match (named, seen) {
@@ -118,18 +132,5 @@ fn mismatch(input: &Input, named: &dyn Encoding, seen: &dyn Encoding) -> Error {
         Error::unsupported(&input.path, format!("{reason}, --from {name} as the text that its name tells)"))
     } else {
         Error::unsupported(&input.path, format!("{reason})"))
-    }
-}
-
-/// A file that is named as compressed must be: damaged first bytes would make its content look like something else.
-fn check_compression(input: &Input) -> Result<()> {
-    let Some(named) = compression_by_extension(&input.path) else { return Ok(()) };
-    match input.compression {
-        Some(seen) if seen.name() == named.name() => Ok(()),
-        seen => {
-            let seen = seen.map_or("not compressed".to_owned(), |seen| format!("compressed with {}", seen.name()));
-            let reason = format!("is named as compressed with {} but is {seen}", named.name());
-            Err(Error::corrupt(&input.path, "first bytes", reason))
-        }
     }
 }

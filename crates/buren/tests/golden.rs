@@ -2,11 +2,15 @@
 
 mod common;
 
+use brc_compress::COMPRESSIONS;
 use brc_core::{Order, Progress, Table};
 use common::{Data, open, options, rows, scan_all, schema, write};
 use std::path::PathBuf;
 
-const COMPRESSIONS: [&str; 3] = ["none", "snappy", "lz4"];
+/// The names of all compressions: each has a file.
+fn compressions() -> impl Iterator<Item = &'static str> {
+    COMPRESSIONS.iter().map(|compression| compression.name())
+}
 
 /// Three row groups: two clustered, by different columns, and one that is not; every scheme occurs.
 fn table() -> Vec<Data> {
@@ -35,7 +39,7 @@ fn path(compression: &str) -> PathBuf {
 #[test]
 fn golden_files_are_read() {
     let expected = rows(&table());
-    for compression in COMPRESSIONS {
+    for compression in compressions() {
         let reader = open(&std::fs::read(path(compression)).unwrap()).unwrap();
         assert_eq!(reader.schema(), &schema(&table()));
         assert_eq!(scan_all(&reader, Order::Original).unwrap(), expected, "{compression}");
@@ -45,7 +49,7 @@ fn golden_files_are_read() {
 
 #[test]
 fn golden_files_have_everything() {
-    for compression in COMPRESSIONS {
+    for compression in compressions() {
         let description = open(&std::fs::read(path(compression)).unwrap()).unwrap().describe().unwrap();
         let keys: Vec<_> = description.row_groups.iter().map(|row_group| row_group.key).collect();
         assert_eq!(keys, [Some(0), Some(2), None]);
@@ -66,10 +70,9 @@ fn the_writer_s_bytes_are_pinned() {
 }
 
 #[test]
-#[ignore = "writes the golden files of a version that has none yet"]
-fn write_golden_files() {
-    for compression in COMPRESSIONS {
-        assert!(!path(compression).exists(), "golden files are never replaced");
+#[ignore = "writes the golden files that are missing; those that are there are never replaced"]
+fn write_missing_golden_files() {
+    for compression in compressions().filter(|compression| !path(compression).exists()) {
         let bytes = write(&table(), &PARTS, options(compression, None), 2).unwrap();
         std::fs::write(path(compression), bytes).unwrap();
     }

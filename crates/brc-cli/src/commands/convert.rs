@@ -7,7 +7,7 @@ use brc_compress::Compressor;
 use brc_core::{Error, Progress, Table};
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, by_extension,
-    compression_by_extension, convert, writer,
+    check_compression_name, compression_by_extension, convert, writer,
 };
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -132,23 +132,17 @@ fn target_encoding(args: &Args) -> Result<&'static dyn Encoding, Error> {
 
 /// The compression that was asked for, or that the output's name tells.
 fn target_compression(args: &Args, to: &dyn Encoding) -> Result<Compressor, Error> {
-    let output = args.output.display();
-    let Some(named) = compression_by_extension(&args.output) else {
-        return Ok(args.compression.unwrap_or_else(Compressor::none));
-    };
-    if to.compresses_blocks() {
-        let (to, named) = (to.name(), named.name());
+    let named = compression_by_extension(&args.output);
+    if let Some(named) = named.filter(|_| to.compresses_blocks()) {
+        let (output, to, named) = (args.output.display(), to.name(), named.name());
         let reason =
             format!("{to} compresses its blocks: name the file without that extension, and add --compression {named}");
         return Err(Error::Usage(format!("{output}: {reason}")));
     }
-    match args.compression {
-        Some(asked) if asked.compression.id() != named.id() => {
-            let (asked, named) = (asked.compression.name(), named.name());
-            Err(Error::Usage(format!("{output}: is named as compressed with {named}, not with {asked}")))
-        }
-        asked => Ok(asked.unwrap_or_else(|| Compressor::of(named))),
-    }
+    let compressor = args.compression.or(named.map(Compressor::of)).unwrap_or_else(Compressor::none);
+    let is_whole = !to.compresses_blocks() && !compressor.is_none();
+    check_compression_name(&args.output, is_whole.then_some(compressor.compression))?;
+    Ok(compressor)
 }
 
 fn reject_log(args: &Args) -> Result<RejectLog, Error> {
@@ -156,6 +150,7 @@ fn reject_log(args: &Args) -> Result<RejectLog, Error> {
     if brc_encodings::output::same_target(path, &args.output) {
         return Err(Error::Usage(format!("{}: is the output already", path.display())));
     }
+    check_compression_name(path, None)?;
     let file = Output::create(path, &args.output_options(&[&args.input]))?;
     Ok(RejectLog::to(file, args.max_rejects))
 }

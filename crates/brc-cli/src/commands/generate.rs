@@ -64,6 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let stations = args.stations.map_or(args.preset.stations, |count| usize::try_from(count).unwrap_or(usize::MAX));
     let order =
         Order { preset: args.preset, rows: args.rows, stations, seed: args.seed, threads: args.threads.count() };
+    brc_encodings::check_compression_name(&args.output, None)?;
     crate::interrupt::clean_up_when_killed();
     let options = OutputOptions { force: args.force, ..OutputOptions::default() };
     let output = Output::create(&args.output, &options)?;
