@@ -5,6 +5,7 @@ use super::row::{Kind, is_space, members};
 use crate::input::PREFIX_BYTES;
 use crate::text::{BYTE_ORDER_MARK, strip_carriage_return};
 use brc_core::{DataType, Error, Field, Schema};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Whether some first bytes begin an object with a key or an empty one.
@@ -56,7 +57,10 @@ pub(super) fn schema(prefix: &[u8]) -> Result<Schema, Untold> {
         return Err(Untold::TooLong);
     }
     let lines = || text(prefix).split(|&byte| byte == b'\n').map(strip_carriage_return);
-    let Some(mut schema) = lines().find_map(|line| Schema::new(columns(line).ok()?).ok()) else {
+    let of_row = || lines().find_map(|line| Schema::new(columns(line).ok()?).ok());
+    // Where every row names a column twice, that is what is wrong with them, and not the other columns.
+    let of_first_names = || lines().find_map(|line| Schema::new(without_repeated(columns(line).ok()?)).ok());
+    let Some(mut schema) = of_row().or_else(of_first_names) else {
         let strange = lines().find_map(|line| columns(line).err().filter(|untold| *untold != Untold::NoObject));
         return strange.map_or_else(|| Ok(Schema::one_brc()), Err);
     };
@@ -71,6 +75,13 @@ pub(super) fn schema(prefix: &[u8]) -> Result<Schema, Untold> {
 
 fn text(prefix: &[u8]) -> &[u8] {
     prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix)
+}
+
+/// The columns without those of a name that another one before them has.
+fn without_repeated(mut columns: Vec<Field>) -> Vec<Field> {
+    let mut names = HashSet::new();
+    columns.retain(|column| names.insert(column.name.clone()));
+    columns
 }
 
 /// The columns that a row has by itself.
