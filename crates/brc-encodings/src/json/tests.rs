@@ -285,11 +285,12 @@ fn the_columns_are_guessed() {
 fn what_cannot_be_guessed_is_told() {
     let open = |text: &str| read(file(text.as_bytes()), &OpenOptions::default(), 1).unwrap_err();
     assert_eq!(open("{\"a\":\"x\",\"v\":null}\n"), "test: column 'v' has null; columns are of strings or numbers");
-    let long = format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(70_000));
-    let told = "test: the first line is longer than 64 KiB, so its columns are not guessed; name them with --schema";
-    assert_eq!(open(&long), told);
-    let named = OpenOptions { schema: Some(Schema::parse("name:string,v:int").unwrap()), ..OpenOptions::default() };
-    assert_eq!(read(file(long.as_bytes()), &named, 1).unwrap().0.len(), 2);
+    let long = |bytes| format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(bytes));
+    let told = "test: the first line is longer than 1048576 bytes, so it tells no columns; name them with --schema";
+    assert_eq!(open(&long(LONGEST_LINE)), told);
+    for input in [file(long(70_000).as_bytes()), stream(long(70_000).as_bytes(), 5000)] {
+        assert_eq!(read(input, &OpenOptions::default(), 1).unwrap().0.len(), 2);
+    }
 }
 
 #[test]
