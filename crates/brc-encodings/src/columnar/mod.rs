@@ -178,6 +178,12 @@ impl Numbers {
 
 /// Reads a two's-complement big-endian integer of any length, as far as it fits 64 bits.
 pub(crate) fn big_endian(bytes: &[u8]) -> Option<i64> {
+    // Nearly all have a few bytes more than 64 bits.
+    if let Some((rest, last)) = bytes.split_last_chunk() {
+        let number = i64::from_be_bytes(*last);
+        let fill = (number >> 63) as u8;
+        return rest.iter().all(|&byte| byte == fill).then_some(number);
+    }
     let (rest, last) = bytes.split_at(bytes.len().saturating_sub(8));
     let sign = last.first().is_some_and(|&byte| byte >= 0x80);
     let fill = if sign { 0xff } else { 0 };

@@ -5,9 +5,10 @@ use super::thrift;
 use super::types::{self, Stored};
 use super::writer::{CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
-use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
+use crate::columnar::{self, Fault, SCALES, big_endian, guarded, seal, with_scales};
 use brc_compress::Compression;
 use brc_core::{Error, Field, LeftOut, Result, ScanOptions, Scanner, Schema, Split, Table};
+use parquet::data_type::FixedLenByteArray;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
@@ -217,6 +218,15 @@ impl Bounds {
                 (Some(min), Some(max)) => Self::Numbers(*min, *max),
                 _ => Self::Unknown,
             },
+            Some(all @ Statistics::FixedLenByteArray(known))
+                if matches!(stored, Stored::BigEndian(_)) && !all.is_min_max_deprecated() =>
+            {
+                let number = |bytes: Option<&FixedLenByteArray>| big_endian(bytes?.data());
+                match (number(known.min_opt()), number(known.max_opt())) {
+                    (Some(min), Some(max)) if known.min_is_exact() && known.max_is_exact() => Self::Numbers(min, max),
+                    _ => Self::Unknown,
+                }
+            }
             // Old files order strings as if their bytes were signed.
             Some(all @ Statistics::ByteArray(known))
                 if stored == Stored::Bytes

@@ -1,6 +1,5 @@
 //! Which parquet columns are which columns of a table, and the other way round.
 
-use crate::columnar::DIGITS;
 use brc_compress::{Compression, Compressor};
 use brc_core::DataType;
 use parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -144,13 +143,32 @@ fn described_by_old_types(physical: Physical, converted: ConvertedType) -> &'sta
     }
 }
 
-/// The column of a file for one of a table; `has_digits` tells that no value has more digits than parquet's decimals.
-pub(super) fn field(name: &str, data_type: DataType, has_digits: bool) -> parquet::errors::Result<TypePtr> {
+/// The bytes of a decimal in the files that are written. The rows before a number of nineteen digits are written when it
+/// comes, so all decimals have room for it, and the footer tells how many digits there are in the end.
+pub(super) const DECIMAL_BYTES: usize = 9;
+
+/// The bytes of a decimal: big-endian, as the format wants it.
+pub(super) fn decimal(value: i64) -> [u8; DECIMAL_BYTES] {
+    let mut bytes = [(value >> 63) as u8; DECIMAL_BYTES];
+    bytes[DECIMAL_BYTES - 8..].copy_from_slice(&value.to_be_bytes());
+    bytes
+}
+
+/// Whether numbers of a column are written as [`decimal`] rather than as integers.
+pub(super) fn is_decimal(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Decimal { scale: 1.. })
+}
+
+/// The column of a file for one of a table; `digits` are those that a decimal of it has at most.
+pub(super) fn field(name: &str, data_type: DataType, digits: i32) -> parquet::errors::Result<TypePtr> {
     let column = match data_type {
-        DataType::Decimal { scale } if scale > 0 && has_digits => Type::primitive_type_builder(name, Physical::INT64)
-            .with_logical_type(Some(LogicalType::decimal(scale.into(), DIGITS)))
-            .with_precision(DIGITS)
-            .with_scale(scale.into()),
+        DataType::Decimal { scale } if is_decimal(data_type) => {
+            Type::primitive_type_builder(name, Physical::FIXED_LEN_BYTE_ARRAY)
+                .with_length(DECIMAL_BYTES as i32)
+                .with_logical_type(Some(LogicalType::decimal(scale.into(), digits)))
+                .with_precision(digits)
+                .with_scale(scale.into())
+        }
         DataType::String => {
             Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String))
         }
