@@ -175,6 +175,50 @@ fn rows_without_a_header_need_a_schema_but_damaged_files_are_corrupt() {
 }
 
 #[test]
+fn sound_rows_of_another_form_are_not_corrupt() {
+    let place = Place::new();
+    let schema = "--schema station:string,temperature:decimal(1)";
+    let msgpack = |row: &[u8]| [b"\x92\xa4Abha\x0a\x92\xa4Abha\x0b", row].concat();
+    let cbor = |row: &[u8]| [b"\x82\x64Abha\x0a\x82\x64Abha\x0b", row].concat();
+    let cases: [(&str, Vec<u8>, &str); 12] = [
+        ("msgpack", msgpack(b"\x81\xa1a\x01"), "row 3, byte 14: a map where a row should be; brc reads"),
+        ("msgpack", msgpack(b"\x92\xa1a\xc0"), "row 3, byte 14, column 'temperature': nil in a column of numbers"),
+        ("msgpack", msgpack(b"\x92\xc0\x01"), "row 3, byte 14, column 'station': nil in a column of strings"),
+        ("msgpack", msgpack(b"\x92\xa1a\xca\0\0\0\0"), "column 'temperature': a float in a column of numbers"),
+        ("msgpack", msgpack(b"\x92\xa1a\xcf\xff\0\0\0\0\0\0\0"), "an integer does not fit 64 bits"),
+        ("msgpack", b"\x91\x92\xa4Abha\x0a".to_vec(), "row 1, byte 0: an array around all rows"),
+        ("msgpack", msgpack(b"\x93\xa1a\x01\x02"), "row 3, byte 14: a row of 3 values, but there are 2 columns"),
+        ("cbor", cbor(b"\xa1\x61a\x01"), "row 3, byte 14: a map where a row should be; brc reads"),
+        ("cbor", cbor(b"\x82\x61a\xf6"), "row 3, byte 14, column 'temperature': null in a column of numbers"),
+        ("cbor", cbor(b"\x82\x61a\xf9\0\0"), "row 3, byte 14, column 'temperature': a float in a column of numbers"),
+        ("cbor", b"\x9f\x82\x64Abha\x0a\xff".to_vec(), "row 1, byte 0: an array around all rows"),
+        ("cbor", cbor(b"\x82\x61a\xc4\x82\x21\x03"), "the decimal fraction 3e-2 does not fit 64 bits with 1 decimals"),
+    ];
+    for (extension, bytes, message) in cases {
+        let name = format!("t.{extension}");
+        place.write(&name, bytes);
+        place.run(&format!("query {name} {schema}")).fails_with(1, &format!("brc: {name}: "));
+        place.run(&format!("query {name} {schema}")).fails_with(1, message);
+    }
+    // Bytes that no such file has, and rows that are cut off, stay corrupt.
+    let corrupt = [("msgpack", msgpack(b"\xc1")), ("msgpack", msgpack(b"\x92\xa4Ab")), ("cbor", cbor(b"\xff"))];
+    for (extension, bytes) in corrupt.into_iter().chain([("cbor", cbor(b"\x82\x61a\xc4\x82\x21"))]) {
+        let name = format!("t.{extension}");
+        place.write(&name, bytes);
+        place.run(&format!("query {name} {schema}")).fails_with(4, "corrupt file");
+    }
+}
+
+#[test]
+fn decimal_fractions_of_cbor_are_decimals() {
+    let place = Place::new();
+    // 1.5 as 15e-1, as 1500e-3 and as an integer in tenths.
+    place.write("t.cbor", b"\x82\x61a\xc4\x82\x20\x0f\x82\x61a\xc4\x82\x22\x19\x05\xdc\x82\x61a\x0f");
+    let answer = place.run("query t.cbor --schema station:string,temperature:decimal(1)").text();
+    assert_eq!(answer, "{a=1.5/1.5/1.5}\n");
+}
+
+#[test]
 fn a_text_that_begins_as_another_encoding_can_be_read() {
     let place = Place::new();
     for name in ["PAR1", "ARROW1"] {

@@ -23,7 +23,7 @@ pub use error::{Error, HoldFault, Result, RowFault, RowPlace, Unholdable};
 pub use predicate::{Comparison, Known, Predicate, Verdict};
 pub use rejects::{Reject, Rejects};
 pub use scan::{Progress, Worker, scan};
-pub use schema::{DataType, Field, Schema};
+pub use schema::{DataType, Field, LeftOut, Schema};
 pub use statistics::Statistics;
 pub use table::{
     BatchWriter, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table,

@@ -1,6 +1,7 @@
 //! What a table is made of: named columns, each with one type.
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
 
 /// The type of a column.
@@ -53,6 +54,22 @@ pub struct Field {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schema {
     fields: Vec<Field>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A column of a file that is no column of the table, because there is no type for it here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its name in the file.
+    pub name: String,
+    /// What it is, with an article: "a date", "a list" …
+    pub kind: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column '{}' is {}, which brc does not read", self.name, self.kind)
+    }
 }
 
 /// Why some text is not a schema.
@@ -87,11 +104,12 @@ impl Schema {
         if fields.is_empty() {
             return Err(SchemaError::Empty);
         }
-        for (index, field) in fields.iter().enumerate() {
+        let mut names = HashSet::with_capacity(fields.len());
+        for field in &fields {
             if field.name.is_empty() {
                 return Err(SchemaError::EmptyName);
             }
-            if fields[..index].iter().any(|earlier| earlier.name == field.name) {
+            if !names.insert(field.name.as_str()) {
                 return Err(SchemaError::Duplicate(field.name.clone()));
             }
             if let DataType::Decimal { scale } = field.data_type
@@ -100,14 +118,27 @@ impl Schema {
                 return Err(SchemaError::Scale(scale));
             }
         }
-        Ok(Self { fields })
+        Ok(Self { fields, left_out: Vec::new() })
+    }
+
+    /// The same columns, of a file that has these others.
+    #[must_use]
+    pub fn without(self, left_out: Vec<LeftOut>) -> Self {
+        Self { left_out, ..self }
+    }
+
+    /// The columns of the file that are left out.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// The table of the One Billion Row Challenge: `station` (string) and `temperature` (decimal of scale 1).
     #[must_use]
     pub fn one_brc() -> Self {
         let field = |name: &str, data_type| Field { name: name.to_owned(), data_type };
-        Self { fields: vec![field("station", DataType::String), field("temperature", DataType::Decimal { scale: 1 })] }
+        let fields = vec![field("station", DataType::String), field("temperature", DataType::Decimal { scale: 1 })];
+        Self { fields, left_out: Vec::new() }
     }
 
     /// Reads `name:type,name:type…`, types being `string`, `int` and `decimal(SCALE)`; [`fmt::Display`] writes it.

@@ -74,7 +74,7 @@ impl Layout for Bincode {
         Box::new(RowDecoder::<Tuples>::new(schema, projection))
     }
 
-    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
         RowDecoder::<Tuples>::row_end(schema, bytes, least)
     }
 }
@@ -145,7 +145,7 @@ impl<'a> RowReader<'a> for TupleReader<'a> {
     }
 
     #[inline]
-    fn number(&mut self, _: usize) -> Result<i64, Fault> {
+    fn number(&mut self, _: usize, _: u8) -> Result<i64, Fault> {
         let number = self.value()?;
         self.0 = &self.0[size_of::<i64>()..];
         Ok(number)

@@ -3,13 +3,13 @@
 //! The first item is tagged as CBOR and is a map that tells what the columns are. Before the rows of each frame stands a
 //! byte string with the tag [`FRAME_TAG`]. A row is an array of strings (of text, or of bytes if they are not UTF-8) and
 //! integers in their shortest form. Files of other programs are read as well: they need neither map nor tags, their
-//! integers may have any form, and their arrays may be of indefinite length.
+//! integers may have any form, their arrays may be of indefinite length, and a decimal may be a decimal fraction.
 //!
 //! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
 
 use crate::frames::{
-    Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder,
-    RowLayout, RowReader, take_integer, take_text,
+    ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
+    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, take_integer, take_text, wrong_length,
 };
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
 use brc_core::{HoldFault, Schema};
@@ -34,6 +34,12 @@ const FRAME_TAG: u64 = u32::from_be_bytes(*b"brcf") as u64;
 
 /// A tag of four bytes, and a string of sixteen.
 const FRAME_BYTES: usize = 5 + 1 + 16;
+
+/// The tag of a decimal fraction: an array of exponent and mantissa.
+const DECIMAL_FRACTION: u8 = 0xc4;
+
+/// The first three bits of arrays.
+const ARRAY: u8 = 4;
 
 /// What ends an array of indefinite length.
 const BREAK: u8 = 0xff;
@@ -96,7 +102,7 @@ impl Layout for Cbor {
         Box::new(RowDecoder::<Arrays>::new(schema, projection))
     }
 
-    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
         RowDecoder::<Arrays>::row_end(schema, bytes, least)
     }
 }
@@ -183,7 +189,7 @@ impl<'a> ArrayReader<'a> {
     #[inline]
     fn take<T>(
         &mut self,
-        what: &str,
+        is_not: &str,
         read: impl FnOnce(&mut Decoder<'a>) -> Result<T, DecodeError>,
     ) -> Result<T, Fault> {
         let mut decoder = Decoder::new(self.rest);
@@ -192,20 +198,41 @@ impl<'a> ArrayReader<'a> {
                 self.rest = &self.rest[decoder.position()..];
                 Ok(value)
             }
-            Err(error) => Err(fault(&error, self.rest, what)),
+            Err(error) => Err(fault(&error, self.rest, is_not)),
         }
     }
 
     fn array(&mut self, columns: usize) -> Result<(), Fault> {
         self.rest = self.rest.strip_prefix(SELF_DESCRIBED).unwrap_or(self.rest);
-        let length = self.take("a row's array", Decoder::array)?;
+        let length = self.take(NOT_A_ROW, Decoder::array)?;
         self.indefinite = length.is_none();
+        let is_of_arrays = self.rest.first().is_some_and(|byte| byte >> 5 == ARRAY);
         match length {
-            Some(length) if length != columns as u64 => {
-                Err(Fault::new(format!("a row of {length} values, but there are {columns} columns")))
-            }
+            // No value of a row is an array.
+            _ if is_of_arrays && length != Some(columns as u64) => Err(Fault::unsupported(ARRAY_AROUND)),
+            Some(length) if length != columns as u64 => Err(wrong_length(length, columns)),
             _ => Ok(()),
         }
+    }
+
+    /// A number that has no short form: an integer of 64 bits, or a decimal fraction (RFC 8949, 3.4.4).
+    fn long_number(&mut self, scale: u8) -> Result<i64, Fault> {
+        if self.rest.first() != Some(&DECIMAL_FRACTION) {
+            return self.take(NOT_AN_INTEGER, Decoder::i64);
+        }
+        let (exponent, mantissa) =
+            self.take("that is not a decimal fraction of two integers of 64 bits", |decoder| {
+                decoder.tag()?;
+                match decoder.array()? {
+                    Some(2) => Ok((decoder.i64()?, decoder.i64()?)),
+                    _ => Err(DecodeError::type_mismatch(Type::Array)),
+                }
+            })?;
+        let unfit = || {
+            let number = format!("the decimal fraction {mantissa}e{exponent}");
+            Fault::unsupported(format!("{number} does not fit 64 bits with {scale} decimals; see --schema"))
+        };
+        scaled(mantissa, exponent, scale).ok_or_else(unfit)
     }
 
     /// A string that is not checked to be UTF-8: strings may hold any bytes.
@@ -214,8 +241,8 @@ impl<'a> ArrayReader<'a> {
         // The length of a string, text or bytes, is written as a number is, apart from the first three bits.
         let length = match initial {
             0x40..=0x5b | 0x60..=0x7b => argument(self.rest)?,
-            0x5f | 0x7f => return Err(Fault::new("strings in pieces are not supported")),
-            _ => return Err(Fault::new(format!("{} is not a string", kind(self.rest)))),
+            0x5f | 0x7f => return Err(Fault::unsupported("a string in chunks; write it in one piece")),
+            _ => return Err(strange(self.rest, NOT_A_STRING)),
         };
         self.rest = length.1;
         take_text(&mut self.rest, length.0)
@@ -236,20 +263,49 @@ fn argument(bytes: &[u8]) -> Result<(u64, &[u8]), Fault> {
     Ok((number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)), rest))
 }
 
+/// `mantissa` times ten to the power of `exponent`, in units of the last of `scale` decimals, if that is an integer of
+/// 64 bits.
+fn scaled(mantissa: i64, exponent: i64, scale: u8) -> Option<i64> {
+    let shift = exponent.checked_add(scale.into())?;
+    if mantissa == 0 {
+        return Some(0);
+    }
+    let power = 10i64.checked_pow(u32::try_from(shift.unsigned_abs()).ok()?)?;
+    if shift >= 0 { mantissa.checked_mul(power) } else { (mantissa % power == 0).then(|| mantissa / power) }
+}
+
 #[cold]
-fn fault(error: &DecodeError, at: &[u8], what: &str) -> Fault {
+fn fault(error: &DecodeError, at: &[u8], is_not: &str) -> Fault {
     if error.is_end_of_input() {
-        Fault::CutOff
-    } else if error.is_type_mismatch() {
-        Fault::new(format!("{} is not {what}", kind(at)))
-    } else {
-        Fault::new(error.to_string())
+        return Fault::CutOff;
+    }
+    match Decoder::new(at).datatype() {
+        Ok(Type::U64 | Type::Int) if !error.is_type_mismatch() => Fault::unsupported("an integer does not fit 64 bits"),
+        _ => strange(at, is_not),
     }
 }
 
-/// What stands at the start of some bytes, for a message.
-fn kind(bytes: &[u8]) -> String {
-    Decoder::new(bytes).datatype().map_or_else(|error| error.to_string(), |kind: Type| kind.to_string())
+/// The fault that some bytes begin with something else than what `is_not` says.
+#[cold]
+fn strange(bytes: &[u8], is_not: &str) -> Fault {
+    let kind = match Decoder::new(bytes).datatype() {
+        Ok(Type::Bool) => "a boolean",
+        Ok(Type::Null) => "null",
+        Ok(Type::Undefined) => "undefined",
+        Ok(Type::U8 | Type::U16 | Type::U32 | Type::U64) => "an integer",
+        Ok(Type::I8 | Type::I16 | Type::I32 | Type::I64 | Type::Int) => "an integer",
+        Ok(Type::F16 | Type::F32 | Type::F64) => "a float",
+        Ok(Type::Simple) => "a simple value",
+        Ok(Type::Bytes | Type::BytesIndef) => "a byte string",
+        Ok(Type::String | Type::StringIndef) => "a string",
+        Ok(Type::Array | Type::ArrayIndef) => "an array",
+        Ok(Type::Map | Type::MapIndef) => "a map",
+        Ok(Type::Tag) => "an item with a tag",
+        Ok(Type::Break) => return Fault::new("an end of an array or a map that has not begun"),
+        Ok(Type::Unknown(_)) => return Fault::new("a byte that CBOR does not use"),
+        Err(_) => return Fault::CutOff,
+    };
+    Fault::unsupported(format!("{kind} {is_not}"))
 }
 
 impl<'a> RowReader<'a> for ArrayReader<'a> {
@@ -281,10 +337,10 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
     }
 
     #[inline]
-    fn number(&mut self, _: usize) -> Result<i64, Fault> {
+    fn number(&mut self, _: usize, scale: u8) -> Result<i64, Fault> {
         match take_integer(&FORMS, &mut self.rest) {
             Some(number) => Ok(number),
-            None => self.take("an integer", Decoder::i64),
+            None => self.long_number(scale),
         }
     }
 
@@ -299,7 +355,7 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
                 self.rest = rest;
                 Ok(())
             }
-            Some(_) => Err(Fault::new("a row has more values than there are columns")),
+            Some(_) => Err(Fault::unsupported("a row has more values than there are columns; see --schema")),
             None => Err(Fault::CutOff),
         }
     }
@@ -310,6 +366,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn decimal_fractions_are_exact() {
+        for (mantissa, exponent, scale, number) in [
+            (123, -1, 2, Some(1230)),
+            (-12345, -3, 3, Some(-12345)),
+            (1500, -3, 1, Some(15)),
+            (1234, -3, 2, None),
+            (7, 2, 0, Some(700)),
+            (0, i64::MIN, 0, Some(0)),
+            (0, 100, 18, Some(0)),
+            (1, i64::MAX, 18, None),
+            (i64::MAX, 0, 1, None),
+            (i64::MIN, -1, 1, Some(i64::MIN)),
+        ] {
+            assert_eq!(scaled(mantissa, exponent, scale), number, "{mantissa}e{exponent}");
+        }
+    }
+
+    #[test]
     fn integers_of_every_form_are_what_the_crate_reads() {
         let mut bytes = [0x00, 0x81, 0x7f, 0x80, 0xff, 0x01, 0xfe, 0x55, 0xaa, 0x10];
         for initial in 0..=255u8 {
@@ -317,7 +391,7 @@ mod tests {
             for second in 0..=255u8 {
                 bytes[1] = second;
                 let (mut reader, mut other) = (Arrays::reader(&bytes), Arrays::reader(&bytes));
-                let (by_table, by_crate) = (reader.number(0), other.take("an integer", Decoder::i64));
+                let (by_table, by_crate) = (reader.number(0, 0), other.long_number(0));
                 assert_eq!(by_table, by_crate, "{initial:#x} {second:#x}");
                 if by_table.is_ok() {
                     assert_eq!(reader.left(), other.left());

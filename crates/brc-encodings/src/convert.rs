@@ -3,13 +3,14 @@
 //! Each worker reads a split and encodes it as a part; the parts enter the target in the order of the splits. What is
 //! written depends on the table and the options only, never on the number of workers or their pace.
 
+use crate::encoding::whole;
 use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
 use crate::rejects::RejectLog;
 use brc_core::{
-    Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, ScanOptions, Scanned, Sink, Split,
-    Summary, Table, Worker, scan,
+    Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Sink, Split, Summary, Table,
+    Worker, scan,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -47,6 +48,7 @@ pub fn convert(
     threads: usize,
     progress: &Progress,
 ) -> Result<Converted> {
+    let everything = whole(table)?;
     let start = writer.start();
     output.write_at(&start, 0)?;
     let appender = Appender { table, writer, rejects, rows_read: 0, rows_stored: 0, parts: 0 };
@@ -57,7 +59,7 @@ pub fn convert(
         split: 0,
         long_rows: LongRows::default(),
     };
-    let scanned = scan(table, &ScanOptions::everything(table.schema()), threads, progress, new_worker).map(drop);
+    let scanned = scan(table, &everything, threads, progress, new_worker).map(drop);
 
     let (mut appender, end) = ordered.finish();
     if let Err(error) = scanned {
@@ -206,7 +208,7 @@ impl Drop for Converter<'_, '_, '_> {
 mod tests {
     use super::*;
     use crate::output::OutputOptions;
-    use brc_core::{Column, RowFault, ScanError, Scanner, Schema, Values};
+    use brc_core::{Column, RowFault, ScanError, ScanOptions, Scanner, Schema, Values};
     use std::path::Path;
 
     /// A table of numbers: each split has as many rows as its entry says, and a split that is `None` is bad.

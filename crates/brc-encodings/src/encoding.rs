@@ -3,8 +3,8 @@
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    Batch, BatchWriter, DataType, Error, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
-    Worker, scan,
+    Batch, BatchWriter, DataType, Error, LeftOut, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary,
+    Table, Worker, scan,
 };
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -96,9 +96,25 @@ pub trait Encoding: Sync {
     }
 }
 
+/// All rows of all columns of a file.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the table lacks some of them.
+pub(crate) fn whole(table: &dyn Table) -> Result<ScanOptions> {
+    match table.schema().left_out().first() {
+        None => Ok(ScanOptions::everything(table.schema())),
+        Some(column) => Err(unread(table.path(), column)),
+    }
+}
+
+/// The error that a column would be needed that is left out.
+pub(crate) fn unread(path: &Path, column: &LeftOut) -> Error {
+    Error::unsupported(path, format!("{column}; leave it out of the file, or cast it to a string or a number"))
+}
+
 /// Reads all rows of a table.
 pub(crate) fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Result<Verified> {
-    scan(table, &ScanOptions::everything(table.schema()), threads, progress, || Reads)?;
+    scan(table, &whole(table)?, threads, progress, || Reads)?;
     let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
     Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
 }
@@ -159,7 +175,7 @@ impl OpenOptions {
     /// [`Error::Usage`] if it has others.
     pub(crate) fn check_schema(&self, path: &Path, own: &Schema) -> Result<()> {
         match &self.schema {
-            Some(schema) if schema != own => {
+            Some(schema) if schema.fields() != own.fields() => {
                 Err(Error::Usage(format!("{}: its columns are {own}, not {schema}", path.display())))
             }
             _ => Ok(()),

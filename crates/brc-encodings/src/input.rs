@@ -22,7 +22,7 @@ pub const LONGEST_COPY: u64 = 64 << 30;
 pub struct Input {
     /// The name for messages; `-` for standard input.
     pub path: PathBuf,
-    /// Up to [`PREFIX_BYTES`] first bytes. Of a stream they have been taken: whoever reads the stream starts with them.
+    /// The first bytes: [`PREFIX_BYTES`], unless more were needed or there are fewer. Of a stream they have been taken: whoever reads the stream starts with them.
     pub prefix: Vec<u8>,
     /// The source itself.
     pub source: Source,
@@ -94,18 +94,35 @@ impl Input {
     }
 
     fn from_chunks(path: PathBuf, chunks: Chunks, compression: &'static dyn Compression) -> Result<Self> {
-        let mut prefix = Vec::new();
-        let (mut stored, mut cost) = (Vec::new(), ReadCost::default());
-        for chunk in 0..chunks.len() {
-            if prefix.len() >= PREFIX_BYTES {
-                break;
-            }
-            let start = prefix.len();
-            chunks.load(chunk, &mut stored, &mut prefix, start, &mut cost)?;
-        }
-        prefix.truncate(PREFIX_BYTES);
+        let prefix = first_bytes(&chunks, PREFIX_BYTES)?;
         check_content(&path, compression, &prefix)?;
         Ok(Self { path, prefix, source: Source::Chunks(chunks), compression: Some(compression) })
+    }
+
+    /// Reads more first bytes into the prefix, until it has `bytes` of them or the source ends.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn extend_prefix(&mut self, bytes: usize) -> Result<()> {
+        let known = self.prefix.len();
+        if known < PREFIX_BYTES {
+            // The source ended there.
+            return Ok(());
+        }
+        match &mut self.source {
+            Source::File { file, length } => {
+                let wanted = bytes.min(usize::try_from(*length).unwrap_or(bytes)).max(known);
+                self.prefix.resize(wanted, 0);
+                let read = read_full_at(file, &mut self.prefix[known..], known as u64);
+                self.prefix.truncate(known + read.map_err(Error::io(&self.path, "read"))?);
+            }
+            Source::Chunks(chunks) => self.prefix = first_bytes(chunks, bytes)?,
+            Source::Stream(stream) => {
+                let more = bytes.saturating_sub(known) as u64;
+                stream.take(more).read_to_end(&mut self.prefix).map_err(read_error(&self.path))?;
+            }
+        }
+        Ok(())
     }
 
     /// The size of the source in bytes, if it is known: compressed, if it is.
@@ -204,6 +221,21 @@ fn too_long(path: &Path, longest_copy: u64) -> Error {
          --max-copy allows more"
     );
     Error::unsupported(path, reason)
+}
+
+/// Up to `bytes` first bytes of the content of chunks.
+fn first_bytes(chunks: &Chunks, bytes: usize) -> Result<Vec<u8>> {
+    let mut first = Vec::new();
+    let (mut stored, mut cost) = (Vec::new(), ReadCost::default());
+    for chunk in 0..chunks.len() {
+        if first.len() >= bytes {
+            break;
+        }
+        let start = first.len();
+        chunks.load(chunk, &mut stored, &mut first, start, &mut cost)?;
+    }
+    first.truncate(bytes);
+    Ok(first)
 }
 
 /// Takes the first bytes off a stream.

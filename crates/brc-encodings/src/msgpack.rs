@@ -7,8 +7,8 @@
 //! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
 
 use crate::frames::{
-    Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder,
-    RowLayout, RowReader, take_integer, take_text,
+    ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
+    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, take_integer, take_text, wrong_length,
 };
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
 use brc_core::{HoldFault, Schema};
@@ -87,7 +87,7 @@ impl Layout for MsgPack {
         Box::new(RowDecoder::<Arrays>::new(schema, projection))
     }
 
-    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
         RowDecoder::<Arrays>::row_end(schema, bytes, least)
     }
 }
@@ -173,8 +173,11 @@ impl<'a> ArrayReader<'a> {
     fn array(&mut self, columns: usize) -> Result<(), Fault> {
         match self.take(decode::read_array_len) {
             Ok(length) if length as usize == columns => Ok(()),
-            Ok(length) => Err(Fault::new(format!("a row of {length} values, but there are {columns} columns"))),
-            Err(ValueReadError::TypeMismatch(marker)) => Err(Fault::new(format!("{marker:?} is not a row's array"))),
+            Ok(_) if self.0.first().is_some_and(|&byte| is_array(Marker::from_u8(byte))) => {
+                Err(Fault::unsupported(ARRAY_AROUND))
+            }
+            Ok(length) => Err(wrong_length(length.into(), columns)),
+            Err(ValueReadError::TypeMismatch(marker)) => Err(strange(marker, NOT_A_ROW)),
             Err(_) => Err(Fault::CutOff),
         }
     }
@@ -186,18 +189,41 @@ impl<'a> ArrayReader<'a> {
         };
         match length {
             Ok(length) => take_text(&mut self.0, length),
-            Err(ValueReadError::TypeMismatch(marker)) => Err(Fault::new(format!("{marker:?} is not a string"))),
+            Err(ValueReadError::TypeMismatch(marker)) => Err(strange(marker, NOT_A_STRING)),
             Err(_) => Err(Fault::CutOff),
         }
     }
 
     fn long_number(&mut self) -> Result<i64, Fault> {
         self.take(decode::read_int).map_err(|error| match error {
-            NumValueReadError::TypeMismatch(marker) => Fault::new(format!("{marker:?} is not an integer")),
-            NumValueReadError::OutOfRange => Fault::new("a number does not fit 64 bits"),
+            NumValueReadError::TypeMismatch(marker) => strange(marker, NOT_AN_INTEGER),
+            NumValueReadError::OutOfRange => Fault::unsupported("an integer does not fit 64 bits"),
             _ => Fault::CutOff,
         })
     }
+}
+
+/// The fault that there is something else than what `is_not` says.
+#[cold]
+fn strange(marker: Marker, is_not: &str) -> Fault {
+    let kind = match marker {
+        Marker::Null => "nil",
+        Marker::True | Marker::False => "a boolean",
+        Marker::F32 | Marker::F64 => "a float",
+        Marker::FixPos(_) | Marker::FixNeg(_) | Marker::U8 | Marker::U16 | Marker::U32 | Marker::U64 => "an integer",
+        Marker::I8 | Marker::I16 | Marker::I32 | Marker::I64 => "an integer",
+        Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => "a string",
+        Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => "binary data",
+        Marker::FixMap(_) | Marker::Map16 | Marker::Map32 => "a map",
+        marker if is_array(marker) => "an array",
+        Marker::Reserved => return Fault::new("a byte that MessagePack does not use"),
+        _ => "an extension",
+    };
+    Fault::unsupported(format!("{kind} {is_not}"))
+}
+
+fn is_array(marker: Marker) -> bool {
+    matches!(marker, Marker::FixArray(_) | Marker::Array16 | Marker::Array32)
 }
 
 impl<'a> RowReader<'a> for ArrayReader<'a> {
@@ -229,7 +255,7 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
     }
 
     #[inline]
-    fn number(&mut self, _: usize) -> Result<i64, Fault> {
+    fn number(&mut self, _: usize, _: u8) -> Result<i64, Fault> {
         match take_integer(&FORMS, &mut self.0) {
             Some(number) => Ok(number),
             None => self.long_number(),
@@ -254,7 +280,7 @@ mod tests {
             for second in 0..=255u8 {
                 bytes[1] = second;
                 let (mut reader, mut other) = (ArrayReader(&bytes), ArrayReader(&bytes));
-                let (by_table, by_crate) = (reader.number(0), other.long_number());
+                let (by_table, by_crate) = (reader.number(0, 0), other.long_number());
                 assert_eq!(by_table, by_crate, "{initial:#x} {second:#x}");
                 if by_table.is_ok() {
                     assert_eq!(reader.left(), other.left());

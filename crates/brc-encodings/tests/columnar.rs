@@ -277,6 +277,7 @@ fn files_of_other_programs_are_read() {
                 let expected = match name.trim_end_matches("_arrow") {
                     "null" => ["column 'number'", "NULL"],
                     "float" => ["column 'ratio'", "is"],
+                    "odd" => ["column 'tags' is a list", "leave it out"],
                     "nested" => ["column 'list", "is"],
                     "unsigned" => ["column 'number'", "9223372036854775808 does not fit 64 bits"],
                     "wide" => ["column 'number'", "does not fit 64 bits"],
@@ -301,6 +302,38 @@ fn files_of_other_programs_are_read() {
             }
         }
         assert!(read >= 6, "only {read} files of {encoding}");
+    }
+}
+
+#[test]
+fn columns_that_are_not_asked_for_are_not_in_the_way() {
+    for (encoding, name) in ENCODINGS.into_iter().zip(["odd.parquet", "odd_arrow.arrow"]) {
+        let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)).unwrap();
+        let table = open(by_name(encoding).unwrap(), &bytes, None, 1).unwrap();
+        assert_eq!(table.schema().to_string(), "name:string,some:int,n:int", "{name}");
+        let left_out: Vec<_> = table.schema().left_out().iter().map(ToString::to_string).collect();
+        let expected = [
+            ("tags", "a list"),
+            ("ts", "a timestamp(us)"),
+            ("f", "a double"),
+            ("nul", "of the null type"),
+            ("st", "a struct"),
+            ("m", "a map"),
+            ("view", "binary data of a fixed length"),
+            ("d", "a date"),
+            ("b", "a boolean"),
+            ("lv", "a list"),
+        ];
+        let expected = expected.map(|(name, kind)| format!("column '{name}' is {kind}, which brc does not read"));
+        // The file of Parquet has no lists of views.
+        assert_eq!(left_out, expected[..left_out.len()], "{name}");
+        assert!(left_out.len() >= 9, "{name}");
+        let with =
+            |projection| rows(table.as_ref(), &ScanOptions { projection, ..ScanOptions::everything(table.schema()) });
+        let found = with(vec![0, 2]).unwrap().rows.iter().map(|row| row.join("")).collect::<Vec<_>>();
+        assert_eq!(found, ["a1", "b2", "a3", "b4", "a5"], "{name}");
+        let refused = with(vec![1]).err().unwrap().to_string();
+        assert!(refused.contains("column 'some': there is a NULL"), "{refused}");
     }
 }
 

@@ -1,31 +1,31 @@
 //! Finds columns by name, and says what was meant where there is none.
 
-use brc_core::{Error, Schema};
+use brc_core::{Error, LeftOut, Schema};
 
 /// A name that no column has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} '{name}'{hint} ({what}s: {known})", hint = self.hint())]
-pub(crate) struct Unknown {
-    what: &'static str,
-    name: String,
-    meant: Option<String>,
-    known: String,
+pub(crate) enum Unknown {
+    #[error("unknown {what} '{name}'{hint} ({what}s: {known})", hint = hint(.meant.as_deref()))]
+    Nowhere { what: &'static str, name: String, meant: Option<String>, known: String },
+    /// The file has it, but the table does not.
+    #[error("{0}")]
+    LeftOut(LeftOut),
 }
 
 impl Unknown {
     /// `name` is not among `known`, which are things of the kind `what`.
     pub(crate) fn new<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Self {
-        Self {
+        Self::Nowhere {
             what,
             name: name.to_owned(),
             meant: meant(name, known.clone()).map(str::to_owned),
             known: known.collect::<Vec<_>>().join(", "),
         }
     }
+}
 
-    fn hint(&self) -> String {
-        self.meant.as_ref().map(|meant| format!(", did you mean '{meant}'?")).unwrap_or_default()
-    }
+fn hint(meant: Option<&str>) -> String {
+    meant.map(|meant| format!(", did you mean '{meant}'?")).unwrap_or_default()
 }
 
 impl From<Unknown> for Error {
@@ -37,7 +37,10 @@ impl From<Unknown> for Error {
 /// The position of the column of that name.
 pub(crate) fn find(schema: &Schema, name: &str) -> Result<usize, Unknown> {
     let names = schema.fields().iter().map(|field| field.name.as_str());
-    schema.index_of(name).ok_or_else(|| Unknown::new("column", name, names))
+    schema.index_of(name).ok_or_else(|| match schema.left_out().iter().find(|column| column.name == name) {
+        Some(column) => Unknown::LeftOut(column.clone()),
+        None => Unknown::new("column", name, names),
+    })
 }
 
 /// The known name that is closest, if any is close enough to be a slip.

@@ -3,8 +3,8 @@
 use super::bounds::Bounds;
 use super::codec::Codec;
 use super::messages::CONTINUATION;
-use super::types::{FileColumn, Stored};
-use crate::columnar::Fault;
+use super::types::{FileColumn, Gap, Stored};
+use crate::columnar::{self, Fault};
 use arrow_ipc::{Block, Message, RecordBatch, root_as_message};
 use std::ops::Range;
 
@@ -13,6 +13,8 @@ pub(super) struct BatchLayout {
     pub(super) rows: usize,
     /// The buffers of each column that hold its values. Places are counted from the start of the file.
     pub(super) columns: Vec<Vec<Range<u64>>>,
+    /// Which columns have a NULL.
+    nulls: Vec<bool>,
     pub(super) codec: Option<Codec>,
     /// The whole block.
     pub(super) place: Place,
@@ -70,8 +72,13 @@ pub(super) fn message(metadata: &[u8]) -> Result<Message<'_>, Fault> {
 }
 
 impl BatchLayout {
-    /// The layout of a record batch with these columns.
-    pub(super) fn new(batch: RecordBatch<'_>, columns: &[FileColumn], place: &Place) -> Result<Self, Fault> {
+    /// The layout of a record batch with these columns, and others behind them that are left out.
+    pub(super) fn new(
+        batch: RecordBatch<'_>,
+        columns: &[FileColumn],
+        behind: Gap,
+        place: &Place,
+    ) -> Result<Self, Fault> {
         let rows = usize::try_from(batch.length()).map_err(|_| Fault::corrupt("it has less than no rows"))?;
         let codec = match batch.compression() {
             None => None,
@@ -83,20 +90,19 @@ impl BatchLayout {
         let missing = || Fault::corrupt("it does not have the columns of the table");
         let mut nodes = batch.nodes().into_iter().flatten();
         let mut buffers = batch.buffers().into_iter().flatten();
-        let mut variadic = batch.variadicBufferCounts().into_iter().flatten();
+        let mut variadic = batch.variadicBufferCounts().into_iter().flatten().map(usize::try_from);
         let mut all = Vec::with_capacity(columns.len());
+        let mut nulls = Vec::with_capacity(columns.len());
         for column in columns {
+            pass(column.before, &mut nodes, &mut buffers, &mut variadic).ok_or_else(missing)?;
             let node = nodes.next().ok_or_else(missing)?;
             if usize::try_from(node.length()) != Ok(rows) {
                 return Err(Fault::corrupt(format!("column '{}' does not have its rows", column.name)));
             }
-            if node.null_count() != 0 {
-                let name = &column.name;
-                return Err(Fault::unsupported(format!("column '{name}' has a NULL, which brc has no place for yet")));
-            }
+            nulls.push(node.null_count() != 0);
             let mut count = column.buffers();
             if column.dictionary.is_none() && column.stored == Stored::Views {
-                let more = variadic.next().and_then(|count| usize::try_from(count).ok());
+                let more = variadic.next().and_then(Result::ok);
                 count = count.saturating_add(more.ok_or_else(missing)?);
             }
             let mut own = Vec::new();
@@ -109,10 +115,36 @@ impl BatchLayout {
             }
             all.push(own);
         }
+        pass(behind, &mut nodes, &mut buffers, &mut variadic).ok_or_else(missing)?;
         if nodes.next().is_some() || buffers.next().is_some() {
             return Err(missing());
         }
-        Ok(Self { rows, columns: all, codec, place: *place, checksums: Vec::new(), bounds: Vec::new() })
+        Ok(Self { rows, columns: all, nulls, codec, place: *place, checksums: Vec::new(), bounds: Vec::new() })
+    }
+}
+
+/// Passes over what columns take up that are left out; `None` if there is less.
+fn pass<N, B, E>(
+    gap: Gap,
+    nodes: &mut impl Iterator<Item = N>,
+    buffers: &mut impl Iterator<Item = B>,
+    views: &mut impl Iterator<Item = Result<usize, E>>,
+) -> Option<()> {
+    let mut count = gap.buffers;
+    for _ in 0..gap.views {
+        count = count.checked_add(views.next()?.ok()?)?;
+    }
+    let passed = (nodes.take(gap.nodes).count(), buffers.take(count).count());
+    (passed == (gap.nodes, count)).then_some(())
+}
+
+impl BatchLayout {
+    /// Sees to it that a column has no NULL.
+    pub(super) fn check_nulls(&self, column: usize) -> Result<(), Fault> {
+        match self.nulls.get(column) {
+            Some(true) => Err(Fault::unsupported(columnar::HAS_NULL)),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -115,6 +115,7 @@ impl<'t> ScanColumn<'t> {
     /// Reads the column of a record batch.
     fn read(&mut self, table: &ArrowTable, batch: usize) -> Result<()> {
         let layout = &table.batches[batch];
+        layout.check_nulls(self.index).map_err(|fault| fault.at(&table.path, &table.place(batch, self.index)))?;
         let places = layout.columns.get(self.index).map(Vec::as_slice).unwrap_or_default();
         let checksum = layout.checksums.get(self.index).copied();
         let stored = self.stored();

@@ -6,10 +6,10 @@ use super::layout::{self, BatchLayout, Place};
 use super::messages::value_of;
 use super::scanner::ArrowScanner;
 use super::strings;
-use super::types::{self, FileColumn};
+use super::types::{self, Columns, FileColumn, Gap};
 use super::writer::{self, CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
-use crate::columnar::{Fault, SCALES, seal, with_scales};
+use crate::columnar::{self, Fault, SCALES, seal, with_scales};
 use crate::input::read_full_at;
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
 use brc_core::{Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
@@ -68,13 +68,14 @@ impl ArrowTable {
         file_footer.check_writer(&path, created_by.as_deref())?;
         check_version(&path, footer.version())?;
         let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
-        let mut columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
+        let Columns { held: mut columns, behind, left_out } =
+            columns.map_err(|reason| Error::unsupported(&path, reason))?;
         if let Some(scales) = about(SCALES).filter(|_| is_own) {
             with_scales(columns.iter_mut().map(|column| &mut column.data_type), scales);
         }
         let fields = columns.iter().map(|column| Field { name: column.name.clone(), data_type: column.data_type });
-        let schema = Schema::new(fields.collect()).map_err(|error| Error::unsupported(&path, error.to_string()))?;
-        let blocks = Blocks { path: &path, file: &file, end, columns: &columns };
+        let schema = columnar::schema(&path, fields.collect(), left_out)?;
+        let blocks = Blocks { path: &path, file: &file, end, columns: &columns, behind };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
         let mut checksums = if is_own {
@@ -174,8 +175,9 @@ impl ArrowTable {
         let values = message.header_as_dictionary_batch().and_then(|batch| batch.data());
         let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
         // Its values are a column like any other, but for the codes.
-        let plain = FileColumn { dictionary: None, ..column.clone() };
-        let layout = BatchLayout::new(values, &[plain], &block.place)?;
+        let plain = FileColumn { before: Gap::default(), dictionary: None, ..column.clone() };
+        let layout = BatchLayout::new(values, &[plain], Gap::default(), &block.place)?;
+        layout.check_nulls(0)?;
         let mut buffers = Buffers::default();
         let places = layout.columns.first().map(Vec::as_slice).unwrap_or_default();
         buffers.read(&self.path, &self.file, places, layout.codec, None)?;
@@ -220,6 +222,8 @@ struct Blocks<'a> {
     file: &'a File,
     end: u64,
     columns: &'a [FileColumn],
+    /// What record batches have behind the last of them.
+    behind: Gap,
 }
 
 impl Blocks<'_> {
@@ -234,7 +238,7 @@ impl Blocks<'_> {
         let message = layout::message(&metadata).map_err(at)?;
         let batch = message.header_as_record_batch();
         let batch = batch.ok_or_else(|| at(Fault::corrupt("its message is of another kind")))?;
-        let mut layout = BatchLayout::new(batch, self.columns, &place).map_err(at)?;
+        let mut layout = BatchLayout::new(batch, self.columns, self.behind, &place).map_err(at)?;
         layout.checksums = checksums.take(self.columns.len()).collect();
         let bounds = value_of(message.custom_metadata(), BOUNDS).filter(|_| checksum.is_some());
         layout.bounds = bounds.map(bounds::from_text).unwrap_or_default();

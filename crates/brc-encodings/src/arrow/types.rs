@@ -1,7 +1,7 @@
 //! Which arrow columns are which columns of a table.
 
-use arrow_ipc::{Field, Int, Schema as FlatSchema, Type};
-use brc_core::DataType;
+use arrow_ipc::{Field, Int, Precision, Schema as FlatSchema, TimeUnit, Type, UnionMode};
+use brc_core::{DataType, LeftOut};
 
 /// How the values of a column lie in buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +57,32 @@ impl Width {
     }
 }
 
+/// The columns of a file.
+#[derive(Debug)]
+pub(super) struct Columns {
+    /// Those of the table.
+    pub(super) held: Vec<FileColumn>,
+    /// What record batches have behind the last of them.
+    pub(super) behind: Gap,
+    /// Those that no table can hold.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// What columns that are left out take up in the metadata of a record batch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) nodes: usize,
+    /// Buffers, without those that views point into.
+    pub(super) buffers: usize,
+    /// Columns of views.
+    pub(super) views: usize,
+}
+
 /// A column of a file.
 #[derive(Debug, Clone)]
 pub(super) struct FileColumn {
+    /// What stands before it in record batches.
+    pub(super) before: Gap,
     pub(super) name: String,
     pub(super) data_type: DataType,
     /// How its values lie; those of its dictionary, if it has one.
@@ -81,31 +104,75 @@ impl FileColumn {
 /// The columns of a file.
 ///
 /// # Errors
-/// What a table cannot hold.
-pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Vec<FileColumn>, String> {
+/// Why none of them can be read.
+pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, String> {
     if schema.endianness() != arrow_ipc::Endianness::Little {
         return Err("its numbers are big-endian".into());
     }
-    schema.fields().into_iter().flatten().map(column).collect()
+    let (mut held, mut behind, mut left_out) = (Vec::new(), Gap::default(), Vec::new());
+    for field in schema.fields().into_iter().flatten() {
+        match column(field) {
+            Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), ..column }),
+            Err(kind) => {
+                let column = LeftOut { name: field.name().unwrap_or_default().to_owned(), kind };
+                behind.add(field, MOST_NESTED).ok_or_else(|| column.to_string())?;
+                left_out.push(column);
+            }
+        }
+    }
+    Ok(Columns { held, behind, left_out })
 }
 
+/// How deep types may be nested.
+const MOST_NESTED: usize = 64;
+
+impl Gap {
+    /// Adds what a column takes up; `None` if that is not known of its type.
+    fn add(&mut self, field: Field<'_>, depth: usize) -> Option<()> {
+        self.nodes += 1;
+        if field.dictionary().is_some() {
+            self.buffers += 2;
+            return Some(());
+        }
+        self.buffers += match field.type_type() {
+            Type::Null | Type::RunEndEncoded => 0,
+            Type::Struct_ | Type::FixedSizeList => 1,
+            Type::Utf8 | Type::Binary | Type::LargeUtf8 | Type::LargeBinary => 3,
+            Type::ListView | Type::LargeListView => 3,
+            Type::Utf8View | Type::BinaryView => {
+                self.views += 1;
+                2
+            }
+            Type::Union => match field.type_as_union()?.mode() {
+                UnionMode::Sparse => 1,
+                UnionMode::Dense => 2,
+                _ => return None,
+            },
+            Type::Int | Type::FloatingPoint | Type::Bool | Type::Decimal | Type::FixedSizeBinary => 2,
+            Type::Date | Type::Time | Type::Timestamp | Type::Interval | Type::Duration => 2,
+            Type::List | Type::LargeList | Type::Map => 2,
+            _ => return None,
+        };
+        let depth = depth.checked_sub(1)?;
+        field.children().into_iter().flatten().try_for_each(|child| self.add(child, depth))
+    }
+}
+
+/// # Errors
+/// What it is instead of something that a table can hold, with an article.
 fn column(field: Field<'_>) -> Result<FileColumn, String> {
     let name = field.name().unwrap_or_default().to_owned();
-    let strange = |what: &str| Err(format!("column '{name}' is {what}"));
-    let Some((data_type, stored)) = value_type(field) else {
-        return strange(&described(field));
-    };
+    let (data_type, stored) = value_type(field).ok_or_else(|| described(field))?;
     let dictionary = match field.dictionary() {
         None => None,
         Some(dictionary) if data_type == DataType::String => {
             // Codes of 32 bits are what a file means that does not say.
             let width = dictionary.indexType().map_or(Some(Width::I32), Width::of);
-            let Some(width) = width else { return strange("a dictionary with codes of an unknown width") };
-            Some((dictionary.id(), width))
+            Some((dictionary.id(), width.ok_or("a dictionary with codes of an unknown width")?))
         }
-        Some(_) => return strange("a dictionary of numbers"),
+        Some(_) => return Err("a dictionary of numbers".to_owned()),
     };
-    Ok(FileColumn { name, data_type, stored, dictionary })
+    Ok(FileColumn { before: Gap::default(), name, data_type, stored, dictionary })
 }
 
 fn value_type(field: Field<'_>) -> Option<(DataType, Stored)> {
@@ -132,8 +199,44 @@ fn value_type(field: Field<'_>) -> Option<(DataType, Stored)> {
 
 /// The type of a column that no table can hold.
 fn described(field: Field<'_>) -> String {
+    let unit = |unit| match unit {
+        TimeUnit::SECOND => "s",
+        TimeUnit::MILLISECOND => "ms",
+        TimeUnit::MICROSECOND => "us",
+        _ => "ns",
+    };
     if let Some(decimal) = field.type_as_decimal() {
-        return format!("a decimal of {} bits and scale {}", decimal.bitWidth(), decimal.scale());
+        return format!("a decimal of {} bits with {} decimals", decimal.bitWidth(), decimal.scale());
     }
-    field.type_type().variant_name().map_or_else(|| "of an unknown type".to_owned(), |name| format!("of type {name}"))
+    if let Some(time) = field.type_as_time() {
+        return format!("a time({})", unit(time.unit()));
+    }
+    if let Some(timestamp) = field.type_as_timestamp() {
+        return format!("a timestamp({})", unit(timestamp.unit()));
+    }
+    if let Some(duration) = field.type_as_duration() {
+        return format!("a duration({})", unit(duration.unit()));
+    }
+    if let Some(float) = field.type_as_floating_point() {
+        let kind = match float.precision() {
+            Precision::HALF => "a float of 16 bits",
+            Precision::SINGLE => "a float",
+            _ => "a double",
+        };
+        return kind.to_owned();
+    }
+    match field.type_type() {
+        Type::Null => "of the null type",
+        Type::Bool => "a boolean",
+        Type::Date => "a date",
+        Type::Interval => "an interval",
+        Type::FixedSizeBinary => "binary data of a fixed length",
+        Type::List | Type::LargeList | Type::FixedSizeList | Type::ListView | Type::LargeListView => "a list",
+        Type::Struct_ => "a struct",
+        Type::Map => "a map",
+        Type::Union => "a union",
+        Type::RunEndEncoded => "run-end encoded",
+        _ => "of an unknown type",
+    }
+    .to_owned()
 }

@@ -71,7 +71,7 @@ impl FrameDecoder for ColumnsDecoder {
         while !rest.is_empty() {
             let at = bytes.len() - rest.len();
             let rows = delivery.rows - before;
-            let wrong = |reason| Malformed { at, rows, reason };
+            let wrong = |reason| Malformed::corrupt(at, rows, reason);
             let message = self.messages.next(self.form, &mut rest).map_err(|error| wrong(error.reason()))?;
             let entry = message.get_root::<entry::Reader<'_>>().and_then(|entry| match entry.which() {
                 Ok(entry::Rows(rows)) => rows.map(Some),

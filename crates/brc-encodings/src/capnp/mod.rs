@@ -140,21 +140,22 @@ impl Layout for Capnp {
         Box::new(decoder::ColumnsDecoder::new(self.0, schema, projection))
     }
 
-    fn row_end(&self, _: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+    fn row_end(&self, _: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
         let mut rest = bytes;
         loop {
             let at = bytes.len() - rest.len();
             if at >= least && at > 0 {
-                return Ok(Some(at));
+                // How many rows messages have is not looked up, as no row is told of them.
+                return Ok(Some((at, 0)));
             }
             if self.is_damaged_start(rest) {
                 let reason = "the first message is damaged".to_owned();
-                return Err(Malformed { at, rows: 0, reason });
+                return Err(Malformed::corrupt(at, 0, reason));
             }
             match self.0.skip(&mut rest) {
                 Ok(()) => {}
                 Err(NoMessage::CutOff) => return Ok(None),
-                Err(NoMessage::Malformed(reason)) => return Err(Malformed { at, rows: 0, reason }),
+                Err(NoMessage::Malformed(reason)) => return Err(Malformed::corrupt(at, 0, reason)),
             }
         }
     }

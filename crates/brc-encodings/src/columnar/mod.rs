@@ -8,7 +8,8 @@ pub(crate) mod part_rows;
 pub(crate) mod seal;
 
 use crate::description::{Fact, Facts};
-use brc_core::{DataType, Error, Result, Schema, Table, Values};
+use crate::encoding::unread;
+use brc_core::{DataType, Error, Field, LeftOut, Result, Schema, Table, Values};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -44,6 +45,23 @@ pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut DataType>, sca
         if let (DataType::Decimal { scale: own }, Ok(scale)) = (data_type, scale.parse()) {
             *own = scale;
         }
+    }
+}
+
+/// What is said of a column that has a NULL.
+pub(crate) const HAS_NULL: &str = "there is a NULL, which brc has no place for yet";
+
+/// The schema of a file with these columns, and others that no table can hold.
+///
+/// # Errors
+/// [`Error::Unsupported`] if they are the columns of no table.
+pub(crate) fn schema(path: &Path, fields: Vec<Field>, left_out: Vec<LeftOut>) -> Result<Schema> {
+    match left_out.first() {
+        Some(column) if fields.is_empty() => Err(unread(path, column)),
+        _ => match Schema::new(fields) {
+            Ok(schema) => Ok(schema.without(left_out)),
+            Err(error) => Err(Error::unsupported(path, error.to_string())),
+        },
     }
 }
 
@@ -160,6 +178,12 @@ impl Numbers {
 
 /// Reads a two's-complement big-endian integer of any length, as far as it fits 64 bits.
 pub(crate) fn big_endian(bytes: &[u8]) -> Option<i64> {
+    // Nearly all have a few bytes more than 64 bits.
+    if let Some((rest, last)) = bytes.split_last_chunk() {
+        let number = i64::from_be_bytes(*last);
+        let fill = (number >> 63) as u8;
+        return rest.iter().all(|&byte| byte == fill).then_some(number);
+    }
     let (rest, last) = bytes.split_at(bytes.len().saturating_sub(8));
     let sign = last.first().is_some_and(|&byte| byte >= 0x80);
     let fill = if sign { 0xff } else { 0 };

@@ -30,7 +30,7 @@ pub(crate) trait RowReader<'a> {
     fn text(&mut self, column: usize) -> Result<&'a [u8], Fault>;
 
     /// A decimal, in units of its column's scale.
-    fn number(&mut self, column: usize) -> Result<i64, Fault>;
+    fn number(&mut self, column: usize, scale: u8) -> Result<i64, Fault>;
 
     /// Ends the row.
     fn end_row(&mut self) -> Result<(), Fault>;
@@ -52,6 +52,8 @@ pub(crate) enum Fault {
     CutOff,
     /// It is not what should be there.
     Malformed(String),
+    /// It is a sound value, but of a kind that is not supported there.
+    Unsupported(String),
 }
 
 impl Fault {
@@ -60,16 +62,47 @@ impl Fault {
         Self::Malformed(reason.into())
     }
 
-    fn reason(self) -> String {
+    #[cold]
+    pub(crate) fn unsupported(reason: impl Into<String>) -> Self {
+        Self::Unsupported(reason.into())
+    }
+
+    /// What is wrong with the row that begins at `at` of some bytes, behind so many rows.
+    #[cold]
+    fn in_row<L: RowLayout>(self, bytes: &[u8], at: usize, rows: u64, schema: &[DataType]) -> Malformed {
         match self {
-            Self::CutOff => "the bytes end within a row".to_owned(),
-            Self::Malformed(reason) => reason,
+            Self::CutOff => Malformed::corrupt(at, rows, "the bytes end within a row".to_owned()),
+            Self::Malformed(reason) => Malformed::corrupt(at, rows, reason),
+            Self::Unsupported(reason) => {
+                let column = strange_column::<L>(bytes.get(at..).unwrap_or_default(), schema);
+                Malformed { at, rows, column, is_sound: true, reason }
+            }
         }
     }
 }
 
+/// What is not a row, in the encodings of which rows are arrays.
+pub(crate) const NOT_A_ROW: &str =
+    "where a row should be; brc reads a sequence of rows, each an array of values in the order of the columns";
+
+/// What is not a string of those encodings.
+pub(crate) const NOT_A_STRING: &str = "in a column of strings; see --schema";
+
+/// What is not an integer of those encodings.
+pub(crate) const NOT_AN_INTEGER: &str = "in a column of numbers, which are integers, in units of the last decimal";
+
+/// What is said where one array holds all rows.
+pub(crate) const ARRAY_AROUND: &str = "an array around all rows; brc reads a sequence of rows, one after the other";
+
+/// The fault that a row's array has another length than there are columns.
+#[cold]
+pub(crate) fn wrong_length(length: u64, columns: usize) -> Fault {
+    Fault::unsupported(format!("a row of {length} values, but there are {columns} columns; see --schema"))
+}
+
 /// The decoder of such frames.
 pub(crate) struct RowDecoder<L> {
+    types: Vec<DataType>,
     columns: Vec<Taken>,
     rows: usize,
     layout: std::marker::PhantomData<L>,
@@ -87,17 +120,22 @@ enum Taken {
     Numbers {
         numbers: Vec<i64>,
         narrow: Narrow,
+        scale: u8,
     },
     /// Strings nobody asked for: checked, not kept.
     SkippedStrings,
-    SkippedNumbers,
+    SkippedNumbers {
+        scale: u8,
+    },
 }
 
 impl Taken {
     fn new(field: &Field, wanted: bool) -> Self {
         match field.data_type {
-            DataType::Decimal { .. } if wanted => Self::Numbers { numbers: Vec::new(), narrow: Narrow::default() },
-            DataType::Decimal { .. } => Self::SkippedNumbers,
+            DataType::Decimal { scale } if wanted => {
+                Self::Numbers { numbers: Vec::new(), narrow: Narrow::default(), scale }
+            }
+            DataType::Decimal { scale } => Self::SkippedNumbers { scale },
             _ if wanted => Self::Strings {
                 places: Vec::new(),
                 interner: Box::new(Interner::new(Level::best())),
@@ -115,8 +153,8 @@ impl Taken {
                 interner.intern_all(bytes, places, codes);
                 Column::Codes { codes, dictionary: interner.dictionary() }
             }
-            Self::Numbers { numbers, narrow } => Column::Values(narrow.lend(numbers)),
-            Self::SkippedStrings | Self::SkippedNumbers => Column::Values(Values::I64(&[])),
+            Self::Numbers { numbers, narrow, .. } => Column::Values(narrow.lend(numbers)),
+            Self::SkippedStrings | Self::SkippedNumbers { .. } => Column::Values(Values::I64(&[])),
         }
     }
 
@@ -124,7 +162,7 @@ impl Taken {
         match self {
             Self::Strings { places, .. } => places.clear(),
             Self::Numbers { numbers, .. } => numbers.clear(),
-            Self::SkippedStrings | Self::SkippedNumbers => {}
+            Self::SkippedStrings | Self::SkippedNumbers { .. } => {}
         }
     }
 }
@@ -133,22 +171,23 @@ impl<L: RowLayout> RowDecoder<L> {
     pub(crate) fn new(schema: &Schema, projection: &[usize]) -> Self {
         let taken = |(column, field)| Taken::new(field, projection.contains(&column));
         let columns = schema.fields().iter().enumerate().map(taken).collect();
-        Self { columns, rows: 0, layout: std::marker::PhantomData }
+        Self { types: types(schema), columns, rows: 0, layout: std::marker::PhantomData }
     }
 
     /// Where the first row ends that ends at `least` or later, as [`super::Layout::row_end`] wants it.
-    pub(crate) fn row_end(schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+    pub(crate) fn row_end(schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
         let mut reader = L::reader(bytes);
+        let types = types(schema);
         let mut rows = 0;
         loop {
             let at = bytes.len() - reader.left();
             if at >= least && at > 0 {
-                return Ok(Some(at));
+                return Ok(Some((at, rows)));
             }
-            match skip_row::<L>(&mut reader, schema) {
+            match skip_row::<L>(&mut reader, &types) {
                 Ok(()) => rows += 1,
                 Err(Fault::CutOff) => return Ok(None),
-                Err(fault) => return Err(Malformed { at, rows, reason: fault.reason() }),
+                Err(fault) => return Err(fault.in_row::<L>(bytes, at, rows, &types)),
             }
         }
     }
@@ -164,12 +203,12 @@ impl<L: RowLayout> RowDecoder<L> {
                     let end = bytes - reader.left();
                     places.push(end - length..end);
                 }
-                Taken::Numbers { numbers, .. } => numbers.push(reader.number(index)?),
+                Taken::Numbers { numbers, scale, .. } => numbers.push(reader.number(index, *scale)?),
                 Taken::SkippedStrings => {
                     reader.text(index)?;
                 }
-                Taken::SkippedNumbers => {
-                    reader.number(index)?;
+                Taken::SkippedNumbers { scale } => {
+                    reader.number(index, *scale)?;
                 }
             }
         }
@@ -189,15 +228,30 @@ impl<L: RowLayout> RowDecoder<L> {
     }
 }
 
-fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, schema: &Schema) -> Result<(), Fault> {
-    reader.begin_row(schema.fields().len())?;
-    for (index, field) in schema.fields().iter().enumerate() {
-        match field.data_type {
-            DataType::Decimal { .. } => reader.number(index).map(drop)?,
-            _ => reader.text(index).map(drop)?,
-        }
+fn types(schema: &Schema) -> Vec<DataType> {
+    schema.fields().iter().map(|field| field.data_type).collect()
+}
+
+fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, types: &[DataType]) -> Result<(), Fault> {
+    reader.begin_row(types.len())?;
+    for (index, data_type) in types.iter().enumerate() {
+        skip_value::<L>(reader, index, *data_type)?;
     }
     reader.end_row()
+}
+
+fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, data_type: DataType) -> Result<(), Fault> {
+    match data_type {
+        DataType::Decimal { scale } => reader.number(column, scale).map(drop),
+        _ => reader.text(column).map(drop),
+    }
+}
+
+/// The column of the first value that cannot be taken of the row that some bytes begin with, if it is one.
+fn strange_column<L: RowLayout>(row: &[u8], types: &[DataType]) -> Option<usize> {
+    let mut reader = L::reader(row);
+    reader.begin_row(types.len()).ok()?;
+    (0..types.len()).find(|&column| skip_value::<L>(&mut reader, column, types[column]).is_err())
 }
 
 impl<L: RowLayout> FrameDecoder for RowDecoder<L> {
@@ -207,7 +261,7 @@ impl<L: RowLayout> FrameDecoder for RowDecoder<L> {
         self.forget();
         while reader.left() > 0 {
             let at = bytes.len() - reader.left();
-            self.row(&mut reader, bytes.len()).map_err(|fault| Malformed { at, rows, reason: fault.reason() })?;
+            self.row(&mut reader, bytes.len()).map_err(|fault| fault.in_row::<L>(bytes, at, rows, &self.types))?;
             rows += 1;
             self.rows += 1;
             if self.rows == BATCH_ROWS {

@@ -2,7 +2,7 @@
 
 use super::Layout;
 use super::table::FramesTable;
-use super::writer::FramesWriter;
+use super::writer::{self, FramesWriter};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use brc_core::{BatchWriter, Result, Schema, Table};
@@ -29,6 +29,10 @@ impl Encoding for Framed {
 
     fn may_lack_header(&self) -> bool {
         true
+    }
+
+    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+        writer::header(self.0, schema).map(drop)
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {

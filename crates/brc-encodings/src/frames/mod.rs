@@ -28,8 +28,12 @@ use crate::delivery::Delivery;
 use crate::rows::RowBuffer;
 use brc_core::{Batch, Error, Result, Schema};
 use std::ops::Range;
+use std::path::Path;
 
-pub(crate) use decoder::{Fault, RowDecoder, RowLayout, RowReader, take_text};
+pub(crate) use decoder::{
+    ARRAY_AROUND, Fault, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, take_text,
+    wrong_length,
+};
 pub(crate) use encoder::FramedRows;
 pub(crate) use encoding::Framed;
 pub(crate) use forms::{Form, take_integer};
@@ -39,6 +43,9 @@ pub(crate) const VERSION: u32 = 1;
 
 /// The most that a frame may hold, in bytes: no forged length makes a reader allocate more.
 pub(crate) const LARGEST_FRAME: usize = 64 << 20;
+
+/// The most that the header of a file may hold, in bytes: the names and types of some hundred thousand columns.
+pub(crate) const LONGEST_HEADER: usize = 16 << 20;
 
 /// What a file begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,12 +162,12 @@ pub(crate) trait Layout: Sync {
     /// A decoder of the rows of frames, for one worker that wants these columns.
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder>;
 
-    /// In bytes without frames that start with a row: where the first row ends that ends at `least` or later. `None` if
-    /// the bytes do not reach so far.
+    /// In bytes without frames that start with a row: where the first row ends that ends at `least` or later, and how
+    /// many rows there are up to there. `None` if the bytes do not reach so far.
     ///
     /// # Errors
     /// If the bytes are no rows.
-    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed>;
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed>;
 
     /// Whether its files are best mapped into memory: if what lies there can be used as it is.
     fn maps_files(&self) -> bool {
@@ -199,15 +206,36 @@ pub(crate) trait FrameDecoder: Send {
     fn decode(&mut self, bytes: &[u8], delivery: &mut Delivery<'_>) -> Result<u64, DecodeError>;
 }
 
-/// Where in some bytes something is wrong, and what.
+/// Where in some bytes a row cannot be read, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     /// How many bytes lie before it.
     pub(crate) at: usize,
     /// How many rows lie before it.
     pub(crate) rows: u64,
+    /// The position of the column at fault, if one is known to be.
+    pub(crate) column: Option<usize>,
+    /// Whether the bytes are sound, and only not rows as they are supported.
+    pub(crate) is_sound: bool,
     /// What is wrong.
     pub(crate) reason: String,
+}
+
+impl Malformed {
+    /// Bytes that are not sound.
+    pub(crate) fn corrupt(at: usize, rows: u64, reason: String) -> Self {
+        Self { at, rows, column: None, is_sound: false, reason }
+    }
+
+    /// The error that it is at this place of a file.
+    fn error(self, path: &Path, place: String, schema: &Schema) -> Error {
+        if !self.is_sound {
+            return Error::corrupt(path, place, self.reason);
+        }
+        let column = self.column.and_then(|column| schema.fields().get(column));
+        let column = column.map_or_else(String::new, |field| format!(", column '{}'", field.name));
+        Error::unsupported(path, format!("{place}{column}: {}", self.reason))
+    }
 }
 
 /// Why a frame was not delivered.

@@ -94,7 +94,7 @@ impl FramesTable {
             DecodeError::Sink(error) => error,
             DecodeError::Malformed(malformed) => {
                 let place = format!("{}, row {}", place(malformed.at), malformed.rows);
-                Error::corrupt(self.path(), place, malformed.reason)
+                malformed.error(self.path(), place, self.schema())
             }
         }
     }

@@ -31,8 +31,10 @@ struct State {
     reader: Box<dyn Read + Send>,
     /// What was read behind the end of the last split.
     pending: Vec<u8>,
-    /// The place of the first pending byte in the stream, and the rows before it.
+    /// The place of the first pending byte in the stream.
     byte: u64,
+    /// The rows before that place, if they stand in no frames.
+    rows: u64,
     /// Frames before that place.
     frames: usize,
     /// The split that is read next.
@@ -61,7 +63,7 @@ impl FrameStream {
         start: Option<usize>,
     ) -> Self {
         let byte = start.unwrap_or(0) as u64;
-        let state = State { reader, pending: Vec::new(), byte, frames: 0, next: 0, ended: false };
+        let state = State { reader, pending: Vec::new(), byte, rows: 0, frames: 0, next: 0, ended: false };
         Self {
             path: path.to_owned(),
             layout,
@@ -134,12 +136,13 @@ impl FrameStream {
             state.ended = self.fill(state, buffer, missing)? < missing;
             let bytes = &buffer.bytes;
             let least = if state.ended { bytes.len() } else { least };
-            let end = self.layout.row_end(&self.schema, bytes, least).map_err(|it| self.malformed(buffer.byte, it))?;
-            match end {
-                Some(end) => {
+            let end = self.layout.row_end(&self.schema, bytes, least);
+            match end.map_err(|it| self.malformed(buffer.byte, state.rows, it))? {
+                Some((end, rows)) => {
                     state.pending.extend_from_slice(&bytes[end..]);
                     state.ended &= state.pending.is_empty();
                     state.byte += end as u64;
+                    state.rows += rows;
                     buffer.bytes.truncate(end);
                     buffer.frames.push((0..end, None));
                     return Ok(());
@@ -166,10 +169,12 @@ impl FrameStream {
         Ok(read)
     }
 
-    /// An error at a place that is told from byte `start` of the stream.
-    pub(super) fn malformed(&self, start: u64, malformed: Malformed) -> Error {
+    /// An error at a place that is told from byte `start` of the stream, which has `rows` rows before it.
+    fn malformed(&self, start: u64, rows: u64, malformed: Malformed) -> Error {
         let byte = start + malformed.at as u64;
-        Error::corrupt(&self.path, format!("byte {byte}"), malformed.reason)
+        let row = rows + malformed.rows + 1;
+        let place = if malformed.is_sound { format!("row {row}, byte {byte}") } else { format!("byte {byte}") };
+        malformed.error(&self.path, place, &self.schema)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -3,7 +3,7 @@
 use super::file::FramedFile;
 use super::scanner::FramesScanner;
 use super::stream::FrameStream;
-use super::{Layout, VERSION};
+use super::{FileHeader, LONGEST_HEADER, Layout, VERSION};
 use crate::encoding::OpenOptions;
 use crate::input::{self, Input};
 use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
@@ -30,8 +30,8 @@ pub(super) enum Source {
 }
 
 impl FramesTable {
-    pub(super) fn open(layout: &'static dyn Layout, input: Input, options: &OpenOptions) -> Result<Self> {
-        let (schema, start) = schema(layout, &input, options)?;
+    pub(super) fn open(layout: &'static dyn Layout, mut input: Input, options: &OpenOptions) -> Result<Self> {
+        let (schema, start) = schema(layout, &mut input, options)?;
         let path = input.path.clone();
         let bytes = input.length();
         let split_bytes = options.row_group_bytes.unwrap_or(SPLIT_BYTES).max(1);
@@ -60,17 +60,17 @@ impl FramesTable {
 }
 
 /// The columns of a table, and how long its header is, if it has one.
-fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> Result<(Schema, Option<usize>)> {
-    let path = &input.path;
+fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Result<(Schema, Option<usize>)> {
     if input.prefix.len() < layout.magic().len() && layout.magic().starts_with(&input.prefix) {
-        return Err(Error::corrupt(path, "header", "the file ends within it"));
+        return Err(Error::corrupt(&input.path, "header", "the file ends within it"));
     }
     if !input.prefix.starts_with(layout.magic()) {
         let schema = options.schema.clone().or_else(|| layout.told_schema(&input.prefix));
         return schema.map(|schema| (schema, None)).ok_or_else(|| without_header(layout, input));
     }
+    let (header, length) = read_header(layout, input)?;
+    let path = &input.path;
     let corrupt = |reason: String| Error::corrupt(path, "header", reason);
-    let (header, length) = layout.read_file_header(&input.prefix).map_err(corrupt)?;
     if !header.is_sound() {
         return Err(corrupt("the checksum does not match".to_owned()));
     }
@@ -88,6 +88,24 @@ fn schema(layout: &'static dyn Layout, input: &Input, options: &OpenOptions) -> 
     let own = Schema::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
     options.check_schema(path, &own)?;
     Ok((own, Some(length)))
+}
+
+/// The header of a file that begins with the magic, and its length. Nearly all are within the first bytes that are read.
+fn read_header(layout: &dyn Layout, input: &mut Input) -> Result<(FileHeader, usize)> {
+    loop {
+        let known = input.prefix.len();
+        match layout.read_file_header(&input.prefix) {
+            Ok(found) => return Ok(found),
+            Err(reason) => {
+                if known < LONGEST_HEADER {
+                    input.extend_prefix((4 * known).min(LONGEST_HEADER))?;
+                }
+                if input.prefix.len() <= known {
+                    return Err(Error::corrupt(&input.path, "header", reason));
+                }
+            }
+        }
+    }
 }
 
 /// What is wrong with a file that does not begin with the magic and of which nobody said the columns. Where a frame is,

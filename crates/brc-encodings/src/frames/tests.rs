@@ -464,7 +464,7 @@ fn rows_without_frames_may_be_cut_off_between_rows_only() {
         // An encoding may have many rows in one item.
         let (mut ends, mut at) = (0, 0);
         while at < bytes.len() {
-            at += layout.row_end(&rows.schema, &bytes[at..], 1).unwrap().unwrap();
+            at += layout.row_end(&rows.schema, &bytes[at..], 1).unwrap().unwrap().0;
             ends += 1;
         }
         assert_eq!(whole, ends, "{}", layout.name());

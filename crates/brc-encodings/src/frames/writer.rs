@@ -1,8 +1,7 @@
 //! Writes the frames of a file.
 
-use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, Layout, VERSION, checksum};
+use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, LONGEST_HEADER, Layout, VERSION, checksum};
 use crate::compressed::{CUT_BYTES, LARGE_PART};
-use crate::input::PREFIX_BYTES;
 use crate::refused::Refused;
 use crate::rows::RowBuffer;
 use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
@@ -26,18 +25,28 @@ pub(super) struct FramesWriter {
 
 impl FramesWriter {
     pub(super) fn new(layout: &'static dyn Layout, schema: &Schema) -> Result<Self> {
-        let text = schema.to_string();
-        if Schema::parse(&text).as_ref() != Ok(schema) {
-            let name = layout.name();
-            return Err(Error::Usage(format!("{name}: names of columns with a comma or outer spaces cannot be told")));
-        }
-        let own_checksum = checksum(text.as_bytes());
-        let header = layout.file_header(&FileHeader { version: VERSION, schema: text, checksum: own_checksum });
-        if header.len() > PREFIX_BYTES {
-            return Err(Error::Usage(format!("{}: the names of the columns are too long", layout.name())));
-        }
+        let header = header(layout, schema);
+        let header = header.map_err(|reason| Error::Usage(format!("{}: {reason}", layout.name())))?;
         Ok(Self { layout, schema: schema.clone(), header, frames: 0 })
     }
+}
+
+/// The header of a file.
+///
+/// # Errors
+/// Why it cannot tell the columns.
+pub(super) fn header(layout: &dyn Layout, schema: &Schema) -> Result<Vec<u8>, String> {
+    let text = schema.to_string();
+    if Schema::parse(&text).as_ref() != Ok(schema) {
+        return Err("names of columns with a comma or outer spaces cannot be told".to_owned());
+    }
+    let own_checksum = checksum(text.as_bytes());
+    let header = layout.file_header(&FileHeader { version: VERSION, schema: text, checksum: own_checksum });
+    if header.len() > LONGEST_HEADER {
+        let most = LONGEST_HEADER >> 20;
+        return Err(format!("the names of the columns take more than the {most} MiB that a header may have"));
+    }
+    Ok(header)
 }
 
 impl BatchWriter for FramesWriter {

@@ -2,9 +2,10 @@
 
 use super::number;
 use super::row::{Kind, is_space, members};
-use crate::input::PREFIX_BYTES;
-use crate::text::{BYTE_ORDER_MARK, strip_carriage_return};
-use brc_core::{DataType, Error, Field, Schema};
+use crate::input::Input;
+use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, strip_carriage_return};
+use brc_core::{DataType, Error, Field, Result, Schema};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Whether some first bytes begin an object with a key or an empty one.
@@ -16,7 +17,7 @@ pub(super) fn is_json(prefix: &[u8]) -> bool {
 /// Why a line tells no columns.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Untold {
-    /// It is longer than what there is of the file.
+    /// It is longer than a line may be.
     TooLong,
     /// A column has a value that no column can have.
     Strange {
@@ -34,8 +35,8 @@ impl Untold {
         let file = path.display();
         match self {
             Self::TooLong => Error::Usage(format!(
-                "{file}: the first line is longer than {} KiB, so its columns are not guessed; name them with --schema",
-                PREFIX_BYTES >> 10
+                "{file}: the first line is longer than {LONGEST_LINE} bytes, so it tells no columns; name them with \
+                 --schema"
             )),
             Self::Strange { column, found } => {
                 let reason = format!("column '{column}' has {found}; columns are of strings or numbers");
@@ -46,17 +47,28 @@ impl Untold {
     }
 }
 
+/// The first bytes of a source, of which the first line is whole unless it is too long.
+pub(super) fn first_lines(input: &mut Input) -> Result<&[u8]> {
+    if !input.prefix.contains(&b'\n') {
+        input.extend_prefix(LONGEST_LINE + 2)?;
+    }
+    Ok(&input.prefix)
+}
+
 /// The columns of the first line that is a row of any table, with as many decimals as any of the first lines needs. If
 /// there is no object, the table of the One Billion Row Challenge, so that what is wrong with the rows can be told.
 ///
 /// # Errors
 /// Why no table has such rows.
 pub(super) fn schema(prefix: &[u8]) -> Result<Schema, Untold> {
-    if prefix.len() >= PREFIX_BYTES && !prefix.contains(&b'\n') {
+    if prefix.len() > LONGEST_LINE && !prefix.contains(&b'\n') {
         return Err(Untold::TooLong);
     }
     let lines = || text(prefix).split(|&byte| byte == b'\n').map(strip_carriage_return);
-    let Some(mut schema) = lines().find_map(|line| Schema::new(columns(line).ok()?).ok()) else {
+    let of_row = || lines().find_map(|line| Schema::new(columns(line).ok()?).ok());
+    // Where every row names a column twice, that is what is wrong with them, and not the other columns.
+    let of_first_names = || lines().find_map(|line| Schema::new(without_repeated(columns(line).ok()?)).ok());
+    let Some(mut schema) = of_row().or_else(of_first_names) else {
         let strange = lines().find_map(|line| columns(line).err().filter(|untold| *untold != Untold::NoObject));
         return strange.map_or_else(|| Ok(Schema::one_brc()), Err);
     };
@@ -71,6 +83,13 @@ pub(super) fn schema(prefix: &[u8]) -> Result<Schema, Untold> {
 
 fn text(prefix: &[u8]) -> &[u8] {
     prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix)
+}
+
+/// The columns without those of a name that another one before them has.
+fn without_repeated(mut columns: Vec<Field>) -> Vec<Field> {
+    let mut names = HashSet::new();
+    columns.retain(|column| names.insert(column.name.clone()));
+    columns
 }
 
 /// The columns that a row has by itself.

@@ -43,10 +43,10 @@ impl Encoding for Json {
         false
     }
 
-    fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+    fn open(&self, mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         let schema = match &options.schema {
             Some(schema) => schema.clone(),
-            None => guess::schema(&input.prefix).map_err(|untold| untold.error(&input.path))?,
+            None => guess::schema(guess::first_lines(&mut input)?).map_err(|untold| untold.error(&input.path))?,
         };
         self.can_hold(&schema).map_err(Error::Usage)?;
         let layout = Objects { guessed: options.schema.is_none() };

@@ -127,8 +127,12 @@ pub(super) fn members<'a>(
     let mut deserializer = Deserializer::from_slice(line);
     let outcome = object.deserialize(&mut deserializer).and_then(|()| deserializer.end());
     match outcome {
-        Ok(()) => Ok(()),
-        Err(error) => Err(bad.unwrap_or_else(|| BadRow { column, fault: malformed(&error) })),
+        Ok(()) => bad.map_or(Ok(()), Err),
+        // A line that is not JSON at all is called so, whatever its keys are.
+        Err(error) => {
+            let noted = bad.filter(|_| error.is_data());
+            Err(noted.unwrap_or_else(|| BadRow { column, fault: malformed(line, &error) }))
+        }
     }
 }
 
@@ -137,11 +141,22 @@ pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-fn malformed(error: &serde_json::Error) -> RowFault {
+fn malformed(line: &[u8], error: &serde_json::Error) -> RowFault {
     if error.classify() == Category::Eof {
         return RowFault::ObjectNotEnded;
     }
-    RowFault::MalformedJson { reason: reason(error), at: error.column() }
+    let at = error.column();
+    let reason = not_finite(line, at).map_or_else(|| reason(error), |word| format!("{word} is not a JSON value"));
+    RowFault::MalformedJson { reason, at }
+}
+
+/// The float without a JSON form that some programs write nevertheless, if it is what stands around that byte, from 1.
+fn not_finite(line: &[u8], at: usize) -> Option<&'static str> {
+    let (before, after) = line.split_at_checked(at)?;
+    let is_word = |byte: &&u8| byte.is_ascii_alphabetic();
+    let start = at - before.iter().rev().take_while(is_word).count();
+    let end = at + after.iter().take_while(is_word).count();
+    ["NaN", "Infinity"].into_iter().find(|word| word.as_bytes() == &line[start..end])
 }
 
 /// What is wrong, without the place: the line is always the first.
@@ -192,13 +207,13 @@ where
                     (self.value)(column, raw)
                 }
                 Err(bad) => {
-                    // A line that is no JSON at all is called so.
                     map.next_value::<IgnoredAny>()?;
-                    Err(bad)
+                    self.bad.get_or_insert(bad);
+                    Ok(())
                 }
             };
             if let Err(bad) = outcome {
-                *self.bad = Some(bad);
+                self.bad.get_or_insert(bad);
                 return Err(A::Error::custom("a bad row"));
             }
         }

@@ -121,7 +121,19 @@ fn bad_rows_say_what_and_where() {
         (b"{\"station\":\"a\" \"temperature\":1}", None, "malformed JSON at byte 16 of the line: expected `,` or `}`"),
         (b"{\"station\":\"a\",\"temperature\":1}}", None, "malformed JSON at byte 32 of the line: trailing characters"),
         (b"{\"station\":\"a\",\"temperature\":1,}", None, "malformed JSON at byte 32 of the line: trailing comma"),
-        (b"{\"station\":\"a\",\"temperature\":NaN}", Some(1), "malformed JSON at byte 30 of the line: expected value"),
+        (
+            b"{\"station\":\"a\",\"temperature\":NaN}",
+            Some(1),
+            "malformed JSON at byte 30 of the line: NaN is not a JSON value",
+        ),
+        (
+            b"{\"station\":\"a\",\"temperature\":-Infinity}",
+            Some(1),
+            "malformed JSON at byte 31 of the line: Infinity is not a JSON value",
+        ),
+        // What is not JSON at all is called so, whatever its columns are.
+        (b"{\"x\":1,\"station\":\"a\",}", None, "malformed JSON at byte 22 of the line: trailing comma"),
+        (b"{\"x\":1,\"y\":1}}", None, "malformed JSON at byte 14 of the line: trailing characters"),
         (b"{\"station\":\"a\",\"temperature\":01}", Some(1), "malformed JSON at byte 31 of the line: invalid number"),
         (b"{\"station\":\"a\",\"temperature\":1.}", Some(1), "malformed JSON at byte 32 of the line: invalid number"),
         (
@@ -160,6 +172,20 @@ fn bad_rows_say_what_and_where() {
         sweep(&text, true, [1, 40, 1 << 20].into_iter());
     }
     assert_eq!(Objects { guessed: false }.explain(b"{\"temperature\":1,\"station\":\"\"}", &schema), None);
+}
+
+#[test]
+fn rows_that_are_all_bad_say_what_is_wrong_with_them() {
+    for (line, message) in [
+        (r#"{"a":1,"b":"x","a":2}"#, "column 'a': named twice in the row"),
+        (r#"{"a":1,"b":"x",}"#, "malformed JSON at byte 16 of the line: trailing comma"),
+        (r#"{"a":1,"b":NaN}"#, "malformed JSON at byte 12 of the line: NaN is not a JSON value"),
+    ] {
+        let options = OpenOptions { schema: None, ..options(1 << 20, false) };
+        let found = read(file(format!("{line}\n{line}\n").as_bytes()), &options, 1).unwrap_err();
+        let expected = "line 1, byte 0";
+        assert!(found.contains(expected) && found.ends_with(message), "{found}");
+    }
 }
 
 #[test]
@@ -259,11 +285,12 @@ fn the_columns_are_guessed() {
 fn what_cannot_be_guessed_is_told() {
     let open = |text: &str| read(file(text.as_bytes()), &OpenOptions::default(), 1).unwrap_err();
     assert_eq!(open("{\"a\":\"x\",\"v\":null}\n"), "test: column 'v' has null; columns are of strings or numbers");
-    let long = format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(70_000));
-    let told = "test: the first line is longer than 64 KiB, so its columns are not guessed; name them with --schema";
-    assert_eq!(open(&long), told);
-    let named = OpenOptions { schema: Some(Schema::parse("name:string,v:int").unwrap()), ..OpenOptions::default() };
-    assert_eq!(read(file(long.as_bytes()), &named, 1).unwrap().0.len(), 2);
+    let long = |bytes| format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(bytes));
+    let told = "test: the first line is longer than 1048576 bytes, so it tells no columns; name them with --schema";
+    assert_eq!(open(&long(LONGEST_LINE)), told);
+    for input in [file(long(70_000).as_bytes()), stream(long(70_000).as_bytes(), 5000)] {
+        assert_eq!(read(input, &OpenOptions::default(), 1).unwrap().0.len(), 2);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::page::{
     PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY,
 };
 use super::types::Stored;
-use crate::columnar::{Fault, Numbers, big_endian};
+use crate::columnar::{self, Fault, Numbers, big_endian};
 use brc_kernels::interner::Interner;
 
 /// A walk over the values of a column chunk, page by page.
@@ -117,7 +117,7 @@ impl Walk {
             (&[][..], 0)
         };
         if header.nulls > 0 || self.has_levels && !Hybrid::new(1, 0)?.all_ones(levels, header.values)? {
-            return Err(Fault::unsupported("there is a NULL, which brc has no place for yet"));
+            return Err(Fault::unsupported(columnar::HAS_NULL));
         }
         Ok(start)
     }

@@ -49,6 +49,7 @@ pub(super) enum Bounds {
 }
 
 pub(super) struct Encoder {
+    schema: Arc<Schema>,
     rows: PartRows,
     compressor: Compressor,
     bytes: Vec<u8>,
@@ -56,7 +57,7 @@ pub(super) struct Encoder {
 
 impl Encoder {
     pub(super) fn new(schema: &Arc<Schema>, compressor: Compressor) -> Self {
-        Self { rows: PartRows::new(NAME, schema), compressor, bytes: Vec::new() }
+        Self { schema: Arc::clone(schema), rows: PartRows::new(NAME, schema), compressor, bytes: Vec::new() }
     }
 }
 
@@ -74,10 +75,10 @@ impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut chunks = Vec::new();
-        for rows in self.rows.columns() {
+        for (rows, field) in self.rows.columns().iter().zip(self.schema.fields()) {
             let (pages, bounds) = match rows {
                 Rows::Strings(strings) => strings_pages(strings),
-                Rows::Numbers(numbers) => number_pages(numbers),
+                Rows::Numbers(numbers) => number_pages(numbers, types::is_decimal(field.data_type)),
             };
             chunks.push(write(&pages, bounds, self.compressor, &mut bytes)?);
         }
@@ -114,24 +115,29 @@ fn strings_pages(strings: &Strings) -> (Vec<Page>, Bounds) {
     (dictionary_pages(body, dictionary.len(), &strings.codes), bounds)
 }
 
-fn number_pages(numbers: &[i64]) -> (Vec<Page>, Bounds) {
+fn number_pages(numbers: &[i64], is_decimal: bool) -> (Vec<Page>, Bounds) {
     let (Some(&min), Some(&max)) = (numbers.iter().min(), numbers.iter().max()) else {
         return (Vec::new(), Bounds::Unknown);
     };
     let numbered = if max.abs_diff(min) < TABLE { number_by_table(numbers, min, max) } else { number_by_hash(numbers) };
     let pages = match numbered {
-        Some((distinct, codes)) => {
-            let body = distinct.iter().flat_map(|value| value.to_le_bytes()).collect();
-            dictionary_pages(body, distinct.len(), &codes)
-        }
-        None => numbers.chunks(PAGE_ROWS).map(plain_page).collect(),
+        Some((distinct, codes)) => dictionary_pages(number_bytes(&distinct, is_decimal), distinct.len(), &codes),
+        None => numbers.chunks(PAGE_ROWS).map(|numbers| plain_page(numbers, is_decimal)).collect(),
     };
     (pages, Bounds::Numbers(min, max))
 }
 
-fn plain_page(numbers: &[i64]) -> Page {
-    let body = numbers.iter().flat_map(|value| value.to_le_bytes()).collect();
+fn plain_page(numbers: &[i64], is_decimal: bool) -> Page {
+    let body = number_bytes(numbers, is_decimal);
     Page { kind: DATA_PAGE, values: numbers.len(), encoding: PLAIN, body }
+}
+
+fn number_bytes(numbers: &[i64], is_decimal: bool) -> Vec<u8> {
+    if is_decimal {
+        numbers.iter().flat_map(|&number| types::decimal(number)).collect()
+    } else {
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
 }
 
 /// Whether codes and a dictionary take less than the numbers themselves.

@@ -105,7 +105,7 @@ impl ScanColumn {
     fn new(table: &ParquetTable, column: usize) -> Result<Self> {
         let field = table.schema.fields().get(column);
         let field = field.ok_or_else(|| Error::Usage(format!("there is no column {column}")))?;
-        let optional = table.optional[column];
+        let optional = table.columns[column].is_optional;
         let values = match field.data_type {
             DataType::String => Values::Strings {
                 chunk: StringChunk::new(optional),
@@ -113,7 +113,7 @@ impl ScanColumn {
                 interner: Interner::new(Level::best()),
             },
             _ => Values::Numbers {
-                chunk: NumberChunk::new(table.stored[column], optional),
+                chunk: NumberChunk::new(table.columns[column].stored, optional),
                 numbers: Numbers::I16(Vec::new()),
             },
         };
@@ -134,9 +134,9 @@ impl ScanColumn {
             return Err(corrupt("its checksum does not match"));
         }
         match &mut self.values {
-            Values::Strings { chunk, .. } => *chunk = StringChunk::new(table.optional[self.column]),
+            Values::Strings { chunk, .. } => *chunk = StringChunk::new(table.columns[self.column].is_optional),
             Values::Numbers { chunk, .. } => {
-                *chunk = NumberChunk::new(table.stored[self.column], table.optional[self.column]);
+                *chunk = NumberChunk::new(table.columns[self.column].stored, table.columns[self.column].is_optional);
             }
         }
         Ok(took)

@@ -5,9 +5,10 @@ use super::thrift;
 use super::types::{self, Stored};
 use super::writer::{CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
-use crate::columnar::{Fault, SCALES, guarded, seal, with_scales};
+use crate::columnar::{self, Fault, SCALES, big_endian, guarded, seal, with_scales};
 use brc_compress::Compression;
-use brc_core::{Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Error, Field, LeftOut, Result, ScanOptions, Scanner, Schema, Split, Table};
+use parquet::data_type::FixedLenByteArray;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
@@ -22,12 +23,21 @@ pub(super) struct ParquetTable {
     is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
-    /// How the values of each column lie in pages.
-    pub(super) stored: Vec<Stored>,
-    /// Whether each column may hold NULLs.
-    pub(super) optional: Vec<bool>,
+    /// How the columns of the schema lie in the file.
+    pub(super) columns: Vec<FileColumn>,
     pub(super) rows: u64,
     pub(super) row_groups: Vec<RowGroup>,
+}
+
+/// A column of the file that is one of the table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileColumn {
+    /// Its position among the column chunks of a row group.
+    leaf: usize,
+    /// How its values lie in pages.
+    pub(super) stored: Stored,
+    /// Whether it may hold NULLs.
+    pub(super) is_optional: bool,
 }
 
 pub(super) struct RowGroup {
@@ -66,26 +76,24 @@ impl ParquetTable {
         let metadata = metadata.map_err(at_footer)?;
         let created_by = metadata.file_metadata().created_by().map(str::to_owned);
         footer.check_writer(&path, created_by.as_deref())?;
-        let columns = metadata.file_metadata().schema_descr().columns();
-        let optional = columns.iter().map(|column| column.max_def_level() > 0).collect();
-        let (schema, stored) = schema(&path, &metadata, is_own)?;
+        let (schema, columns) = schema(&path, &metadata, is_own)?;
         let checksums = if is_own { checksums(&metadata).map_err(at_footer)? } else { Vec::new() };
         let mut checksums = checksums.into_iter();
         let mut row_groups = Vec::with_capacity(metadata.num_row_groups());
         for (index, row_group) in metadata.row_groups().iter().enumerate() {
             // Other writers have them, with places that mean nothing.
             if row_group.num_rows() == 0 {
-                checksums.by_ref().take(stored.len()).for_each(drop);
+                checksums.by_ref().take(columns.len()).for_each(drop);
                 continue;
             }
-            let row_group = guarded(|| RowGroup::new(row_group, &stored, end, &mut checksums));
+            let row_group = guarded(|| RowGroup::new(row_group, &columns, end, &mut checksums));
             row_groups.push(row_group.map_err(|fault| fault.at(&path, &format!("row group {index}")))?);
         }
         let rows: u64 = row_groups.iter().map(|row_group| row_group.rows as u64).sum();
         if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
             return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
         }
-        Ok(Self { path, file, bytes, end, is_own, created_by, schema, stored, optional, rows, row_groups })
+        Ok(Self { path, file, bytes, end, is_own, created_by, schema, columns, rows, row_groups })
     }
 
     /// Checks the bytes of a file of `brc` that are neither footer nor in a column chunk; those of other files may be any.
@@ -105,22 +113,27 @@ impl ParquetTable {
     }
 }
 
-/// The columns of the table.
-fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Schema, Vec<Stored>)> {
-    let (mut fields, mut stored) = (Vec::new(), Vec::new());
-    for column in metadata.file_metadata().schema_descr().columns() {
-        let name = column.path().string();
-        let found = guarded(|| Ok(types::column(column))).map_err(|fault| fault.at(path, "footer"))?;
-        let (data_type, how) =
-            found.map_err(|reason| Error::unsupported(path, format!("column '{name}' is {reason}")))?;
-        fields.push(Field { name, data_type });
-        stored.push(how);
+/// The columns of the table; those that it cannot hold are left out.
+fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Schema, Vec<FileColumn>)> {
+    let (mut fields, mut columns, mut left_out) = (Vec::new(), Vec::new(), Vec::<LeftOut>::new());
+    let descriptor = metadata.file_metadata().schema_descr();
+    for (leaf, column) in descriptor.columns().iter().enumerate() {
+        let found = guarded(|| Ok(types::column(column, descriptor.get_column_root(leaf))));
+        let name = column.path().parts().first().cloned().unwrap_or_default();
+        match found.map_err(|fault| fault.at(path, "footer"))? {
+            Ok((data_type, stored)) => {
+                fields.push(Field { name, data_type });
+                columns.push(FileColumn { leaf, stored, is_optional: column.max_def_level() > 0 });
+            }
+            // A nested column has several leaves, one behind the other.
+            Err(_) if left_out.last().is_some_and(|last| last.name == name) => {}
+            Err(kind) => left_out.push(LeftOut { name, kind }),
+        }
     }
     if let Some(scales) = own_text(metadata, SCALES).filter(|_| is_own) {
         with_scales(fields.iter_mut().map(|field| &mut field.data_type), scales);
     }
-    let schema = Schema::new(fields).map_err(|error| Error::unsupported(path, error.to_string()))?;
-    Ok((schema, stored))
+    Ok((columnar::schema(path, fields, left_out)?, columns))
 }
 
 fn own_text<'a>(metadata: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
@@ -140,18 +153,16 @@ fn checksums(metadata: &ParquetMetaData) -> Result<Vec<u32>, Fault> {
 impl RowGroup {
     fn new(
         row_group: &RowGroupMetaData,
-        stored: &[Stored],
+        columns: &[FileColumn],
         end: u64,
         checksums: &mut impl Iterator<Item = u32>,
     ) -> Result<Self, Fault> {
         let rows = usize::try_from(row_group.num_rows()).map_err(|_| Fault::corrupt("it has less than no rows"))?;
-        if row_group.num_columns() != stored.len() {
-            return Err(Fault::corrupt("it does not have the columns of the table"));
-        }
-        let chunks = row_group.columns().iter().zip(stored);
-        let chunks = chunks.map(|(chunk, stored)| {
+        let chunks = columns.iter().map(|column| {
+            let chunk = row_group.columns().get(column.leaf);
+            let chunk = chunk.ok_or_else(|| Fault::corrupt("it does not have the columns of the table"))?;
             let name = chunk.column_path().string();
-            Chunk::new(chunk, *stored, rows, end, checksums.next()).map_err(|fault| match fault {
+            Chunk::new(chunk, column.stored, rows, end, checksums.next()).map_err(|fault| match fault {
                 Fault::Corrupt(reason) => Fault::corrupt(format!("column '{name}': {reason}")),
                 Fault::Unsupported(reason) => Fault::unsupported(format!("column '{name}': {reason}")),
             })
@@ -207,6 +218,15 @@ impl Bounds {
                 (Some(min), Some(max)) => Self::Numbers(*min, *max),
                 _ => Self::Unknown,
             },
+            Some(all @ Statistics::FixedLenByteArray(known))
+                if matches!(stored, Stored::BigEndian(_)) && !all.is_min_max_deprecated() =>
+            {
+                let number = |bytes: Option<&FixedLenByteArray>| big_endian(bytes?.data());
+                match (number(known.min_opt()), number(known.max_opt())) {
+                    (Some(min), Some(max)) if known.min_is_exact() && known.max_is_exact() => Self::Numbers(min, max),
+                    _ => Self::Unknown,
+                }
+            }
             // Old files order strings as if their bytes were signed.
             Some(all @ Statistics::ByteArray(known))
                 if stored == Stored::Bytes

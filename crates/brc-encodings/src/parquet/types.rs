@@ -1,9 +1,8 @@
 //! Which parquet columns are which columns of a table, and the other way round.
 
-use crate::columnar::DIGITS;
 use brc_compress::{Compression, Compressor};
 use brc_core::DataType;
-use parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
 use std::sync::Arc;
 
@@ -33,13 +32,13 @@ impl Stored {
     }
 }
 
-/// What a column of a file is.
+/// What a column of a file is, which is or is inside of the column `root` of the schema.
 ///
 /// # Errors
-/// What it is instead of something that a table can hold.
-pub(super) fn column(column: &ColumnDescriptor) -> Result<(DataType, Stored), String> {
+/// What it is instead of something that a table can hold, with an article.
+pub(super) fn column(column: &ColumnDescriptor, root: &Type) -> Result<(DataType, Stored), String> {
     if column.max_rep_level() > 0 || column.path().parts().len() != 1 || column.max_def_level() > 1 {
-        return Err("nested".to_owned());
+        return Err(nested(root).to_owned());
     }
     let logical = column.logical_type_ref();
     let converted = column.converted_type();
@@ -62,7 +61,7 @@ pub(super) fn column(column: &ColumnDescriptor) -> Result<(DataType, Stored), St
         };
         return match (fits, stored) {
             (Some(scale), Some(stored)) => Ok((DataType::Decimal { scale }, stored)),
-            _ => Err(format!("a decimal of scale {scale} as {physical}")),
+            _ => Err(format!("a decimal with {scale} decimals, of the physical type {physical}")),
         };
     }
     let integer = |stored| Ok((DataType::Decimal { scale: 0 }, stored));
@@ -86,19 +85,90 @@ pub(super) fn column(column: &ColumnDescriptor) -> Result<(DataType, Stored), St
             ConvertedType::NONE | ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32,
         ) => integer(Stored::Int32),
         (Physical::INT64, None, ConvertedType::NONE | ConvertedType::INT_64) => integer(Stored::Int64),
-        (_, Some(logical), _) => Err(format!("{logical:?}")),
-        (_, None, ConvertedType::NONE) => Err(physical.to_string()),
-        (_, None, converted) => Err(converted.to_string()),
+        (_, Some(logical), _) => Err(described(logical)),
+        (_, None, converted) => Err(described_by_old_types(physical, converted).to_owned()),
     }
 }
 
-/// The column of a file for one of a table; `has_digits` tells that no value has more digits than parquet's decimals.
-pub(super) fn field(name: &str, data_type: DataType, has_digits: bool) -> parquet::errors::Result<TypePtr> {
+/// What a column of nested values is, by its outermost group.
+fn nested(root: &Type) -> &'static str {
+    let root = root.get_basic_info();
+    match (root.logical_type_ref(), root.converted_type()) {
+        (Some(LogicalType::List), _) | (_, ConvertedType::LIST) => "a list",
+        (Some(LogicalType::Map), _) | (_, ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE) => "a map",
+        _ if root.has_repetition() && root.repetition() == Repetition::REPEATED => "a list",
+        _ => "a struct",
+    }
+}
+
+/// A logical type that no table can hold.
+fn described(logical: &LogicalType) -> String {
+    let unit = |unit: &TimeUnit| match unit {
+        TimeUnit::MILLIS => "ms",
+        TimeUnit::MICROS => "us",
+        TimeUnit::NANOS => "ns",
+    };
+    match logical {
+        LogicalType::Date => "a date",
+        LogicalType::Time(time) => return format!("a time({})", unit(&time.unit)),
+        LogicalType::Timestamp(timestamp) => return format!("a timestamp({})", unit(&timestamp.unit)),
+        LogicalType::Unknown => "of the null type",
+        LogicalType::Bson => "a BSON document",
+        LogicalType::Uuid => "a UUID",
+        LogicalType::Float16 => "a float of 16 bits",
+        LogicalType::Variant(_) => "a variant",
+        LogicalType::Geometry(_) => "a geometry",
+        LogicalType::Geography(_) => "a geography",
+        _ => "of an unknown logical type",
+    }
+    .to_owned()
+}
+
+/// The same by the types of old files.
+fn described_by_old_types(physical: Physical, converted: ConvertedType) -> &'static str {
+    match (converted, physical) {
+        (ConvertedType::DATE, _) => "a date",
+        (ConvertedType::TIME_MILLIS, _) => "a time(ms)",
+        (ConvertedType::TIME_MICROS, _) => "a time(us)",
+        (ConvertedType::TIMESTAMP_MILLIS, _) => "a timestamp(ms)",
+        (ConvertedType::TIMESTAMP_MICROS, _) => "a timestamp(us)",
+        (ConvertedType::INTERVAL, _) => "an interval",
+        (ConvertedType::BSON, _) => "a BSON document",
+        (_, Physical::BOOLEAN) => "a boolean",
+        (_, Physical::INT96) => "a timestamp(ns)",
+        (_, Physical::FLOAT) => "a float",
+        (_, Physical::DOUBLE) => "a double",
+        (_, Physical::FIXED_LEN_BYTE_ARRAY) => "binary data of a fixed length",
+        _ => "of an unknown type",
+    }
+}
+
+/// The bytes of a decimal in the files that are written. The rows before a number of nineteen digits are written when it
+/// comes, so all decimals have room for it, and the footer tells how many digits there are in the end.
+pub(super) const DECIMAL_BYTES: usize = 9;
+
+/// The bytes of a decimal: big-endian, as the format wants it.
+pub(super) fn decimal(value: i64) -> [u8; DECIMAL_BYTES] {
+    let mut bytes = [(value >> 63) as u8; DECIMAL_BYTES];
+    bytes[DECIMAL_BYTES - 8..].copy_from_slice(&value.to_be_bytes());
+    bytes
+}
+
+/// Whether numbers of a column are written as [`decimal`] rather than as integers.
+pub(super) fn is_decimal(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Decimal { scale: 1.. })
+}
+
+/// The column of a file for one of a table; `digits` are those that a decimal of it has at most.
+pub(super) fn field(name: &str, data_type: DataType, digits: i32) -> parquet::errors::Result<TypePtr> {
     let column = match data_type {
-        DataType::Decimal { scale } if scale > 0 && has_digits => Type::primitive_type_builder(name, Physical::INT64)
-            .with_logical_type(Some(LogicalType::decimal(scale.into(), DIGITS)))
-            .with_precision(DIGITS)
-            .with_scale(scale.into()),
+        DataType::Decimal { scale } if is_decimal(data_type) => {
+            Type::primitive_type_builder(name, Physical::FIXED_LEN_BYTE_ARRAY)
+                .with_length(DECIMAL_BYTES as i32)
+                .with_logical_type(Some(LogicalType::decimal(scale.into(), digits)))
+                .with_precision(digits)
+                .with_scale(scale.into())
+        }
         DataType::String => {
             Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String))
         }

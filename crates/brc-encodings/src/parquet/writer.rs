@@ -3,11 +3,11 @@
 use super::NAME;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
-use crate::columnar::{self, SCALES, seal};
+use crate::columnar::{self, DIGITS, seal};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
-use parquet::basic::Encoding;
-use parquet::data_type::ByteArray;
+use parquet::basic::{Encoding, Type as Physical};
+use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
@@ -41,28 +41,24 @@ impl Writer {
         Self { schema: Arc::new(schema.clone()), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
     }
 
-    /// Whether all numbers of a column have few enough digits for parquet's decimals.
-    fn has_digits(&self, column: usize) -> bool {
+    /// The digits of the decimals of a column: those of 64 bits for other programs, if they are enough.
+    fn digits(&self, column: usize) -> i32 {
         let fits = |row_group: &RowGroup| match row_group.chunks[column].bounds {
             Bounds::Numbers(min, max) => columnar::has_digits(min, max),
             _ => true,
         };
-        self.row_groups.iter().all(fits)
+        if self.row_groups.iter().all(fits) { DIGITS } else { DIGITS + 1 }
     }
 
     fn footer(&self) -> Result<Vec<u8>, ParquetError> {
-        let has_digits: Vec<_> = (0..self.schema.fields().len()).map(|column| self.has_digits(column)).collect();
-        let columns = self.schema.fields().iter().zip(&has_digits);
-        let columns = columns.map(|(field, digits)| types::field(&field.name, field.data_type, *digits));
+        let columns = self.schema.fields().iter().enumerate();
+        let columns = columns.map(|(index, field)| types::field(&field.name, field.data_type, self.digits(index)));
         let root = Type::group_type_builder("schema").with_fields(columns.collect::<Result<_, _>>()?).build()?;
         let schema = Arc::new(SchemaDescriptor::new(Arc::new(root)));
 
         let checksums: Vec<_> = self.row_groups.iter().flat_map(|group| &group.chunks).collect();
         let checksums: Vec<_> = checksums.into_iter().map(|chunk| chunk.checksum).collect();
-        let mut own = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
-        if has_digits.contains(&false) {
-            own.push(KeyValue::new(SCALES.to_owned(), columnar::scales(&self.schema)));
-        }
+        let own = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
         let rows: u64 = self.row_groups.iter().map(|row_group| row_group.rows).sum();
         let about = FileMetaData::new(2, rows as i64, Some(seal::created_by()), Some(own), Arc::clone(&schema), None);
         let row_groups = self.row_groups.iter().enumerate();
@@ -91,7 +87,7 @@ impl RowGroup {
                 .set_total_uncompressed_size(chunk.unpacked as i64)
                 .set_dictionary_page_offset(chunk.has_dictionary.then(|| place(chunk.start)))
                 .set_data_page_offset(place(chunk.data));
-            match statistics(&chunk.bounds) {
+            match statistics(&chunk.bounds, column.physical_type()) {
                 Some(statistics) => metadata.set_statistics(statistics).build(),
                 None => metadata.build(),
             }
@@ -106,9 +102,13 @@ impl RowGroup {
     }
 }
 
-fn statistics(bounds: &Bounds) -> Option<Statistics> {
+fn statistics(bounds: &Bounds, stored: Physical) -> Option<Statistics> {
     match bounds {
         Bounds::Unknown => None,
+        Bounds::Numbers(min, max) if stored == Physical::FIXED_LEN_BYTE_ARRAY => {
+            let [min, max] = [*min, *max].map(|number| Some(FixedLenByteArray::from(types::decimal(number).to_vec())));
+            Some(Statistics::fixed_len_byte_array(min, max, None, Some(0), false))
+        }
         Bounds::Numbers(min, max) => Some(Statistics::int64(Some(*min), Some(*max), None, Some(0), false)),
         Bounds::Text(min, max) => {
             let [min, max] = [min, max].map(|text| Some(ByteArray::from(text.clone())));

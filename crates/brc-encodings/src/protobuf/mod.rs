@@ -84,7 +84,7 @@ impl Layout for Protobuf {
         Box::new(RowDecoder::<Messages>::new(schema, projection))
     }
 
-    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<usize>, Malformed> {
+    fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
         RowDecoder::<Messages>::row_end(schema, bytes, least)
     }
 }

@@ -164,7 +164,7 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
     }
 
     #[inline]
-    fn number(&mut self, column: usize) -> Result<i64, Fault> {
+    fn number(&mut self, column: usize, _: u8) -> Result<i64, Fault> {
         if !self.key(column, WireType::Varint)? {
             return Ok(0);
         }
