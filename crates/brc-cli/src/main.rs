@@ -14,7 +14,6 @@ mod interrupt;
 mod progress;
 mod quantity;
 mod render;
-mod shell;
 mod stdout;
 
 use clap::Parser;
