@@ -11,6 +11,7 @@ mod explain;
 mod failure;
 mod generate;
 mod interrupt;
+mod printable;
 mod progress;
 mod quantity;
 mod render;

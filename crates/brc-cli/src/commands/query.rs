@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.timings {
         explain::timings(answer.totals(), start.elapsed());
     }
-    Ok(stdout::print(&text)?)
+    Ok(stdout::print_names(&text)?)
 }
 
 impl Args {
