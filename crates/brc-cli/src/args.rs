@@ -37,10 +37,15 @@ pub(crate) struct Source {
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     pub(crate) from: Option<&'static dyn Encoding>,
 
-    /// The columns of a text, as 'name:type,…' with the types string, int and decimal(SCALE)
-    /// [default: guessed from the first lines; two columns name;decimal are station and temperature]
-    #[arg(long, value_name = "COLUMNS", value_parser = Schema::parse)]
+    /// The columns of a text, as 'name:type,…' with the types string, int and decimal(SCALE) [default: guessed from the
+    /// first lines]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = Schema::parse)]
     pub(crate) schema: Option<Schema>,
+
+    /// The names of the columns of a text, with commas between; their types are guessed [default: those of a header, or
+    /// column_1, column_2 …]
+    #[arg(long, value_name = "NAMES", allow_hyphen_values = true, conflicts_with = "schema", value_parser = names)]
+    pub(crate) names: Option<Names>,
 
     /// What stands between the columns of a text: one byte, or 'tab'
     #[arg(long, value_name = "CHAR", default_value = ";", value_parser = separator)]
@@ -57,6 +62,7 @@ impl Source {
     pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions {
             schema: self.schema.clone(),
+            names: self.names.as_ref().map(|names| names.0.clone()),
             separator: self.separator,
             longest_copy: self.max_copy,
             ..OpenOptions::default()
@@ -84,6 +90,22 @@ impl Source {
         let (encoding, input) = self.input(path)?;
         Ok(Opened { encoding, table: encoding.open(input, options)? })
     }
+}
+
+/// Names of columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Names(Vec<String>);
+
+/// As they are read.
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.0.iter().map(|name| identifier::in_list(name)).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+fn names(list: &str) -> Result<Names, identifier::ListError> {
+    identifier::parse_list(list).map(Names)
 }
 
 /// What is asked of a table, without how the answer is shown.

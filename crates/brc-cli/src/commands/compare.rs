@@ -215,6 +215,7 @@ impl Args {
             threads: self.threads.count(),
             from: self.source.from.map(|encoding| encoding.name().to_owned()),
             schema: self.source.schema.as_ref().map(ToString::to_string),
+            names: self.source.names.as_ref().map(ToString::to_string),
             separator: self.source.separator,
         };
         let results = Results {
