@@ -189,6 +189,21 @@ fn tables_may_have_other_columns() {
 }
 
 #[test]
+fn timings_are_of_stages_that_were() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 100k").ok();
+    place.run("convert t.txt t.buren").ok();
+    place.run("convert t.txt t.csv.gz").ok();
+    for (file, decompressed) in [("t.txt", false), ("t.buren", false), ("t.csv.gz", true)] {
+        let outcome = place.run(&format!("query {file} --timings --no-statistics"));
+        let stages: Vec<&str> = outcome.stderr.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(stages.contains(&"decompress"), decompressed, "{}", outcome.stderr);
+        assert!(stages.starts_with(&["read"]) && stages.ends_with(&["total"]), "{}", outcome.stderr);
+        assert!(!outcome.stderr.contains(" 0.000 ms"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn a_query_explains_itself() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();
