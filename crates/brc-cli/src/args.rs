@@ -1,12 +1,13 @@
 //! Options that several commands share, and how their values are read.
 
-use crate::{quantity, shell};
+use crate::quantity;
 use brc_compress::Compressor;
-use brc_core::{Schema, Table};
+use brc_core::{Error, Schema, Table, identifier};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
 use brc_query::{Aggregate, Expression, FUNCTIONS, Query};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -36,10 +37,15 @@ pub(crate) struct Source {
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     pub(crate) from: Option<&'static dyn Encoding>,
 
-    /// The columns of a text, as 'name:type,…' with the types string, int and decimal(SCALE)
-    /// [default: guessed from the first lines; two columns name;decimal are station and temperature]
-    #[arg(long, value_name = "COLUMNS", value_parser = Schema::parse)]
+    /// The columns of a text, as 'name:type,…' with the types string, int and decimal(SCALE) [default: guessed from the
+    /// first lines]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = Schema::parse)]
     pub(crate) schema: Option<Schema>,
+
+    /// The names of the columns of a text, with commas between; their types are guessed [default: those of a header, or
+    /// column_1, column_2 …]
+    #[arg(long, value_name = "NAMES", allow_hyphen_values = true, conflicts_with = "schema", value_parser = names)]
+    pub(crate) names: Option<Names>,
 
     /// What stands between the columns of a text: one byte, or 'tab'
     #[arg(long, value_name = "CHAR", default_value = ";", value_parser = separator)]
@@ -56,6 +62,7 @@ impl Source {
     pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions {
             schema: self.schema.clone(),
+            names: self.names.as_ref().map(|names| names.0.clone()),
             separator: self.separator,
             longest_copy: self.max_copy,
             ..OpenOptions::default()
@@ -85,18 +92,34 @@ impl Source {
     }
 }
 
+/// Names of columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Names(Vec<String>);
+
+/// As they are read.
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.0.iter().map(|name| identifier::in_list(name)).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+fn names(list: &str) -> Result<Names, identifier::ListError> {
+    identifier::parse_list(list).map(Names)
+}
+
 /// What is asked of a table, without how the answer is shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Question {
     /// The columns to group by, with commas between; '' makes all rows one group [default: the string column]
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
     by: Option<String>,
 
-    #[arg(long, value_name = "AGGREGATES", help = AGG_HELP.as_str())]
+    #[arg(long, value_name = "AGGREGATES", allow_hyphen_values = true, help = AGG_HELP.as_str())]
     agg: Option<String>,
 
     /// Which rows count: comparisons of columns with numbers and 'strings', in (…), and, or, not, parentheses
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     filter: Option<String>,
 }
 
@@ -115,7 +138,7 @@ impl Question {
     /// If it cannot be understood.
     pub(crate) fn query(&self) -> brc_core::Result<Query> {
         Ok(Query {
-            by: self.by.as_deref().map(columns),
+            by: self.by.as_deref().map(columns).transpose()?,
             aggregates: self.agg.as_deref().map(Aggregate::parse_list).transpose()?,
             filter: self.filter.as_deref().map(Expression::parse).transpose()?,
             ..Query::default()
@@ -128,7 +151,7 @@ impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let options = [("--by", &self.by), ("--agg", &self.agg), ("--where", &self.filter)];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        let words: Vec<String> = given.map(|(name, value)| format!("{name} {}", shell::quote(value))).collect();
+        let words: Vec<String> = given.map(|(name, value)| format!("{name} {}", quote(value))).collect();
         f.write_str(&words.join(" "))
     }
 }
@@ -141,7 +164,7 @@ pub(crate) fn question(text: &str) -> Result<Question, String> {
         #[command(flatten)]
         question: Question,
     }
-    let words = shell::split(text)?;
+    let words = shlex::split(text).ok_or("a quote or a backslash has no end")?;
     match <Options as clap::Parser>::try_parse_from(words) {
         Ok(options) => Ok(options.question),
         Err(error) => {
@@ -152,8 +175,18 @@ pub(crate) fn question(text: &str) -> Result<Question, String> {
     }
 }
 
-fn columns(list: &str) -> Vec<String> {
-    if list.trim().is_empty() { Vec::new() } else { list.split(',').map(|name| name.trim().to_owned()).collect() }
+/// A word as a shell takes it.
+pub(crate) fn quote(word: &str) -> Cow<'_, str> {
+    // Only a NUL byte cannot be quoted; no argument has one.
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word))
+}
+
+/// Reads the names of columns, of which there may be none.
+fn columns(list: &str) -> brc_core::Result<Vec<String>> {
+    if list.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    identifier::parse_list(list).map_err(|error| Error::Usage(format!("--by {list}: {error}")))
 }
 
 /// A table, and what it is encoded as.

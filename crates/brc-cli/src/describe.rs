@@ -1,7 +1,7 @@
 //! Prints what a file is made of: for people, or as JSON for programs.
 
-use crate::quantity;
 use crate::render::json_string;
+use crate::{printable, quantity};
 use brc_core::decimal;
 use brc_encodings::{Description, Fact, Facts};
 use comfy_table::{CellAlignment, ContentArrangement};
@@ -48,9 +48,7 @@ fn headers(rows: &[Facts]) -> Vec<&'static str> {
 
 fn readable(fact: &Fact) -> String {
     match fact {
-        Fact::Text(text) => {
-            String::from_utf8_lossy(text).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-        }
+        Fact::Text(text) => printable::line(text).into_owned(),
         Fact::Count(count) => quantity::count(*count),
         Fact::Bytes(bytes) => quantity::bytes(*bytes),
         Fact::Number { value, scale } => decimal::to_string(*value, *scale),

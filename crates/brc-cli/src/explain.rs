@@ -1,5 +1,6 @@
 //! What a query is going to do and what it did, for who wants to know why it takes as long as it does.
 
+use crate::printable;
 use crate::quantity::{bytes, count};
 use brc_core::Table;
 use brc_encodings::Encoding;
@@ -20,16 +21,19 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
     };
     let options = plan.scan_options();
     let size = table.bytes().map_or("a stream".to_owned(), bytes);
-    eprintln!("file        {}: {}, {size}", table.path().display(), encoding.name());
-    eprintln!("columns     {}", table.schema());
-    eprintln!("reads       {}", names(&options.projection));
+    tell("file", &format!("{}: {}, {size}", table.path().display(), encoding.name()));
+    tell("columns", &table.schema().to_string());
+    tell("reads", &names(&options.projection));
     if let Some(filter) = plan.filter() {
-        eprintln!("where       {filter}");
+        tell("where", filter);
     }
-    eprintln!("groups by   {}", list(keys));
-    eprintln!("computes    {}", list(computed));
-    let statistics = if options.statistics { "may answer for rows that need not be read" } else { "not used" };
-    eprintln!("statistics  {statistics}");
+    tell("groups by", &list(keys));
+    tell("computes", &list(computed));
+    tell("statistics", if options.statistics { "may answer for rows that need not be read" } else { "not used" });
+}
+
+fn tell(what: &str, text: &str) {
+    eprintln!("{what:<12}{}", printable::line(text.as_bytes()));
 }
 
 /// Tells what was done.
@@ -41,7 +45,7 @@ pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     eprintln!("            skipped: {}", count(totals.skipped_rows));
 }
 
-/// Tells how long it took.
+/// Tells how long it took, without the stages that there were not: what is not compressed is not decompressed.
 pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
     let parts = [
         ("read", totals.read_time),
@@ -50,7 +54,9 @@ pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
         ("aggregate", totals.aggregate_time),
         ("total", total),
     ];
-    for (name, time) in parts {
+    // What prints as nothing.
+    const NOTHING: Duration = Duration::from_nanos(500);
+    for (name, time) in parts.into_iter().filter(|(_, time)| *time >= NOTHING) {
         let threads = if name == "total" { "" } else { "  (all threads together)" };
         eprintln!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
     }

@@ -1,5 +1,6 @@
 //! What a failed run says, and the exit code it ends with.
 
+use crate::printable;
 use brc_core::{Error, HoldFault, RowFault};
 use brc_encodings::ENCODINGS;
 use serde::{Deserialize, Serialize};
@@ -35,7 +36,7 @@ impl From<&Error> for Failure {
 fn hints(error: &Error) -> Vec<String> {
     let mut hints = Vec::new();
     if may_be_header(error) {
-        hints.push("if line 1 is a header, leave it out: tail -n +2 FILE | brc convert - OUT".to_owned());
+        hints.push("if line 1 is a header, name the columns in --schema as it does, or leave it out: tail -n +2 FILE | brc convert - OUT".to_owned());
     }
     if let Error::Unholdable(unholdable) = error {
         if let HoldFault::Separator(_) = unholdable.fault {
@@ -72,9 +73,8 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         (None, Some(failure)) => failure.clone(),
         (None, None) => Failure::new(format!("{error:#}")),
     };
-    eprintln!("brc: {}", failure.message);
-    for hint in &failure.hints {
-        eprintln!("brc: {hint}");
+    for line in std::iter::once(&failure.message).chain(&failure.hints) {
+        eprintln!("brc: {}", printable::lines(line.as_bytes()));
     }
     ExitCode::from(failure.code)
 }

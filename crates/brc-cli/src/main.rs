@@ -11,10 +11,10 @@ mod explain;
 mod failure;
 mod generate;
 mod interrupt;
+mod printable;
 mod progress;
 mod quantity;
 mod render;
-mod shell;
 mod stdout;
 
 use clap::Parser;

@@ -1,10 +1,19 @@
 //! Standard output, where results go.
 
+use crate::printable;
 use brc_core::{Error, Result};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-/// Writes a whole result.
+/// Writes a whole result with names from elsewhere. Programs get their bytes as they are; a terminal must not obey them.
+///
+/// # Errors
+/// The system's, under the name `-`.
+pub(crate) fn print_names(bytes: &[u8]) -> Result<()> {
+    if io::stdout().is_terminal() { print(printable::lines(bytes).as_bytes()) } else { print(bytes) }
+}
+
+/// Writes a whole result that has nothing but what brc itself says.
 ///
 /// # Errors
 /// The system's, under the name `-`.

@@ -116,12 +116,15 @@ fn too_many_rejects_are_a_failure_that_leaves_only_them() {
 }
 
 #[test]
-fn a_header_is_told_to_be_left_out() {
+fn a_header_of_other_names_than_the_schema_has_is_told() {
     let place = Place::new();
     place.write("t.csv", "station;temperature\nAbha;1.0\n");
-    place.run("query t.csv").fails_with(3, "tail -n +2");
-    place.write("t.csv", "Abha;1.0\nBonn;warm\n");
-    assert!(!place.run("query t.csv").stderr.contains("tail"));
+    place.run("query t.csv --schema s:string,t:decimal(1)").fails_with(3, "tail -n +2");
+    assert_eq!(place.run(&format!("query t.csv {SCHEMA}")).text(), "{Abha=1.0/1.0/1.0}\n");
+    place.write("t.csv", "Abha;1.0\nBonn;warm\nBonn;2.0\n");
+    let outcome = place.run("query t.csv");
+    outcome.fails_with(3, "line 2");
+    assert!(!outcome.stderr.contains("tail"));
 }
 
 #[test]

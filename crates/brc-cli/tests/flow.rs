@@ -108,7 +108,7 @@ fn names_that_are_not_utf_8_stay_the_bytes_they_are() {
         assert_eq!(place.run(&format!("query {file}")).ok(), b"{Bonn=2.0/2.0/2.0, K\xf6ln=1.0/1.0/1.0}\n");
         let csv = place.run(&format!("query {file} --format csv --agg count()"));
         assert_eq!(csv.ok(), b"station,count()\nBonn,1\nK\xf6ln,1\n");
-        assert!(place.run(&format!("query {file} --format table")).text().contains("K\u{fffd}ln"));
+        assert!(place.run(&format!("query {file} --format table")).text().contains("K\\xf6ln"));
         place.run(&format!("query {file} --format json")).fails_with(2, "K\\xf6ln");
     }
     place.run("convert t.buren back.txt").ok();
@@ -186,6 +186,21 @@ fn tables_may_have_other_columns() {
     place.run("query v.buren --schema a:int").fails_with(2, "its columns are ip:string,visits:int,revenue:decimal(2)");
     place.run("convert v.buren v2.buren --key visits").fails_with(2, "visits");
     assert!(!place.path("v2.buren").exists());
+}
+
+#[test]
+fn timings_are_of_stages_that_were() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 100k").ok();
+    place.run("convert t.txt t.buren").ok();
+    place.run("convert t.txt t.csv.gz").ok();
+    for (file, decompressed) in [("t.txt", false), ("t.buren", false), ("t.csv.gz", true)] {
+        let outcome = place.run(&format!("query {file} --timings --no-statistics"));
+        let stages: Vec<&str> = outcome.stderr.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(stages.contains(&"decompress"), decompressed, "{}", outcome.stderr);
+        assert!(stages.starts_with(&["read"]) && stages.ends_with(&["total"]), "{}", outcome.stderr);
+        assert!(!outcome.stderr.contains(" 0.000 ms"), "{}", outcome.stderr);
+    }
 }
 
 #[test]

@@ -1,13 +1,26 @@
-//! The readme lists the encodings as they are: its table is made from the list of them.
+//! The readme tells the truth: its table of encodings is made from the list of them, and its examples are run.
 //!
-//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` writes it anew.
+//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` writes the table and the output of the examples anew.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use brc_compress::COMPRESSIONS;
 use brc_encodings::ENCODINGS;
+use common::Place;
 use std::fmt::Write;
+use std::sync::Mutex;
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+
+/// Held by who reads or writes the readme.
+static FILE: Mutex<()> = Mutex::new(());
+
+fn overwrite() -> bool {
+    std::env::var_os("SNAPSHOTS").is_some_and(|what| what == "overwrite")
+}
 
 const START: &str = "<!-- encodings: SNAPSHOTS=overwrite cargo test -p brc-cli --test readme -->\n";
 const END: &str = "<!-- end of encodings -->\n";
@@ -39,13 +52,93 @@ fn table() -> String {
 
 #[test]
 fn encodings_and_compressions_are_listed() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = std::fs::read_to_string(path).unwrap();
+    let _file = FILE.lock();
+    let readme = std::fs::read_to_string(README).unwrap();
     let (before, rest) = readme.split_once(START).unwrap();
     let (found, after) = rest.split_once(END).unwrap();
-    if std::env::var_os("SNAPSHOTS").is_some_and(|what| what == "overwrite") {
-        std::fs::write(path, [before, START, &table(), END, after].concat()).unwrap();
+    if overwrite() {
+        std::fs::write(README, [before, START, &table(), END, after].concat()).unwrap();
     } else {
         assert_eq!(found, table());
+    }
+}
+
+/// A command of an example, and the output that is shown for it.
+struct Example {
+    /// With its prompt and all of its lines.
+    typed: String,
+    shown: String,
+}
+
+impl Example {
+    /// The command as a shell takes it.
+    fn command(&self) -> &str {
+        self.typed.strip_prefix(PROMPT).unwrap()
+    }
+}
+
+const PROMPT: &str = "$ ";
+const CONSOLE: &str = "```console\n";
+const END_OF_BLOCK: &str = "```\n";
+
+/// The text before each block of examples with what begins the block, and its examples; then the text behind the last one.
+fn examples(readme: &str) -> (Vec<(&str, Vec<Example>)>, &str) {
+    let (mut blocks, mut rest) = (Vec::new(), readme);
+    while let Some(start) = rest.find(CONSOLE) {
+        let (before, block) = rest.split_at(start + CONSOLE.len());
+        let (block, after) = block.split_at(block.find(END_OF_BLOCK).unwrap());
+        let mut examples: Vec<Example> = Vec::new();
+        for line in block.split_inclusive('\n') {
+            match examples.last_mut() {
+                Some(example) if example.typed.ends_with("\\\n") => example.typed.push_str(line),
+                Some(example) if !line.starts_with(PROMPT) => example.shown.push_str(line),
+                _ => examples.push(Example { typed: line.to_owned(), shown: String::new() }),
+            }
+        }
+        blocks.push((before, examples));
+        rest = after;
+    }
+    (blocks, rest)
+}
+
+/// The output without what differs from run to run: numbers of seconds, milliseconds and megabytes a second.
+fn lasting(output: &str) -> String {
+    let is_of_the_moment = |unit: &str| matches!(unit.trim_end_matches([',', ')']), "s" | "ms" | "MB/s");
+    let without = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if !words.iter().any(|word| is_of_the_moment(word)) {
+            return line.to_owned();
+        }
+        let next = words.iter().skip(1).copied().chain([""]);
+        let shown = words.iter().zip(next).map(|(word, next)| if is_of_the_moment(next) { "#" } else { word });
+        shown.collect::<Vec<_>>().join(" ")
+    };
+    output.lines().map(without).collect::<Vec<_>>().join("\n")
+}
+
+/// Whoever types the examples one after the other in an empty directory gets what is shown.
+#[test]
+fn the_examples_can_be_typed_in_order() {
+    let _file = FILE.lock();
+    let readme = std::fs::read_to_string(README).unwrap();
+    let (blocks, after) = examples(&readme);
+    assert!(blocks.len() > 5, "the blocks are found");
+    let place = Place::new();
+    let mut renewed = String::new();
+    for (before, examples) in blocks {
+        renewed.push_str(before);
+        for example in examples {
+            let printed =
+                place.shell(&format!("exec 2>&1; brc() {{ \"$BRC\" \"$@\"; }}; {}", example.command())).stdout;
+            let printed = String::from_utf8(printed).unwrap();
+            let same = lasting(&printed) == lasting(&example.shown);
+            assert!(same || overwrite(), "{}\nshould print\n{}\nbut prints\n{printed}", example.typed, example.shown);
+            renewed.push_str(&example.typed);
+            renewed.push_str(if same { &example.shown } else { &printed });
+        }
+    }
+    renewed.push_str(after);
+    if overwrite() {
+        std::fs::write(README, renewed).unwrap();
     }
 }

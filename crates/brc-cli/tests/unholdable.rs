@@ -41,7 +41,7 @@ fn a_name_with_the_separator() {
     let place = Place::new();
     place.write("t.txt", text(&[(21_000, b"a;b"), (21_001, b"c;d"), (29_000, b"e;f")]));
     place.run("convert t.txt t.buren --separator tab --row-group 64k").ok();
-    let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which has the separator ';'";
+    let place_and_reason = "row 21000, column 'column_1': csv cannot hold 'a;b', which has the separator ';'";
     let message = format!("brc: t.buren: {place_and_reason}\nbrc: --separator picks another separator\n{HINT}");
     check(&place, "t.buren out.csv", &message);
     check(&place, "t.buren out.csv.gz", &message);
@@ -57,11 +57,11 @@ fn a_name_that_is_no_utf8() {
     place.write("t.txt", text(&[(9_999, b"K\xf6ln"), (10_000, b"M\xfcnchen"), (20_000, b"\xff")]));
     let reason = "cannot hold 'K\\xf6ln', which is not UTF-8";
     for encoding in ["json", "parquet", "arrow"] {
-        let message = format!("brc: t.txt: row 9999, column 'station': {encoding} {reason}\n{HINT}");
+        let message = format!("brc: t.txt: row 9999, column 'column_1': {encoding} {reason}\n{HINT}");
         check(&place, &format!("t.txt out --to {encoding} --separator tab"), &message);
     }
     place.run("convert t.txt t.cbor --separator tab --row-group 64k").ok();
-    let message = format!("brc: t.cbor: row 9999, column 'station': json {reason}\n{HINT}");
+    let message = format!("brc: t.cbor: row 9999, column 'column_1': json {reason}\n{HINT}");
     check(&place, "t.cbor out.json", &message);
     let piped = place.pipe("convert - out.json --from csv --separator tab", &place.read("t.txt"));
     piped.fails(3, &message.replace("t.cbor", "-"));

@@ -269,7 +269,7 @@ fn noise_is_of_no_known_encoding() {
         }
         place.pipe("query -", &noise).fails_with(1, "-: is of no known encoding (");
     }
-    place.run("query noise.txt --from csv").fails_with(3, "line 1");
+    place.run("query noise.txt --from csv --schema s:string,x:int").fails_with(3, "line 1");
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod batch;
 pub mod decimal;
 pub mod dictionary;
 pub mod error;
+pub mod identifier;
 pub mod predicate;
 pub mod rejects;
 pub mod scan;

@@ -150,7 +150,7 @@ impl Shared<'_> {
             }
             Some((_, ScanError::Other(error))) => Err(error),
             Some((index, ScanError::BadRow { line_in_split, byte, column, fault })) => {
-                let lines_before = ledger.rows_before(index);
+                let lines_before = self.table.header_lines() + ledger.rows_before(index);
                 let column = column.and_then(|column| self.table.schema().fields().get(column));
                 let column = column.map(|field| field.name.clone());
                 let place = RowPlace { line: lines_before + line_in_split + 1, byte, column };

@@ -1,5 +1,6 @@
 //! What a table is made of: named columns, each with one type.
 
+use crate::identifier::{self, ListError};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
@@ -84,6 +85,9 @@ pub enum SchemaError {
     /// A column without a name.
     #[error("a column has an empty name")]
     EmptyName,
+    /// A name in quotes does not end.
+    #[error(transparent)]
+    Name(#[from] ListError),
     /// Two columns of the same name.
     #[error("two columns are named '{0}'")]
     Duplicate(String),
@@ -141,16 +145,24 @@ impl Schema {
         Self { fields, left_out: Vec::new() }
     }
 
-    /// Reads `name:type,name:type…`, types being `string`, `int` and `decimal(SCALE)`; [`fmt::Display`] writes it.
+    /// Reads `name:type,name:type…`, types being `string`, `int` and `decimal(SCALE)`; [`fmt::Display`] writes it. Names
+    /// may be quoted as [`identifier`] has it.
     ///
     /// # Errors
     /// If the text is not of that form, or [`Schema::new`] refuses the columns.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        let column = |part: &str| {
-            let (name, data_type) = part.rsplit_once(':').ok_or_else(|| SchemaError::Form(part.to_owned()))?;
-            Ok(Field { name: name.trim().to_owned(), data_type: parse_type(data_type.trim())? })
+        let column = |item: identifier::Item<'_>| {
+            let form = || SchemaError::Form(item.rest.to_owned());
+            let (name, data_type) = match item.quoted {
+                Some(name) => (name, item.rest.strip_prefix(':').ok_or_else(form)?),
+                None => {
+                    let (name, data_type) = item.rest.rsplit_once(':').ok_or_else(form)?;
+                    (name.trim().to_owned(), data_type)
+                }
+            };
+            Ok(Field { name, data_type: parse_type(data_type.trim())? })
         };
-        Self::new(text.split(',').map(column).collect::<Result<_, _>>()?)
+        Self::new(identifier::items(text)?.into_iter().map(column).collect::<Result<_, SchemaError>>()?)
     }
 
     /// The columns in order.
@@ -182,7 +194,7 @@ impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, field) in self.fields.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
-            write!(f, "{comma}{}:{}", field.name, field.data_type)?;
+            write!(f, "{comma}{}:{}", identifier::in_list(&field.name), field.data_type)?;
         }
         Ok(())
     }
@@ -201,6 +213,14 @@ mod tests {
     }
 
     #[test]
+    fn names_of_any_characters_round_trip() {
+        let schema = Schema::parse(r#""a ""b"", c":int,d:e f:string,":":int," x" :int"#).unwrap();
+        let names: Vec<_> = schema.fields().iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["a \"b\", c", "d:e f", ":", " x"]);
+        assert_eq!(Schema::parse(&schema.to_string()).unwrap(), schema);
+    }
+
+    #[test]
     fn bad_schemas_say_why() {
         for (text, error) in [
             ("", SchemaError::Form(String::new())),
@@ -209,6 +229,9 @@ mod tests {
             ("a:decimal(x)", SchemaError::Type("decimal(x)".into())),
             ("a:decimal(19)", SchemaError::Scale(19)),
             (":int", SchemaError::EmptyName),
+            ("\"\":int", SchemaError::EmptyName),
+            ("\"a:int", SchemaError::Name(ListError::Unclosed("\"a:int".into()))),
+            ("\"a\" b:int", SchemaError::Form("b:int".into())),
             ("a:int,a:string", SchemaError::Duplicate("a".into())),
         ] {
             assert_eq!(Schema::parse(text).unwrap_err(), error);

@@ -200,6 +200,11 @@ pub trait Table: Send + Sync {
     /// [`Scanner::scan`] tells the end.
     fn split(&self, index: u64) -> Option<Split>;
 
+    /// How many lines of a text stand before its first row, and are no rows.
+    fn header_lines(&self) -> u64 {
+        0
+    }
+
     /// What is wrong with a row that was rejected, and the position of the column at fault, if one is; `None` where rows
     /// are never rejected.
     fn explain(&self, _row: &[u8]) -> Option<(Option<usize>, RowFault)> {

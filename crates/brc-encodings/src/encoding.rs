@@ -156,6 +156,8 @@ impl Sink for Reads {
 pub struct OpenOptions {
     /// The columns of a text file; guessed from its first lines if `None`.
     pub schema: Option<Schema>,
+    /// The names of a text file's columns, if there is no schema; those of its header, or made up, if `None`.
+    pub names: Option<Vec<String>>,
     /// What stands between the columns of a text file.
     pub separator: u8,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
@@ -178,8 +180,20 @@ impl OpenOptions {
             Some(schema) if schema.fields() != own.fields() => {
                 Err(Error::Usage(format!("{}: its columns are {own}, not {schema}", path.display())))
             }
-            _ => Ok(()),
+            _ => self.check_names(path, own),
         }
+    }
+
+    /// Sees to it that a file which names its columns has the names that were asked for, if any were.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it has others.
+    pub(crate) fn check_names(&self, path: &Path, own: &Schema) -> Result<()> {
+        let same = |names: &Vec<String>| names.iter().eq(own.fields().iter().map(|field| &field.name));
+        if self.names.as_ref().is_none_or(same) {
+            return Ok(());
+        }
+        Err(Error::Usage(format!("{}: names its columns itself: they are {own}", path.display())))
     }
 }
 
@@ -187,6 +201,7 @@ impl Default for OpenOptions {
     fn default() -> Self {
         Self {
             schema: None,
+            names: None,
             separator: b';',
             keep_rejects: false,
             row_group_bytes: None,

@@ -44,7 +44,7 @@ impl RejectLog {
     /// Adds the rejects of the next split, before which there are `lines_before` lines.
     pub(crate) fn add(&mut self, table: &dyn Table, lines_before: u64, rejects: &Rejects) -> Result<()> {
         for reject in rejects.iter() {
-            let line = lines_before + reject.line_in_split + 1;
+            let line = table.header_lines() + lines_before + reject.line_in_split + 1;
             if self.file.is_some() {
                 self.line(table, line, &reject)?;
             }

@@ -2,7 +2,7 @@
 
 use crate::columns::Unknown;
 use crate::expression::SyntaxError;
-use crate::expression::lexer::{Cursor, Kind};
+use crate::expression::lexer::{self, Cursor, Kind};
 use brc_core::{DataType, Statistics, decimal};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -117,7 +117,8 @@ impl Aggregate {
 
 impl fmt::Display for Aggregate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", self.function.name(), self.column.as_deref().unwrap_or_default())
+        let column = self.column.as_deref().map(lexer::written).unwrap_or_default();
+        write!(f, "{}({column})", self.function.name())
     }
 }
 
@@ -227,9 +228,18 @@ mod tests {
             ]
         );
         assert_eq!(list[1].to_string(), "mean(x)");
+        assert_eq!(list[2].to_string(), "max(\"a (b), c\")");
         assert_eq!(list[3].to_string(), "count()");
         for info in FUNCTIONS {
             assert_eq!(Aggregate::parse(&format!("{}(x)", info.name)).unwrap().function, info.function);
+        }
+    }
+
+    #[test]
+    fn aggregates_of_any_name_are_read_as_they_display() {
+        for name in ["x", "São", "a.b", "a b", "a\"b", "a-b", "2020", ".5", "a,b", "f(x)", "'", "*", ""] {
+            let max = aggregate(Function::Max, Some(name));
+            assert_eq!(Aggregate::parse(&max.to_string()).unwrap(), max, "{name}");
         }
     }
 

@@ -47,25 +47,10 @@ pub(crate) fn find(schema: &Schema, name: &str) -> Result<usize, Unknown> {
 fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let close = |candidate: &'a str| {
-        let distance = distance(&name, &candidate.to_lowercase());
+        let distance = strsim::damerau_levenshtein(&name, &candidate.to_lowercase());
         (distance <= 1 + name.chars().count() / 4).then_some((distance, candidate))
     };
     known.filter_map(close).min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
-}
-
-/// How many characters have to be inserted, removed or changed to make one of the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, character) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (column, other) in to.iter().enumerate() {
-            let changed = diagonal + usize::from(character != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -74,14 +59,10 @@ mod tests {
 
     #[test]
     fn slips_are_recognised() {
-        for (from, to, steps) in [("", "", 0), ("abc", "", 3), ("kitten", "sitting", 3), ("ab", "ba", 2), ("a", "a", 0)]
-        {
-            assert_eq!(distance(from, to), steps);
-            assert_eq!(distance(to, from), steps);
-        }
         let known = ["station", "temperature"];
         assert_eq!(meant("Station", known.into_iter()), Some("station"));
         assert_eq!(meant("temprature", known.into_iter()), Some("temperature"));
+        assert_eq!(meant("ipx", ["pix", "id"].into_iter()), Some("pix"));
         assert_eq!(meant("city", known.into_iter()), None);
     }
 

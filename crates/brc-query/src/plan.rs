@@ -36,7 +36,8 @@ impl Output {
     /// Whether the column is one that the function can be computed of.
     pub(crate) fn fits(self, schema: &Schema) -> bool {
         match self.column {
-            Some(column) => self.scale(schema).is_some() && column < schema.fields().len(),
+            Some(column) if self.function == Function::Count => column < schema.fields().len(),
+            Some(_) => self.scale(schema).is_some(),
             None => self.function == Function::Count,
         }
     }
@@ -187,9 +188,10 @@ impl Plan {
         Ok(Answer::new(self, merged, totals))
     }
 
-    /// The columns whose statistics are kept for each group, each once.
+    /// The columns whose statistics are kept for each group, each once. A count needs none: every row has a value.
     pub(crate) fn aggregated(&self) -> Vec<usize> {
-        distinct(self.outputs.iter().filter_map(|output| output.column))
+        let values = self.outputs.iter().filter(|output| output.function != Function::Count);
+        distinct(values.filter_map(|output| output.column))
     }
 
     /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by.

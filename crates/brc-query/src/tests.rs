@@ -54,6 +54,7 @@ impl Question {
         for function in [Function::Min, Function::Mean, Function::Max, Function::Sum, Function::Count] {
             all.extend([(function, Some("x")), (function, Some("y y"))]);
         }
+        all.extend([(Function::Count, Some("s")), (Function::Count, Some("t"))]);
         let aggregates = prop::sample::subsequence(all, 0..4).prop_shuffle();
         let order_by = prop::collection::vec((any::<usize>(), any::<bool>()), 0..3);
         let limit = prop::option::weighted(0.3, 0u64..5);

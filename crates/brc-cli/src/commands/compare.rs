@@ -1,6 +1,6 @@
 //! `brc compare`: measures encodings and compressions on a table, and says which to pick.
 
-use crate::args::{Question, Source, Threads, compression, encoding, question};
+use crate::args::{Question, Source, Threads, compression, encoding, question, quote};
 use crate::compare::environment::{Environment, now};
 use crate::compare::job::TableFormat;
 use crate::compare::matrix::{Matrix, cells};
@@ -11,7 +11,7 @@ use crate::compare::store::{self, Store};
 use crate::compare::terminal::Screen;
 use crate::compare::view::View;
 use crate::compare::{csv, html, markdown, terminal};
-use crate::{interrupt, quantity, shell, stdout};
+use crate::{interrupt, quantity, stdout};
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_core::Error;
 use brc_encodings::{ENCODINGS, Encoding};
@@ -215,6 +215,7 @@ impl Args {
             threads: self.threads.count(),
             from: self.source.from.map(|encoding| encoding.name().to_owned()),
             schema: self.source.schema.as_ref().map(ToString::to_string),
+            names: self.source.names.as_ref().map(ToString::to_string),
             separator: self.source.separator,
         };
         let results = Results {
@@ -284,7 +285,7 @@ fn once_each<T: Clone>(list: &[T], name: impl Fn(&T) -> String) -> Vec<T> {
 
 /// How this process was called, as a shell would take it.
 fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| shell::quote(&argument.to_string_lossy()));
+    let arguments = std::env::args_os().skip(1).map(|argument| quote(&argument.to_string_lossy()).into_owned());
     std::iter::once("brc".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 

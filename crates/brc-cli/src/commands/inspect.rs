@@ -30,5 +30,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (encoding, input) = args.source.input(&args.file)?;
     let description = encoding.describe(input, &args.source.open_options())?;
     let text = if args.json { describe::json(&description) } else { describe::text(&description) };
-    Ok(stdout::print(text.as_bytes())?)
+    Ok(stdout::print_names(text.as_bytes())?)
 }

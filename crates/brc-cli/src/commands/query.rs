@@ -25,7 +25,7 @@ pub(crate) struct Args {
     question: Question,
 
     /// How to sort the answer: output columns with commas between, each with an optional desc [default: by the keys]
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
     order_by: Option<String>,
 
     /// Print only the first N rows of the answer
@@ -56,6 +56,9 @@ pub(crate) struct Args {
 }
 
 const AFTER_HELP: &str = "\
+As in SQL, a column whose name is not a plain word is written in double quotes, and a quote inside them is doubled:
+  --by '\"city, country\"' --agg 'max(\"wind speed\")' --where '\"5\"\" pipes\" > 2'
+
 Examples:
   brc query measurements.buren
   brc query measurements.buren --where \"station = 'Hamburg'\" --format table
@@ -91,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.timings {
         explain::timings(answer.totals(), start.elapsed());
     }
-    Ok(stdout::print(&text)?)
+    Ok(stdout::print_names(&text)?)
 }
 
 impl Args {

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut worst = None;
     for file in &args.files {
         match verify(args, file) {
-            Ok(line) => stdout::print(line.as_bytes())?,
+            Ok(line) => stdout::print_names(line.as_bytes())?,
             Err(error) => {
                 let is_corrupt = matches!(error, Error::Corrupt { .. });
                 let code = failure::report(&error.into());

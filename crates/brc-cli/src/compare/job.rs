@@ -2,7 +2,7 @@
 //! a JSON document.
 
 use super::results::{Parts, Work};
-use crate::args::{Question, Source};
+use crate::args::{Names, Question, Source};
 use crate::failure::Failure;
 use brc_core::Schema;
 use serde::{Deserialize, Serialize};
@@ -29,11 +29,12 @@ pub(crate) enum Job {
     Read,
 }
 
-/// How to read a table: what `--from`, `--schema`, `--separator` and `--max-copy` say.
+/// How to read a table: what `--from`, `--schema`, `--names`, `--separator` and `--max-copy` say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableFormat {
     pub(crate) from: Option<String>,
     pub(crate) schema: Option<Schema>,
+    pub(crate) names: Option<Names>,
     pub(crate) separator: u8,
     pub(crate) max_copy: u64,
 }
@@ -44,6 +45,7 @@ impl TableFormat {
         Self {
             from: source.from.map(|encoding| encoding.name().to_owned()),
             schema: source.schema.clone(),
+            names: source.names.clone(),
             separator: source.separator,
             max_copy: source.max_copy,
         }
@@ -52,7 +54,8 @@ impl TableFormat {
     /// The options that name it.
     pub(crate) fn source(&self) -> Source {
         let from = self.from.as_deref().and_then(brc_encodings::by_name);
-        Source { from, schema: self.schema.clone(), separator: self.separator, max_copy: self.max_copy }
+        let (schema, names) = (self.schema.clone(), self.names.clone());
+        Source { from, schema, names, separator: self.separator, max_copy: self.max_copy }
     }
 }
 
@@ -82,6 +85,7 @@ pub(crate) struct Report {
 pub(crate) enum Found {
     Bytes(u64),
     Rows(u64),
+    Columns(Schema),
     Table { encoding: String, schema: Schema, rows: u64, text_bytes: u64, groups: u64 },
     Answer { parts: Parts, work: Work, difference: Option<String> },
 }

@@ -36,6 +36,10 @@ impl Table for FirstRows<'_> {
         None
     }
 
+    fn header_lines(&self) -> u64 {
+        self.table.header_lines()
+    }
+
     fn split(&self, index: u64) -> Option<Split> {
         if self.left.load(Relaxed) == 0 { None } else { self.table.split(index) }
     }

@@ -40,6 +40,8 @@ pub(crate) struct Matrix<'a> {
 struct Files {
     input: PathBuf,
     format: TableFormat,
+    /// The format of files that are made of it, but for their encoding.
+    made: TableFormat,
     reference: PathBuf,
     /// What the names of converted files start with.
     stem: String,
@@ -113,34 +115,36 @@ impl Matrix<'_> {
         let name = results.tables[table].name().to_owned();
         self.monitor.begin(&name, 0);
         self.monitor.more_steps(1 + u64::from(results.settings.rows.is_some()));
-        let input = match results.settings.rows {
+        let (input, format) = match results.settings.rows {
             Some(rows) => self.first_rows(rows, input, &stem)?,
-            None => input.to_owned(),
+            None => (input.to_owned(), self.format.clone()),
         };
         self.monitor.step("look at the table", 0);
         let question = results.tables[table].question.clone();
         let reference = self.scratch.join(format!("{table}.answer"));
-        let job = Job::Reference { format: self.format.clone(), question };
+        let job = Job::Reference { format: format.clone(), question };
         let Ran { sample, found } = self.executor.run(&job, &input, &reference, None)?;
         let Found::Table { encoding, schema, rows, text_bytes, groups } = found else {
             anyhow::bail!("{name}: no table was found");
         };
         let bytes = self.executor.size(&input).map_err(anyhow::Error::msg)?;
-        let format = TableFormat { from: Some(encoding.clone()), schema: Some(schema.clone()), ..self.format.clone() };
+        let made = TableFormat { schema: Some(schema.clone()), names: None, ..format.clone() };
+        let format = TableFormat { from: Some(encoding.clone()), ..format };
         results.tables[table].facts = Some(TableFacts { encoding, schema, rows, bytes, text_bytes, groups });
         let much = Duration::from_nanos(sample.wall_ns).saturating_mul(USUAL_FACTOR);
         let limit = self.timeout.unwrap_or(USUAL_LIMIT.max(much));
-        Ok(Files { input, format, reference, stem, limit })
+        Ok(Files { input, format, made, reference, stem, limit })
     }
 
-    /// The first rows of a table in a file of their own.
-    fn first_rows(&mut self, rows: u64, input: &Path, stem: &str) -> anyhow::Result<PathBuf> {
+    /// The first rows of a table in a file of their own, and how to read that: a text loses its header.
+    fn first_rows(&mut self, rows: u64, input: &Path, stem: &str) -> anyhow::Result<(PathBuf, TableFormat)> {
         let first = self.scratch.join(format!("{stem}.input"));
         self.executor.remove(&first);
         self.monitor.step("take the first rows", 0);
-        self.executor.run(&Job::Cut { format: self.format.clone(), rows }, input, &first, None)?;
+        let ran = self.executor.run(&Job::Cut { format: self.format.clone(), rows }, input, &first, None)?;
+        let Found::Columns(schema) = ran.found else { anyhow::bail!("{stem}: no columns were found") };
         self.executor.settle(&first).map_err(anyhow::Error::msg)?;
-        Ok(first)
+        Ok((first, TableFormat { schema: Some(schema), names: None, ..self.format.clone() }))
     }
 
     fn as_it_is(&mut self, results: &mut Results, table: usize, files: &Files) -> anyhow::Result<()> {
@@ -177,7 +181,7 @@ impl Matrix<'_> {
 
     fn measured(&mut self, cell: &Cell, table: &TableResults, settings: &Settings, files: &Files) -> Outcome {
         let rows = table.facts.as_ref().map_or(0, |facts| facts.rows);
-        let format = TableFormat { from: Some(cell.encoding.clone()), ..files.format.clone() };
+        let format = TableFormat { from: Some(cell.encoding.clone()), ..files.made.clone() };
         let made = self.in_own_directory(cell, steps(settings), files, |matrix, target| {
             let mut bench = matrix.bench(settings, table, files);
             bench.cell(&convert(cell, files), rows, &files.input, target, &format)

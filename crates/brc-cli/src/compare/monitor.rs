@@ -1,5 +1,6 @@
 //! Tells how far a comparison is, and how long it will take, to whoever looks at the terminal.
 
+use crate::printable;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::IsTerminal;
@@ -61,7 +62,7 @@ impl Monitor for Bar {
     }
 
     fn begin(&mut self, name: &str, steps: u64) {
-        self.name = name.replace(char::is_control, " ");
+        self.name = printable::line(name.as_bytes()).into_owned();
         self.end = self.bar.position() + steps;
     }
 
@@ -77,7 +78,7 @@ impl Monitor for Bar {
 
     fn end(&mut self, failure: Option<&str>) {
         if let Some(failure) = failure {
-            self.bar.println(format!("{}: FAILED: {failure}", self.name));
+            self.bar.println(format!("{}: FAILED: {}", self.name, printable::line(failure.as_bytes())));
         }
         self.bar.set_position(self.end);
     }

@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     /// The options that say how to read the tables.
     pub(crate) from: Option<String>,
     pub(crate) schema: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) names: Option<String>,
     pub(crate) separator: u8,
 }
 

@@ -74,6 +74,7 @@ fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
     compare("--threads", &found.threads, &wanted.threads);
     compare("--from", &found.from, &wanted.from);
     compare("--schema", &found.schema, &wanted.schema);
+    compare("--names", &found.names, &wanted.names);
     compare("--separator", &char::from(found.separator), &char::from(wanted.separator));
     differences
 }

@@ -55,6 +55,7 @@ pub(crate) fn settings() -> Settings {
         threads: 2,
         from: None,
         schema: None,
+        names: None,
         separator: b';',
     }
 }

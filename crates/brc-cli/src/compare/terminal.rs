@@ -4,7 +4,9 @@ use super::advice::advise;
 use super::markdown::mean;
 use super::results::Outcome;
 use super::view::{Line, View};
+use crate::printable;
 use crate::quantity::{bytes, digits, time};
+use std::borrow::Cow;
 
 /// What the terminal can show.
 #[derive(Clone, Copy)]
@@ -201,8 +203,8 @@ fn wrap(sentence: &str, indent: &str, screen: Screen) -> String {
     format!("{text}{line}\n")
 }
 
-fn printable(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+fn printable(text: &str) -> Cow<'_, str> {
+    printable::line(text.as_bytes())
 }
 
 #[cfg(test)]

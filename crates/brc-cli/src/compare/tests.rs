@@ -43,7 +43,10 @@ impl Executor for Notes {
         let sample = Sample { wall_ns: 1000 + self.log.len() as u64 + self.slowness, ..Sample::default() };
         let (line, found) = match job {
             Job::Read => (format!("read {}", name(input)), Found::Bytes(1)),
-            Job::Cut { rows, .. } => (format!("cut {rows} {} to {}", name(input), name(other)), Found::Rows(*rows)),
+            Job::Cut { rows, .. } => {
+                let cut = format!("cut {rows} {} to {}", name(input), name(other));
+                (cut, Found::Columns(Schema::one_brc()))
+            }
             Job::Reference { .. } if self.unreadable.is_some_and(|name| input.ends_with(name)) => {
                 return Err(Failure { code: 3, ..Failure::new("line 7") });
             }
@@ -184,7 +187,7 @@ fn run_all(
         executor: notes,
         monitor,
         save,
-        format: &TableFormat { from: None, schema: None, separator: b';', max_copy: 0 },
+        format: &TableFormat { from: None, schema: None, names: None, separator: b';', max_copy: 0 },
         scratch: Path::new("/scratch"),
         kept,
         timeout: None,

@@ -88,7 +88,8 @@ impl Process<'_> {
     fn cut(&self, format: &TableFormat, rows: u64) -> Result<Found> {
         let Opened { encoding, table } = self.open(format)?;
         let options = usual(Compressor::none(), format.separator);
-        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1).map(Found::Rows)
+        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1)?;
+        Ok(Found::Columns(table.schema().clone()))
     }
 
     fn convert(&self, format: &TableFormat, to: &str, compression: &str) -> Result<Found> {

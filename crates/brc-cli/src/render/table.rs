@@ -1,6 +1,7 @@
 //! A table for people: names to the left, numbers to the right.
 
 use super::{Format, plain};
+use crate::printable;
 use brc_core::{DataType, Result};
 use brc_query::{Answer, Plan, Value};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
@@ -22,9 +23,9 @@ impl Format for Table {
     fn render(&self, _: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(answer.columns().iter().map(|column| column.name.as_str()));
+        table.set_header(answer.columns().iter().map(|column| printable::line(column.name.as_bytes())));
         for row in answer.rows() {
-            table.add_row(row.map(printable));
+            table.add_row(row.map(cell));
         }
         for (column, shown) in answer.columns().iter().zip(table.column_iter_mut()) {
             if column.data_type != DataType::String {
@@ -39,13 +40,12 @@ impl Format for Table {
     }
 }
 
-/// A value as it can be shown on a terminal, whatever bytes it has.
-fn printable(value: Value<'_>) -> String {
+/// A value as it can be shown on one line, whatever bytes it has.
+fn cell(value: Value<'_>) -> String {
     if value == Value::Null {
         return "null".to_owned();
     }
     let mut bytes = Vec::new();
     plain(value, &mut bytes);
-    let text = String::from_utf8_lossy(&bytes);
-    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+    printable::line(&bytes).into_owned()
 }

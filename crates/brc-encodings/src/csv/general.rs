@@ -1,11 +1,12 @@
 //! Rows of any columns, one after the other.
 
-use super::row::{self, Value};
+use super::Separated;
+use super::row::Value;
 use crate::text::{BATCH_ROWS, Delivery, Gathered, Piece, Rows, first_line};
 use brc_core::{ScanError, Schema};
 
 pub(super) struct GeneralRows {
-    separator: u8,
+    layout: Separated,
     columns: Vec<Gathered>,
     rows: usize,
 }
@@ -17,7 +18,7 @@ impl Rows for GeneralRows {
         let mut values = Vec::with_capacity(self.columns.len());
         while !text.is_empty() {
             let (line, length) = first_line(text);
-            match row::parse(line, delivery.schema, self.separator, &mut values) {
+            match self.layout.parse(line, delivery.schema, &mut values) {
                 Ok(()) => self.push(&values),
                 Err(bad) => {
                     delivery.bad_row(line, byte, bad)?;
@@ -45,9 +46,9 @@ impl Rows for GeneralRows {
 }
 
 impl GeneralRows {
-    pub(super) fn new(schema: &Schema, projection: &[usize], separator: u8) -> Self {
+    pub(super) fn new(schema: &Schema, projection: &[usize], layout: Separated) -> Self {
         let gathered = |(column, field)| Gathered::new(field, projection.contains(&column));
-        Self { separator, columns: schema.fields().iter().enumerate().map(gathered).collect(), rows: 0 }
+        Self { layout, columns: schema.fields().iter().enumerate().map(gathered).collect(), rows: 0 }
     }
 
     fn push(&mut self, values: &[Value<'_>]) {

@@ -1,7 +1,8 @@
 //! Text with one row a line and a separator between the columns: what tables usually come as.
 //!
 //! There is no quoting: a separator or line feed cannot be part of a value. Strings are bytes; they need not be UTF-8,
-//! but a NUL byte is refused, because it means that the file is not text at all.
+//! but a NUL byte is refused, because it means that the file is not text at all. A first line that names the columns is
+//! read over; none is written.
 
 mod general;
 mod guess;
@@ -11,9 +12,10 @@ mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{Layout, Rows, TextTable, TextWriter};
+use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
+use row::Value;
 
 pub(crate) struct Csv;
 
@@ -44,11 +46,9 @@ impl Encoding for Csv {
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         check_separator(options.separator)?;
-        let schema = match &options.schema {
-            Some(schema) => schema.clone(),
-            None => guess::schema(&input, options.separator)?,
-        };
-        Ok(Box::new(TextTable::new(input, schema, Box::new(Separated(options.separator)), options)))
+        let guess::Columns { schema, header } = guess::columns(&input, options)?;
+        let layout = Separated { separator: options.separator, header, guessed: options.schema.is_none() };
+        Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
@@ -67,23 +67,41 @@ fn check_separator(separator: u8) -> Result<()> {
     Ok(())
 }
 
-/// Rows of columns with that separator between them.
-struct Separated(u8);
+/// Rows of columns with a separator between them.
+#[derive(Clone, Copy)]
+struct Separated {
+    separator: u8,
+    /// Whether the first line is no row, but names the columns.
+    header: bool,
+    /// Whether the columns are those of the first rows, and not what somebody said.
+    guessed: bool,
+}
+
+impl Separated {
+    /// Reads a row, without its line end, into one value for each column.
+    fn parse<'a>(self, line: &'a [u8], schema: &Schema, values: &mut Vec<Value<'a>>) -> Result<(), BadRow> {
+        row::parse(line, schema, self.separator, values).map_err(|bad| if self.guessed { bad.doubted() } else { bad })
+    }
+}
 
 impl Layout for Separated {
+    fn has_header(&self) -> bool {
+        self.header
+    }
+
     fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
         let types: Vec<_> = schema.fields().iter().map(|field| field.data_type).collect();
         if types == [DataType::String, DataType::Decimal { scale: 1 }] {
             // Nobody wants to see single rows: each name's can be added up.
             let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
-            Box::new(plain::PlainRows::new(Level::best(), self.0, fold))
+            Box::new(plain::PlainRows::new(Level::best(), *self, fold))
         } else {
-            Box::new(general::GeneralRows::new(schema, &options.projection, self.0))
+            Box::new(general::GeneralRows::new(schema, &options.projection, *self))
         }
     }
 
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {
-        let bad = row::parse(line, schema, self.0, &mut Vec::new()).err()?;
+        let bad = self.parse(line, schema, &mut Vec::new()).err()?;
         Some((bad.column, bad.fault))
     }
 }

@@ -1,6 +1,7 @@
 //! Rows of a name and a number of one decimal, by the kernels; the odd one among them by the general parser.
 
-use super::row::{self, Value};
+use super::Separated;
+use super::row::Value;
 use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{Column, Dictionary, Result, ScanError, Sink, Statistics, Summary, Values};
@@ -11,7 +12,7 @@ use brc_kernels::text::{Progress, RowReader, Window};
 const MOST_PATIENCE: usize = 1024;
 
 pub(super) struct PlainRows {
-    separator: u8,
+    layout: Separated,
     reader: RowReader,
     /// Whether rows are added up for each name, rather than delivered.
     fold: bool,
@@ -99,11 +100,11 @@ impl Sets {
 }
 
 impl PlainRows {
-    pub(super) fn new(level: Level, separator: u8, fold: bool) -> Self {
+    pub(super) fn new(level: Level, layout: Separated, fold: bool) -> Self {
         let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
         Self {
-            separator,
-            reader: RowReader::new(level, separator),
+            layout,
+            reader: RowReader::new(level, layout.separator),
             fold,
             codes: Vec::with_capacity(room),
             values: Vec::with_capacity(room),
@@ -126,7 +127,7 @@ impl PlainRows {
         }
         let (line, length) = first_line(text);
         let mut values = Vec::with_capacity(2);
-        match row::parse(line, delivery.schema, self.separator, &mut values) {
+        match self.layout.parse(line, delivery.schema, &mut values) {
             Err(bad) => {
                 delivery.bad_row(line, byte, bad)?;
             }

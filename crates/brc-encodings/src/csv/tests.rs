@@ -1,5 +1,5 @@
 use super::*;
-use crate::text::testing::{self, Outcome, file, same, stream};
+use crate::text::testing::{self, Outcome, file, pipe, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker, scan};
@@ -10,9 +10,9 @@ use std::io::Write;
 fn parse(line: &[u8]) -> std::result::Result<Vec<String>, BadRow> {
     let mut values = Vec::new();
     row::parse(line, &Schema::one_brc(), b';', &mut values)?;
-    let text = |value: &row::Value<'_>| match value {
-        row::Value::Text(text) => text.escape_ascii().to_string(),
-        row::Value::Number(number) => number.to_string(),
+    let text = |value: &Value<'_>| match value {
+        Value::Text(text) => text.escape_ascii().to_string(),
+        Value::Number(number) => number.to_string(),
     };
     Ok(values.iter().map(text).collect())
 }
@@ -216,11 +216,51 @@ fn other_columns_and_separators() {
 #[test]
 fn the_columns_are_guessed() {
     let guess = |text: &[u8]| Csv.open(file(text), &OpenOptions::default()).map(|table| table.schema().clone());
-    for text in TEXTS {
-        assert_eq!(guess(text).unwrap(), Schema::one_brc());
+    assert_eq!(guess(b"Abha;-12.3\nAbha;-0.0\n").unwrap(), Schema::one_brc());
+    assert_eq!(guess(b"a;b;c\nd;e;1.25\n").unwrap(), Schema::parse("a:string,b:string,c:decimal(2)").unwrap());
+    assert!(matches!(guess(b"a,b,c\nd,e,f\n"), Err(Error::Usage(_))));
+}
+
+#[test]
+fn a_header_is_a_line_but_no_row() {
+    let mut text = b"name;x\r\n".to_vec();
+    for row in 0..2000 {
+        text.extend_from_slice(if row % 100 == 99 { b"bad\n" } else { b"Abha;1.0\n" });
     }
-    assert_eq!(guess(b"a;b;c\nx;1.0\n").unwrap(), Schema::one_brc());
-    assert!(matches!(guess(b"a;b;c\nd;e;f\n"), Err(Error::Usage(_))));
+    let options = |size| OpenOptions { row_group_bytes: Some(size), keep_rejects: true, ..OpenOptions::default() };
+    let lines: Vec<u64> = (0..20).map(|bad| 100 * bad + 101).collect();
+    for text in [text.clone(), [b"\xef\xbb\xbf", text.as_slice()].concat()] {
+        for size in [1, 5, 8, 9, 100, 1 << 20] {
+            for input in [file(&text), pipe(&text, 777)] {
+                let table = Csv.open(input, &options(size)).unwrap();
+                assert_eq!(table.schema(), &Schema::parse("name:string,x:decimal(1)").unwrap());
+                assert_eq!(table.header_lines(), 1);
+            }
+            for outcome in [read(file(&text), &options(size), 2), read(pipe(&text, 777), &options(size), 2)] {
+                let (rows, rejects) = outcome.unwrap();
+                assert_eq!((rows.len(), &rows[0]), (1980, &vec!["Abha".to_owned(), "10".to_owned()]));
+                assert_eq!(rejects.iter().map(|(line, ..)| *line).collect::<Vec<_>>(), lines, "{size}");
+            }
+        }
+    }
+    let bad = read(file(&text), &OpenOptions::default(), 1).unwrap_err();
+    assert_eq!(bad, "test: line 101, byte 899, column 'name': missing separator ';'");
+    // The types of a schema do not tell a header, its names do.
+    let schema = |text| OpenOptions { schema: Some(Schema::parse(text).unwrap()), ..OpenOptions::default() };
+    let (rows, _) = read(file(b"a;b\nc;d"), &schema("a:string,b:string"), 1).unwrap();
+    assert_eq!(rows, [["c", "d"]]);
+    let bad = read(file(b"a;b\nc;1"), &schema("a:string,x:int"), 1).unwrap_err();
+    assert_eq!(bad, "test: line 1, byte 0, column 'x': malformed number 'b'");
+}
+
+#[test]
+fn more_decimals_than_the_first_rows_have_call_for_a_schema() {
+    let text = [&b"a;1.25\n".repeat(20_000)[..], b"b;1.125\n"].concat();
+    let bad = read(file(&text), &OpenOptions::default(), 1).unwrap_err();
+    let reason = "'1.125' has more than the 2 decimals of the first rows; --schema says how many there are";
+    assert_eq!(bad, format!("test: line 20001, byte 140000, column 'column_2': {reason}"));
+    let (rows, _) = read(file(&text[..14]), &OpenOptions::default(), 1).unwrap();
+    assert_eq!(rows, [["a", "125"], ["a", "125"]]);
 }
 
 #[test]

@@ -48,6 +48,7 @@ impl Encoding for Json {
             Some(schema) => schema.clone(),
             None => guess::schema(guess::first_lines(&mut input)?).map_err(|untold| untold.error(&input.path))?,
         };
+        options.check_names(&input.path, &schema)?;
         self.can_hold(&schema).map_err(Error::Usage)?;
         let layout = Objects { guessed: options.schema.is_none() };
         Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
@@ -69,12 +70,7 @@ struct Objects {
 impl Objects {
     /// What is wrong with a row, if some of it may be wrong with the guess.
     fn doubted(self, bad: BadRow) -> BadRow {
-        match bad.fault {
-            RowFault::TooManyDecimals { text, scale } if self.guessed => {
-                BadRow { fault: RowFault::MoreDecimalsThanGuessed { text, scale }, ..bad }
-            }
-            _ => bad,
-        }
+        if self.guessed { bad.doubted() } else { bad }
     }
 }
 

@@ -28,6 +28,11 @@ pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
 /// How a line holds a row.
 pub(crate) trait Layout: Send + Sync {
+    /// Whether the first line is no row, but names the columns.
+    fn has_header(&self) -> bool {
+        false
+    }
+
     /// Reads rows for one worker that wants this.
     fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows>;
 
@@ -56,6 +61,18 @@ pub(crate) struct BadRow {
     /// The column at fault, if one is.
     pub(crate) column: Option<usize>,
     pub(crate) fault: RowFault,
+}
+
+impl BadRow {
+    /// The fault of a row whose columns were told by the first rows: they may be what is wrong.
+    pub(crate) fn doubted(self) -> Self {
+        match self.fault {
+            RowFault::TooManyDecimals { text, scale } => {
+                Self { fault: RowFault::MoreDecimalsThanGuessed { text, scale }, ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// Whether some first bytes cannot be a text: text has no NUL byte, and where it has nevertheless, as in a bad row, it has

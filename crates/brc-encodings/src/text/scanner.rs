@@ -44,9 +44,10 @@ impl Scanner for TextScanner<'_> {
             return Ok(None);
         }
         while let Some(mut piece) = self.pieces.next()? {
-            if piece.byte == 0 && piece.window.text().starts_with(BYTE_ORDER_MARK) {
-                piece.window.advance(BYTE_ORDER_MARK.len());
-                piece.byte += BYTE_ORDER_MARK.len() as u64;
+            if piece.byte == 0 {
+                let before = before_rows(piece.window.text(), self.table.layout.has_header());
+                piece.window.advance(before);
+                piece.byte += before as u64;
             }
             if piece.cut_off {
                 let bad = BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) };
@@ -111,6 +112,13 @@ impl Delivery<'_> {
         self.rejects.push(Reject { line_in_split, byte, text });
         Ok(())
     }
+}
+
+/// How many first bytes of a text stand before its first row.
+fn before_rows(text: &[u8], has_header: bool) -> usize {
+    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let header = if has_header { first_line(&text[mark..]).1 } else { 0 };
+    mark + header
 }
 
 /// The first line of some whole rows, without its end, and its length with it.

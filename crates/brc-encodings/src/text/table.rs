@@ -120,6 +120,10 @@ impl Table for TextTable {
         Ok(Box::new(TextScanner::new(self, options, pieces)))
     }
 
+    fn header_lines(&self) -> u64 {
+        self.layout.has_header().into()
+    }
+
     fn explain(&self, row: &[u8]) -> Option<(Option<usize>, RowFault)> {
         self.layout.explain(row, &self.schema)
     }

@@ -75,6 +75,11 @@ pub(crate) fn stream(text: &[u8], portion: usize) -> Input {
     Input { path: PathBuf::from("-"), prefix: Vec::new(), source: Source::Stream(Box::new(drip)), compression: None }
 }
 
+/// A stream of which the first bytes were looked at.
+pub(crate) fn pipe(text: &[u8], portion: usize) -> Input {
+    Input::from_stream(PathBuf::from("-"), Box::new(Drip(text.to_vec(), portion))).unwrap()
+}
+
 /// All rows in order, and the lines and bytes of the rejects.
 pub(crate) type Outcome = std::result::Result<(Rows, Vec<(u64, u64, Vec<u8>)>), String>;
 
@@ -84,7 +89,7 @@ pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions,
     let everything = ScanOptions::everything(table.schema());
     let gather = || Gather { splits: &splits, rows: Vec::new() };
     scan(table.as_ref(), &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
-    let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), 0);
+    let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), table.header_lines());
     for (split_rows, scanned) in splits.into_inner().unwrap().into_values() {
         assert_eq!(split_rows.len() as u64, scanned.rows);
         rows.extend(split_rows);

@@ -1,7 +1,8 @@
 //! Cuts a text into words, quoted things, numbers and signs.
 
 use super::SyntaxError;
-use brc_core::Comparison;
+use brc_core::{Comparison, identifier};
+use std::borrow::Cow;
 use std::fmt;
 
 /// The kinds of tokens.
@@ -158,23 +159,20 @@ fn token(source: &str, position: usize) -> Result<(Kind, usize), SyntaxError> {
     }
 }
 
+/// A name as it is written in an expression: in quotes if it is more than a word.
+pub(crate) fn written(name: &str) -> Cow<'_, str> {
+    let starts = |character: char| in_word(character) && !character.is_ascii_digit() && character != '.';
+    let is_word = name.starts_with(starts) && name.chars().all(in_word);
+    if is_word { name.into() } else { identifier::quote(name).into() }
+}
+
 fn in_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '.'
 }
 
 fn quoted(source: &str, position: usize, quote: char) -> Result<(String, usize), SyntaxError> {
-    let mut text = String::new();
-    let mut characters = source[position..].char_indices().skip(1).peekable();
-    while let Some((offset, character)) = characters.next() {
-        if character != quote {
-            text.push(character);
-        } else if characters.next_if(|(_, next)| *next == quote).is_some() {
-            text.push(quote);
-        } else {
-            return Ok((text, offset + 1));
-        }
-    }
-    Err(SyntaxError::new(format!("missing closing {quote}"), position, source))
+    let unclosed = || SyntaxError::new(format!("missing closing {quote}"), position, source);
+    identifier::unquote(&source[position..], quote).ok_or_else(unclosed)
 }
 
 fn number(source: &str, position: usize) -> Result<(Kind, usize), SyntaxError> {

@@ -1,0 +1,134 @@
+//! Names of columns as people write them: as they are, or in SQL's double quotes if they have characters that mean
+//! something where they stand. A quote inside quotes is doubled: `"a ""b"", c"` is the name `a "b", c`.
+
+use std::borrow::Cow;
+
+/// Why a list of names cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ListError {
+    /// A name in quotes does not end.
+    #[error("missing closing \" of {0}")]
+    Unclosed(String),
+    /// Something stands behind the name that is not a comma.
+    #[error("expected ',' or the end after the quoted name, found '{0}'")]
+    Trailing(String),
+    /// There is nothing between two commas.
+    #[error("a name is empty")]
+    Empty,
+}
+
+/// Reads names with commas between. Spaces around a name are no part of it unless they are quoted.
+///
+/// # Errors
+/// If a quoted name has no end or something behind it, or a name is empty; that of an empty text is.
+pub fn parse_list(text: &str) -> Result<Vec<String>, ListError> {
+    let name = |item: Item<'_>| {
+        let name = match (item.quoted, item.rest) {
+            (Some(name), "") => name,
+            (Some(_), rest) => return Err(ListError::Trailing(rest.to_owned())),
+            (None, name) => name.to_owned(),
+        };
+        if name.is_empty() { Err(ListError::Empty) } else { Ok(name) }
+    };
+    items(text)?.into_iter().map(name).collect()
+}
+
+/// The name as [`parse_list`] and [`Schema::parse`](crate::Schema::parse) read it.
+#[must_use]
+pub fn in_list(name: &str) -> Cow<'_, str> {
+    let plain = !name.is_empty() && name.trim() == name && !name.contains(',') && !name.starts_with('"');
+    if plain { name.into() } else { quote(name).into() }
+}
+
+/// The name in double quotes.
+#[must_use]
+pub fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// What stands in the quotes with which a text starts, and the length of that part of the text in bytes; `None` if they
+/// are not closed.
+#[must_use]
+pub fn unquote(text: &str, quote: char) -> Option<(String, usize)> {
+    let mut content = String::new();
+    let mut characters = text.char_indices().skip(1).peekable();
+    while let Some((offset, character)) = characters.next() {
+        if character != quote {
+            content.push(character);
+        } else if characters.next_if(|(_, next)| *next == quote).is_some() {
+            content.push(quote);
+        } else {
+            return Some((content, offset + quote.len_utf8()));
+        }
+    }
+    None
+}
+
+/// What stands between two commas of a list.
+pub(crate) struct Item<'a> {
+    /// The quoted name that it starts with, if it does.
+    pub(crate) quoted: Option<String>,
+    /// What follows, without spaces around it.
+    pub(crate) rest: &'a str,
+}
+
+/// Cuts a list at its commas, but for those in a name in quotes.
+pub(crate) fn items(text: &str) -> Result<Vec<Item<'_>>, ListError> {
+    let mut items = Vec::new();
+    let mut text = text;
+    loop {
+        text = text.trim_start();
+        let mut quoted = None;
+        if text.starts_with('"') {
+            let (name, length) = unquote(text, '"').ok_or_else(|| ListError::Unclosed(text.to_owned()))?;
+            quoted = Some(name);
+            text = &text[length..];
+        }
+        let (rest, others) = text.split_once(',').map_or((text, None), |(rest, others)| (rest, Some(others)));
+        items.push(Item { quoted, rest: rest.trim() });
+        match others {
+            Some(others) => text = others,
+            None => return Ok(items),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_with_and_without_quotes() {
+        for (text, names) in [
+            ("a", &["a"] as &[&str]),
+            (" a b , c-d ", &["a b", "c-d"]),
+            (r#""a ""b"", c", d"#, &["a \"b\", c", "d"]),
+            (r#"" a " ,b"#, &[" a ", "b"]),
+            (r#"5" pipe,6" pipe"#, &["5\" pipe", "6\" pipe"]),
+        ] {
+            assert_eq!(parse_list(text).unwrap(), names, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        for (text, message) in [
+            ("", "a name is empty"),
+            ("a,,b", "a name is empty"),
+            ("\"\"", "a name is empty"),
+            ("a,\"b", "missing closing \" of \"b"),
+            ("\"a\" b,c", "expected ',' or the end after the quoted name, found 'b'"),
+        ] {
+            assert_eq!(parse_list(text).unwrap_err().to_string(), message, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_where_they_must_be() {
+        for name in ["a", "a b", "a\"b", "a,b", " a", "\"a\"", "\"", "é", ","] {
+            assert_eq!(parse_list(&format!("x,{},y", in_list(name))).unwrap(), ["x", name, "y"]);
+        }
+        assert_eq!(in_list("a b"), "a b");
+        assert_eq!(in_list("a \"b\", c"), r#""a ""b"", c""#);
+    }
+}
