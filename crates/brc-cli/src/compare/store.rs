@@ -166,6 +166,8 @@ impl Store {
 /// # Errors
 /// The system's.
 pub(crate) fn scratch(beside: &Path) -> Result<TempDir> {
+    // A missing directory is told before `tempfile` tells it in words of its own.
+    fs::metadata(beside).map_err(Error::io(beside, "make a directory in"))?;
     let made = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(beside);
     made.map_err(|error| std::io::Error::from(error.kind())).map_err(Error::io(beside, "make a directory in"))
 }
