@@ -34,6 +34,7 @@ mod registry;
 pub mod rejects;
 mod rows;
 mod text;
+mod unfinished;
 mod write_back;
 
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -47,3 +48,4 @@ pub use input::Input;
 pub use output::{Output, OutputOptions};
 pub use registry::{ENCODINGS, by_extension, by_name, compression_by_extension, for_input, text, writer};
 pub use rejects::RejectLog;
+pub use unfinished::remove_unfinished;
