@@ -38,6 +38,9 @@ fn hints(error: &Error) -> Vec<String> {
     if may_be_header(error) {
         hints.push("if line 1 is a header, name the columns in --schema as it does, or leave it out: tail -n +2 FILE | brc convert - OUT".to_owned());
     }
+    if matches!(error, Error::Io { path, .. } if *path == std::env::temp_dir()) {
+        hints.push("TMPDIR sets the directory for temporary files".to_owned());
+    }
     if let Error::Unholdable(unholdable) = error {
         if let HoldFault::Separator(_) = unholdable.fault {
             hints.push("--separator picks another separator".to_owned());

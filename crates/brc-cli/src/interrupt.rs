@@ -1,21 +1,45 @@
 //! Ctrl-C and its like end a run as they always do, but not before its half-written files are gone.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::Signal;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::sync_channel;
+
+/// The signals that end a process unless it handles them, but for those that tell of a fault in the program itself, those
+/// that nobody can handle, and those for programs' own use (`SIGRTMIN` and on).
+const ENDING: &[Signal] = &[
+    Signal::HUP,
+    Signal::INT,
+    Signal::QUIT,
+    Signal::ABORT,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::ALARM,
+    Signal::TERM,
+    #[cfg(target_os = "linux")]
+    Signal::STKFLT,
+    Signal::XCPU,
+    Signal::VTALARM,
+    Signal::PROF,
+    Signal::IO,
+    #[cfg(target_os = "linux")]
+    Signal::POWER,
+];
 
 /// Sees to it that a signal that ends the process takes the unfinished files along.
 pub(crate) fn clean_up_when_killed() {
-    before_end(brc_encodings::output::remove_unfinished);
+    before_end(brc_encodings::remove_unfinished);
 }
 
 /// Like [`clean_up_when_killed`], and a directory that is not to stay goes too.
 pub(crate) fn clean_up_when_killed_with(directory: &Path) {
     let directory = directory.to_owned();
     before_end(move || {
-        brc_encodings::output::remove_unfinished();
+        brc_encodings::remove_unfinished();
         // Nobody is left to tell if it fails.
         let _ = remove_directory(&directory);
     });
@@ -37,15 +61,30 @@ pub(crate) fn remove_directory(directory: &Path) -> io::Result<()> {
 
 fn before_end(clean_up: impl FnOnce() + Send + 'static) {
     let ignored = ignored_signals();
-    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    // Without a handler the run is as good; only a kill would leave a temporary file.
-    let Ok(mut signals) = Signals::new(wanted) else { return };
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
+    let numbers = ENDING.iter().map(|signal| signal.as_raw());
+    let wanted: Vec<_> = numbers.filter(|signal| ignored >> (signal - 1) & 1 == 0).collect();
+    let (ready, is_ready) = sync_channel::<()>(1);
+    let wait_for_one = move || {
+        let signals = Signals::new(wanted);
+        drop(ready);
+        if let Some(signal) = signals.ok().and_then(|mut signals| signals.forever().next()) {
             clean_up();
             let _ = emulate_default_handler(signal);
+            // It does not know all signals. A shell would say that of one that ended by it.
+            std::process::exit(128 + signal);
         }
-    });
+    };
+    // Without a thread the run is as good, and signals must do what they do by themselves; only then a temporary file
+    // stays until the next run.
+    if std::thread::Builder::new().spawn(wait_for_one).is_ok() {
+        let _ = is_ready.recv();
+    }
+}
+
+/// Makes a write that would exceed the allowed size of files (`ulimit -f`) an error, as on a full disk, and no signal.
+pub(crate) fn take_large_files_for_errors() {
+    // A handler that only takes note is enough: what matters is that there is one.
+    let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
 }
 
 /// The signals that whoever started the process chose to have ignored, as `nohup` does: they stay ignored. Signal 1 is

@@ -21,6 +21,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    interrupt::take_large_files_for_errors();
     let outcome = match commands::compare_cell::Args::of_this_process() {
         Some(args) => commands::compare_cell::run(&args).map(|()| ExitCode::SUCCESS),
         None => cli::Cli::parse().command.run(),

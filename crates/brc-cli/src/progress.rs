@@ -22,7 +22,8 @@ pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnc
     }
     std::thread::scope(|scope| {
         let (done, end) = channel::<()>();
-        scope.spawn(move || show(progress, total, &end));
+        // Without a thread the work is done all the same.
+        let _ = std::thread::Builder::new().spawn_scoped(scope, move || show(progress, total, &end));
         let result = work();
         drop(done);
         result

@@ -234,11 +234,26 @@ fn targets_that_cannot_be_written_are_named() {
 }
 
 #[test]
+fn a_missing_directory_for_temporary_files_is_named() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 1k").ok();
+    place.run("convert t.txt t.buren").ok();
+    let hint = "brc: TMPDIR sets the directory for temporary files";
+    let copied = place.shell("TMPDIR=/no/such exec $BRC query - < t.buren");
+    assert!(!copied.stdout.is_empty(), "a file that is redirected is no pipe: {}", copied.stderr);
+    let message = "brc: /no/such: cannot make a temporary copy in: No such file or directory (os error 2)";
+    place.shell("cat t.buren | TMPDIR=/no/such $BRC query -").fails(1, &format!("{message}\n{hint}"));
+    let message = "brc: /no/such: cannot make a directory in: No such file or directory (os error 2)";
+    place.shell("TMPDIR=/no/such exec $BRC compare t.txt").fails(1, &format!("{message}\n{hint}"));
+    assert_eq!(place.names(), ["t.buren", "t.txt"]);
+}
+
+#[test]
 fn a_disk_that_gets_full_leaves_the_old_file() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();
     place.write("old.csv", "old");
-    // A file larger than 100 blocks cannot be written; the signal that would tell so is ignored.
+    // A file larger than 100 blocks cannot be written, whether the signal that tells so is ignored or not.
     for arguments in ["convert t.txt old.csv --force", "generate old.csv --rows 1M --force"] {
         place
             .shell(&format!("trap '' XFSZ; ulimit -f 100; exec $BRC {arguments}"))
@@ -252,7 +267,10 @@ fn a_disk_that_gets_full_leaves_the_old_file() {
 fn a_kill_takes_the_temporary_file_along() {
     use std::os::unix::process::ExitStatusExt;
     // Whoever starts a run in the background of a script, or with nohup, has one signal ignored; the others count.
-    for (ignored, signal, number) in [("", "TERM", 15), ("", "INT", 2), ("INT", "TERM", 15), ("HUP", "TERM", 15)] {
+    let alone =
+        [("HUP", 1), ("INT", 2), ("QUIT", 3), ("ABRT", 6), ("USR1", 10), ("USR2", 12), ("ALRM", 14), ("TERM", 15)];
+    let alone = alone.into_iter().chain([("XCPU", 24), ("VTALRM", 26), ("PROF", 27)]).map(|(name, it)| ("", name, it));
+    for (ignored, signal, number) in alone.chain([("INT", "TERM", 15), ("HUP", "TERM", 15)]) {
         if ignores(number) {
             // This test itself runs in the background, and so would the program.
             continue;
@@ -260,7 +278,7 @@ fn a_kill_takes_the_temporary_file_along() {
         let place = Place::new();
         let trap = if ignored.is_empty() { String::new() } else { format!("trap '' {ignored}; ") };
         let mut shell = std::process::Command::new("sh");
-        let script = format!("{trap}exec \"$BRC\" convert - t.buren --from csv");
+        let script = format!("{trap}ulimit -c 0; exec \"$BRC\" convert - t.buren --from csv");
         shell.args(["-c", &script]).env("BRC", env!("CARGO_BIN_EXE_brc")).current_dir(place.path("."));
         let mut child = shell.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();

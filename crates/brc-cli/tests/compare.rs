@@ -312,7 +312,7 @@ fn a_directory_of_others_is_left_as_it_is() {
     place.run(&format!("compare t.txt {quick} --out /proc/nowhere")).fails_with(1, "/proc/nowhere: cannot create");
     fs::create_dir_all(place.path("mine/.brc-compare-old/cell")).unwrap();
     fs::create_dir(place.path("mine/files")).unwrap();
-    for name in ["README.md", "notes.txt", ".notes.txt.1.tmp", "files/t.json", ".results.json.X1.tmp"] {
+    for name in ["README.md", "notes.txt", ".notes.txt.1.brc-tmp", "files/t.json", ".results.json.1.brc-tmp"] {
         place.write(&format!("mine/{name}"), "mine");
     }
     let run = format!("compare t.txt {quick} --out mine --keep");
@@ -321,7 +321,7 @@ fn a_directory_of_others_is_left_as_it_is() {
     fs::remove_file(place.path("mine/README.md")).unwrap();
     place.run(&run).ok();
     let expected =
-        [".notes.txt.1.tmp", "README.md", "files", "notes.txt", "report.html", "results.csv", "results.json"];
+        [".notes.txt.1.brc-tmp", "README.md", "files", "notes.txt", "report.html", "results.csv", "results.json"];
     assert_eq!(names(&place, "mine"), expected);
     assert!(place.read("mine/files/t.json") == b"mine" && place.read("file") == b"mine");
     // What is there as a result is not to be taken for an input.

@@ -17,6 +17,7 @@ pub mod scan;
 pub mod schema;
 pub mod statistics;
 pub mod table;
+pub mod workers;
 
 pub use batch::{Batch, Column, Run, Values};
 pub use dictionary::Dictionary;
@@ -29,3 +30,4 @@ pub use statistics::Statistics;
 pub use table::{
     BatchWriter, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table,
 };
+pub use workers::run_workers;

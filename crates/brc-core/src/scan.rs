@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result, RowPlace};
 use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table};
+use crate::workers::run_workers;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -58,16 +59,7 @@ pub fn scan<W: Worker>(
         scanner.finish(worker.sink())?;
         Ok(worker)
     };
-    let results = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.max(1)).map(|_| scope.spawn(one)).collect();
-        let mut results = vec![one()];
-        results.extend(others.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }));
-        results
-    });
-    let workers = results.into_iter().collect::<Result<Vec<W>>>()?;
+    let workers = run_workers(threads, one).into_iter().collect::<Result<Vec<W>>>()?;
     shared.outcome()?;
     Ok(workers)
 }

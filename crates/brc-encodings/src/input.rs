@@ -192,8 +192,10 @@ impl Input {
             return Err(too_long(&path, longest_copy));
         }
         let mut stream = self.into_stream()?;
-        let copy = "make a temporary copy of";
-        let mut file = tempfile::tempfile().map_err(Error::io(&path, copy))?;
+        let directory = std::env::temp_dir();
+        let cannot_copy = |error| Error::io(&directory, "make a temporary copy in")(error);
+        let there = std::fs::metadata(&directory);
+        let mut file = there.and_then(|_| tempfile::tempfile_in(&directory)).map_err(cannot_copy)?;
         let mut buffer = vec![0; COPIED_AT_ONCE];
         let mut left = longest_copy;
         loop {
@@ -204,7 +206,7 @@ impl Input {
                 Err(error) => return Err(read_error(&path)(error)),
             };
             left = left.checked_sub(read as u64).ok_or_else(|| too_long(&path, longest_copy))?;
-            file.write_all(&buffer[..read]).map_err(Error::io(&path, copy))?;
+            file.write_all(&buffer[..read]).map_err(cannot_copy)?;
         }
     }
 }

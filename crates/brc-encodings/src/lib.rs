@@ -35,6 +35,7 @@ mod registry;
 pub mod rejects;
 mod rows;
 mod text;
+mod unfinished;
 mod write_back;
 
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -50,3 +51,4 @@ pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
 };
 pub use rejects::RejectLog;
+pub use unfinished::remove_unfinished;

@@ -4,15 +4,14 @@
 //! so neither a full disk nor a kill in the middle leaves half a table behind. Threads write it at several places at
 //! once. Pipes and devices take bytes only one after the other and get them directly.
 
-use crate::write_back::WriteBack;
+use crate::unfinished::{Unfinished, directory};
 use brc_core::{Error, Result};
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use tempfile::NamedTempFile;
 
 /// What is asked of a target.
 #[derive(Debug, Clone, Default)]
@@ -38,30 +37,36 @@ enum Place {
 }
 
 impl Output {
-    /// Begins a target; `-` is standard output.
+    /// Begins a target; `-` is standard output, as whatever else stands for it: `/dev/stdout`, `/dev/fd/1` …
     ///
     /// # Errors
     /// [`Error::Usage`] if the target is an input, or is there and may not be replaced; the system's if it cannot be made.
     pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
-        let target = if path == Path::new("-") { PathBuf::from("/dev/stdout") } else { follow_links(path) };
-        let found = fs::metadata(&target).ok();
+        let standard = StandardStream::at(path);
+        let path = if standard == Some(StandardStream::Out) { Path::new("-") } else { path };
+        // Not the name behind the links: that of a pipe names no file.
+        let found = match fs::metadata(named(path, "/dev/stdout")) {
+            Ok(found) => Some(found),
+            Err(error) if standard.is_some() || error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(Error::io(path, "create")(error)),
+        };
         if let Some(found) = &found {
             refuse_inputs(path, found, &options.inputs)?;
         }
-        let place = match found {
-            _ if path == Path::new("-") => {
-                // Not `io::Stdout`, which would look for line ends in all that passes.
-                let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(Error::io(path, "open"))?;
-                Place::Stream(Mutex::new(File::from(stdout)))
-            }
-            Some(found) if found.is_dir() => {
+        let place = match (standard, found) {
+            (Some(standard), _) => Place::Stream(Mutex::new(standard.open().map_err(Error::io(path, "open"))?)),
+            (None, Some(found)) if found.is_dir() => {
                 return Err(Error::io(path, "write")(io::ErrorKind::IsADirectory.into()));
             }
-            Some(found) if !found.is_file() => Place::Stream(Mutex::new(open_stream(path, &found)?)),
-            Some(_) if !options.force => {
+            (None, Some(found)) if !found.is_file() => Place::Stream(Mutex::new(open_stream(path, &found)?)),
+            (None, Some(_)) if !options.force => {
                 return Err(Error::Usage(format!("{}: exists already (--force replaces it)", path.display())));
             }
-            found => Place::File(Unfinished::create(path, target, found.as_ref(), options.sync)?),
+            (None, found) => {
+                let target = follow_links(path);
+                let file = Unfinished::create(target, found.as_ref(), options.sync);
+                Place::File(file.map_err(Error::io(path, "create"))?)
+            }
         };
         Ok(Self { path: path.to_owned(), place })
     }
@@ -103,101 +108,56 @@ impl Output {
     }
 }
 
-/// A file under its temporary name, and what it will be called.
-struct Unfinished {
-    temporary: NamedTempFile,
-    _registered: Registered,
-    target: PathBuf,
-    /// Whether there may be a file of the target's name when this one gets it.
-    replaces: bool,
-    /// Who brings the bytes to the disk, if that is to be waited for.
-    write_back: Option<WriteBack>,
+/// A stream that the process was started with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StandardStream {
+    Out,
+    Error,
 }
 
-impl Unfinished {
-    fn create(path: &Path, target: PathBuf, replaced: Option<&Metadata>, sync: bool) -> Result<Self> {
-        fs::metadata(directory(&target)).map_err(Error::io(path, "create"))?;
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(target.file_name().unwrap_or_default());
-        prefix.push(".");
-        // Locked, so that no file comes into being once a signal has had all of them removed.
-        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        let temporary = tempfile::Builder::new()
-            .prefix(&prefix)
-            .suffix(".tmp")
-            // The process's umask takes its share of this, as of any new file.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(directory(&target))
-            // `tempfile` adds its own path to the message; the target's name says more.
-            .map_err(|error| io::Error::from(error.kind()))
-            .map_err(Error::io(path, "create"))?;
-        let registered = Registered(temporary.path().to_owned());
-        unfinished.push(registered.0.clone());
-        drop(unfinished);
-        if let Some(replaced) = replaced {
-            let same = temporary.as_file().set_permissions(replaced.permissions());
-            same.map_err(Error::io(path, "create"))?;
+impl StandardStream {
+    /// The stream that a path stands for, if it stands for one. To open the path again would not do: a file would be
+    /// written from its start on, and a socket cannot be opened.
+    fn at(path: &Path) -> Option<Self> {
+        if path == Path::new("-") {
+            return Some(Self::Out);
         }
-        let write_back = if sync { Some(WriteBack::of(temporary.as_file())) } else { None };
-        let write_back = write_back.transpose().map_err(Error::io(path, "create"))?;
-        Ok(Self { temporary, _registered: registered, target, replaces: replaced.is_some(), write_back })
+        let descriptors = fs::canonicalize("/proc/self/fd").ok()?;
+        let descriptor =
+            links(path).find(|path| fs::canonicalize(directory(path)).is_ok_and(|it| it == descriptors))?;
+        match descriptor.file_name()?.as_encoded_bytes() {
+            b"1" => Some(Self::Out),
+            b"2" => Some(Self::Error),
+            _ => None,
+        }
     }
 
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.temporary.as_file().write_all_at(bytes, offset)?;
-        if let Some(write_back) = &self.write_back {
-            write_back.wrote(bytes.len());
-        }
-        Ok(())
-    }
-
-    fn commit(self) -> io::Result<()> {
-        let sync = self.write_back.is_some();
-        if let Some(write_back) = self.write_back {
-            write_back.end();
-            self.temporary.as_file().sync_all()?;
-        }
-        // Someone else may have made a file of that name meanwhile.
-        let persist = if self.replaces { NamedTempFile::persist } else { NamedTempFile::persist_noclobber };
-        persist(self.temporary, &self.target)?;
-        if sync { File::open(directory(&self.target))?.sync_all() } else { Ok(()) }
+    /// The stream, without the buffer that the standard library has for it, which would look for line ends in all that
+    /// passes.
+    fn open(self) -> io::Result<File> {
+        let descriptor = match self {
+            Self::Out => io::stdout().as_fd().try_clone_to_owned(),
+            Self::Error => io::stderr().as_fd().try_clone_to_owned(),
+        };
+        descriptor.map(File::from)
     }
 }
 
-/// Temporary files that are there now, for whoever has to end the process from outside.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// An entry of [`UNFINISHED`].
-struct Registered(PathBuf);
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
-    }
+/// What to ask the system about: a standard stream for `-`.
+fn named<'p>(path: &'p Path, standard: &'p str) -> &'p Path {
+    if path == Path::new("-") { Path::new(standard) } else { path }
 }
 
-/// Removes the temporary files of all targets that are being written: what a process does just before a signal ends it.
-/// Whoever begins another target afterwards waits for ever.
-pub fn remove_unfinished() {
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for path in unfinished.drain(..) {
-        // Nobody is left to tell if it fails.
-        let _ = fs::remove_file(path);
-    }
-    std::mem::forget(unfinished);
+/// A path and those to which it leads, from one symbolic link to the next.
+fn links(path: &Path) -> impl Iterator<Item = PathBuf> {
+    const LONGEST_CHAIN: usize = 40;
+    let next = |path: &PathBuf| Some(directory(path).join(fs::read_link(path).ok()?));
+    std::iter::successors(Some(path.to_owned()), next).take(LONGEST_CHAIN)
 }
 
 /// Where a chain of symbolic links ends, be it there or not: a link stays a link and the file behind it is replaced.
 fn follow_links(path: &Path) -> PathBuf {
-    const LONGEST_CHAIN: usize = 40;
-    let mut target = path.to_owned();
-    for _ in 0..LONGEST_CHAIN {
-        match fs::read_link(&target) {
-            Ok(next) => target = directory(&target).join(next),
-            Err(_) => break,
-        }
-    }
-    target
+    links(path).last().unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether two targets, there or not, would be the same file.
@@ -208,16 +168,9 @@ pub fn same_target(one: &Path, other: &Path) -> bool {
         let directory = fs::canonicalize(directory(&target)).ok()?;
         Some((directory, target.file_name()?.to_owned()))
     };
-    let identity = |path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let identity = |path| fs::metadata(named(path, "/dev/stdout")).ok().map(|found| (found.dev(), found.ino()));
     let same = |one: Option<_>, other| one.is_some() && one == other;
     place(one).is_some_and(|one| place(other) == Some(one)) || same(identity(one), identity(other))
-}
-
-fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
 }
 
 fn open_stream(path: &Path, found: &Metadata) -> Result<File> {
@@ -233,8 +186,9 @@ fn refuse_inputs(path: &Path, found: &Metadata, inputs: &[PathBuf]) -> Result<()
         return Ok(());
     }
     for input in inputs {
-        let source = if input == Path::new("-") { Path::new("/dev/stdin") } else { input };
-        if fs::metadata(source).is_ok_and(|source| source.dev() == found.dev() && source.ino() == found.ino()) {
+        if fs::metadata(named(input, "/dev/stdin"))
+            .is_ok_and(|source| source.dev() == found.dev() && source.ino() == found.ino())
+        {
             return Err(Error::Usage(format!("{}: input and output are the same file", path.display())));
         }
     }
@@ -244,6 +198,8 @@ fn refuse_inputs(path: &Path, found: &Metadata, inputs: &[PathBuf]) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     fn options() -> OutputOptions {
         OutputOptions { sync: true, ..OutputOptions::default() }

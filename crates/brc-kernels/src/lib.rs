@@ -11,6 +11,5 @@ pub mod bitpack;
 pub mod cpu;
 pub mod filter;
 pub mod interner;
-pub mod map;
 pub mod packing;
 pub mod text;

@@ -14,7 +14,7 @@ use crate::run_index::Detail;
 use crate::run_table::RunTable;
 use crate::scan_column::ScanColumn;
 use crate::selection::Span;
-use brc_core::{Error, Progress, Result, ScanError, Statistics, Values};
+use brc_core::{Error, Progress, Result, ScanError, Statistics, Values, run_workers};
 use brc_kernels::accumulate;
 use brc_kernels::cpu::Level;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -62,17 +62,9 @@ impl Reader {
                 progress.bytes.fetch_add(std::mem::take(&mut verifier.cost).bytes, Relaxed);
             }
         };
-        let used = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.max(1)).map(|_| scope.spawn(work)).collect();
-            let mut used = work();
-            for thread in others {
-                match thread.join() {
-                    Ok(more) => merge(&mut used, &more),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            used
-        });
+        let mut workers = run_workers(threads, work).into_iter();
+        let mut used = workers.next().unwrap_or_default();
+        workers.for_each(|more| merge(&mut used, &more));
         if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }

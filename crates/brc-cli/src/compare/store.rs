@@ -1,7 +1,7 @@
 //! Keeps results in a directory, so that a run that was interrupted goes on where it was.
 //!
 //! The directory may be anybody's: what is in it and is not a comparison's stays as it is. Only one comparison at a time
-//! works in it, so whatever looks like an unfinished file of one is left over from one that was killed, and goes.
+//! works in it, so whatever looks like the scratch directory of one is left over from one that was killed, and goes.
 
 use super::results::Results;
 use super::resume::differences;
@@ -121,12 +121,9 @@ impl Store {
             let entry = entry.map_err(Error::io(&self.directory, "read"))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let is_directory = entry.file_type().is_ok_and(|found| found.is_dir());
-            let removed = match (is_directory, name.starts_with(SCRATCH), is_unfinished(&name)) {
-                (true, true, _) => remove_directory(&entry.path()),
-                (false, _, true) => fs::remove_file(entry.path()),
-                _ => Ok(()),
-            };
-            removed.map_err(Error::io(&entry.path(), "remove"))?;
+            if is_directory && name.starts_with(SCRATCH) {
+                remove_directory(&entry.path()).map_err(Error::io(&entry.path(), "remove"))?;
+            }
         }
         scratch(&self.directory)
     }
@@ -166,12 +163,8 @@ impl Store {
 /// # Errors
 /// The system's.
 pub(crate) fn scratch(beside: &Path) -> Result<TempDir> {
+    // A missing directory is told before `tempfile` tells it in words of its own.
+    fs::metadata(beside).map_err(Error::io(beside, "make a directory in"))?;
     let made = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(beside);
     made.map_err(|error| std::io::Error::from(error.kind())).map_err(Error::io(beside, "make a directory in"))
-}
-
-/// Whether a file of that name was about to become one of the results.
-fn is_unfinished(name: &str) -> bool {
-    let of = |result: &str| name.strip_prefix('.').is_some_and(|name| name.starts_with(&format!("{result}.")));
-    name.ends_with(".tmp") && (of(RESULTS) || REPORTS.iter().any(|report| of(report)))
 }

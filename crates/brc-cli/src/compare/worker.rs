@@ -12,7 +12,7 @@ use crate::args::{Opened, Question};
 use crate::failure::Failure;
 use crate::render::exact_format;
 use brc_compress::Compressor;
-use brc_core::{Error, Progress, Result, Table};
+use brc_core::{Error, Progress, Result, Table, run_workers};
 use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
 use brc_query::{Answer, Plan, ScanTotals};
 use std::fs::{self, File};
@@ -160,7 +160,7 @@ impl Process<'_> {
         const PORTION: usize = 256 << 10;
         let file = File::open(self.input).map_err(Error::io(self.input, "open"))?;
         let next = AtomicU64::new(0);
-        let one = || {
+        let one = || -> std::io::Result<u64> {
             let mut buffer = vec![0; PORTION];
             let mut bytes = 0;
             loop {
@@ -172,16 +172,7 @@ impl Process<'_> {
                 bytes += std::hint::black_box(&buffer[..read]).len() as u64;
             }
         };
-        let results: Vec<std::io::Result<u64>> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..self.threads.max(1)).map(|_| scope.spawn(one)).collect();
-            let own = one();
-            let others = others.into_iter().map(|other| match other.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            std::iter::once(own).chain(others).collect()
-        });
-        let bytes: std::io::Result<u64> = results.into_iter().sum();
+        let bytes: std::io::Result<u64> = run_workers(self.threads, one).into_iter().sum();
         bytes.map_err(Error::io(self.input, "read"))
     }
 }

@@ -4,7 +4,7 @@ mod names;
 mod random;
 mod rows;
 
-use brc_core::{Error, Progress, Result};
+use brc_core::{Error, Progress, Result, run_workers};
 use brc_encodings::Output;
 use brc_encodings::ordered::{Accept, Ordered};
 use rows::{BLOCK_ROWS, Block, Rows};
@@ -83,14 +83,7 @@ pub(crate) fn generate(order: &Order, output: Output, progress: &Progress) -> Re
             spare = ordered.deliver(number, block).inspect_err(|_| next.store(u64::MAX / 2, Relaxed))?;
         }
     };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..order.threads).map(|_| scope.spawn(worker)).collect();
-        let first = worker();
-        others.into_iter().fold(first, |result, thread| match thread.join() {
-            Ok(other) => result.and(other),
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    })?;
+    run_workers(order.threads, worker).into_iter().collect::<Result<()>>()?;
     let (_, bytes) = ordered.finish();
     output.commit()?;
     Ok(bytes)

@@ -2,7 +2,7 @@
 //!
 //! A list of structs would cost as much as any other row encoding, for each field is checked and fetched by itself. So a
 //! frame is one message with a list of numbers for each column, and strings are codes into a dictionary of that message.
-//! Whoever reads it takes the lists as slices, without copying them from the mapped file, and only those it wants.
+//! Whoever reads it takes the lists as slices, without copying them out of the message, and only those it wants.
 //!
 //! `schemas/table.capnp` tells what the messages are. A file is a stream of them and nothing else, so that any tool for
 //! Cap'n Proto reads it. The packed form squeezes the zero bytes out of the same messages.
@@ -77,7 +77,7 @@ impl Layout for Capnp {
 
     fn about(&self) -> &'static str {
         match self.0 {
-            Form::Plain => "Cap'n Proto messages of columns: mapped and read in place",
+            Form::Plain => "Cap'n Proto messages of columns: read in place",
             Form::Packed => "Cap'n Proto messages of columns without their zero bytes",
         }
     }
@@ -158,10 +158,6 @@ impl Layout for Capnp {
                 Err(NoMessage::Malformed(reason)) => return Err(Malformed::corrupt(at, 0, reason)),
             }
         }
-    }
-
-    fn maps_files(&self) -> bool {
-        self.0 == Form::Plain
     }
 }
 

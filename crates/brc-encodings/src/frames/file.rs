@@ -4,7 +4,6 @@ use super::{FrameHeader, LARGEST_FRAME, Layout, checksum};
 use crate::chunks::{Chunks, ReadCost};
 use crate::input::read_full_at;
 use brc_core::{Error, Result};
-use brc_kernels::map::Mapping;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -21,7 +20,6 @@ pub(super) struct FramedFile {
 /// Where the bytes of frames come from.
 enum Bytes {
     File(File),
-    Mapped(Mapping),
     Chunks(Chunks),
 }
 
@@ -78,12 +76,7 @@ impl FramedFile {
         if at != length {
             return Err(corrupt(at, "there is something behind the end of the table"));
         }
-        let mapping = layout.maps_files().then(|| Mapping::of(&file)).transpose();
-        let bytes = match mapping.map_err(Error::io(path, "map"))? {
-            Some(mapping) => Bytes::Mapped(mapping),
-            None => Bytes::File(file),
-        };
-        Ok(Self { path: path.to_owned(), layout, bytes, frames })
+        Ok(Self { path: path.to_owned(), layout, bytes: Bytes::File(file), frames })
     }
 
     /// Takes the chunks of a compressed file: the first one is the header, which is `start` bytes long, the last one is
@@ -146,15 +139,6 @@ impl FramedFile {
                 cost.read_time += before.elapsed();
                 cost.bytes += read as u64;
                 (header, &bytes[..read])
-            }
-            (Bytes::Mapped(mapping), Some(header)) => {
-                let before = Instant::now();
-                let start = usize::try_from(place.at).unwrap_or(usize::MAX);
-                let range = start..start.saturating_add(header.length as usize);
-                let rows = mapping.load(range).map_err(Error::io(&self.path, "read"))?;
-                cost.read_time += before.elapsed();
-                cost.bytes += u64::from(header.length);
-                (header, rows.unwrap_or(&[]))
             }
             (_, None) => return Err(corrupt("it has no frame header")),
         };

@@ -168,11 +168,6 @@ pub(crate) trait Layout: Sync {
     /// # Errors
     /// If the bytes are no rows.
     fn row_end(&self, schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed>;
-
-    /// Whether its files are best mapped into memory: if what lies there can be used as it is.
-    fn maps_files(&self) -> bool {
-        false
-    }
 }
 
 /// Encodes rows of one frame after the other.

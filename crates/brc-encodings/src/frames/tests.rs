@@ -568,3 +568,43 @@ proptest! {
         }
     }
 }
+
+/// Cuts a file off as soon as the first rows of it arrive.
+struct Cutter(std::fs::File);
+
+impl Sink for Cutter {
+    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+        self.0.set_len(0).unwrap();
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Worker for Cutter {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_while_it_is_read_is_corrupt() {
+    let rows = many_keys();
+    for layout in LAYOUTS {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&rows.file(*layout)).unwrap();
+        let same = file.try_clone().unwrap();
+        let table = open(*layout, Input::from_file(name(), file), None, 1 << 14).unwrap();
+        let options = ScanOptions::everything(table.schema());
+        let new_worker = || Cutter(same.try_clone().unwrap());
+        let outcome = scan(table.as_ref(), &options, 2, &Progress::default(), new_worker).map(drop);
+        let error = outcome.unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{}: {error}", layout.name());
+    }
+}

@@ -1,0 +1,174 @@
+//! What the system does to a run or denies it: signals, threads, memory, files that change, names that are long, standard
+//! streams under other names. The run does what it can or ends in order.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Outcome, Place};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const ANSWER: &str = "{Abha=1.0/1.5/2.0}\n";
+
+/// A place with a table of two rows.
+fn with_table() -> Place {
+    let place = Place::new();
+    place.write("t.txt", "Abha;1.0\nAbha;2.0\n");
+    place
+}
+
+/// A script for a shell that knows `ulimit -u` and `>(…)`.
+fn bash(place: &Place, script: &str) -> Outcome {
+    let mut command = Command::new("bash");
+    command.current_dir(place.path("")).args(["-c", script]).env("BRC", env!("CARGO_BIN_EXE_brc"));
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Outcome { code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// A conversion from a pipe, in the middle of its work.
+fn unfinished(place: &Place, target: &str) -> Child {
+    let before = place.names().len();
+    let mut command = place.command(&format!("convert - {target} --from csv --force"));
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // More than what the input is recognised by.
+    child.stdin.as_mut().unwrap().write_all(&b"Abha;1.0\n".repeat(20_000)).unwrap();
+    while place.names().len() == before {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next_one_with_the_same_target() {
+    let place = with_table();
+    let mut killed = unfinished(&place, "t.buren");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(place.names(), [".t.buren.0.brc-tmp", "t.txt"]);
+    place.run("convert t.txt other.buren").ok();
+    assert_eq!(place.names(), [".t.buren.0.brc-tmp", "other.buren", "t.txt"]);
+    place.run("convert t.txt t.buren").ok();
+    assert_eq!(place.names(), ["other.buren", "t.buren", "t.txt"]);
+}
+
+#[test]
+fn a_run_leaves_the_temporary_file_of_another_one_alone() {
+    let place = with_table();
+    let mut living = unfinished(&place, "t.buren");
+    place.run("convert t.txt t.buren").ok();
+    assert_eq!(place.names(), [".t.buren.0.brc-tmp", "t.buren", "t.txt"]);
+    drop(living.stdin.take());
+    assert!(living.wait().unwrap().success());
+    assert_eq!(place.names(), ["t.buren", "t.txt"]);
+    assert_eq!(place.run("query t.buren").text(), "{Abha=1.0/1.0/1.0}\n");
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error() {
+    let place = Place::new();
+    for arguments in ["generate t.txt --rows 1M", "generate t.txt --rows 1M --threads 4"] {
+        let outcome = place.shell(&format!("ulimit -f 100; exec $BRC {arguments}"));
+        outcome.fails_with(1, "t.txt: cannot write: File too large");
+        assert_eq!(place.names(), [""; 0]);
+    }
+}
+
+#[test]
+fn standard_streams_have_other_names() {
+    let place = with_table();
+    let text = "Abha;1.0\nAbha;2.0\n";
+    for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
+        if output == "link" {
+            std::os::unix::fs::symlink("/dev/stdout", place.path("link")).unwrap();
+        }
+        assert_eq!(place.shell(&format!("$BRC convert t.txt {output} --to csv | cat")).text(), text, "{output}");
+        place.shell(&format!("(echo first; $BRC convert t.txt {output} --to csv; echo last) > out")).ok();
+        assert_eq!(place.read("out"), format!("first\n{text}last\n").as_bytes(), "{output}");
+        place.shell(&format!("$BRC generate {output} --rows 1M | head -c 1")).ok();
+    }
+    let outcome = place.shell("$BRC convert t.txt /dev/stderr --to csv 2>&1 >/dev/null");
+    assert!(outcome.text().starts_with(text));
+    place.shell("$BRC convert t.txt - --to csv --rejects /dev/stdout").fails_with(2, "is the output already");
+    place.shell("$BRC convert t.txt /dev/stdout --to csv >> t.txt").fails_with(2, "same file");
+    assert_eq!(place.names(), ["link", "out", "t.txt"]);
+}
+
+#[test]
+fn a_process_may_take_the_place_of_a_file() {
+    let place = with_table();
+    let outcome = bash(&place, "$BRC convert t.txt >(cat > out) --to csv; wait $!");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert_eq!(place.read("out"), b"Abha;1.0\nAbha;2.0\n");
+    let outcome =
+        bash(&place, "printf 'x\\n' | cat - t.txt | $BRC convert - t.buren --from csv --rejects >(cat > bad)");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert_eq!(bash(&place, "$BRC query <(cat t.txt)").text(), ANSWER);
+    assert_eq!(bash(&place, "$BRC query <(cat t.buren)").text(), ANSWER);
+}
+
+#[test]
+fn names_may_be_as_long_as_the_file_system_takes_them() {
+    let place = with_table();
+    for length in [245, 246, 255] {
+        let name = format!("{}.buren", "x".repeat(length - 6));
+        place.run(&format!("convert t.txt {name}")).ok();
+        assert_eq!(place.run(&format!("query {name}")).text(), ANSWER);
+        std::fs::remove_file(place.path(&name)).unwrap();
+    }
+    let name = format!("{}.buren", "x".repeat(250));
+    place.run(&format!("convert t.txt {name}")).fails_with(1, "cannot create: File name too long");
+    assert_eq!(place.names(), ["t.txt"]);
+}
+
+/// Whatever a thread may have for its stack, it is too little.
+const NO_THREADS: &str = "RUST_MIN_STACK=1000000000000000";
+
+#[test]
+fn without_threads_the_work_is_done_by_one() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 100k").ok();
+    let answer = place.run("query t.txt").text();
+    place.run("convert t.txt t.buren").ok();
+    for command in ["generate g.txt --rows 100k", "convert t.txt g.buren", "convert t.buren g.csv"] {
+        place.shell(&format!("{NO_THREADS} exec $BRC {command} --threads 8")).ok();
+    }
+    assert!(place.read("g.txt") == place.read("t.txt") && place.read("g.buren") == place.read("t.buren"));
+    for file in ["t.txt", "t.buren", "g.csv"] {
+        let query = format!("{NO_THREADS} exec $BRC query {file} --no-statistics --threads 8");
+        assert_eq!(place.shell(&query).text(), answer);
+        place.shell(&format!("{NO_THREADS} exec $BRC verify {file} --threads 8")).ok();
+    }
+}
+
+#[test]
+fn a_user_with_few_processes_has_few_threads() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 100k").ok();
+    // The superuser is not bound by the limit. Whoever that is here, may not be allowed to become somebody else.
+    let become_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    bash(&place, "chmod 755 . && chmod 644 t.txt").ok();
+    if bash(&place, &format!("{become_nobody} $BRC query t.txt")).code == Some(0) {
+        let limited = format!("exec {become_nobody} bash -c 'ulimit -u 1; exec $BRC query t.txt --threads 8'");
+        assert_eq!(bash(&place, &limited).text(), place.run("query t.txt").text());
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_while_it_is_read_is_corrupt() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 2M").ok();
+    place.run("convert t.txt t.capnp").ok();
+    let mut command = place.command("convert t.capnp - --to json --threads 2");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 1]).unwrap();
+    std::fs::File::options().write(true).open(place.path("t.capnp")).unwrap().set_len(100).unwrap();
+    std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
+    assert!(stderr.starts_with("brc: t.capnp: corrupt file: "), "{stderr}");
+}

@@ -1,0 +1,49 @@
+//! Runs one piece of work on several threads, or on as many as the system lets this process have.
+//!
+//! Work that is done side by side takes whatever nobody has taken yet, so fewer workers do the same, only later.
+
+use std::thread::{Builder, scope};
+
+/// Runs `work` on this thread and on up to `threads - 1` others, all at the same time, and returns what each one made of
+/// it: of this thread first. Where the system refuses a thread, the work is left to those that there are.
+///
+/// # Panics
+/// If `work` does.
+pub fn run_workers<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    scope(|scope| {
+        let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
+        let others: Vec<_> = (1..threads).map_while(start).collect();
+        let mut results = vec![work()];
+        results.extend(others.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }));
+        results
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    #[test]
+    fn workers_run_at_the_same_time() {
+        let (barrier, next) = (Barrier::new(4), AtomicUsize::new(0));
+        let mut found = run_workers(4, || {
+            barrier.wait();
+            next.fetch_add(1, Relaxed)
+        });
+        found.sort_unstable();
+        assert_eq!(found, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn this_thread_works_too() {
+        let this = std::thread::current().id();
+        for threads in [0, 1] {
+            assert_eq!(run_workers(threads, || std::thread::current().id()), [this]);
+        }
+    }
+}
