@@ -1,7 +1,7 @@
 //! What can go wrong, with the place where it did.
 
 use crate::rejects::Rejects;
-use crate::schema::DataType;
+use crate::logical_type::LogicalType;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -249,9 +249,25 @@ pub enum RowFault {
         /// The decimals that the first rows have at most.
         scale: u8,
     },
-    /// A number does not fit 64 bits at its column's scale.
-    #[error("number '{0}' does not fit 64 bits")]
-    NumberTooLarge(String),
+    /// A number does not fit an integer at its column's scale.
+    #[error("number '{0}' does not fit {1} bits")]
+    NumberTooLarge(String, u32),
+    /// A value has not the form of its column's type.
+    #[error("'{text}' is no {expected}")]
+    MalformedValue {
+        /// The value.
+        text: String,
+        /// The column's type.
+        expected: LogicalType,
+    },
+    /// A value is outside of what its column's type holds.
+    #[error("'{text}' is out of range for {expected}")]
+    OutOfRange {
+        /// The value.
+        text: String,
+        /// The column's type.
+        expected: LogicalType,
+    },
     /// The line is longer than a line may be.
     #[error("line longer than {0} bytes")]
     LineTooLong(usize),
@@ -287,7 +303,7 @@ pub enum RowFault {
         /// What the value is.
         found: &'static str,
         /// The column's type.
-        expected: DataType,
+        expected: LogicalType,
     },
 }
 
