@@ -1,7 +1,7 @@
 //! What can go wrong, with the place where it did.
 
-use crate::rejects::Rejects;
 use crate::logical_type::LogicalType;
+use crate::rejects::Rejects;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};

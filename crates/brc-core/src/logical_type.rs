@@ -350,7 +350,8 @@ mod tests {
 
     #[test]
     fn what_is_no_type_is_refused() {
-        for text in ["", "float", "int(3)", "decimal", "decimal(x)", "decimal(1,2,3)", "timestamp(h)", "date with zone"] {
+        for text in ["", "float", "int(3)", "decimal", "decimal(x)", "decimal(1,2,3)", "timestamp(h)", "date with zone"]
+        {
             assert_eq!(text.parse::<LogicalType>(), Err(TypeError::Unknown(text.to_owned())));
         }
         for (text, precision, scale) in [("decimal(0,0)", 0, 0), ("decimal(39,2)", 39, 2), ("decimal(2,3)", 2, 3)] {

@@ -147,36 +147,37 @@ impl From<&Statistics> for Known<'_> {
     }
 }
 
+/// What a predicate is over some rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// True for every row.
+    Always,
+    /// True for no row.
+    Never,
+    /// The rows have to be looked at.
+    Maybe,
+}
+
 /// What a predicate may be over some rows: a set of the three truth values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
+struct Truths {
     may_be_true: bool,
     may_be_false: bool,
     may_be_null: bool,
 }
 
-impl Verdict {
+impl Truths {
     const TRUE: Self = Self { may_be_true: true, may_be_false: false, may_be_null: false };
     const FALSE: Self = Self { may_be_true: false, may_be_false: true, may_be_null: false };
     const NULL: Self = Self { may_be_true: false, may_be_false: false, may_be_null: true };
 
-    /// Whether it is true for every row.
-    #[must_use]
-    pub fn always(self) -> bool {
-        self == Self::TRUE
-    }
-
-    /// Whether it is true for no row.
-    #[must_use]
-    pub fn never(self) -> bool {
-        !self.may_be_true
-    }
-
-    /// What a condition on a column is, from what it may be for those rows that have values.
+    /// What a condition on a column may be, from what it may be for those rows that have values.
     fn of_values(known: &Known<'_>, may_be_true: bool, may_be_false: bool) -> Self {
         match known.values {
             KnownValues::None => Self::NULL,
-            _ => Self { may_be_true, may_be_false, may_be_null: known.nulls },
+            KnownValues::Nothing | KnownValues::Strings { .. } | KnownValues::Numbers { .. } => {
+                Self { may_be_true, may_be_false, may_be_null: known.nulls }
+            }
         }
     }
 
@@ -197,21 +198,28 @@ impl Verdict {
 impl Predicate {
     /// Decides the predicate from what is known of each column.
     pub fn decide<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> Verdict {
+        match self.truths(known) {
+            Truths::TRUE => Verdict::Always,
+            Truths { may_be_true: false, .. } => Verdict::Never,
+            _ => Verdict::Maybe,
+        }
+    }
+
+    fn truths<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> Truths {
         let all = |parts: &[Self], negated: bool| {
-            let verdicts = parts.iter().map(|part| part.decide(known));
-            let verdicts = verdicts.map(|verdict| if negated { verdict.not() } else { verdict });
-            verdicts.fold(Verdict::TRUE, Verdict::and)
+            let truths = parts.iter().map(|part| part.truths(known));
+            truths.map(|truths| if negated { truths.not() } else { truths }).fold(Truths::TRUE, Truths::and)
         };
         match self {
-            Self::Constant(true) => Verdict::TRUE,
-            Self::Constant(false) => Verdict::FALSE,
+            Self::Constant(true) => Truths::TRUE,
+            Self::Constant(false) => Truths::FALSE,
             Self::Range { column, low, high } => {
                 let known = known(*column);
                 let (within, without) = match known.values {
                     KnownValues::Numbers { min, max } => (*low <= max && min <= *high, min < *low || *high < max),
                     KnownValues::Nothing | KnownValues::None | KnownValues::Strings { .. } => (true, true),
                 };
-                Verdict::of_values(&known, within && low <= high, without || low > high)
+                Truths::of_values(&known, within && low <= high, without || low > high)
             }
             Self::Compare { column, comparison, value } => {
                 let known = known(*column);
@@ -219,17 +227,17 @@ impl Predicate {
                     KnownValues::Strings { min, max } => comparison.within(min.cmp(value), max.cmp(value)),
                     KnownValues::Nothing | KnownValues::None | KnownValues::Numbers { .. } => (true, true),
                 };
-                Verdict::of_values(&known, holds, fails)
+                Truths::of_values(&known, holds, fails)
             }
             Self::IsNull { column } => {
                 let Known { values, nulls } = known(*column);
                 let none = matches!(values, KnownValues::None);
-                Verdict { may_be_true: none || nulls, may_be_false: !none, may_be_null: false }
+                Truths { may_be_true: none || nulls, may_be_false: !none, may_be_null: false }
             }
             Self::And(parts) => all(parts, false),
             // De Morgan: any holds unless none does.
             Self::Or(parts) => all(parts, true).not(),
-            Self::Not(part) => part.decide(known).not(),
+            Self::Not(part) => part.truths(known).not(),
         }
     }
 
@@ -331,8 +339,8 @@ mod tests {
             for number in (min..=max).map(Some).chain(numbers.2.then_some(None)) {
                 for string in STRINGS[first..=last].iter().copied().map(Some).chain(strings.2.then_some(None)) {
                     let truth = truth(&predicate, number, string);
-                    prop_assert!(!verdict.always() || truth == Some(true), "{:?} {:?}", number, string);
-                    prop_assert!(!verdict.never() || truth != Some(true), "{:?} {:?}", number, string);
+                    prop_assert!(verdict != Verdict::Always || truth == Some(true), "{:?} {:?}", number, string);
+                    prop_assert!(verdict != Verdict::Never || truth != Some(true), "{:?} {:?}", number, string);
                 }
             }
             // A row of which everything is known is decided.
@@ -343,7 +351,7 @@ mod tests {
                     _ => Known::string(b"b"),
                 });
                 let holds = truth(&predicate, number, Some(b"b")) == Some(true);
-                prop_assert_eq!((one.always(), one.never()), (holds, !holds));
+                prop_assert_eq!(one, if holds { Verdict::Always } else { Verdict::Never });
             }
         }
 

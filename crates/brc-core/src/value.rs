@@ -72,7 +72,9 @@ impl<'a> Value<'a> {
             LogicalType::String => Self::Bytes(text),
             LogicalType::Binary => Self::Bytes(text),
         };
-        value.check(logical_type).map_err(|()| RowFault::OutOfRange { text: RowFault::quote(text), expected: logical_type })
+        value
+            .check(logical_type)
+            .map_err(|()| RowFault::OutOfRange { text: RowFault::quote(text), expected: logical_type })
     }
 
     /// Whether the type has such a value: integers within its bounds.
