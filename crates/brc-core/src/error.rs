@@ -72,6 +72,10 @@ pub enum Error {
         /// Which limit.
         reason: String,
     },
+    /// Values were met that the types inferred so far did not hold, and what was made of the rows before cannot be mended:
+    /// the table has to be scanned again, in the types of [`Table::inferred`](crate::Table::inferred).
+    #[error("the types inferred from the first rows do not hold all values; --type or --all-strings tells others")]
+    Widened,
     /// The request makes no sense for this table: an unknown column, an aggregate of a string …
     #[error("{0}")]
     Usage(String),

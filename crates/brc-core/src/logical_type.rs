@@ -118,6 +118,12 @@ impl LogicalType {
         Self::Decimal { precision: Self::MAX_PRECISION_64.max(scale), scale }
     }
 
+    /// Numbers with so many decimals that surely fit 64 bits: integers, if they have none.
+    #[must_use]
+    pub fn number(scale: u8) -> Self {
+        if scale == 0 { Self::Int64 } else { Self::decimal(scale) }
+    }
+
     /// How its values lie in memory.
     #[must_use]
     pub fn physical(self) -> PhysicalType {

@@ -3,8 +3,8 @@
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    Batch, BatchWriter, Error, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary,
-    Table, Worker, scan,
+    Batch, BatchWriter, DataType, Error, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
+    Worker, scan,
 };
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,9 +34,9 @@ pub trait Encoding: Sync {
     /// # Errors
     /// Why not.
     fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |logical_type| !matches!(logical_type, LogicalType::String | LogicalType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.logical_type)) {
-            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.logical_type)),
+        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
+        match schema.fields().iter().find(|field| strange(field.data_type)) {
+            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
             None => Ok(()),
         }
     }

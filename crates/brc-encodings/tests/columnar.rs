@@ -183,11 +183,11 @@ fn rows_that_cannot_match_are_skipped() {
             assert_eq!(rows.skipped + rows.rows.len() as u64, 4_000);
             rows
         };
-        let few = with(Predicate::Range { column: 1, low: 3_990, high: 5_000 });
+        let few = with(Predicate::Number { column: 1, low: 3_990, high: 5_000 });
         assert!(few.skipped > 3_000 && few.rows.iter().filter(|row| row[1].as_str() >= "3990").count() == 10);
-        let none = with(Predicate::Range { column: 1, low: 4_000, high: i64::MAX });
+        let none = with(Predicate::Number { column: 1, low: 4_000, high: i64::MAX });
         assert_eq!((none.skipped, none.bytes), (4_000, 0));
-        let half = with(Predicate::Compare { column: 0, comparison: Comparison::Equal, value: b"b".to_vec() });
+        let half = with(Predicate::Text { column: 0, comparison: Comparison::Equal, value: b"b".to_vec() });
         assert_eq!(half.rows.iter().filter(|row| row[0] == "b").count(), 2_000);
         // Arrow knows of numbers alone.
         assert!(encoding.name() == "arrow" || half.skipped > 1_500);

@@ -255,6 +255,7 @@ impl<'r> Verifier<'r> {
         done.map_err(|error| match error {
             ScanError::Other(error) => error,
             ScanError::BadRow { fault, .. } => Error::Usage(fault.to_string()),
+            ScanError::Widened => Error::Widened,
         })
     }
 }

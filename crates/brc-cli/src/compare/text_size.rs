@@ -28,7 +28,7 @@ struct TextSize {
 
 impl TextSize {
     fn new(schema: &Schema) -> Self {
-        Self { scales: schema.fields().iter().map(|field| field.logical_type.scale()).collect(), rows: 0, bytes: 0 }
+        Self { scales: schema.fields().iter().map(|field| field.data_type.scale()).collect(), rows: 0, bytes: 0 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A table for people: names to the left, numbers to the right.
 
 use super::{Format, plain};
-use brc_core::{LogicalType, Result};
+use brc_core::{DataType, Result};
 use brc_query::{Answer, Plan, Value};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
@@ -27,7 +27,7 @@ impl Format for Table {
             table.add_row(row.map(printable));
         }
         for (column, shown) in answer.columns().iter().zip(table.column_iter_mut()) {
-            if column.logical_type != LogicalType::String {
+            if column.data_type != DataType::String {
                 shown.set_cell_alignment(CellAlignment::Right);
             }
         }

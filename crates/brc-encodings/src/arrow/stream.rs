@@ -31,13 +31,13 @@ mod tests {
     use super::*;
     use crate::{Input, OpenOptions};
     use arrow_ipc::writer::StreamWriter;
-    use arrow_schema::{Field, LogicalType, Schema};
+    use arrow_schema::{DataType, Field, Schema};
     use brc_core::Error;
     use std::io::Cursor;
 
     fn stream(columns: usize) -> Vec<u8> {
         let fields: Vec<_> =
-            (0..columns).map(|at| Field::new(format!("column {at}"), LogicalType::Int64, false)).collect();
+            (0..columns).map(|at| Field::new(format!("column {at}"), DataType::Int64, false)).collect();
         let mut bytes = Vec::new();
         StreamWriter::try_new(&mut bytes, &Schema::new(fields)).unwrap().finish().unwrap();
         bytes

@@ -70,10 +70,9 @@ impl ArrowTable {
         let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
         let mut columns = columns.map_err(|reason| Error::unsupported(&path, reason))?;
         if let Some(scales) = about(SCALES).filter(|_| is_own) {
-            with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
+            with_scales(columns.iter_mut().map(|column| &mut column.data_type), scales);
         }
-        let fields =
-            columns.iter().map(|column| Field { name: column.name.clone(), logical_type: column.logical_type });
+        let fields = columns.iter().map(|column| Field { name: column.name.clone(), data_type: column.data_type });
         let schema = Schema::new(fields.collect()).map_err(|error| Error::unsupported(&path, error.to_string()))?;
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();

@@ -1,7 +1,7 @@
 //! Which arrow columns are which columns of a table.
 
 use arrow_ipc::{Field, Int, Schema as FlatSchema, Type};
-use brc_core::LogicalType;
+use brc_core::DataType;
 
 /// How the values of a column lie in buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Width {
 #[derive(Debug, Clone)]
 pub(super) struct FileColumn {
     pub(super) name: String,
-    pub(super) logical_type: LogicalType,
+    pub(super) data_type: DataType,
     /// How its values lie; those of its dictionary, if it has one.
     pub(super) stored: Stored,
     /// The number of its dictionary, and the width of the codes.
@@ -92,12 +92,12 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Vec<FileColumn>, String>
 fn column(field: Field<'_>) -> Result<FileColumn, String> {
     let name = field.name().unwrap_or_default().to_owned();
     let strange = |what: &str| Err(format!("column '{name}' is {what}"));
-    let Some((logical_type, stored)) = value_type(field) else {
+    let Some((data_type, stored)) = value_type(field) else {
         return strange(&described(field));
     };
     let dictionary = match field.dictionary() {
         None => None,
-        Some(dictionary) if logical_type == LogicalType::String => {
+        Some(dictionary) if data_type == DataType::String => {
             // Codes of 32 bits are what a file means that does not say.
             let width = dictionary.indexType().map_or(Some(Width::I32), Width::of);
             let Some(width) = width else { return strange("a dictionary with codes of an unknown width") };
@@ -105,26 +105,26 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
         }
         Some(_) => return strange("a dictionary of numbers"),
     };
-    Ok(FileColumn { name, logical_type, stored, dictionary })
+    Ok(FileColumn { name, data_type, stored, dictionary })
 }
 
-fn value_type(field: Field<'_>) -> Option<(LogicalType, Stored)> {
-    let text = |stored| Some((LogicalType::String, stored));
+fn value_type(field: Field<'_>) -> Option<(DataType, Stored)> {
+    let text = |stored| Some((DataType::String, stored));
     match field.type_type() {
         Type::Utf8 | Type::Binary => text(Stored::Strings),
         Type::LargeUtf8 | Type::LargeBinary => text(Stored::LongStrings),
         Type::Utf8View | Type::BinaryView => text(Stored::Views),
-        Type::Int => Some((LogicalType::Decimal { scale: 0 }, Stored::Integers(Width::of(field.type_as_int()?)?))),
+        Type::Int => Some((DataType::Decimal { scale: 0 }, Stored::Integers(Width::of(field.type_as_int()?)?))),
         Type::Decimal => {
             let decimal = field.type_as_decimal()?;
-            let scale = u8::try_from(decimal.scale()).ok().filter(|scale| *scale <= LogicalType::MAX_SCALE)?;
+            let scale = u8::try_from(decimal.scale()).ok().filter(|scale| *scale <= DataType::MAX_SCALE)?;
             let stored = match decimal.bitWidth() {
                 32 => Stored::Integers(Width::I32),
                 64 => Stored::Integers(Width::I64),
                 128 => Stored::Wide,
                 _ => return None,
             };
-            Some((LogicalType::Decimal { scale }, stored))
+            Some((DataType::Decimal { scale }, stored))
         }
         _ => None,
     }

@@ -6,7 +6,7 @@ use crate::frames::{DecodeError, FrameDecoder, Malformed};
 use crate::table_capnp::{column, entry, rows};
 use crate::text::BATCH_ROWS;
 use ::capnp::{primitive_list, text_list};
-use brc_core::{Column, LogicalType, Schema, Values};
+use brc_core::{Column, DataType, Schema, Values};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -59,7 +59,7 @@ type Reason = String;
 impl ColumnsDecoder {
     pub(super) fn new(form: Form, schema: &Schema, projection: &[usize]) -> Self {
         let fields = schema.fields().iter().enumerate();
-        let columns = fields.map(|(index, field)| Wanted::new(field.logical_type, projection.contains(&index)));
+        let columns = fields.map(|(index, field)| Wanted::new(field.data_type, projection.contains(&index)));
         Self { form, messages: Messages::default(), columns: Columns(columns.collect()) }
     }
 }
@@ -127,10 +127,10 @@ impl Columns {
 }
 
 impl Wanted {
-    fn new(logical_type: LogicalType, wanted: bool) -> Self {
-        match logical_type {
-            LogicalType::Decimal { .. } if wanted => Self::Numbers { widened: Vec::new() },
-            LogicalType::Decimal { .. } => Self::SkippedNumbers,
+    fn new(data_type: DataType, wanted: bool) -> Self {
+        match data_type {
+            DataType::Decimal { .. } if wanted => Self::Numbers { widened: Vec::new() },
+            DataType::Decimal { .. } => Self::SkippedNumbers,
             _ if wanted => Self::Text(Box::new(Text {
                 interner: Interner::new(Level::best()),
                 map: vec![0; NARROW_CODES],

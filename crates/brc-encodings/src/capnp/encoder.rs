@@ -9,7 +9,7 @@ use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::private::layout::PrimitiveElement;
 use ::capnp::{primitive_list, text};
-use brc_core::{Batch, Column, Dictionary, LogicalType, Result, Schema, batch};
+use brc_core::{Batch, Column, DataType, Dictionary, Result, Schema, batch};
 use std::ops::Range;
 
 /// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
@@ -53,11 +53,11 @@ const NO_PLACE: u32 = u32::MAX;
 
 impl ColumnsEncoder {
     pub(super) fn new(form: Form, schema: &Schema) -> Self {
-        let pending = |logical_type| match logical_type {
-            LogicalType::Decimal { .. } => Pending::Numbers(Numbers::default()),
+        let pending = |data_type| match data_type {
+            DataType::Decimal { .. } => Pending::Numbers(Numbers::default()),
             _ => Pending::Text(Text::default()),
         };
-        Self { form, columns: schema.fields().iter().map(|field| pending(field.logical_type)).collect(), rows: 0 }
+        Self { form, columns: schema.fields().iter().map(|field| pending(field.data_type)).collect(), rows: 0 }
     }
 
     fn append(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()> {

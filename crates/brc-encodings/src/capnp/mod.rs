@@ -19,7 +19,7 @@ use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout,
 use crate::table_capnp::{entry, field, header};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::serialize;
-use brc_core::{Field, LogicalType, Schema};
+use brc_core::{DataType, Field, Schema};
 use messages::{Form, Messages, NoMessage, malformed};
 use std::io::Write;
 
@@ -177,8 +177,8 @@ fn write(message: &Builder<HeapAllocator>, form: Form, out: &mut impl Write) {
 
 fn write_field(column: &Field, mut field: field::Builder<'_>) {
     field.set_name(&column.name);
-    match column.logical_type {
-        LogicalType::Decimal { scale } => field.set_decimal(scale),
+    match column.data_type {
+        DataType::Decimal { scale } => field.set_decimal(scale),
         _ => field.set_string(()),
     }
 }
@@ -198,11 +198,11 @@ fn read_header(header: header::Reader<'_>) -> Result<FileHeader, NoMessage> {
     let mut fields = Vec::new();
     for field in header.get_fields().map_err(malformed)? {
         let name = field.get_name().map_err(malformed)?.to_string().map_err(|error| wrong(error.to_string()))?;
-        let logical_type = match field.which().map_err(|_| wrong(format!("column '{name}' is of an unknown kind")))? {
-            field::String(()) => LogicalType::String,
-            field::Decimal(scale) => LogicalType::Decimal { scale },
+        let data_type = match field.which().map_err(|_| wrong(format!("column '{name}' is of an unknown kind")))? {
+            field::String(()) => DataType::String,
+            field::Decimal(scale) => DataType::Decimal { scale },
         };
-        fields.push(Field { name, logical_type });
+        fields.push(Field { name, data_type });
     }
     let schema = Schema::new(fields).map_err(|error| wrong(error.to_string()))?;
     let (version, checksum) = (header.get_version(), header.get_checksum());

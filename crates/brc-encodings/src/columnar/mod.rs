@@ -8,7 +8,7 @@ pub(crate) mod part_rows;
 pub(crate) mod seal;
 
 use crate::description::{Fact, Facts};
-use brc_core::{Error, LogicalType, Result, Schema, Table, Values};
+use brc_core::{DataType, Error, Result, Schema, Table, Values};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -30,18 +30,18 @@ pub(crate) fn has_digits(min: i64, max: i64) -> bool {
 
 /// The scales of all columns, as text.
 pub(crate) fn scales(schema: &Schema) -> String {
-    let scale = |logical_type| match logical_type {
-        LogicalType::Decimal { scale } => scale.to_string(),
+    let scale = |data_type| match data_type {
+        DataType::Decimal { scale } => scale.to_string(),
         _ => String::new(),
     };
-    let scales: Vec<_> = schema.fields().iter().map(|field| scale(field.logical_type)).collect();
+    let scales: Vec<_> = schema.fields().iter().map(|field| scale(field.data_type)).collect();
     scales.join(",")
 }
 
 /// The types of columns with the scales that [`scales`] wrote.
-pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut LogicalType>, scales: &str) {
-    for (logical_type, scale) in types.zip(scales.split(',')) {
-        if let (LogicalType::Decimal { scale: own }, Ok(scale)) = (logical_type, scale.parse()) {
+pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut DataType>, scales: &str) {
+    for (data_type, scale) in types.zip(scales.split(',')) {
+        if let (DataType::Decimal { scale: own }, Ok(scale)) = (data_type, scale.parse()) {
             *own = scale;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::refused::Refused;
 use crate::rows::foreign;
-use brc_core::{Batch, Column, Dictionary, Error, HoldFault, LogicalType, Result, Schema, Values};
+use brc_core::{Batch, Column, DataType, Dictionary, Error, HoldFault, Result, Schema, Values};
 use std::sync::Arc;
 
 /// The rows of a part, column by column.
@@ -37,14 +37,14 @@ const UNSEEN: u32 = u32::MAX;
 impl PartRows {
     /// Rows for the encoding of that name.
     pub(crate) fn new(name: &'static str, schema: &Arc<Schema>) -> Self {
-        let rows = |logical_type| match logical_type {
-            LogicalType::String => Rows::Strings(Strings::default()),
+        let rows = |data_type| match data_type {
+            DataType::String => Rows::Strings(Strings::default()),
             _ => Rows::Numbers(Vec::new()),
         };
         Self {
             name,
             schema: Arc::clone(schema),
-            columns: schema.fields().iter().map(|field| rows(field.logical_type)).collect(),
+            columns: schema.fields().iter().map(|field| rows(field.data_type)).collect(),
             rows: 0,
         }
     }

@@ -4,7 +4,7 @@ use super::{DecodeError, FrameDecoder, Malformed};
 use crate::delivery::Delivery;
 use crate::narrow::Narrow;
 use crate::text::BATCH_ROWS;
-use brc_core::{Column, Field, LogicalType, Schema, Values};
+use brc_core::{Column, DataType, Field, Schema, Values};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -95,9 +95,9 @@ enum Taken {
 
 impl Taken {
     fn new(field: &Field, wanted: bool) -> Self {
-        match field.logical_type {
-            LogicalType::Decimal { .. } if wanted => Self::Numbers { numbers: Vec::new(), narrow: Narrow::default() },
-            LogicalType::Decimal { .. } => Self::SkippedNumbers,
+        match field.data_type {
+            DataType::Decimal { .. } if wanted => Self::Numbers { numbers: Vec::new(), narrow: Narrow::default() },
+            DataType::Decimal { .. } => Self::SkippedNumbers,
             _ if wanted => Self::Strings {
                 places: Vec::new(),
                 interner: Box::new(Interner::new(Level::best())),
@@ -192,8 +192,8 @@ impl<L: RowLayout> RowDecoder<L> {
 fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, schema: &Schema) -> Result<(), Fault> {
     reader.begin_row(schema.fields().len())?;
     for (index, field) in schema.fields().iter().enumerate() {
-        match field.logical_type {
-            LogicalType::Decimal { .. } => reader.number(index).map(drop)?,
+        match field.data_type {
+            DataType::Decimal { .. } => reader.number(index).map(drop)?,
             _ => reader.text(index).map(drop)?,
         }
     }

@@ -4,7 +4,7 @@ use super::number;
 use super::row::{Kind, is_space, members};
 use crate::input::PREFIX_BYTES;
 use crate::text::{BYTE_ORDER_MARK, strip_carriage_return};
-use brc_core::{Error, Field, LogicalType, Schema};
+use brc_core::{DataType, Error, Field, Schema};
 use std::path::Path;
 
 /// Whether some first bytes begin an object with a key or an empty one.
@@ -84,11 +84,11 @@ fn columns(line: &[u8]) -> Result<Vec<Field>, Untold> {
     };
     let outcome = members(line, name, |column, raw| {
         types.push(match Kind::of(raw) {
-            Kind::Number => LogicalType::Decimal { scale: scale(number::decimals(raw.get())) },
-            Kind::String => LogicalType::String,
+            Kind::Number => DataType::Decimal { scale: scale(number::decimals(raw.get())) },
+            Kind::String => DataType::String,
             other => {
                 strange.get_or_insert((column, other.name()));
-                LogicalType::String
+                DataType::String
             }
         });
         Ok(())
@@ -99,24 +99,24 @@ fn columns(line: &[u8]) -> Result<Vec<Field>, Untold> {
     if let Some((column, found)) = strange {
         return Err(Untold::Strange { column: names.swap_remove(column), found });
     }
-    Ok(names.into_iter().zip(types).map(|(name, logical_type)| Field { name, logical_type }).collect())
+    Ok(names.into_iter().zip(types).map(|(name, data_type)| Field { name, data_type }).collect())
 }
 
 fn scale(decimals: u64) -> u8 {
-    u8::try_from(decimals).unwrap_or(u8::MAX).min(LogicalType::MAX_SCALE)
+    u8::try_from(decimals).unwrap_or(u8::MAX).min(DataType::MAX_SCALE)
 }
 
 /// The schema with the larger scale wherever a row has one.
 fn widened(schema: &Schema, columns: &[Field]) -> Schema {
     let widen = |field: &Field| {
-        let found = columns.iter().find(|column| column.name == field.name).map(|column| column.logical_type);
-        let logical_type = match (field.logical_type, found) {
-            (LogicalType::Decimal { scale }, Some(LogicalType::Decimal { scale: more })) => {
-                LogicalType::Decimal { scale: scale.max(more) }
+        let found = columns.iter().find(|column| column.name == field.name).map(|column| column.data_type);
+        let data_type = match (field.data_type, found) {
+            (DataType::Decimal { scale }, Some(DataType::Decimal { scale: more })) => {
+                DataType::Decimal { scale: scale.max(more) }
             }
-            (logical_type, _) => logical_type,
+            (data_type, _) => data_type,
         };
-        Field { name: field.name.clone(), logical_type }
+        Field { name: field.name.clone(), data_type }
     };
     let fields = schema.fields().iter().map(widen).collect();
     Schema::new(fields).unwrap_or_else(|_| schema.clone())

@@ -7,7 +7,7 @@
 use super::number::ShortNumber;
 use super::rows::{JsonColumn, is_literal};
 use crate::text::{Gathered, LONGEST_LINE};
-use brc_core::{LogicalType, Schema, decimal};
+use brc_core::{DataType, Schema, decimal};
 
 pub(super) struct PlainRow {
     /// Without spaces, and with them.
@@ -60,8 +60,8 @@ impl Style {
         let last = schema.fields().len() - 1;
         for (index, field) in schema.fields().iter().enumerate() {
             let key = serde_json::Value::from(field.name.as_str());
-            let (quote, scale) = match field.logical_type {
-                LogicalType::Decimal { scale } => ("", scale),
+            let (quote, scale) = match field.data_type {
+                DataType::Decimal { scale } => ("", scale),
                 _ => ("\"", 0),
             };
             columns.push(StyledColumn {

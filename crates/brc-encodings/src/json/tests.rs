@@ -4,7 +4,7 @@ use crate::text::testing::{self, Outcome, file, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use crate::{Output, RejectLog, convert};
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, Dictionary, LogicalType, PartEncoder, Progress, Values, decimal};
+use brc_core::{Batch, Column, DataType, Dictionary, PartEncoder, Progress, Values, decimal};
 use plain::PlainRow;
 use proptest::prelude::*;
 use rows::JsonColumn;
@@ -425,8 +425,8 @@ proptest! {
         size in 1u64..300,
     ) {
         let names: Vec<_> = names.into_iter().collect();
-        let field = |name: &String, logical_type| brc_core::Field { name: name.clone(), logical_type };
-        let mut fields = vec![field(&names[0], LogicalType::String), field(&names[1], LogicalType::Decimal { scale })];
+        let field = |name: &String, data_type| brc_core::Field { name: name.clone(), data_type };
+        let mut fields = vec![field(&names[0], DataType::String), field(&names[1], DataType::Decimal { scale })];
         let dictionary: Dictionary = strings.iter().collect();
         let codes: Vec<u32> = rows.iter().map(|(index, _)| index.index(strings.len()) as u32).collect();
         let numbers: Vec<i64> = rows.iter().map(|(_, number)| *number).collect();

@@ -6,7 +6,7 @@ use super::table::{Bounds, Chunk, ParquetTable, RowGroup};
 use crate::columnar::{Fault, Numbers, WINDOW};
 use crate::input::read_full_at;
 use brc_core::{
-    Batch, Column, Error, Known, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Verdict,
+    Batch, Column, DataType, Error, Known, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Verdict,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
@@ -106,8 +106,8 @@ impl ScanColumn {
         let field = table.schema.fields().get(column);
         let field = field.ok_or_else(|| Error::Usage(format!("there is no column {column}")))?;
         let optional = table.optional[column];
-        let values = match field.logical_type {
-            LogicalType::String => Values::Strings {
+        let values = match field.data_type {
+            DataType::String => Values::Strings {
                 chunk: StringChunk::new(optional),
                 codes: Vec::new(),
                 interner: Interner::new(Level::best()),

@@ -111,13 +111,13 @@ fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Sche
     for column in metadata.file_metadata().schema_descr().columns() {
         let name = column.path().string();
         let found = guarded(|| Ok(types::column(column))).map_err(|fault| fault.at(path, "footer"))?;
-        let (logical_type, how) =
+        let (data_type, how) =
             found.map_err(|reason| Error::unsupported(path, format!("column '{name}' is {reason}")))?;
-        fields.push(Field { name, logical_type });
+        fields.push(Field { name, data_type });
         stored.push(how);
     }
     if let Some(scales) = own_text(metadata, SCALES).filter(|_| is_own) {
-        with_scales(fields.iter_mut().map(|field| &mut field.logical_type), scales);
+        with_scales(fields.iter_mut().map(|field| &mut field.data_type), scales);
     }
     let schema = Schema::new(fields).map_err(|error| Error::unsupported(path, error.to_string()))?;
     Ok((schema, stored))

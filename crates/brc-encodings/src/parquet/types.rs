@@ -2,7 +2,7 @@
 
 use crate::columnar::DIGITS;
 use brc_compress::{Compression, Compressor};
-use brc_core::LogicalType;
+use brc_core::DataType;
 use parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Stored {
 ///
 /// # Errors
 /// What it is instead of something that a table can hold.
-pub(super) fn column(column: &ColumnDescriptor) -> Result<(LogicalType, Stored), String> {
+pub(super) fn column(column: &ColumnDescriptor) -> Result<(DataType, Stored), String> {
     if column.max_rep_level() > 0 || column.path().parts().len() != 1 || column.max_def_level() > 1 {
         return Err("nested".to_owned());
     }
@@ -50,7 +50,7 @@ pub(super) fn column(column: &ColumnDescriptor) -> Result<(LogicalType, Stored),
         _ => None,
     };
     if let Some(scale) = scale {
-        let fits = u8::try_from(scale).ok().filter(|scale| *scale <= LogicalType::MAX_SCALE);
+        let fits = u8::try_from(scale).ok().filter(|scale| *scale <= DataType::MAX_SCALE);
         let stored = match physical {
             Physical::INT32 => Some(Stored::Int32),
             Physical::INT64 => Some(Stored::Int64),
@@ -61,17 +61,17 @@ pub(super) fn column(column: &ColumnDescriptor) -> Result<(LogicalType, Stored),
             _ => None,
         };
         return match (fits, stored) {
-            (Some(scale), Some(stored)) => Ok((LogicalType::Decimal { scale }, stored)),
+            (Some(scale), Some(stored)) => Ok((DataType::Decimal { scale }, stored)),
             _ => Err(format!("a decimal of scale {scale} as {physical}")),
         };
     }
-    let integer = |stored| Ok((LogicalType::Decimal { scale: 0 }, stored));
+    let integer = |stored| Ok((DataType::Decimal { scale: 0 }, stored));
     match (physical, logical, converted) {
         (
             Physical::BYTE_ARRAY,
             None | Some(LogicalType::String | LogicalType::Enum | LogicalType::Json),
             ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON,
-        ) => Ok((LogicalType::String, Stored::Bytes)),
+        ) => Ok((DataType::String, Stored::Bytes)),
         (Physical::INT32, Some(LogicalType::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned32),
         (Physical::INT64, Some(LogicalType::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned64),
         (Physical::INT32, Some(LogicalType::Integer(_)), _) => integer(Stored::Int32),
@@ -93,15 +93,13 @@ pub(super) fn column(column: &ColumnDescriptor) -> Result<(LogicalType, Stored),
 }
 
 /// The column of a file for one of a table; `has_digits` tells that no value has more digits than parquet's decimals.
-pub(super) fn field(name: &str, logical_type: LogicalType, has_digits: bool) -> parquet::errors::Result<TypePtr> {
-    let column = match logical_type {
-        LogicalType::Decimal { scale } if scale > 0 && has_digits => {
-            Type::primitive_type_builder(name, Physical::INT64)
-                .with_logical_type(Some(LogicalType::decimal(scale.into(), DIGITS)))
-                .with_precision(DIGITS)
-                .with_scale(scale.into())
-        }
-        LogicalType::String => {
+pub(super) fn field(name: &str, data_type: DataType, has_digits: bool) -> parquet::errors::Result<TypePtr> {
+    let column = match data_type {
+        DataType::Decimal { scale } if scale > 0 && has_digits => Type::primitive_type_builder(name, Physical::INT64)
+            .with_logical_type(Some(LogicalType::decimal(scale.into(), DIGITS)))
+            .with_precision(DIGITS)
+            .with_scale(scale.into()),
+        DataType::String => {
             Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String))
         }
         _ => Type::primitive_type_builder(name, Physical::INT64),

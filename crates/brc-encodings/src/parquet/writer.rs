@@ -7,12 +7,12 @@ use crate::columnar::{self, SCALES, seal};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
 use parquet::basic::Encoding;
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
 };
 use parquet::file::statistics::Statistics;
-use parquet::logical_type::ByteArray;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 use std::any::Any;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Writer {
     fn footer(&self) -> Result<Vec<u8>, ParquetError> {
         let has_digits: Vec<_> = (0..self.schema.fields().len()).map(|column| self.has_digits(column)).collect();
         let columns = self.schema.fields().iter().zip(&has_digits);
-        let columns = columns.map(|(field, digits)| types::field(&field.name, field.logical_type, *digits));
+        let columns = columns.map(|(field, digits)| types::field(&field.name, field.data_type, *digits));
         let root = Type::group_type_builder("schema").with_fields(columns.collect::<Result<_, _>>()?).build()?;
         let schema = Arc::new(SchemaDescriptor::new(Arc::new(root)));
 

@@ -13,7 +13,7 @@ mod tests;
 mod texts;
 
 use crate::refused::Refused;
-use brc_core::{Batch, Column, Error, HoldFault, LogicalType, Result, Schema, Values, batch};
+use brc_core::{Batch, Column, DataType, Error, HoldFault, Result, Schema, Values, batch};
 use numbers::Numbers;
 use std::ops::Range;
 use texts::Texts;
@@ -78,16 +78,16 @@ enum Source<'a> {
 impl<W: RowWriter> RowEncoder<W> {
     /// An encoder of the tables of a schema. `name` is that of the encoding, for messages.
     pub(crate) fn new(name: &'static str, schema: &Schema, writer: W) -> Self {
-        let known = |(index, logical_type)| {
+        let known = |(index, data_type)| {
             let (before, after) = writer.around(index);
-            match logical_type {
-                LogicalType::Decimal { .. } => {
+            match data_type {
+                DataType::Decimal { .. } => {
                     Known::Numbers(Numbers::new(&before, &after, |number| writer.number(index, number)))
                 }
                 _ => Known::Texts { before, after, texts: Texts::default(), unrolled: Vec::new() },
             }
         };
-        let columns = schema.fields().iter().map(|field| field.logical_type).enumerate().map(known).collect();
+        let columns = schema.fields().iter().map(|field| field.data_type).enumerate().map(known).collect();
         Self { name, schema: schema.clone(), writer, columns }
     }
 

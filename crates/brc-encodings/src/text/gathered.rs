@@ -1,7 +1,7 @@
 //! The rows of one column that were read but not delivered yet.
 
 use super::BATCH_ROWS;
-use brc_core::{Column, Field, LogicalType, Values};
+use brc_core::{Column, DataType, Field, Values};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 
@@ -25,9 +25,9 @@ pub(crate) enum Gathered {
 impl Gathered {
     /// Room for a batch of a column.
     pub(crate) fn new(field: &Field, wanted: bool) -> Self {
-        match field.logical_type {
-            LogicalType::Decimal { .. } if wanted => Self::Numbers(Vec::with_capacity(BATCH_ROWS)),
-            LogicalType::Decimal { .. } => Self::SkippedNumbers,
+        match field.data_type {
+            DataType::Decimal { .. } if wanted => Self::Numbers(Vec::with_capacity(BATCH_ROWS)),
+            DataType::Decimal { .. } => Self::SkippedNumbers,
             _ if wanted => {
                 let interner = Box::new(Interner::new(Level::best()));
                 Self::Strings { interner, codes: Vec::with_capacity(BATCH_ROWS) }
