@@ -1,7 +1,7 @@
 //! What can go wrong, with the place where it did.
 
+use crate::logical_type::LogicalType;
 use crate::rejects::Rejects;
-use crate::schema::DataType;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,10 @@ pub enum Error {
         /// Which limit.
         reason: String,
     },
+    /// Values were met that the types inferred so far did not hold, and what was made of the rows before cannot be mended:
+    /// the table has to be scanned again, in the types of [`Table::inferred`](crate::Table::inferred).
+    #[error("the types inferred from the first rows do not hold all values; --type or --all-strings tells others")]
+    Widened,
     /// The request makes no sense for this table: an unknown column, an aggregate of a string …
     #[error("{0}")]
     Usage(String),
@@ -249,9 +253,25 @@ pub enum RowFault {
         /// The decimals that the first rows have at most.
         scale: u8,
     },
-    /// A number does not fit 64 bits at its column's scale.
-    #[error("number '{0}' does not fit 64 bits")]
-    NumberTooLarge(String),
+    /// A number does not fit an integer at its column's scale.
+    #[error("number '{0}' does not fit {1} bits")]
+    NumberTooLarge(String, u32),
+    /// A value has not the form of its column's type.
+    #[error("'{text}' is no {expected}")]
+    MalformedValue {
+        /// The value.
+        text: String,
+        /// The column's type.
+        expected: LogicalType,
+    },
+    /// A value is outside of what its column's type holds.
+    #[error("'{text}' is out of range for {expected}")]
+    OutOfRange {
+        /// The value.
+        text: String,
+        /// The column's type.
+        expected: LogicalType,
+    },
     /// The line is longer than a line may be.
     #[error("line longer than {0} bytes")]
     LineTooLong(usize),
@@ -287,7 +307,7 @@ pub enum RowFault {
         /// What the value is.
         found: &'static str,
         /// The column's type.
-        expected: DataType,
+        expected: LogicalType,
     },
 }
 

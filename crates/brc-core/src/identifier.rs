@@ -30,7 +30,7 @@ pub fn parse_list(text: &str) -> Result<Vec<String>, ListError> {
         };
         if name.is_empty() { Err(ListError::Empty) } else { Ok(name) }
     };
-    items(text)?.into_iter().map(name).collect()
+    items(text, |rest| rest.find(','))?.into_iter().map(name).collect()
 }
 
 /// The name as [`parse_list`] and [`Schema::parse`](crate::Schema::parse) read it.
@@ -72,8 +72,8 @@ pub(crate) struct Item<'a> {
     pub(crate) rest: &'a str,
 }
 
-/// Cuts a list at its commas, but for those in a name in quotes.
-pub(crate) fn items(text: &str) -> Result<Vec<Item<'_>>, ListError> {
+/// Cuts a list at its commas, but for those in a name in quotes. `comma` finds the next one.
+pub(crate) fn items(text: &str, comma: impl Fn(&str) -> Option<usize>) -> Result<Vec<Item<'_>>, ListError> {
     let mut items = Vec::new();
     let mut text = text;
     loop {
@@ -84,7 +84,7 @@ pub(crate) fn items(text: &str) -> Result<Vec<Item<'_>>, ListError> {
             quoted = Some(name);
             text = &text[length..];
         }
-        let (rest, others) = text.split_once(',').map_or((text, None), |(rest, others)| (rest, Some(others)));
+        let (rest, others) = comma(text).map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])));
         items.push(Item { quoted, rest: rest.trim() });
         match others {
             Some(others) => text = others,

@@ -7,27 +7,34 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod bitmap;
+pub mod calendar;
 pub mod decimal;
 pub mod dictionary;
 pub mod error;
 pub mod identifier;
+pub mod logical_type;
 pub mod predicate;
 pub mod rejects;
 pub mod scan;
 pub mod schema;
 pub mod statistics;
 pub mod table;
+pub mod value;
 pub mod workers;
 
-pub use batch::{Batch, Column, Run, Values};
+pub use batch::{Batch, ByteStrings, Column, Data, Integers, Run};
+pub use bitmap::{Bitmap, BitmapBuffer};
 pub use dictionary::Dictionary;
 pub use error::{Error, HoldFault, Result, RowFault, RowPlace, Unholdable};
-pub use predicate::{Comparison, Known, Predicate, Verdict};
+pub use logical_type::{LogicalType, PhysicalType, TimeUnit};
+pub use predicate::{Comparison, Known, KnownValues, Predicate, Verdict, float_of_order, float_order};
 pub use rejects::{Reject, Rejects};
 pub use scan::{Progress, Worker, scan};
-pub use schema::{DataType, Field, LeftOut, Schema};
+pub use schema::{Field, LeftOut, Schema};
 pub use statistics::Statistics;
 pub use table::{
     BatchWriter, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table,
 };
+pub use value::Value;
 pub use workers::run_workers;

@@ -17,6 +17,15 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// Whether it may hold, and whether it may fail, for values between one that compares as `min` does and one that
+    /// compares as `max` does.
+    fn within(self, min: Ordering, max: Ordering) -> (bool, bool) {
+        let orders = [Ordering::Less, Ordering::Equal, Ordering::Greater];
+        let mut possible = orders.into_iter().filter(|order| (min..=max).contains(order));
+        let fails = possible.clone().any(|order| !self.holds(order));
+        (possible.any(|order| self.holds(order)), fails)
+    }
+
     /// Whether two things of that order compare so.
     #[must_use]
     pub fn holds(self, ordering: Ordering) -> bool {
@@ -31,28 +40,35 @@ impl Comparison {
     }
 }
 
-/// A condition on a row. Columns are positions in the table's schema.
+/// A condition on a row. Columns are positions in the table's schema. As in SQL it is true, false or null: it is null
+/// where a value it compares is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Predicate {
     /// True or false for every row.
     Constant(bool),
-    /// A decimal lies in `low..=high`, in units of its column's scale. Every comparison of numbers is one of these.
-    Number {
+    /// A number lies in `low..=high`. Every comparison of numbers is one of these. Decimals are in units of their column's
+    /// scale, floats are mapped by [`float_order`].
+    Range {
         /// The column.
         column: usize,
         /// The smallest value wanted.
-        low: i64,
+        low: i128,
         /// The largest value wanted.
-        high: i64,
+        high: i128,
     },
     /// A string compares so with `value`.
-    Text {
+    Compare {
         /// The column.
         column: usize,
         /// How.
         comparison: Comparison,
         /// With what.
         value: Vec<u8>,
+    },
+    /// The column is null; never null itself.
+    IsNull {
+        /// The column.
+        column: usize,
     },
     /// All of these.
     And(Vec<Predicate>),
@@ -62,25 +78,72 @@ pub enum Predicate {
     Not(Box<Predicate>),
 }
 
+/// Maps floats to integers of the same order, as IEEE 754's `totalOrder`, so that bounds and ranges are those of integers.
+/// Of the two zeros the negative one is the smaller; NaN without a sign is above all numbers.
+#[must_use]
+pub fn float_order(value: f64) -> i64 {
+    let bits = value.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
+/// The float that [`float_order`] maps to `order`.
+#[must_use]
+pub fn float_of_order(order: i64) -> f64 {
+    f64::from_bits((order ^ (((order >> 63) as u64) >> 1) as i64) as u64)
+}
+
 /// What is known of the values of one column over some rows.
 #[derive(Debug, Clone, Copy)]
-pub enum Known<'a> {
+pub struct Known<'a> {
+    /// What is known of those that are not null.
+    pub values: KnownValues<'a>,
+    /// Whether some may be null.
+    pub nulls: bool,
+}
+
+/// What is known of the values that are not null.
+#[derive(Debug, Clone, Copy)]
+pub enum KnownValues<'a> {
     /// Nothing.
     Nothing,
-    /// All have this string.
-    Text(&'a [u8]),
-    /// Their smallest and largest number.
+    /// There are none: all are null.
+    None,
+    /// The smallest and the largest string.
+    Strings {
+        /// Smallest.
+        min: &'a [u8],
+        /// Largest.
+        max: &'a [u8],
+    },
+    /// The smallest and the largest number, in the terms of [`Predicate::Range`].
     Numbers {
         /// Smallest.
-        min: i64,
+        min: i128,
         /// Largest.
-        max: i64,
+        max: i128,
     },
+}
+
+impl<'a> Known<'a> {
+    /// Nothing.
+    pub const NOTHING: Self = Self { values: KnownValues::Nothing, nulls: true };
+
+    /// Every row has this string.
+    #[must_use]
+    pub fn string(value: &'a [u8]) -> Self {
+        Self { values: KnownValues::Strings { min: value, max: value }, nulls: false }
+    }
+
+    /// Every row has a number of this range.
+    #[must_use]
+    pub fn numbers(min: i64, max: i64) -> Self {
+        Self { values: KnownValues::Numbers { min: min.into(), max: max.into() }, nulls: false }
+    }
 }
 
 impl From<&Statistics> for Known<'_> {
     fn from(statistics: &Statistics) -> Self {
-        if statistics.count == 0 { Known::Nothing } else { Known::Numbers { min: statistics.min, max: statistics.max } }
+        if statistics.count == 0 { Self::NOTHING } else { Self::numbers(statistics.min, statistics.max) }
     }
 }
 
@@ -89,45 +152,92 @@ impl From<&Statistics> for Known<'_> {
 pub enum Verdict {
     /// True for every row.
     Always,
-    /// False for every row.
+    /// True for no row.
     Never,
     /// The rows have to be looked at.
     Maybe,
 }
 
-impl Verdict {
-    fn of(holds: bool) -> Self {
-        if holds { Self::Always } else { Self::Never }
+/// What a predicate may be over some rows: a set of the three truth values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Truths {
+    may_be_true: bool,
+    may_be_false: bool,
+    may_be_null: bool,
+}
+
+impl Truths {
+    const TRUE: Self = Self { may_be_true: true, may_be_false: false, may_be_null: false };
+    const FALSE: Self = Self { may_be_true: false, may_be_false: true, may_be_null: false };
+    const NULL: Self = Self { may_be_true: false, may_be_false: false, may_be_null: true };
+
+    /// What a condition on a column may be, from what it may be for those rows that have values.
+    fn of_values(known: &Known<'_>, may_be_true: bool, may_be_false: bool) -> Self {
+        match known.values {
+            KnownValues::None => Self::NULL,
+            KnownValues::Nothing | KnownValues::Strings { .. } | KnownValues::Numbers { .. } => {
+                Self { may_be_true, may_be_false, may_be_null: known.nulls }
+            }
+        }
     }
 
-    fn negated(self) -> Self {
-        match self {
-            Self::Always => Self::Never,
-            Self::Never => Self::Always,
-            Self::Maybe => Self::Maybe,
+    fn and(self, other: Self) -> Self {
+        let null_or_true = |it: Self| it.may_be_true || it.may_be_null;
+        Self {
+            may_be_true: self.may_be_true && other.may_be_true,
+            may_be_false: self.may_be_false || other.may_be_false,
+            may_be_null: (self.may_be_null && null_or_true(other)) || (other.may_be_null && null_or_true(self)),
         }
+    }
+
+    fn not(self) -> Self {
+        Self { may_be_true: self.may_be_false, may_be_false: self.may_be_true, may_be_null: self.may_be_null }
     }
 }
 
 impl Predicate {
     /// Decides the predicate from what is known of each column.
     pub fn decide<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> Verdict {
+        match self.truths(known) {
+            Truths::TRUE => Verdict::Always,
+            Truths { may_be_true: false, .. } => Verdict::Never,
+            _ => Verdict::Maybe,
+        }
+    }
+
+    fn truths<'a>(&self, known: &impl Fn(usize) -> Known<'a>) -> Truths {
+        let all = |parts: &[Self], negated: bool| {
+            let truths = parts.iter().map(|part| part.truths(known));
+            truths.map(|truths| if negated { truths.not() } else { truths }).fold(Truths::TRUE, Truths::and)
+        };
         match self {
-            Self::Constant(holds) => Verdict::of(*holds),
-            Self::Number { low, high, .. } if low > high => Verdict::Never,
-            Self::Number { column, low, high } => match known(*column) {
-                Known::Numbers { min, max } if *low <= min && max <= *high => Verdict::Always,
-                Known::Numbers { min, max } if max < *low || *high < min => Verdict::Never,
-                _ => Verdict::Maybe,
-            },
-            Self::Text { column, comparison, value } => match known(*column) {
-                Known::Text(text) => Verdict::of(comparison.holds(text.cmp(value.as_slice()))),
-                _ => Verdict::Maybe,
-            },
-            Self::And(parts) => all(parts.iter().map(|part| part.decide(known))),
+            Self::Constant(true) => Truths::TRUE,
+            Self::Constant(false) => Truths::FALSE,
+            Self::Range { column, low, high } => {
+                let known = known(*column);
+                let (within, without) = match known.values {
+                    KnownValues::Numbers { min, max } => (*low <= max && min <= *high, min < *low || *high < max),
+                    KnownValues::Nothing | KnownValues::None | KnownValues::Strings { .. } => (true, true),
+                };
+                Truths::of_values(&known, within && low <= high, without || low > high)
+            }
+            Self::Compare { column, comparison, value } => {
+                let known = known(*column);
+                let (holds, fails) = match known.values {
+                    KnownValues::Strings { min, max } => comparison.within(min.cmp(value), max.cmp(value)),
+                    KnownValues::Nothing | KnownValues::None | KnownValues::Numbers { .. } => (true, true),
+                };
+                Truths::of_values(&known, holds, fails)
+            }
+            Self::IsNull { column } => {
+                let Known { values, nulls } = known(*column);
+                let none = matches!(values, KnownValues::None);
+                Truths { may_be_true: none || nulls, may_be_false: !none, may_be_null: false }
+            }
+            Self::And(parts) => all(parts, false),
             // De Morgan: any holds unless none does.
-            Self::Or(parts) => all(parts.iter().map(|part| part.decide(known).negated())).negated(),
-            Self::Not(part) => part.decide(known).negated(),
+            Self::Or(parts) => all(parts, true).not(),
+            Self::Not(part) => part.truths(known).not(),
         }
     }
 
@@ -135,7 +245,7 @@ impl Predicate {
     pub fn columns(&self, columns: &mut Vec<usize>) {
         match self {
             Self::Constant(_) => {}
-            Self::Number { column, .. } | Self::Text { column, .. } => {
+            Self::Range { column, .. } | Self::Compare { column, .. } | Self::IsNull { column } => {
                 if !columns.contains(column) {
                     columns.push(*column);
                 }
@@ -150,30 +260,27 @@ impl Predicate {
     }
 }
 
-fn all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-    let mut together = Verdict::Always;
-    for verdict in verdicts {
-        match verdict {
-            Verdict::Never => return Verdict::Never,
-            Verdict::Maybe => together = Verdict::Maybe,
-            Verdict::Always => {}
-        }
-    }
-    together
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn arbitrary() -> impl Strategy<Value = Predicate> {
+        let comparison = prop::sample::select(vec![
+            Comparison::Equal,
+            Comparison::NotEqual,
+            Comparison::Less,
+            Comparison::LessOrEqual,
+            Comparison::Greater,
+            Comparison::GreaterOrEqual,
+        ]);
         let leaf = prop_oneof![
             any::<bool>().prop_map(Predicate::Constant),
-            (0i64..10, 0i64..10).prop_map(|(low, high)| Predicate::Number { column: 0, low, high }),
-            (0u8..3).prop_map(|letter| Predicate::Text {
+            (0i128..10, 0i128..10).prop_map(|(low, high)| Predicate::Range { column: 0, low, high }),
+            (0usize..2).prop_map(|column| Predicate::IsNull { column }),
+            (0u8..5, comparison).prop_map(|(letter, comparison)| Predicate::Compare {
                 column: 1,
-                comparison: Comparison::Less,
+                comparison,
                 value: vec![b'a' + letter]
             }),
         ];
@@ -186,24 +293,72 @@ mod tests {
         })
     }
 
-    proptest! {
-        /// A verdict over a range of numbers holds for every number of the range.
-        #[test]
-        fn verdicts_are_true_of_every_row(predicate in arbitrary(), min in 0i64..10, length in 0i64..5) {
-            let max = min + length;
-            let row = |number: i64, text: &'static [u8]| {
-                predicate.decide(&|column| {
-                    if column == 0 { Known::Numbers { min: number, max: number } } else { Known::Text(text) }
-                })
-            };
-            let whole = predicate.decide(&|column| {
-                if column == 0 { Known::Numbers { min, max } } else { Known::Text(b"b") }
-            });
-            for number in min..=max {
-                let one = row(number, b"b");
-                prop_assert_ne!(one, Verdict::Maybe);
-                prop_assert!(whole == Verdict::Maybe || whole == one);
+    /// What SQL says the predicate is for a row.
+    fn truth(predicate: &Predicate, number: Option<i128>, string: Option<&[u8]>) -> Option<bool> {
+        let any = |parts: &[Predicate], wanted: bool| {
+            let truths: Vec<_> = parts.iter().map(|part| truth(part, number, string)).collect();
+            if truths.contains(&Some(wanted)) {
+                Some(wanted)
+            } else if truths.contains(&None) {
+                None
+            } else {
+                Some(!wanted)
             }
+        };
+        match predicate {
+            Predicate::Constant(holds) => Some(*holds),
+            Predicate::Range { low, high, .. } => number.map(|number| (low..=high).contains(&&number)),
+            Predicate::Compare { comparison, value, .. } => string.map(|string| comparison.holds(string.cmp(value))),
+            Predicate::IsNull { column: 0 } => Some(number.is_none()),
+            Predicate::IsNull { .. } => Some(string.is_none()),
+            Predicate::And(parts) => any(parts, false),
+            Predicate::Or(parts) => any(parts, true),
+            Predicate::Not(part) => truth(part, number, string).map(|truth| !truth),
+        }
+    }
+
+    const STRINGS: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
+
+    proptest! {
+        /// What is decided for all rows is so for each of them.
+        #[test]
+        fn verdicts_hold_for_every_row(
+            predicate in arbitrary(),
+            numbers in (0i128..10, 0i128..5, any::<bool>()),
+            strings in (0usize..3, 0usize..3, any::<bool>()),
+        ) {
+            let (min, max) = (numbers.0, numbers.0 + numbers.1);
+            let (first, last) = (strings.0, strings.0 + strings.1);
+            let verdict = predicate.decide(&|column| match column {
+                0 => Known { values: KnownValues::Numbers { min, max }, nulls: numbers.2 },
+                _ => Known {
+                    values: KnownValues::Strings { min: STRINGS[first], max: STRINGS[last] },
+                    nulls: strings.2,
+                },
+            });
+            for number in (min..=max).map(Some).chain(numbers.2.then_some(None)) {
+                for string in STRINGS[first..=last].iter().copied().map(Some).chain(strings.2.then_some(None)) {
+                    let truth = truth(&predicate, number, string);
+                    prop_assert!(verdict != Verdict::Always || truth == Some(true), "{:?} {:?}", number, string);
+                    prop_assert!(verdict != Verdict::Never || truth != Some(true), "{:?} {:?}", number, string);
+                }
+            }
+            // A row of which everything is known is decided.
+            for number in [None, Some(3i128)] {
+                let one = predicate.decide(&|column| match (column, number) {
+                    (0, None) => Known { values: KnownValues::None, nulls: true },
+                    (0, Some(number)) => Known { values: KnownValues::Numbers { min: number, max: number }, nulls: false },
+                    _ => Known::string(b"b"),
+                });
+                let holds = truth(&predicate, number, Some(b"b")) == Some(true);
+                prop_assert_eq!(one, if holds { Verdict::Always } else { Verdict::Never });
+            }
+        }
+
+        #[test]
+        fn floats_keep_their_order(a: f64, b: f64) {
+            prop_assert_eq!(float_order(a).cmp(&float_order(b)), a.total_cmp(&b));
+            prop_assert_eq!(float_of_order(float_order(a)).to_bits(), a.to_bits());
         }
     }
 }

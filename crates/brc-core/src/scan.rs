@@ -34,6 +34,14 @@ pub trait Worker: Send {
     /// What goes wrong; it counts as an error of that split.
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()>;
 
+    /// Called when a split has to be scanned again from its start ([`ScanError::Widened`]): its rows so far do not count.
+    ///
+    /// # Errors
+    /// [`Error::Widened`] if the rows cannot be forgotten: then the whole table has to be scanned again.
+    fn split_restarts(&mut self, _split: &Split) -> Result<()> {
+        Err(Error::Widened)
+    }
+
     /// Called when a split failed, be it in its scan or in [`Worker::split_done`]. Whoever waits for its rows can stop.
     fn split_failed(&mut self, _split: &Split) {}
 }
@@ -110,7 +118,13 @@ impl Shared<'_> {
     /// Returns whether the split was there at all.
     fn one_split(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker, split: &Split) -> Result<bool, ScanError> {
         worker.split_begins(split);
-        let Some(scanned) = scanner.scan(split, worker.sink())? else { return Ok(false) };
+        let scanned = loop {
+            match scanner.scan(split, worker.sink()) {
+                Err(ScanError::Widened) => worker.split_restarts(split)?,
+                outcome => break outcome?,
+            }
+        };
+        let Some(scanned) = scanned else { return Ok(false) };
         let rows = scanned.all_rows();
         self.progress.rows.fetch_add(rows, Relaxed);
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
@@ -141,6 +155,7 @@ impl Shared<'_> {
                 Err(Error::Unholdable(unholdable))
             }
             Some((_, ScanError::Other(error))) => Err(error),
+            Some((_, ScanError::Widened)) => unreachable!("a split is scanned until its types suffice"),
             Some((index, ScanError::BadRow { line_in_split, byte, column, fault })) => {
                 let lines_before = self.table.header_lines() + ledger.rows_before(index);
                 let column = column.and_then(|column| self.table.schema().fields().get(column));

@@ -1,54 +1,32 @@
-//! What a table is made of: named columns, each with one type.
+//! What a table is made of: named columns, each of one type.
 
 use crate::identifier::{self, ListError};
+use crate::logical_type::{LogicalType, TypeError};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
-
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum DataType {
-    /// Byte strings kept once each in a dictionary; a row holds a code. Usually UTF-8, but any bytes are kept as they are.
-    String,
-    /// An exact decimal: an integer of up to 64 bits, divided by ten to the power of `scale`. Scale 0 is an integer.
-    Decimal {
-        /// Digits after the decimal point, 0 to 18.
-        scale: u8,
-    },
-}
-
-impl DataType {
-    /// The largest scale of a decimal: ten to this power still fits 64 bits.
-    pub const MAX_SCALE: u8 = 18;
-
-    /// The decimals that its numbers have; 0 if it has no numbers.
-    #[must_use]
-    pub fn scale(self) -> u8 {
-        match self {
-            Self::Decimal { scale } => scale,
-            Self::String => 0,
-        }
-    }
-}
-
-impl fmt::Display for DataType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::String => f.write_str("string"),
-            Self::Decimal { scale: 0 } => f.write_str("int"),
-            Self::Decimal { scale } => write!(f, "decimal({scale})"),
-        }
-    }
-}
 
 /// A named column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
     /// The column's name: not empty, unique in its schema.
     pub name: String,
-    /// The column's type.
-    pub data_type: DataType,
+    /// What its values mean.
+    pub logical_type: LogicalType,
+    /// Whether rows may be null. A column that may have nulls need not have any.
+    pub nullable: bool,
+}
+
+impl Field {
+    /// A column that has a value in every row.
+    pub fn required(name: impl Into<String>, logical_type: LogicalType) -> Self {
+        Self { name: name.into(), logical_type, nullable: false }
+    }
+
+    /// A column that may have nulls.
+    pub fn nullable(name: impl Into<String>, logical_type: LogicalType) -> Self {
+        Self { name: name.into(), logical_type, nullable: true }
+    }
 }
 
 /// The columns of a table, in order.
@@ -80,8 +58,13 @@ pub enum SchemaError {
     #[error("'{0}' is not of the form name:type")]
     Form(String),
     /// A type that does not exist.
-    #[error("unknown type '{0}' (types: string, int, decimal(SCALE))")]
-    Type(String),
+    #[error("column '{column}': {error}")]
+    Type {
+        /// The column's name.
+        column: String,
+        /// What is wrong with it.
+        error: TypeError,
+    },
     /// A column without a name.
     #[error("a column has an empty name")]
     EmptyName,
@@ -94,16 +77,13 @@ pub enum SchemaError {
     /// No column at all.
     #[error("a table needs at least one column")]
     Empty,
-    /// A scale beyond [`DataType::MAX_SCALE`].
-    #[error("scale {0} is beyond {max}", max = DataType::MAX_SCALE)]
-    Scale(u8),
 }
 
 impl Schema {
     /// A schema of these columns.
     ///
     /// # Errors
-    /// If there is no column, or a name is empty or taken twice, or a scale is too large.
+    /// If there is no column, or a name is empty or taken twice, or a decimal has more digits than there can be.
     pub fn new(fields: Vec<Field>) -> Result<Self, SchemaError> {
         if fields.is_empty() {
             return Err(SchemaError::Empty);
@@ -116,10 +96,11 @@ impl Schema {
             if !names.insert(field.name.as_str()) {
                 return Err(SchemaError::Duplicate(field.name.clone()));
             }
-            if let DataType::Decimal { scale } = field.data_type
-                && scale > DataType::MAX_SCALE
+            if let LogicalType::Decimal { precision, scale } = field.logical_type
+                && (!(1..=LogicalType::MAX_PRECISION).contains(&precision) || scale > precision)
             {
-                return Err(SchemaError::Scale(scale));
+                let error = TypeError::Decimal { precision, scale };
+                return Err(SchemaError::Type { column: field.name.clone(), error });
             }
         }
         Ok(Self { fields, left_out: Vec::new() })
@@ -137,32 +118,25 @@ impl Schema {
         &self.left_out
     }
 
-    /// The table of the One Billion Row Challenge: `station` (string) and `temperature` (decimal of scale 1).
+    /// The table of the One Billion Row Challenge: `station` (string) and `temperature` (decimal of scale 1), both
+    /// without nulls.
     #[must_use]
     pub fn one_brc() -> Self {
-        let field = |name: &str, data_type| Field { name: name.to_owned(), data_type };
-        let fields = vec![field("station", DataType::String), field("temperature", DataType::Decimal { scale: 1 })];
+        let fields = vec![
+            Field::required("station", LogicalType::String),
+            Field::required("temperature", LogicalType::decimal(1)),
+        ];
         Self { fields, left_out: Vec::new() }
     }
 
-    /// Reads `name:type,name:type…`, types being `string`, `int` and `decimal(SCALE)`; [`fmt::Display`] writes it. Names
-    /// may be quoted as [`identifier`] has it.
+    /// Reads `name:type,name:type not null…`, the types being those of [`LogicalType`]; [`fmt::Display`] writes it. Names may
+    /// be quoted as [`identifier`] has it.
     ///
     /// # Errors
     /// If the text is not of that form, or [`Schema::new`] refuses the columns.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        let column = |item: identifier::Item<'_>| {
-            let form = || SchemaError::Form(item.rest.to_owned());
-            let (name, data_type) = match item.quoted {
-                Some(name) => (name, item.rest.strip_prefix(':').ok_or_else(form)?),
-                None => {
-                    let (name, data_type) = item.rest.rsplit_once(':').ok_or_else(form)?;
-                    (name.trim().to_owned(), data_type)
-                }
-            };
-            Ok(Field { name, data_type: parse_type(data_type.trim())? })
-        };
-        Self::new(identifier::items(text)?.into_iter().map(column).collect::<Result<_, SchemaError>>()?)
+        let items = identifier::items(text, end_of_column)?;
+        Self::new(items.into_iter().map(parse_field).collect::<Result<_, SchemaError>>()?)
     }
 
     /// The columns in order.
@@ -176,25 +150,51 @@ impl Schema {
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)
     }
+
+    /// Whether the columns have the same names and types in the same order. Only one of them may allow nulls.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Field, &Field)| a.name == b.name && a.logical_type == b.logical_type;
+        self.fields.len() == other.fields.len() && self.fields.iter().zip(&other.fields).all(same)
+    }
 }
 
-fn parse_type(text: &str) -> Result<DataType, SchemaError> {
-    let unknown = || SchemaError::Type(text.to_owned());
-    match text {
-        "string" => Ok(DataType::String),
-        "int" => Ok(DataType::Decimal { scale: 0 }),
-        _ => {
-            let scale = text.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')')).ok_or_else(unknown)?;
-            Ok(DataType::Decimal { scale: scale.trim().parse().map_err(|_| unknown())? })
+/// Where a column of a list ends: at the first comma that is in no parentheses.
+fn end_of_column(text: &str) -> Option<usize> {
+    let mut depth = 0;
+    text.bytes().position(|byte| {
+        depth += i32::from(byte == b'(') - i32::from(byte == b')');
+        byte == b',' && depth <= 0
+    })
+}
+
+fn parse_field(item: identifier::Item<'_>) -> Result<Field, SchemaError> {
+    let form = || SchemaError::Form(item.rest.to_owned());
+    let (name, logical_type) = match &item.quoted {
+        Some(name) => (name.clone(), item.rest.strip_prefix(':').ok_or_else(form)?),
+        None => {
+            let (name, logical_type) = item.rest.rsplit_once(':').ok_or_else(form)?;
+            (name.trim().to_owned(), logical_type)
         }
-    }
+    };
+    let words = logical_type.trim();
+    let lower = words.to_ascii_lowercase();
+    let bare = lower.strip_suffix("null").and_then(|rest| rest.trim_end().strip_suffix("not"));
+    let bare = bare.filter(|rest| rest.ends_with([' ', '\t', ')']));
+    let logical_type = words[..bare.map_or(words.len(), str::len)].trim().parse();
+    let logical_type = logical_type.map_err(|error| SchemaError::Type { column: name.clone(), error })?;
+    Ok(Field { name, logical_type, nullable: bare.is_none() })
 }
 
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, field) in self.fields.iter().enumerate() {
-            let comma = if index == 0 { "" } else { "," };
-            write!(f, "{comma}{}:{}", identifier::in_list(&field.name), field.data_type)?;
+            f.write_str(if index == 0 { "" } else { "," })?;
+            let in_parentheses = field.name.contains(['(', ')']);
+            let name =
+                if in_parentheses { identifier::quote(&field.name).into() } else { identifier::in_list(&field.name) };
+            write!(f, "{name}:{}", field.logical_type)?;
+            f.write_str(if field.nullable { "" } else { " not null" })?;
         }
         Ok(())
     }
@@ -203,13 +203,21 @@ impl fmt::Display for Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn text_form_round_trips() {
-        for text in ["station:string,temperature:decimal(1)", "a:int", "x:string,y:decimal(18),z:int"] {
+        for text in [
+            "station:string not null,temperature:decimal(18,1) not null",
+            "a:int64",
+            "x:string,y:decimal(18,18),z:timestamp(ms) with zone not null,\"a,\"\"b:\":decimal(38,2)",
+        ] {
             assert_eq!(Schema::parse(text).unwrap().to_string(), text);
         }
-        assert_eq!(Schema::parse("station:string, temperature:decimal(1)").unwrap(), Schema::one_brc());
+        let short = Schema::parse("station:string NOT NULL, temperature:decimal(1) not null").unwrap();
+        assert_eq!(short, Schema::one_brc());
+        assert!(short.is_like(&Schema::parse("station:string,temperature:decimal(18,1)").unwrap()));
+        assert!(!short.is_like(&Schema::parse("station:string,temperature:decimal(17,1)").unwrap()));
     }
 
     #[test]
@@ -222,12 +230,17 @@ mod tests {
 
     #[test]
     fn bad_schemas_say_why() {
+        let unknown = |text: &str| SchemaError::Type { column: "a".into(), error: TypeError::Unknown(text.into()) };
         for (text, error) in [
             ("", SchemaError::Form(String::new())),
             ("a", SchemaError::Form("a".into())),
-            ("a:float", SchemaError::Type("float".into())),
-            ("a:decimal(x)", SchemaError::Type("decimal(x)".into())),
-            ("a:decimal(19)", SchemaError::Scale(19)),
+            ("a:float", unknown("float")),
+            ("a:decimal(x)", unknown("decimal(x)")),
+            ("a:intnot null", unknown("intnot null")),
+            (
+                "a:decimal(39,0)",
+                SchemaError::Type { column: "a".into(), error: TypeError::Decimal { precision: 39, scale: 0 } },
+            ),
             (":int", SchemaError::EmptyName),
             ("\"\":int", SchemaError::EmptyName),
             ("\"a:int", SchemaError::Name(ListError::Unclosed("\"a:int".into()))),
@@ -235,6 +248,15 @@ mod tests {
             ("a:int,a:string", SchemaError::Duplicate("a".into())),
         ] {
             assert_eq!(Schema::parse(text).unwrap_err(), error);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_names_round_trip(names in prop::collection::hash_set("[a-z ,\":()]{1,6}", 1..5)) {
+            let fields = names.into_iter().map(|name| Field::nullable(name, LogicalType::decimal(3))).collect();
+            let schema = Schema::new(fields).unwrap();
+            prop_assert_eq!(Schema::parse(&schema.to_string()).unwrap(), schema);
         }
     }
 }

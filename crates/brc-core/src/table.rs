@@ -15,6 +15,7 @@ use crate::statistics::Statistics;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A part of a table that one worker scans. Plain data: it may travel to another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +78,9 @@ pub struct Scanned {
     pub skipped_rows: u64,
     /// Rows left out because they are malformed (text only; they are in `rejects`).
     pub rejects: Rejects,
+    /// The columns as the rows were delivered, where types are inferred: no wider than those of [`Table::inferred`] at the
+    /// end. `None` where the schema is known beforehand.
+    pub schema: Option<Arc<Schema>>,
     /// Bytes read from the file.
     pub bytes: u64,
     /// Time spent reading.
@@ -190,6 +194,16 @@ pub trait Table: Send + Sync {
     /// Its columns.
     fn schema(&self) -> &Schema;
 
+    /// The columns as all that was scanned so far has them, where types are inferred from the data: each is the least type
+    /// that holds all values seen. `None` where [`Table::schema`] is what it is.
+    ///
+    /// Inference is optimistic. The table starts with the types of a sample, [`Table::schema`]; a split with a value that
+    /// does not fit makes the types wider for itself and all later scans ([`ScanError::Widened`]). What was delivered in
+    /// narrower types has to be read again, by whoever keeps it in a form that is not that of its text.
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        None
+    }
+
     /// The number of rows, where the file tells it.
     fn rows(&self) -> Option<u64>;
 
@@ -251,6 +265,9 @@ pub enum ScanError {
         /// What is wrong with it.
         fault: RowFault,
     },
+    /// The split has values that the inferred types did not hold. The table has widened them by now. Whoever took rows of
+    /// the split forgets them and scans it again; types can only become wider, so that has an end.
+    Widened,
     /// Anything else.
     Other(Error),
 }
@@ -332,6 +349,31 @@ pub trait BatchWriter: Send {
     /// If the file would outgrow what the encoding can hold.
     fn append(&mut self, _part: &mut Part) -> Result<()> {
         Ok(())
+    }
+
+    /// Tells, before [`BatchWriter::finish`], of which columns the table turned out to be, if not of those that the writer
+    /// was made for: of wider types, or with nulls. Returns whether the file can be of these columns without being written
+    /// again; what was encoded in narrower types must have been [replaced](BatchWriter::replace).
+    ///
+    /// # Errors
+    /// If the encoding does not support the types.
+    fn widen(&mut self, _schema: &Schema) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// An encoder of just these columns of a schema, for parts that were encoded in narrower types; `None` if the encoding
+    /// cannot replace columns of a part. Its parts are for [`BatchWriter::replace`].
+    fn replacer(&self, _schema: &Schema, _columns: &[usize]) -> Option<Box<dyn PartEncoder>> {
+        None
+    }
+
+    /// Takes note that a part's columns are those of `made` instead, which has as many rows. Its bytes are the caller's to
+    /// write, behind all others.
+    ///
+    /// # Errors
+    /// If the file would outgrow what the encoding can hold.
+    fn replace(&mut self, _part: u64, _columns: &[usize], _made: &mut Part) -> Result<()> {
+        Err(Error::Usage("the encoding cannot replace columns".to_owned()))
     }
 
     /// The last bytes of the file.

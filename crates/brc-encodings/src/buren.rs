@@ -4,7 +4,7 @@ use crate::description::{Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 use crate::input::Input;
 use ::buren::{Bounds, ColumnDescription, FileDescription, MAGIC, Reader, RowGroupDescription, Writer, WriterOptions};
-use brc_core::{BatchWriter, DataType, Error, Progress, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
 
 pub(crate) struct Buren;
 
@@ -75,7 +75,7 @@ fn describe_column(column: &ColumnDescription) -> Facts {
     let schemes: Vec<&str> = column.schemes.iter().map(|(name, _)| *name).collect();
     let mut facts: Facts = vec![
         ("name", column.name.as_str().into()),
-        ("type", column.data_type.to_string().as_str().into()),
+        ("type", column.logical_type.to_string().as_str().into()),
         ("scheme", schemes.join(", ").as_str().into()),
     ];
     match column.widths {
@@ -86,12 +86,12 @@ fn describe_column(column: &ColumnDescription) -> Facts {
     facts.push(("stored", Fact::Bytes(column.data.stored_bytes)));
     facts.push(("unpacked", Fact::Bytes(column.data.unpacked_bytes)));
     facts.extend(column.cardinality.map(|values| ("cardinality", Fact::Count(values.into()))));
-    match (&column.bounds, column.data_type) {
+    match (&column.bounds, column.logical_type) {
         (Some(Bounds::Text { min, max }), _) => {
             facts.extend([("min", Fact::Text(min.clone())), ("max", Fact::Text(max.clone()))]);
         }
-        (Some(Bounds::Number { min, max }), DataType::Decimal { scale }) => {
-            let number = |value: i64| Fact::Number { value: value.into(), scale };
+        (Some(Bounds::Number { min, max }), logical_type) => {
+            let number = |value: i64| Fact::Number { value: value.into(), scale: logical_type.scale() };
             facts.extend([("min", number(*min)), ("max", number(*max))]);
         }
         _ => {}

@@ -208,7 +208,7 @@ impl Drop for Converter<'_, '_, '_> {
 mod tests {
     use super::*;
     use crate::output::OutputOptions;
-    use brc_core::{Column, RowFault, ScanError, ScanOptions, Scanner, Schema, Values};
+    use brc_core::{Column, Data, Integers, RowFault, ScanError, ScanOptions, Scanner, Schema};
     use std::path::Path;
 
     /// A table of numbers: each split has as many rows as its entry says, and a split that is `None` is bad.
@@ -262,7 +262,7 @@ mod tests {
                 return Err(ScanError::BadRow { line_in_split: 4, byte: 7, column: Some(0), fault });
             };
             let values: Vec<i64> = (0..i64::from(rows)).map(|row| split.index as i64 * 1000 + row).collect();
-            let columns = [Column::Values(Values::I64(&values))];
+            let columns = [Column::integers(Integers::I64(&values))];
             sink.batch(&Batch { rows: values.len(), columns: &columns })?;
             Ok(Some(Scanned { rows: u64::from(rows), bytes: 10, ..Scanned::default() }))
         }
@@ -273,7 +273,7 @@ mod tests {
 
     impl Sink for Lines {
         fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-            let Column::Values(values) = &batch.columns[0] else { panic!("not a number") };
+            let Data::Integers(values) = batch.columns[0].data else { panic!("not a number") };
             for row in 0..batch.rows {
                 self.0.extend_from_slice(format!("{}\n", values.get(row)).as_bytes());
             }

@@ -57,7 +57,7 @@ impl Description {
 /// The name and the type of each column.
 pub(crate) fn columns(schema: &Schema) -> Vec<Facts> {
     let facts = |field: &brc_core::Field| {
-        vec![("name", field.name.as_str().into()), ("type", field.data_type.to_string().as_str().into())]
+        vec![("name", field.name.as_str().into()), ("type", field.logical_type.to_string().as_str().into())]
     };
     schema.fields().iter().map(facts).collect()
 }

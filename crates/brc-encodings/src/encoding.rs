@@ -3,8 +3,8 @@
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    Batch, BatchWriter, DataType, Error, LeftOut, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary,
-    Table, Worker, scan,
+    Batch, BatchWriter, Error, LeftOut, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split,
+    Summary, Table, Worker, scan,
 };
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,9 +34,11 @@ pub trait Encoding: Sync {
     /// # Errors
     /// Why not.
     fn can_hold(&self, schema: &Schema) -> Result<(), String> {
-        let strange = |data_type| !matches!(data_type, DataType::String | DataType::Decimal { .. });
-        match schema.fields().iter().find(|field| strange(field.data_type)) {
-            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.data_type)),
+        let strange = |logical_type| {
+            !matches!(logical_type, LogicalType::String | LogicalType::Int64 | LogicalType::Decimal { .. })
+        };
+        match schema.fields().iter().find(|field| strange(field.logical_type)) {
+            Some(field) => Err(format!("column '{}' of type {} cannot be stored", field.name, field.logical_type)),
             None => Ok(()),
         }
     }
@@ -177,7 +179,7 @@ impl OpenOptions {
     /// [`Error::Usage`] if it has others.
     pub(crate) fn check_schema(&self, path: &Path, own: &Schema) -> Result<()> {
         match &self.schema {
-            Some(schema) if schema.fields() != own.fields() => {
+            Some(schema) if !schema.is_like(own) => {
                 Err(Error::Usage(format!("{}: its columns are {own}, not {schema}", path.display())))
             }
             _ => self.check_names(path, own),

@@ -4,7 +4,7 @@
 //! gigabytes in one that writes it out for each row. So an encoder gets only as many rows at once as can be bounded, and
 //! may give away what it made of them before the next ones.
 
-use brc_core::{Batch, Column, Result, Values, batch};
+use brc_core::{Batch, Column, Data, Result, batch};
 use std::ops::Range;
 
 /// How many bytes of strings the rows of a portion may have, unless a single row has more.
@@ -38,7 +38,12 @@ impl LongRows {
         self.columns.resize(batch.columns.len(), (0, 0));
         let mut row = 0;
         for ((known, longest), column) in self.columns.iter_mut().zip(batch.columns) {
-            let Some(dictionary) = column.dictionary() else { continue };
+            let Some(dictionary) = column.dictionary() else {
+                if let Data::Bytes(strings) = column.data {
+                    row += strings.iter().map(<[u8]>::len).max().unwrap_or(0);
+                }
+                continue;
+            };
             for code in *known..dictionary.len() {
                 *longest = dictionary.get(code as u32).len().max(*longest);
             }
@@ -56,12 +61,14 @@ fn portion(batch: &Batch<'_>, rows: Range<usize>, take: &mut impl FnMut(&Batch<'
     }
     let mut columns = Vec::with_capacity(batch.columns.len());
     for (column, codes) in batch.columns.iter().zip(&unrolled) {
-        columns.push(match *column {
-            Column::Codes { dictionary, .. } | Column::Runs { dictionary, .. } => Column::Codes { codes, dictionary },
-            Column::Values(Values::I16(values)) => Column::Values(Values::I16(&values[rows.clone()])),
-            Column::Values(Values::I32(values)) => Column::Values(Values::I32(&values[rows.clone()])),
-            Column::Values(Values::I64(values)) => Column::Values(Values::I64(&values[rows.clone()])),
-        });
+        let data = match column.data {
+            Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. } => Data::Codes { codes, dictionary },
+            Data::Bytes(strings) => Data::Bytes(strings.slice(rows.clone())),
+            Data::Integers(values) => Data::Integers(values.slice(rows.clone())),
+            Data::Floats(values) => Data::Floats(&values[rows.clone()]),
+        };
+        let validity = column.validity.map(|validity| validity.slice(rows.clone()));
+        columns.push(Column { data, validity });
     }
     take(&Batch { rows: rows.len(), columns: &columns })
 }
@@ -69,7 +76,7 @@ fn portion(batch: &Batch<'_>, rows: Range<usize>, take: &mut impl FnMut(&Batch<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::{Dictionary, Run};
+    use brc_core::{Dictionary, Integers, Run};
 
     /// How many rows came at once, and all of them.
     fn taken(names: &[usize], codes: &[u32]) -> (Vec<usize>, Vec<(u32, i64)>) {
@@ -77,9 +84,9 @@ mod tests {
         let values: Vec<i64> = (0..codes.len() as i64).collect();
         let runs: Vec<Run> = codes.iter().map(|&code| Run { code, rows: 1 }).collect();
         let columns = [
-            Column::Codes { codes, dictionary: &dictionary },
-            Column::Values(Values::I64(&values)),
-            Column::Runs { runs: &runs, dictionary: &dictionary },
+            Column::codes(codes, &dictionary),
+            Column::integers(Integers::I64(&values)),
+            Column::runs(&runs, &dictionary),
         ];
         let (mut portions, mut rows) = (Vec::new(), Vec::new());
         let batch = Batch { rows: codes.len(), columns: &columns };
@@ -88,9 +95,9 @@ mod tests {
             batch::codes_of(&portion.columns[0], &mut first);
             batch::codes_of(&portion.columns[2], &mut last);
             assert_eq!(first, last);
-            let Column::Values(values) = portion.columns[1] else { panic!("not the numbers") };
+            let Data::Integers(values) = portion.columns[1].data else { panic!("not the numbers") };
             assert_eq!((first.len(), values.len()), (portion.rows, portion.rows));
-            rows.extend((0..portion.rows).map(|row| (first[row], values.get(row))));
+            rows.extend((0..portion.rows).map(|row| (first[row], values.get(row) as i64)));
             portions.push(portion.rows);
             Ok(())
         });

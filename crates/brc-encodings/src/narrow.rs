@@ -1,6 +1,6 @@
 //! Numbers in 16 bits, where that is enough: whoever adds them up is faster then.
 
-use brc_core::Values;
+use brc_core::Integers;
 
 /// Room for the narrow form of one column.
 #[derive(Debug, Default)]
@@ -8,7 +8,7 @@ pub(crate) struct Narrow(Vec<i16>);
 
 impl Narrow {
     /// The numbers in 16 bits each, if all of them fit; otherwise as they are.
-    pub(crate) fn lend<'a>(&'a mut self, numbers: &'a [i64]) -> Values<'a> {
+    pub(crate) fn lend<'a>(&'a mut self, numbers: &'a [i64]) -> Integers<'a> {
         let mut differences = 0;
         self.0.clear();
         self.0.extend(numbers.iter().map(|&number| {
@@ -16,7 +16,7 @@ impl Narrow {
             differences |= number ^ i64::from(narrow);
             narrow
         }));
-        if differences == 0 { Values::I16(&self.0) } else { Values::I64(numbers) }
+        if differences == 0 { Integers::I16(&self.0) } else { Integers::I64(numbers) }
     }
 }
 
@@ -29,10 +29,10 @@ mod tests {
         let mut narrow = Narrow::default();
         for fitting in [&[][..], &[0], &[i16::MIN.into(), 3, i16::MAX.into()]] {
             let values: Vec<i16> = fitting.iter().map(|&number| number as i16).collect();
-            assert_eq!(narrow.lend(fitting), Values::I16(&values));
+            assert_eq!(narrow.lend(fitting), Integers::I16(&values));
         }
         for wide in [&[40_000][..], &[1, -32_769, 1], &[i64::MIN], &[i64::MAX, 0], &[1 << 40]] {
-            assert_eq!(narrow.lend(wide), Values::I64(wide));
+            assert_eq!(narrow.lend(wide), Integers::I64(wide));
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_core::{
-    Batch, BatchWriter, Column, Comparison, Dictionary, Error, Order, Predicate, Progress, Result, Run, ScanOptions,
-    Scanned, Schema, Sink, Split, Summary, Table, Values, Worker, scan,
+    Batch, BatchWriter, Column, Comparison, Data, Dictionary, Error, Integers, Order, Predicate, Progress, Result, Run,
+    ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan,
 };
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, by_name, convert};
 use proptest::prelude::*;
@@ -118,10 +118,10 @@ struct Rows {
 
 impl Sink for Rows {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let cell = |column: &Column<'_>, row: usize| match column {
-            Column::Codes { codes, dictionary } => String::from_utf8_lossy(dictionary.get(codes[row])).into_owned(),
-            Column::Values(values) => values.get(row).to_string(),
-            Column::Runs { .. } => panic!("no runs here"),
+        let cell = |column: &Column<'_>, row: usize| match column.data {
+            Data::Codes { codes, dictionary } => String::from_utf8_lossy(dictionary.get(codes[row])).into_owned(),
+            Data::Integers(values) => values.get(row).to_string(),
+            Data::Runs { .. } | Data::Bytes(_) | Data::Floats(_) => panic!("nothing of that here"),
         };
         self.rows.extend((0..batch.rows).map(|row| batch.columns.iter().map(|column| cell(column, row)).collect()));
         Ok(())
@@ -183,11 +183,11 @@ fn rows_that_cannot_match_are_skipped() {
             assert_eq!(rows.skipped + rows.rows.len() as u64, 4_000);
             rows
         };
-        let few = with(Predicate::Number { column: 1, low: 3_990, high: 5_000 });
+        let few = with(Predicate::Range { column: 1, low: 3_990, high: 5_000 });
         assert!(few.skipped > 3_000 && few.rows.iter().filter(|row| row[1].as_str() >= "3990").count() == 10);
-        let none = with(Predicate::Number { column: 1, low: 4_000, high: i64::MAX });
+        let none = with(Predicate::Range { column: 1, low: 4_000, high: i64::MAX.into() });
         assert_eq!((none.skipped, none.bytes), (4_000, 0));
-        let half = with(Predicate::Text { column: 0, comparison: Comparison::Equal, value: b"b".to_vec() });
+        let half = with(Predicate::Compare { column: 0, comparison: Comparison::Equal, value: b"b".to_vec() });
         assert_eq!(half.rows.iter().filter(|row| row[0] == "b").count(), 2_000);
         // Arrow knows of numbers alone.
         assert!(encoding.name() == "arrow" || half.skipped > 1_500);
@@ -212,10 +212,9 @@ fn runs_empty_strings_and_narrow_numbers_are_written() {
     let dictionary: Dictionary = ["b", "", "a"].into_iter().collect();
     let runs = [Run { code: 2, rows: 3 }, Run { code: 1, rows: 2 }];
     let codes = [1, 0, 1, 2, 0];
-    let columns = |values| [Column::Runs { runs: &runs, dictionary: &dictionary }, Column::Values(values)];
-    let (first, second) = (columns(Values::I16(&[1, 2, 3, 4, 5])), columns(Values::I32(&[-1, -2, -3, -4, 70_000])));
-    let third =
-        [Column::Codes { codes: &codes, dictionary: &dictionary }, Column::Values(Values::I64(&[0, 0, 0, 0, 9]))];
+    let columns = |values| [Column::runs(&runs, &dictionary), Column::integers(values)];
+    let (first, second) = (columns(Integers::I16(&[1, 2, 3, 4, 5])), columns(Integers::I32(&[-1, -2, -3, -4, 70_000])));
+    let third = [Column::codes(&codes, &dictionary), Column::integers(Integers::I64(&[0, 0, 0, 0, 9]))];
     let batches = [&first, &second, &third].map(|columns| Batch { rows: 5, columns });
     for (encoding, compression) in all() {
         let mut writer = encoder_for(encoding, compression, "s:string,n:int");
@@ -235,7 +234,7 @@ fn encoder_for(encoding: &dyn Encoding, compression: Compressor, schema: &str) -
 #[test]
 fn what_cannot_be_written_is_refused() {
     let dictionary: Dictionary = [&b"\xff"[..]].into_iter().collect();
-    let columns = [Column::Codes { codes: &[0], dictionary: &dictionary }];
+    let columns = [Column::codes(&[0], &dictionary)];
     for (encoding, compression) in all() {
         let mut writer = encoder_for(encoding, compression, "s:string");
         let refused = written(writer.as_mut(), &[Batch { rows: 1, columns: &columns }]).unwrap_err();
@@ -400,12 +399,12 @@ proptest! {
         let size = (rows.len() / parts).max(1);
         let columns: Vec<_> = codes.chunks(size).zip(wide.chunks(size)).zip(narrow.chunks(size)).map(|((codes, wide), narrow)| {
             [
-                Column::Codes { codes, dictionary: &dictionary },
-                Column::Values(Values::I64(wide)),
-                Column::Values(Values::I32(narrow)),
+                Column::codes(codes, &dictionary),
+                Column::integers(Integers::I64(wide)),
+                Column::integers(Integers::I32(narrow)),
             ]
         }).collect();
-        let rows_of = |columns: &[Column<'_>; 3]| if let Column::Codes { codes, .. } = columns[0] { codes.len() } else { 0 };
+        let rows_of = |columns: &[Column<'_>; 3]| if let Data::Codes { codes, .. } = columns[0].data { codes.len() } else { 0 };
         let batches: Vec<_> = columns.iter().map(|columns| Batch { rows: rows_of(columns), columns }).collect();
         for (encoding, compression) in all() {
             let mut writer = encoder_for(encoding, compression, "s:string,w:int,n:decimal(3)");

@@ -4,7 +4,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use brc_core::{
-    Batch, Column, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Worker, batch, scan,
+    Batch, Data, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Worker, batch, scan,
 };
 use brc_encodings::{Input, OpenOptions};
 use std::path::Path;
@@ -26,11 +26,12 @@ impl Worker for Gather<'_> {
 
 impl Sink for Gather<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let [names, Column::Values(numbers)] = batch.columns else { panic!("not the columns of the schema") };
+        let [names, numbers] = batch.columns else { panic!("not the columns of the schema") };
+        let Data::Integers(numbers) = numbers.data else { panic!("not numbers") };
         let mut codes = Vec::new();
         assert!(batch::codes_of(names, &mut codes));
         let name = |code: &u32| names.dictionary().unwrap().get(*code).to_vec();
-        let rows = codes.iter().map(name).zip((0..numbers.len()).map(|row| numbers.get(row)));
+        let rows = codes.iter().map(name).zip((0..numbers.len()).map(|row| numbers.get(row) as i64));
         self.0.lock().unwrap().extend(rows);
         Ok(())
     }

@@ -5,8 +5,8 @@
 
 use brc_compress::Compressor;
 use brc_core::{
-    Batch, Column, Dictionary, Progress, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
-    Summary, Table, Values, Worker, batch, scan,
+    Batch, Column, Data, Dictionary, Integers, Progress, Result, ScanError, ScanOptions, Scanned, Scanner, Schema,
+    Sink, Split, Summary, Table, Worker, batch, scan,
 };
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog};
 use std::path::Path;
@@ -64,8 +64,7 @@ impl Scanner for LongRowsScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let values: Vec<i64> = (0..ROWS as i64).map(|row| split.index as i64 * 10_000 + row).collect();
         let codes = LongRows::codes();
-        let columns =
-            [Column::Codes { codes: &codes, dictionary: &self.0.dictionary }, Column::Values(Values::I64(&values))];
+        let columns = [Column::codes(&codes, &self.0.dictionary), Column::integers(Integers::I64(&values))];
         sink.batch(&Batch { rows: ROWS, columns: &columns })?;
         Ok(Some(Scanned { rows: ROWS as u64, ..Scanned::default() }))
     }
@@ -106,10 +105,10 @@ impl Sink for Found {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let mut codes = Vec::new();
         batch::codes_of(&batch.columns[0], &mut codes);
-        let (Some(dictionary), Column::Values(values)) = (batch.columns[0].dictionary(), batch.columns[1]) else {
+        let (Some(dictionary), Data::Integers(values)) = (batch.columns[0].dictionary(), batch.columns[1].data) else {
             panic!("other columns")
         };
-        self.0.extend((0..batch.rows).map(|row| (dictionary.get(codes[row]).len(), values.get(row))));
+        self.0.extend((0..batch.rows).map(|row| (dictionary.get(codes[row]).len(), values.get(row) as i64)));
         Ok(())
     }
 

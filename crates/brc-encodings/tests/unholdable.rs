@@ -4,7 +4,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, Dictionary, Error, HoldFault, Result, Run, Schema, Unholdable, Values};
+use brc_core::{Batch, Column, Data, Dictionary, Error, HoldFault, Integers, Result, Run, Schema, Unholdable};
 use brc_encodings::{CreateOptions, ENCODINGS, Encoding, by_name, writer};
 
 /// Strings of which not every encoding holds each.
@@ -15,10 +15,11 @@ fn encode(encoding: &dyn Encoding, schema: &str, batches: &[&[Column<'_>]]) -> R
     let options = CreateOptions { compression: Compressor::none(), key: None, separator: b';' };
     let mut encoder = writer(encoding, &Schema::parse(schema).unwrap(), &options)?.encoder();
     for columns in batches {
-        let rows = match columns[0] {
-            Column::Codes { codes, .. } => codes.len(),
-            Column::Runs { runs, .. } => runs.iter().map(|run| run.rows as usize).sum(),
-            Column::Values(values) => values.len(),
+        let rows = match columns[0].data {
+            Data::Codes { codes, .. } => codes.len(),
+            Data::Runs { runs, .. } => runs.iter().map(|run| run.rows as usize).sum(),
+            Data::Integers(values) => values.len(),
+            Data::Bytes(_) | Data::Floats(_) => unreachable!("nothing of that here"),
         };
         encoder.batch(&Batch { rows, columns })?;
     }
@@ -43,7 +44,7 @@ fn encodings_hold_the_strings_that_they_say() {
         let faults: Vec<_> = STRANGE
             .map(|value| {
                 let dictionary = dictionary(&[value]);
-                let column = Column::Codes { codes: &[0], dictionary: &dictionary };
+                let column = Column::codes(&[0], &dictionary);
                 match encode(*encoding, "s:string", &[&[column]]) {
                     Ok(()) => None,
                     error => Some(refused(error).fault),
@@ -73,8 +74,10 @@ fn encodings_hold_the_strings_that_they_say() {
 fn strings_that_no_row_has_do_not_matter() {
     let mut dictionary = dictionary(&STRANGE);
     let code = dictionary.push(b"good");
-    let codes = [Column::Codes { codes: &[code; 3], dictionary: &dictionary }];
-    let runs = [Column::Runs { runs: &[Run { code, rows: 5 }], dictionary: &dictionary }];
+    let codes = [code; 3];
+    let codes = [Column::codes(&codes, &dictionary)];
+    let runs = [Run { code, rows: 5 }];
+    let runs = [Column::runs(&runs, &dictionary)];
     for encoding in ENCODINGS {
         encode(*encoding, "s:string", &[&codes, &runs, &codes]).unwrap();
     }
@@ -85,8 +88,8 @@ fn the_first_row_is_told_whatever_its_column() {
     for (name, bad) in [("csv", b"a;b"), ("json", b"a\xffb"), ("parquet", b"a\xffb"), ("arrow", b"a\xffb")] {
         let encoding = by_name(name).unwrap();
         let dictionary = dictionary(&[b"good", bad]);
-        let codes = |codes| Column::Codes { codes, dictionary: &dictionary };
-        let values = Column::Values(Values::I16(&[1; 6]));
+        let codes = |codes| Column::codes(codes, &dictionary);
+        let values = Column::integers(Integers::I16(&[1; 6]));
         let shown = bad.escape_ascii().to_string();
         let check = |batch: &[Column<'_>], row: u64, column: &str| {
             let good = [codes(&[0; 6]), values, codes(&[0; 6])];
@@ -98,7 +101,7 @@ fn the_first_row_is_told_whatever_its_column() {
         check(&[codes(&[0, 1, 0, 0, 1, 1]), values, codes(&[0, 0, 1, 0, 0, 1])], 2, "a");
         check(&[codes(&[0, 0, 0, 0, 0, 1]), values, codes(&[0, 0, 0, 0, 0, 1])], 6, "a");
         let runs = [Run { code: 0, rows: 4 }, Run { code: 1, rows: 1 }, Run { code: 0, rows: 1 }];
-        let runs = Column::Runs { runs: &runs, dictionary: &dictionary };
+        let runs = Column::runs(&runs, &dictionary);
         check(&[codes(&[0; 6]), values, runs], 5, "b");
         check(&[runs, values, codes(&[0, 0, 0, 0, 0, 1])], 5, "a");
     }
@@ -108,7 +111,7 @@ fn the_first_row_is_told_whatever_its_column() {
 fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
     let half = vec![b'x'; 512 << 10];
     let dictionary = dictionary(&[b"a", &half, &half[1..], b"a\n\xff"]);
-    let codes = |codes| Column::Codes { codes, dictionary: &dictionary };
+    let codes = |codes| Column::codes(codes, &dictionary);
     for (name, around) in [("csv", b";".len()), ("json", br#"{"a":"","b":""}"#.len())] {
         let encoding = by_name(name).unwrap();
         let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 3]), codes(&[0, 1, 0])]]));
@@ -119,7 +122,7 @@ fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
         for (more, is_good) in [(0, true), (1, false)] {
             let rest = vec![b'y'; (512 << 10) - around + more];
             let rest = self::dictionary(&[b"a", &rest]);
-            let rest = Column::Codes { codes: &[0, 1, 0], dictionary: &rest };
+            let rest = Column::codes(&[0, 1, 0], &rest);
             let outcome = encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 0]), rest]]);
             assert_eq!(outcome.is_ok(), is_good, "{name} {more}");
         }
@@ -131,7 +134,7 @@ fn rows_that_do_not_fit_a_frame_are_told() {
     let long = vec![b'x'; 64 << 20];
     let dictionary = dictionary(&[b"a", &long]);
     let codes: Vec<u32> = (0..600).map(|row| u32::from(row == 300)).collect();
-    let column = [Column::Codes { codes: &codes, dictionary: &dictionary }];
+    let column = [Column::codes(&codes, &dictionary)];
     for encoding in ENCODINGS.iter().filter(|encoding| encoding.may_lack_header()) {
         let found = refused(encode(*encoding, "s:string", &[&column]));
         let HoldFault::FrameTooLong { rows, most } = found.fault else { panic!("{found:?}") };

@@ -9,5 +9,5 @@ pub(crate) mod slots;
 
 pub use groups::GroupStatistics;
 pub(crate) use groups::{FULL, ROOM};
-pub use run::{run_i16, run_i32, run_i64, statistics};
+pub use run::{run_i16, run_i32, run_i64, statistics, statistics_i16, statistics_i32, statistics_i64};
 pub use slots::UnknownGroup;

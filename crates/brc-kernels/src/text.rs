@@ -11,7 +11,7 @@ mod plain;
 use crate::accumulate::{FULL, GroupStatistics, ROOM};
 use crate::cpu::Level;
 use crate::interner::Interner;
-use brc_core::{Dictionary, Statistics, Values};
+use brc_core::{Dictionary, Integers, Statistics};
 
 /// How many bytes must lie before and behind the rows in a [`Window`], so that whole registers can be loaded.
 pub const MARGIN: usize = 64;
@@ -150,7 +150,7 @@ impl RowReader {
         let (codes, values) = (&mut self.codes, &mut self.values);
         let progress = plain::read(window.reach(), self.separator, self.level, &mut self.interner, codes, values);
         self.aside.grow(self.interner.dictionary().len());
-        let added = self.aside.rows(self.level, codes, Values::I16(values));
+        let added = self.aside.rows(self.level, codes, Integers::I16(values));
         added.unwrap_or_else(|_| unreachable!("it has grown to have these groups"));
         codes.clear();
         values.clear();

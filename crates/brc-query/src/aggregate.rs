@@ -3,7 +3,7 @@
 use crate::columns::Unknown;
 use crate::expression::SyntaxError;
 use crate::expression::lexer::{self, Cursor, Kind};
-use brc_core::{DataType, Statistics, decimal};
+use brc_core::{LogicalType, Statistics, decimal};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl Function {
         FUNCTIONS.iter().find(|info| is_it(&info.name) || info.aliases.iter().any(is_it)).map(|info| info.function)
     }
 
-    /// Its value for values of which that is known, in units of [`Function::data_type`]. Of no values only the count is
+    /// Its value for values of which that is known, in units of [`Function::logical_type`]. Of no values only the count is
     /// known.
     #[must_use]
     pub fn value(self, statistics: &Statistics) -> Option<i128> {
@@ -75,10 +75,10 @@ impl Function {
 
     /// The type of its values for a column of that scale.
     #[must_use]
-    pub fn data_type(self, scale: u8) -> DataType {
+    pub fn logical_type(self, scale: u8) -> LogicalType {
         match self {
-            Self::Count => DataType::Decimal { scale: 0 },
-            Self::Min | Self::Mean | Self::Max | Self::Sum => DataType::Decimal { scale },
+            Self::Count => LogicalType::Int64,
+            Self::Min | Self::Mean | Self::Max | Self::Sum => LogicalType::decimal(scale),
         }
     }
 }

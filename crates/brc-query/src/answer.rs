@@ -6,7 +6,7 @@
 use crate::aggregate::Function;
 use crate::partial::{Key, Partial};
 use crate::plan::Plan;
-use brc_core::{DataType, Scanned};
+use brc_core::{LogicalType, Scanned};
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub struct OutputColumn {
     /// Its name: the key's, or the aggregate as it is written.
     pub name: String,
     /// Its type.
-    pub data_type: DataType,
+    pub logical_type: LogicalType,
 }
 
 /// A value of an answer.
@@ -234,7 +234,7 @@ impl ExactSizeIterator for Row<'_> {}
 fn sources(plan: &Plan) -> Vec<Source> {
     let aggregated = plan.aggregated();
     let source = |(position, column): (usize, OutputColumn)| {
-        let scale = column.data_type.scale();
+        let scale = column.logical_type.scale();
         let Some(output) = position.checked_sub(plan.keys().len()).map(|output| plan.outputs()[output]) else {
             return Source::Key { key: position, scale };
         };

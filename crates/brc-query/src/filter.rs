@@ -1,10 +1,11 @@
 //! Decides for each row of a batch whether it is wanted.
 //!
 //! Whatever looks at one string column only is decided once for each code; numbers are compared many at a time. Both
-//! give one bit a row, and `and`, `or`, `not` work on 64 rows at once.
+//! give one bit a row, set where the condition is true, and `and` and `or` work on 64 rows at once. A `not` is moved down
+//! to the conditions it is about: there a null makes neither the condition nor its opposite true.
 
 use crate::group::Malformed;
-use brc_core::{Batch, Column, DataType, Dictionary, Known, Predicate, Schema, Verdict};
+use brc_core::{Batch, Bitmap, Data, Dictionary, Known, KnownValues, PhysicalType, Predicate, Schema, Verdict};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{range, valid_bits, words};
 
@@ -39,7 +40,7 @@ impl Selection<'_> {
 impl Filter {
     /// Columns of the predicate are positions in `schema`; those in the batches are as `projection` says.
     pub(crate) fn new(predicate: &Predicate, schema: &Schema, projection: &[usize]) -> Self {
-        Self { test: Test::new(predicate, schema, projection), mask: Vec::new(), spare: Vec::new() }
+        Self { test: Test::new(predicate, false, schema, projection), mask: Vec::new(), spare: Vec::new() }
     }
 
     /// The rows of a batch for which the predicate is true.
@@ -56,11 +57,11 @@ impl Filter {
 #[derive(Debug)]
 enum Test {
     Constant(bool),
-    Number { position: usize, low: i64, high: i64 },
+    Number { position: usize, low: i128, high: i128, negated: bool },
     Text(TextTest),
+    Null { position: usize, negated: bool },
     All(Vec<Test>),
     Any(Vec<Test>),
-    Not(Box<Test>),
 }
 
 /// A predicate that looks at one string column only.
@@ -70,32 +71,39 @@ struct TextTest {
     predicate: Predicate,
     /// Whether it holds, for each code seen so far.
     holds: Vec<bool>,
+    /// Whether it holds for null.
+    holds_for_null: bool,
 }
 
 impl Test {
-    fn new(predicate: &Predicate, schema: &Schema, projection: &[usize]) -> Self {
+    /// A test of the predicate, or of its opposite.
+    fn new(predicate: &Predicate, negated: bool, schema: &Schema, projection: &[usize]) -> Self {
         let position = |column: usize| {
             let position = projection.iter().position(|&projected| projected == column);
             position.unwrap_or_else(|| unreachable!("a plan projects the columns that it filters by"))
         };
-        let parts = |parts: &[Predicate]| parts.iter().map(|part| Self::new(part, schema, projection)).collect();
+        let parts =
+            |parts: &[Predicate]| parts.iter().map(|part| Self::new(part, negated, schema, projection)).collect();
         let mut columns = Vec::new();
         predicate.columns(&mut columns);
-        if let [column] = columns[..]
-            && schema.fields()[column].data_type == DataType::String
+        if let [column] = &columns[..]
+            && schema.fields()[*column].logical_type.physical() == PhysicalType::Bytes
         {
-            let (position, predicate) = (position(column), predicate.clone());
-            return Self::Text(TextTest { position, predicate, holds: Vec::new() });
+            let predicate = predicate.clone();
+            let predicate = if negated { Predicate::Not(Box::new(predicate)) } else { predicate };
+            return Self::Text(TextTest::new(position(*column), predicate));
         }
         match predicate {
-            Predicate::Constant(holds) => Self::Constant(*holds),
-            Predicate::Number { column, low, high } => {
-                Self::Number { position: position(*column), low: *low, high: *high }
+            Predicate::Constant(holds) => Self::Constant(*holds != negated),
+            Predicate::Range { column, low, high } => {
+                Self::Number { position: position(*column), low: *low, high: *high, negated }
             }
-            Predicate::Text { .. } => unreachable!("it looks at one string column only"),
-            Predicate::And(all) => Self::All(parts(all)),
-            Predicate::Or(any) => Self::Any(parts(any)),
-            Predicate::Not(part) => Self::Not(Box::new(Self::new(part, schema, projection))),
+            Predicate::IsNull { column } => Self::Null { position: position(*column), negated },
+            Predicate::Compare { .. } => unreachable!("it looks at one string column only"),
+            Predicate::And(all) if !negated => Self::All(parts(all)),
+            Predicate::Or(any) if negated => Self::All(parts(any)),
+            Predicate::And(any) | Predicate::Or(any) => Self::Any(parts(any)),
+            Predicate::Not(part) => Self::new(part, !negated, schema, projection),
         }
     }
 
@@ -110,20 +118,31 @@ impl Test {
         match self {
             Self::Constant(false) => {}
             Self::Constant(true) => negate(mask, batch.rows),
-            Self::Number { position, low, high } => match batch.columns.get(*position) {
-                Some(Column::Values(values)) if values.len() == batch.rows => range(level, *values, *low, *high, mask),
-                _ => return Err(Malformed("a column of numbers is not there")),
-            },
+            Self::Number { position, low, high, negated } => {
+                let column = batch.columns.get(*position).ok_or(Malformed("a column of numbers is not there"))?;
+                match column.data {
+                    Data::Integers(values) if values.len() == batch.rows => range(level, values, *low, *high, mask),
+                    _ => return Err(Malformed("a column of numbers is not there")),
+                }
+                if *negated {
+                    negate(mask, batch.rows);
+                }
+                only_values(mask, column.validity);
+            }
+            Self::Null { position, negated } => {
+                let column = batch.columns.get(*position).ok_or(Malformed("a column is not there"))?;
+                negate(mask, batch.rows);
+                only_values(mask, column.validity);
+                if !*negated {
+                    negate(mask, batch.rows);
+                }
+            }
             Self::Text(test) => test.evaluate(batch, mask)?,
             Self::All(parts) => {
                 negate(mask, batch.rows);
                 combine(parts, level, batch, mask, spare, |all, part| *all &= part)?;
             }
             Self::Any(parts) => combine(parts, level, batch, mask, spare, |any, part| *any |= part)?,
-            Self::Not(part) => {
-                part.evaluate(level, batch, mask, spare)?;
-                negate(mask, batch.rows);
-            }
         }
         Ok(())
     }
@@ -156,10 +175,26 @@ fn negate(mask: &mut [u64], rows: usize) {
     }
 }
 
+/// Clears the bits of rows that are null.
+fn only_values(mask: &mut [u64], validity: Option<Bitmap<'_>>) {
+    if let Some(validity) = validity {
+        for (word, (values, _)) in mask.iter_mut().zip(validity.words()) {
+            *word &= values;
+        }
+    }
+}
+
 impl TextTest {
+    fn new(position: usize, predicate: Predicate) -> Self {
+        let null = Known { values: KnownValues::None, nulls: true };
+        let holds_for_null = predicate.decide(&|_| null) == Verdict::Always;
+        Self { position, predicate, holds: Vec::new(), holds_for_null }
+    }
+
     fn evaluate(&mut self, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), Malformed> {
-        match batch.columns.get(self.position) {
-            Some(Column::Codes { codes, dictionary }) => {
+        let column = batch.columns.get(self.position).ok_or(Malformed("a column of strings is not there"))?;
+        match column.data {
+            Data::Codes { codes, dictionary } => {
                 self.learn(dictionary);
                 for (word, codes) in mask.iter_mut().zip(codes.chunks(64)) {
                     for (bit, &code) in codes.iter().enumerate() {
@@ -167,10 +202,10 @@ impl TextTest {
                     }
                 }
             }
-            Some(Column::Runs { runs, dictionary }) => {
+            Data::Runs { runs, dictionary } => {
                 self.learn(dictionary);
                 let mut start = 0;
-                for run in *runs {
+                for run in runs {
                     let end = start + run.rows as usize;
                     if self.holds(run.code)? {
                         set(mask, start, end);
@@ -178,9 +213,24 @@ impl TextTest {
                     start = end;
                 }
             }
-            _ => return Err(Malformed("a column of strings is not there")),
+            Data::Bytes(strings) => {
+                for (row, string) in strings.iter().enumerate() {
+                    mask[row / 64] |= u64::from(self.decide(string)) << (row % 64);
+                }
+            }
+            Data::Integers(_) | Data::Floats(_) => return Err(Malformed("a column of strings is not there")),
+        }
+        if let Some(validity) = column.validity {
+            for (word, (values, rows)) in mask.iter_mut().zip(validity.words()) {
+                let nulls = if self.holds_for_null { !values & valid_bits(rows, 0) } else { 0 };
+                *word = *word & values | nulls;
+            }
         }
         Ok(())
+    }
+
+    fn decide(&self, string: &[u8]) -> bool {
+        self.predicate.decide(&|_| Known::string(string)) == Verdict::Always
     }
 
     fn holds(&self, code: u32) -> Result<bool, Malformed> {
@@ -189,9 +239,9 @@ impl TextTest {
 
     /// Decides codes that were not there yet.
     fn learn(&mut self, dictionary: &Dictionary) {
-        let predicate = &self.predicate;
-        let holds = |code| predicate.decide(&|_| Known::Text(dictionary.get(code))) == Verdict::Always;
-        self.holds.extend((self.holds.len()..dictionary.len()).map(|code| holds(code as u32)));
+        let more = (self.holds.len()..dictionary.len()).map(|code| self.decide(dictionary.get(code as u32)));
+        let more: Vec<bool> = more.collect();
+        self.holds.extend(more);
     }
 }
 

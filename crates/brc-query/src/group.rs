@@ -5,7 +5,7 @@ use crate::keys::{Keys, Members};
 use crate::partial::Partial;
 use crate::plan::Plan;
 use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Column, DataType, Error, Result, Run, Sink, Summary, Values};
+use brc_core::{Batch, Column, Data, Error, Integers, Result, Run, Sink, Summary};
 use brc_kernels::accumulate::{GroupStatistics, UnknownGroup};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::compress;
@@ -42,8 +42,7 @@ impl<'a> GroupTable<'a> {
     /// An empty one for the scan of a file, of which messages tell the name.
     pub(crate) fn new(plan: &Plan, path: &'a Path) -> Self {
         let projection = plan.projection();
-        let is_text: Vec<bool> =
-            plan.keys().iter().map(|&key| plan.schema().fields()[key].data_type == DataType::String).collect();
+        let is_text: Vec<bool> = plan.keys().iter().map(|&key| plan.is_text(key)).collect();
         let position = |column| projection.iter().position(|&projected| projected == column);
         Self {
             path,
@@ -106,12 +105,12 @@ impl<'a> GroupTable<'a> {
             return count(members, &mut self.counts);
         }
         for (position, state) in &mut self.columns {
-            let Some(Column::Values(values)) = batch.columns.get(*position) else {
+            let Some(Data::Integers(values)) = batch.columns.get(*position).map(|column| column.data) else {
                 return Err(Malformed("a column of numbers is not there"));
             };
             let values = match selection {
-                Selection::All => *values,
-                Selection::Some(mask, _) => self.kept.values(self.level, *values, mask),
+                Selection::All => values,
+                Selection::Some(mask, _) => self.kept.values(self.level, values, mask)?,
             };
             state.grow(groups);
             match members {
@@ -162,10 +161,15 @@ impl Sink for GroupTable<'_> {
 
 /// Every column of a batch has as many rows as the batch.
 fn check(batch: &Batch<'_>) -> Result<(), Malformed> {
-    let rows = |column: &Column<'_>| match column {
-        Column::Codes { codes, .. } => codes.len() as u64,
-        Column::Runs { runs, .. } => runs.iter().map(|run| u64::from(run.rows)).sum(),
-        Column::Values(values) => values.len() as u64,
+    if batch.columns.iter().any(Column::has_nulls) {
+        return Err(Malformed("it has nulls"));
+    }
+    let rows = |column: &Column<'_>| match column.data {
+        Data::Codes { codes, .. } => codes.len() as u64,
+        Data::Runs { runs, .. } => runs.iter().map(|run| u64::from(run.rows)).sum(),
+        Data::Bytes(strings) => strings.len() as u64,
+        Data::Integers(values) => values.len() as u64,
+        Data::Floats(values) => values.len() as u64,
     };
     if batch.columns.iter().all(|column| rows(column) == batch.rows as u64) {
         Ok(())
@@ -191,24 +195,40 @@ struct Kept {
     narrow: Vec<i16>,
     middle: Vec<i32>,
     wide: Vec<i64>,
+    /// Values of other widths, before they are filtered.
+    unfiltered: Vec<i64>,
 }
 
 impl Kept {
-    fn values(&mut self, level: Level, values: Values<'_>, mask: &[u64]) -> Values<'_> {
-        match values {
-            Values::I16(values) => {
+    fn values(&mut self, level: Level, values: Integers<'_>, mask: &[u64]) -> Result<Integers<'_>, Malformed> {
+        Ok(match values {
+            Integers::I8(values) => {
+                self.unfiltered.clear();
+                self.unfiltered.extend(values.iter().map(|&value| i64::from(value)));
+                compress(level, &self.unfiltered, mask, &mut self.wide);
+                Integers::I64(&self.wide)
+            }
+            Integers::I128(values) => {
+                self.unfiltered.clear();
+                for &value in values {
+                    self.unfiltered.push(i64::try_from(value).map_err(|_| UnknownGroup)?);
+                }
+                compress(level, &self.unfiltered, mask, &mut self.wide);
+                Integers::I64(&self.wide)
+            }
+            Integers::I16(values) => {
                 compress(level, values, mask, &mut self.narrow);
-                Values::I16(&self.narrow)
+                Integers::I16(&self.narrow)
             }
-            Values::I32(values) => {
+            Integers::I32(values) => {
                 compress(level, values, mask, &mut self.middle);
-                Values::I32(&self.middle)
+                Integers::I32(&self.middle)
             }
-            Values::I64(values) => {
+            Integers::I64(values) => {
                 compress(level, values, mask, &mut self.wide);
-                Values::I64(&self.wide)
+                Integers::I64(&self.wide)
             }
-        }
+        })
     }
 }
 
@@ -239,9 +259,9 @@ mod tests {
     fn malformed_batches_are_refused() {
         let dictionary: Dictionary = ["a", "b"].into_iter().collect();
         let dictionary = &dictionary;
-        let values = Column::Values(Values::I16(&[1, 2]));
-        let codes = |codes| Column::Codes { codes, dictionary };
-        let runs = |runs| Column::Runs { runs, dictionary };
+        let values = Column::integers(Integers::I16(&[1, 2]));
+        let codes = |codes| Column::codes(codes, dictionary);
+        let runs = |runs| Column::runs(runs, dictionary);
         let run = |code, rows| Run { code, rows };
         for (columns, reason) in [
             (vec![codes(&[0, 2]), values], "a code is not in its dictionary"),
@@ -249,7 +269,7 @@ mod tests {
             (vec![runs(&[run(2, 2)]), values], "a code is not in its dictionary"),
             (vec![codes(&[0]), values], "its columns are not equally long"),
             (vec![runs(&[run(0, 1), run(1, 2)]), values], "its columns are not equally long"),
-            (vec![codes(&[0, 1]), Column::Values(Values::I64(&[1]))], "its columns are not equally long"),
+            (vec![codes(&[0, 1]), Column::integers(Integers::I64(&[1]))], "its columns are not equally long"),
             (vec![values, values], ""),
             (vec![codes(&[0, 1]), codes(&[0, 1])], ""),
             (vec![codes(&[0, 1])], ""),

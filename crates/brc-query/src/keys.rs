@@ -8,7 +8,7 @@ use crate::group::Malformed;
 use crate::index::{TupleIndex, equal};
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Column, Dictionary, Run, Summary, Values};
+use brc_core::{Batch, Column, Data, Dictionary, Run, Summary};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress, compress_runs};
 
@@ -74,18 +74,20 @@ impl Keys {
             Kind::Codes(names) => {
                 let column = batch.columns.first().ok_or(Malformed("a key is not there"))?;
                 learn(names, column.dictionary().ok_or(Malformed("a key is not of strings"))?);
-                let members = match (*column, selection) {
-                    (Column::Codes { codes, .. }, Selection::All) => Members::Rows(codes),
-                    (Column::Codes { codes, .. }, Selection::Some(mask, _)) => {
+                let members = match (column.data, selection) {
+                    (Data::Codes { codes, .. }, Selection::All) => Members::Rows(codes),
+                    (Data::Codes { codes, .. }, Selection::Some(mask, _)) => {
                         compress(level, codes, mask, &mut self.rows);
                         Members::Rows(&self.rows)
                     }
-                    (Column::Runs { runs, .. }, Selection::All) => Members::Runs(runs),
-                    (Column::Runs { runs, .. }, Selection::Some(mask, _)) => {
+                    (Data::Runs { runs, .. }, Selection::All) => Members::Runs(runs),
+                    (Data::Runs { runs, .. }, Selection::Some(mask, _)) => {
                         compress_runs(level, runs, mask, &mut self.runs);
                         Members::Runs(&self.runs)
                     }
-                    (Column::Values(_), _) => return Err(Malformed("a key is not of strings")),
+                    (Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _) => {
+                        return Err(Malformed("a key is not of strings"));
+                    }
                 };
                 Ok((members, names.len()))
             }
@@ -217,18 +219,17 @@ impl Tuples {
     ) -> Result<(), Malformed> {
         let width = self.names.len();
         let places = self.wanted.iter_mut().skip(key).step_by(width);
-        match (column, &mut self.names[key]) {
-            (Column::Values(values), None) => {
+        match (column.data, &mut self.names[key]) {
+            (Data::Integers(values), None) => {
                 self.numbers.clear();
-                match values {
-                    Values::I16(values) => self.numbers.extend(values.iter().map(|&value| i64::from(value))),
-                    Values::I32(values) => self.numbers.extend(values.iter().map(|&value| i64::from(value))),
-                    Values::I64(values) => self.numbers.extend_from_slice(values),
+                for row in 0..values.len() {
+                    let value = i64::try_from(values.get(row)).map_err(|_| Malformed("a key does not fit 64 bits"))?;
+                    self.numbers.push(value);
                 }
                 let numbers = kept(level, &self.numbers, selection, &mut self.kept_numbers);
                 places.zip(numbers).for_each(|(place, &number)| *place = number as u64);
             }
-            (Column::Codes { dictionary, .. } | Column::Runs { dictionary, .. }, Some(names)) => {
+            (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }, Some(names)) => {
                 learn(names, dictionary);
                 self.codes.clear();
                 codes_of(column, &mut self.codes);

@@ -5,7 +5,8 @@ use crate::answer::{Answer, OutputColumn, ScanTotals};
 use crate::group::GroupTable;
 use crate::partial::Partial;
 use brc_core::{
-    DataType, Error, Order, Predicate, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Table, Worker, scan,
+    Error, LogicalType, Order, PhysicalType, Predicate, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split,
+    Table, Worker, scan,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,16 +38,13 @@ impl Output {
     pub(crate) fn fits(self, schema: &Schema) -> bool {
         match self.column {
             Some(column) if self.function == Function::Count => column < schema.fields().len(),
-            Some(_) => self.scale(schema).is_some(),
+            Some(column) => schema.fields().get(column).is_some_and(|field| is_number(field.logical_type)),
             None => self.function == Function::Count,
         }
     }
 
-    fn scale(self, schema: &Schema) -> Option<u8> {
-        match schema.fields().get(self.column?)?.data_type {
-            DataType::Decimal { scale } => Some(scale),
-            _ => None,
-        }
+    fn scale(self, schema: &Schema) -> u8 {
+        self.column.and_then(|column| schema.fields().get(column)).map_or(0, |field| field.logical_type.scale())
     }
 }
 
@@ -109,12 +107,12 @@ impl Plan {
         let keys = self
             .keys
             .iter()
-            .map(|&key| OutputColumn { name: fields[key].name.clone(), data_type: fields[key].data_type });
+            .map(|&key| OutputColumn { name: fields[key].name.clone(), logical_type: fields[key].logical_type });
         let aggregates = self.outputs.iter().map(|output| {
             let column = output.column.map(|column| fields[column].name.clone());
             OutputColumn {
                 name: Aggregate { function: output.function, column }.to_string(),
-                data_type: output.function.data_type(output.scale(&self.schema).unwrap_or(0)),
+                logical_type: output.function.logical_type(output.scale(&self.schema)),
             }
         });
         keys.chain(aggregates).collect()
@@ -124,7 +122,7 @@ impl Plan {
     /// and max of one column.
     #[must_use]
     pub fn is_one_brc(&self) -> bool {
-        let one_string = matches!(self.keys[..], [key] if self.schema.fields()[key].data_type == DataType::String);
+        let one_string = matches!(self.keys[..], [key] if self.is_text(key));
         let functions = self.outputs.iter().map(|output| output.function);
         let one_column = self.outputs.windows(2).all(|pair| pair[0].column == pair[1].column);
         one_string && one_column && functions.eq([Function::Min, Function::Mean, Function::Max])
@@ -133,7 +131,7 @@ impl Plan {
     /// What is asked of the table's scan.
     #[must_use]
     pub fn scan_options(&self) -> ScanOptions {
-        let all_strings = self.keys.iter().all(|&key| self.schema.fields()[key].data_type == DataType::String);
+        let all_strings = self.keys.iter().all(|&key| self.is_text(key));
         ScanOptions {
             projection: self.projection(),
             predicate: self.predicate.clone(),
@@ -159,7 +157,7 @@ impl Plan {
     /// As for [`Plan::run`].
     pub fn partial(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Partial, ScanTotals)> {
         self.check()?;
-        if self.schema != *table.schema() {
+        if !self.schema.is_like(table.schema()) {
             let (expected, found) = (&self.schema, table.schema());
             return Err(Error::Usage(format!("the table's columns are {found}, but the plan is for {expected}")));
         }
@@ -204,8 +202,13 @@ impl Plan {
     }
 
     pub(crate) fn no_groups(&self) -> Partial {
-        let is_text = self.keys.iter().map(|&key| self.schema.fields()[key].data_type == DataType::String);
+        let is_text = self.keys.iter().map(|&key| self.is_text(key));
         Partial::new(is_text, self.aggregated().len())
+    }
+
+    /// Whether a column, which the schema has, is of strings.
+    pub(crate) fn is_text(&self, column: usize) -> bool {
+        self.schema.fields()[column].logical_type.physical() == PhysicalType::Bytes
     }
 
     /// A plan may come from elsewhere: sees to it that its columns are there and of the right types.
@@ -224,14 +227,20 @@ impl Plan {
 }
 
 fn predicate_fits(predicate: &Predicate, schema: &Schema) -> bool {
-    let data_type = |column: usize| schema.fields().get(column).map(|field| field.data_type);
+    let logical_type = |column: usize| schema.fields().get(column).map(|field| field.logical_type.physical());
     match predicate {
         Predicate::Constant(_) => true,
-        Predicate::Number { column, .. } => matches!(data_type(*column), Some(DataType::Decimal { .. })),
-        Predicate::Text { column, .. } => matches!(data_type(*column), Some(DataType::String)),
+        Predicate::Range { column, .. } => logical_type(*column) == Some(PhysicalType::Integers),
+        Predicate::Compare { column, .. } => logical_type(*column) == Some(PhysicalType::Bytes),
+        Predicate::IsNull { column } => logical_type(*column).is_some(),
         Predicate::And(parts) | Predicate::Or(parts) => parts.iter().all(|part| predicate_fits(part, schema)),
         Predicate::Not(part) => predicate_fits(part, schema),
     }
+}
+
+/// Whether values of that type can be added up.
+pub(crate) fn is_number(logical_type: LogicalType) -> bool {
+    logical_type.is_numeric() && logical_type.physical() == PhysicalType::Integers
 }
 
 fn distinct(columns: impl Iterator<Item = usize>) -> Vec<usize> {

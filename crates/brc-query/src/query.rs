@@ -3,8 +3,8 @@
 use crate::aggregate::{Aggregate, Function, OrderBy};
 use crate::columns::{self, Unknown};
 use crate::expression::Expression;
-use crate::plan::{Output, Plan, SortKey};
-use brc_core::{DataType, Error, Result, Schema};
+use crate::plan::{Output, Plan, SortKey, is_number};
+use brc_core::{Error, PhysicalType, Result, Schema};
 
 /// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
 #[derive(Debug, Clone)]
@@ -71,6 +71,12 @@ impl Query {
         let mut keys = Vec::with_capacity(names.len());
         for name in names {
             let key = columns::find(schema, name)?;
+            let logical_type = schema.fields()[key].logical_type;
+            if logical_type.physical() != PhysicalType::Bytes
+                && !(is_number(logical_type) && logical_type.fits_64_bits())
+            {
+                return Err(Error::Usage(format!("column '{name}': grouping by {logical_type} is not supported")));
+            }
             if keys.contains(&key) {
                 return Err(Error::Usage(format!("column '{name}' is named twice as a key")));
             }
@@ -111,7 +117,7 @@ impl Query {
 fn default_keys(schema: &Schema) -> Result<Vec<usize>> {
     let fields = schema.fields();
     let strings: Vec<usize> =
-        (0..fields.len()).filter(|&column| fields[column].data_type == DataType::String).collect();
+        (0..fields.len()).filter(|&column| fields[column].logical_type.physical() == PhysicalType::Bytes).collect();
     if strings.len() > 1 {
         let names: Vec<&str> = strings.iter().map(|&column| fields[column].name.as_str()).collect();
         return Err(Error::Usage(format!("several columns to group by, name one or more of: {}", names.join(", "))));
@@ -120,7 +126,7 @@ fn default_keys(schema: &Schema) -> Result<Vec<usize>> {
 }
 
 fn default_outputs(schema: &Schema, keys: &[usize]) -> Vec<Output> {
-    let is_decimal = |column: &usize| matches!(schema.fields()[*column].data_type, DataType::Decimal { .. });
+    let is_decimal = |column: &usize| is_number(schema.fields()[*column].logical_type);
     let values = (0..schema.fields().len()).filter(|column| !keys.contains(column)).filter(is_decimal);
     let three = [Function::Min, Function::Mean, Function::Max];
     let outputs: Vec<Output> =

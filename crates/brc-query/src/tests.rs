@@ -4,7 +4,7 @@ pub(crate) mod memory;
 
 use crate::expression::tests::{Condition, condition};
 use crate::{Aggregate, Answer, Expression, Function, OrderBy, Partial, Plan, Query, Value};
-use brc_core::{DataType, Progress, Schema, Statistics, decimal};
+use brc_core::{LogicalType, Progress, Schema, Statistics, decimal};
 use memory::{Manner, MemoryTable, Record};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -221,7 +221,7 @@ fn defaults_fit_the_table() {
     );
     let one_brc = Query::default().plan(&Schema::one_brc()).unwrap();
     assert!(one_brc.is_one_brc());
-    assert_eq!(one_brc.columns()[2].data_type, DataType::Decimal { scale: 1 });
+    assert_eq!(one_brc.columns()[2].logical_type, LogicalType::decimal(1));
     assert!(!plan("x:int,s:string,y:int").unwrap().is_one_brc());
     assert!(!plan("x:int").unwrap().is_one_brc());
 }
@@ -303,13 +303,16 @@ fn a_plan_is_checked_against_its_table() {
     let table = table(vec![Record::default()], PLAIN);
     let plan = Query::default().plan(&Schema::one_brc()).unwrap();
     let error = plan.run(&table, 1, &Progress::default()).unwrap_err().to_string();
-    assert!(error.contains("but the plan is for station:string,temperature:decimal(1)"), "{error}");
+    assert!(
+        error.contains("but the plan is for station:string not null,temperature:decimal(18,1) not null"),
+        "{error}"
+    );
     for spoil in [
         (|plan: &mut Plan| plan.keys = vec![7]) as fn(&mut Plan),
         |plan| plan.outputs[0].column = Some(9),
         |plan| plan.outputs[0].column = Some(0),
         |plan| plan.outputs[0].column = None,
-        |plan| plan.predicate = Some(brc_core::Predicate::Number { column: 0, low: 0, high: 1 }),
+        |plan| plan.predicate = Some(brc_core::Predicate::Range { column: 0, low: 0, high: 1 }),
         |plan| plan.order_by = vec![crate::SortKey { column: 4, descending: false }],
     ] {
         let mut plan = plan.clone();

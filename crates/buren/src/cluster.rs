@@ -3,8 +3,8 @@
 //! The partition is stable: the rows of one run keep their order. So the codes in original order, which are kept as the
 //! key's own chunk, are all it takes to undo it.
 
+use crate::integers::Values;
 use crate::integers::{Integers, ValuesMut, for_values};
-use brc_core::Values;
 
 /// Runs shorter than this on average are not worth clustering for.
 const LEAST_ROWS_PER_RUN: usize = 16;

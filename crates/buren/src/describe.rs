@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::footer::{Chunk, Content};
 use crate::reader::Reader;
 use crate::trailer::VERSION;
-use brc_core::{DataType, Result, Schema, Statistics};
+use brc_core::{LogicalType, Result, Schema, Statistics};
 
 /// A file.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct ColumnDescription {
     /// Its name.
     pub name: String,
     /// Its type.
-    pub data_type: DataType,
+    pub logical_type: LogicalType,
     /// The schemes of its chunks in the order of their first use, each with how many chunks use it.
     pub schemes: Vec<(&'static str, u64)>,
     /// The smallest and the largest number of bits a value is stored in; `None` without row groups.
@@ -174,7 +174,7 @@ impl Reader {
         });
         Ok(ColumnDescription {
             name: field.name.clone(),
-            data_type: field.data_type,
+            logical_type: field.logical_type,
             schemes,
             widths: widths().min().zip(widths().max()),
             data: BlockTotals::of(chunks().flat_map(|chunk| &chunk.blocks)),

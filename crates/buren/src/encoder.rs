@@ -10,10 +10,9 @@ use crate::runs::RunWalk;
 use crate::schemes::{self, Facts, Frames};
 use brc_compress::Compressor;
 use brc_core::{
-    Batch, Column, DataType, Dictionary, Error, Part, PartEncoder, Result, Run, Schema, Sink, Statistics, Summary,
+    Batch, Column, Data, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Run, Schema, Sink, Statistics,
+    Summary,
 };
-use brc_kernels::accumulate::statistics;
-use brc_kernels::cpu::Level;
 use std::sync::Arc;
 
 /// What the writer must know of a part. The row group's code maps are still to be made.
@@ -55,7 +54,7 @@ struct Strings {
 impl Strings {
     fn append(&mut self, column: &Column<'_>, dictionary: &Dictionary) {
         self.local.resize(dictionary.len(), UNKNOWN);
-        if let Column::Codes { codes, .. } = column {
+        if let Data::Codes { codes, .. } = column.data {
             self.translate(codes, dictionary);
         } else {
             let mut given = std::mem::take(&mut self.given);
@@ -85,13 +84,11 @@ impl Strings {
 
 impl Encoder {
     pub(crate) fn new(schema: Arc<Schema>, compression: Compressor, key: Option<usize>) -> Self {
-        let gathered = |data_type: &DataType| match data_type {
-            DataType::Decimal { .. } => {
-                Gathered::Decimal { values: Integers::default(), runs: RunStatistics::default() }
-            }
-            _ => Gathered::String(Strings::default()),
+        let gathered = |logical_type: &LogicalType| match logical_type {
+            LogicalType::String => Gathered::String(Strings::default()),
+            _ => Gathered::Decimal { values: Integers::default(), runs: RunStatistics::default() },
         };
-        let columns = schema.fields().iter().map(|field| gathered(&field.data_type)).collect();
+        let columns = schema.fields().iter().map(|field| gathered(&field.logical_type)).collect();
         Self {
             schema,
             compression,
@@ -158,7 +155,7 @@ impl Encoder {
                 self.chunk_writer.strings(&strings.codes, strings.dictionary.len(), self.compression, bytes)
             }
             Gathered::Decimal { values, .. } => {
-                let all = statistics(Level::best(), values.values());
+                let all = values.values().statistics();
                 self.chunk_writer.decimals(values, all, None, self.compression, bytes)
             }
         }
@@ -177,7 +174,7 @@ impl Encoder {
                 let mut start = 0;
                 for &rows in self.partition.rows() {
                     let end = start + rows as usize;
-                    let of_run = statistics(Level::best(), slice(self.clustered.values(), start..end));
+                    let of_run = slice(self.clustered.values(), start..end).statistics();
                     runs.push(&of_run);
                     all.merge(&of_run);
                     start = end;
@@ -209,13 +206,18 @@ impl Sink for Encoder {
             )));
         }
         for (index, (gathered, column)) in self.columns.iter_mut().zip(batch.columns).enumerate() {
-            match (gathered, column, column.dictionary()) {
-                (Gathered::String(strings), column, Some(dictionary)) => strings.append(column, dictionary),
-                (Gathered::Decimal { values, .. }, Column::Values(new), _) => values.extend(*new),
-                _ => {
-                    let field = &self.schema.fields()[index];
-                    return Err(Error::Usage(format!("column '{}' is no {}", field.name, field.data_type)));
+            let stored = match (gathered, column.data, column.dictionary()) {
+                _ if column.has_nulls() => None,
+                (Gathered::String(strings), _, Some(dictionary)) => {
+                    strings.append(column, dictionary);
+                    Some(())
                 }
+                (Gathered::Decimal { values, .. }, Data::Integers(new), _) => values.extend_any(new),
+                _ => None,
+            };
+            if stored.is_none() {
+                let field = &self.schema.fields()[index];
+                return Err(Error::Usage(format!("buren cannot store what is in column '{}'", field.name)));
             }
         }
         self.rows += batch.rows;

@@ -5,7 +5,7 @@ use crate::block::Block;
 use crate::integers::Kind;
 use crate::schemes::{Facts, Scheme};
 use brc_compress::Compression;
-use brc_core::{DataType, Schema, Statistics};
+use brc_core::{LogicalType, Schema, Statistics};
 
 /// Rows of a block that this crate writes; a reader takes it from the footer.
 pub(crate) const ROWS_PER_BLOCK: u32 = 1 << 16;
@@ -114,7 +114,7 @@ impl Footer {
     }
 
     pub(crate) fn is_string(&self, column: usize) -> bool {
-        self.schema.fields()[column].data_type == DataType::String
+        self.schema.fields()[column].logical_type == LogicalType::String
     }
 
     /// All blocks in the order in which they lie in the file.

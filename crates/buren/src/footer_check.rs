@@ -8,7 +8,7 @@ use crate::block::{Block, MOST_SHRINKING};
 use crate::footer::{Chunk, Content, Footer, RowGroup};
 use crate::place::Place;
 use crate::trailer::HEADER_BYTES;
-use brc_core::DataType;
+use brc_core::LogicalType;
 use brc_kernels::bitpack;
 
 /// Rows of a block are at most this many.
@@ -89,7 +89,7 @@ fn check_row_group(footer: &mut Footer, index: usize) -> Result<(), String> {
         }
     }
     for (column, field) in fields.iter().enumerate() {
-        check_chunk(row_group, column, field.data_type, footer.dictionaries[column].values, footer.rows_per_block)
+        check_chunk(row_group, column, field.logical_type, footer.dictionaries[column].values, footer.rows_per_block)
             .map_err(|reason| format!("column '{}': {reason}", field.name))?;
     }
     if let Some(cluster) = &row_group.cluster {
@@ -107,19 +107,19 @@ fn check_row_group(footer: &mut Footer, index: usize) -> Result<(), String> {
 fn check_chunk(
     row_group: &RowGroup,
     column: usize,
-    data_type: DataType,
+    logical_type: LogicalType,
     distinct: u32,
     rows_per_block: u32,
 ) -> Result<(), String> {
     let chunk = &row_group.chunks[column];
-    match (&chunk.content, data_type) {
-        (Content::String { cardinality, map }, DataType::String) => {
+    match (&chunk.content, logical_type) {
+        (Content::String { cardinality, map }, LogicalType::String) => {
             check_map(*cardinality, map)?;
             if *cardinality > row_group.rows || *cardinality > distinct {
                 return Err(format!("{cardinality} distinct values"));
             }
         }
-        (Content::Decimal(statistics), DataType::Decimal { .. }) => {
+        (Content::Decimal(statistics), LogicalType::Int64 | LogicalType::Decimal { .. }) => {
             let rows = i128::from(row_group.rows);
             let sums = i128::from(statistics.min) * rows..=i128::from(statistics.max) * rows;
             if !sums.contains(&statistics.sum) {

@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::buren_capnp::{block, chunk, column, footer, row_group};
 use crate::footer::{Chunk, Cluster, Content, DictionaryBlocks, Footer, RowGroup};
 use crate::schemes;
-use brc_core::{DataType, Error, Field, Result, Schema, Statistics};
+use brc_core::{Error, Field, LogicalType, Result, Schema, Statistics};
 use capnp::message::{Builder, ReaderOptions};
 use std::path::Path;
 
@@ -35,8 +35,8 @@ pub(crate) fn write(contents: &Footer) -> Result<Vec<u8>> {
 
 fn write_column(field: &Field, dictionary: &DictionaryBlocks, mut builder: column::Builder<'_>) {
     builder.set_name(&field.name);
-    match field.data_type {
-        DataType::Decimal { scale } => builder.init_decimal().set_scale(scale),
+    match field.logical_type {
+        logical_type if logical_type != LogicalType::String => builder.init_decimal().set_scale(logical_type.scale()),
         _ => {
             let mut builder = builder.init_string();
             builder.set_values(dictionary.values);
@@ -151,25 +151,41 @@ fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
         fields.push(field);
         dictionaries.push(dictionary);
     }
+    let row_groups = root.get_row_groups()?.iter().map(read_row_group).collect::<Result<Vec<_>, _>>()?;
+    widen_decimals(&mut fields, &row_groups);
     let schema = Schema::new(fields).map_err(|error| Problem::malformed(error.to_string()))?;
-    let row_groups = root.get_row_groups()?.iter().map(read_row_group).collect::<Result<_, _>>()?;
     let (rows, rows_per_block) = (root.get_rows(), root.get_rows_per_block());
     Ok(Footer { schema, rows, rows_per_block, compression, dictionaries, row_groups })
 }
 
 fn read_column(column: column::Reader<'_>) -> Result<(Field, DictionaryBlocks), Problem> {
     let mut dictionary = DictionaryBlocks::default();
-    let data_type = match column.which().map_err(unknown("column type"))? {
-        column::Decimal(decimal) => DataType::Decimal { scale: decimal.get_scale() },
+    let logical_type = match column.which().map_err(unknown("column type"))? {
+        column::Decimal(decimal) if decimal.get_scale() == 0 => LogicalType::Int64,
+        column::Decimal(decimal) => LogicalType::decimal(decimal.get_scale()),
         column::String(string) => {
             dictionary.values = string.get_values();
             for part in string.get_dictionary()? {
                 dictionary.blocks.push((part.get_values(), read_block(part.get_block()?)));
             }
-            DataType::String
+            LogicalType::String
         }
     };
-    Ok((Field { name: column.get_name()?.to_string()?, data_type }, dictionary))
+    Ok((Field::required(column.get_name()?.to_string()?, logical_type), dictionary))
+}
+
+/// Decimals have any 64 bits, which may be a digit more than their type says.
+fn widen_decimals(fields: &mut [Field], row_groups: &[RowGroup]) {
+    const BEYOND: i64 = 10i64.pow(LogicalType::MAX_PRECISION_64 as u32);
+    for (column, field) in fields.iter_mut().enumerate() {
+        let statistics = row_groups.iter().filter_map(|row_group| row_group.chunks.get(column)?.statistics());
+        let wide = statistics.into_iter().any(|known| known.min <= -BEYOND || known.max >= BEYOND);
+        if let LogicalType::Decimal { precision, .. } = &mut field.logical_type
+            && wide
+        {
+            *precision = LogicalType::MAX_PRECISION_64 + 1;
+        }
+    }
 }
 
 fn read_row_group(row_group: row_group::Reader<'_>) -> Result<RowGroup, Problem> {

@@ -1,6 +1,20 @@
 //! Columns of integers in memory, in the narrowest of three widths that holds them.
 
-use brc_core::Values;
+use brc_core::Statistics;
+use brc_kernels::accumulate::{statistics_i16, statistics_i32, statistics_i64};
+use brc_kernels::cpu::Level;
+
+/// Evaluates an expression with the slice of a [`Values`], whatever its width.
+macro_rules! for_values {
+    ($values:expr, $slice:ident => $body:expr) => {
+        match $values {
+            crate::integers::Values::I16($slice) => $body,
+            crate::integers::Values::I32($slice) => $body,
+            crate::integers::Values::I64($slice) => $body,
+        }
+    };
+}
+pub(crate) use for_values;
 
 /// The width in which values are kept and delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -20,6 +34,49 @@ impl Kind {
             Self::I32
         } else {
             Self::I64
+        }
+    }
+}
+
+/// The integers of a column in the narrowest of the three widths that holds them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Values<'a> {
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+}
+
+impl Values<'_> {
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        for_values!(self, values => values.len())
+    }
+
+    /// What is known of them.
+    pub(crate) fn statistics(&self) -> Statistics {
+        match self {
+            Self::I16(values) => statistics_i16(Level::best(), values),
+            Self::I32(values) => statistics_i32(Level::best(), values),
+            Self::I64(values) => statistics_i64(Level::best(), values),
+        }
+    }
+
+    /// One value.
+    ///
+    /// # Panics
+    /// If `row` is not below [`Values::len`].
+    #[cfg(test)]
+    pub(crate) fn get(&self, row: usize) -> i64 {
+        for_values!(self, values => wide(values[row]))
+    }
+}
+
+impl<'a> From<Values<'a>> for brc_core::Integers<'a> {
+    fn from(values: Values<'a>) -> Self {
+        match values {
+            Values::I16(values) => Self::I16(values),
+            Values::I32(values) => Self::I32(values),
+            Values::I64(values) => Self::I64(values),
         }
     }
 }
@@ -54,18 +111,6 @@ pub(crate) struct Integers {
     i32: Vec<i32>,
     i64: Vec<i64>,
 }
-
-/// Evaluates an expression with the slice of a [`Values`], whatever its width.
-macro_rules! for_values {
-    ($values:expr, $slice:ident => $body:expr) => {
-        match $values {
-            brc_core::Values::I16($slice) => $body,
-            brc_core::Values::I32($slice) => $body,
-            brc_core::Values::I64($slice) => $body,
-        }
-    };
-}
-pub(crate) use for_values;
 
 impl Integers {
     pub(crate) fn clear(&mut self) {
@@ -105,6 +150,23 @@ impl Integers {
             Kind::I32 => self.i32.extend(values.iter().map(|&value| value as i32)),
             Kind::I64 => self.i64.extend(values.iter().map(|&value| wide(value))),
         });
+    }
+
+    /// Appends integers of any width; `None`, and nothing is appended, if one does not fit 64 bits.
+    pub(crate) fn extend_any(&mut self, integers: brc_core::Integers<'_>) -> Option<()> {
+        match integers {
+            brc_core::Integers::I8(values) => {
+                self.extend(Values::I16(&values.iter().map(|&value| value.into()).collect::<Vec<_>>()));
+            }
+            brc_core::Integers::I16(values) => self.extend(Values::I16(values)),
+            brc_core::Integers::I32(values) => self.extend(Values::I32(values)),
+            brc_core::Integers::I64(values) => self.extend(Values::I64(values)),
+            brc_core::Integers::I128(values) => {
+                let narrow = values.iter().map(|&value| i64::try_from(value).ok()).collect::<Option<Vec<_>>>()?;
+                self.extend(Values::I64(&narrow));
+            }
+        }
+        Some(())
     }
 
     /// Replaces all values.

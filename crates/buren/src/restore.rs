@@ -4,6 +4,7 @@
 //! cursor for each run tells where that is, and every other column is gathered from there.
 
 use crate::footer::Cluster;
+use crate::integers::Values;
 use crate::integers::{Integers, Kind, ValuesMut, for_values};
 use crate::pieces::{PIECE, for_each_piece, with_slots};
 use crate::place::Place;
@@ -12,7 +13,7 @@ use crate::scan_column::ScanColumn;
 use crate::scanner::BurenScanner;
 use crate::schemes::Frames;
 use crate::selection::Span;
-use brc_core::{Batch, Column, Error, Result, Run, ScanError, Scanned, Sink, Values};
+use brc_core::{Batch, Column, Error, Result, Run, ScanError, Scanned, Sink};
 use std::time::Instant;
 
 /// Delivers the rows of a clustered row group in original order.
@@ -90,7 +91,7 @@ fn decode_clustered(
 }
 
 fn deliver(columns: &[ScanColumn<'_>], rows: usize, sink: &mut dyn Sink) -> Result<(), Error> {
-    with_slots(columns.len(), Column::Values(Values::I16(&[])), |slots| {
+    with_slots(columns.len(), Column::integers(Values::I16(&[]).into()), |slots| {
         for (slot, column) in slots.iter_mut().zip(columns) {
             *slot = column.as_column();
         }

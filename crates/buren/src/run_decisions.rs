@@ -35,7 +35,7 @@ impl<'a> RunDecisions<'a> {
         };
         let predicate = scanner.options.predicate.as_ref().filter(|_| verdict != Verdict::Always);
         let only_numbers = match predicate {
-            Some(Predicate::Number { column, low, high }) if low <= high => Some(&scanner.runs.statistics[*column]),
+            Some(Predicate::Range { column, low, high }) if low <= high => Some(&scanner.runs.statistics[*column]),
             _ => None,
         };
         let row_group = scanner.reader.row_group(index);
@@ -71,14 +71,14 @@ impl<'a> RunDecisions<'a> {
         let Some(predicate) = self.predicate else { return Verdict::Always };
         let Some((dictionary, verdicts)) = self.by_key else {
             return match (self.only_numbers, predicate) {
-                (Some(numbers), Predicate::Number { low, high, .. }) => within(numbers, run, *low, *high),
-                _ => self.look(predicate, run, Known::Nothing),
+                (Some(numbers), Predicate::Range { low, high, .. }) => within(numbers, run, *low, *high),
+                _ => self.look(predicate, run, Known::NOTHING),
             };
         };
         let code = self.runs.codes[run];
         match verdicts.get(code as usize) {
             Some(verdict @ (Verdict::Always | Verdict::Never)) => *verdict,
-            _ => self.look(predicate, run, Known::Text(dictionary.get(code))),
+            _ => self.look(predicate, run, Known::string(dictionary.get(code))),
         }
     }
 
@@ -90,9 +90,9 @@ impl<'a> RunDecisions<'a> {
                 value
             } else if self.row_group.chunks[column].statistics().is_some() {
                 let numbers = &self.runs.statistics[column];
-                Known::Numbers { min: numbers.min[run], max: numbers.max[run] }
+                Known::numbers(numbers.min[run], numbers.max[run])
             } else {
-                Known::Nothing
+                Known::NOTHING
             }
         })
     }
@@ -100,8 +100,8 @@ impl<'a> RunDecisions<'a> {
 
 /// What [`Predicate::decide`] says of the run if it lies `low..=high`, without a branch that could be guessed wrong.
 #[inline]
-fn within(numbers: &RunNumbers, run: usize, low: i64, high: i64) -> Verdict {
-    let (min, max) = (numbers.min[run], numbers.max[run]);
+fn within(numbers: &RunNumbers, run: usize, low: i128, high: i128) -> Verdict {
+    let (min, max) = (i128::from(numbers.min[run]), i128::from(numbers.max[run]));
     let outside = (max < low) | (high < min);
     let inside = (low <= min) & (max <= high);
     [Verdict::Maybe, Verdict::Always, Verdict::Never, Verdict::Never][usize::from(inside) + 2 * usize::from(outside)]
@@ -118,9 +118,9 @@ mod tests {
         (numbers.min, numbers.max) = all.iter().copied().unzip();
         for low in 0..6 {
             for high in low..6 {
-                let predicate = Predicate::Number { column: 0, low, high };
+                let predicate = Predicate::Range { column: 0, low, high };
                 for (run, &(min, max)) in all.iter().enumerate() {
-                    let expected = predicate.decide(&|_| Known::Numbers { min, max });
+                    let expected = predicate.decide(&|_| Known::numbers(min, max));
                     assert_eq!(within(&numbers, run, low, high), expected, "{low}..={high} of {min}..={max}");
                 }
             }

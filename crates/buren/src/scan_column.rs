@@ -2,11 +2,12 @@
 
 use crate::block::{BlockBuffer, Cost};
 use crate::footer::Chunk;
+use crate::integers::Values;
 use crate::integers::{Integers, for_values, wide};
 use crate::place::Place;
 use crate::reader::Reader;
 use crate::schemes::Frames;
-use brc_core::{Column, Dictionary, Result, Values};
+use brc_core::{Column, Dictionary, Result};
 
 pub(crate) struct ScanColumn<'r> {
     reader: &'r Reader,
@@ -107,8 +108,8 @@ impl<'r> ScanColumn<'r> {
     /// The rows decoded, and translated, last.
     pub(crate) fn as_column(&self) -> Column<'_> {
         match self.dictionary {
-            Some(dictionary) => Column::Codes { codes: &self.codes, dictionary },
-            None => Column::Values(self.integers.values()),
+            Some(dictionary) => Column::codes(&self.codes, dictionary),
+            None => Column::integers(self.integers.values().into()),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::block::Cost;
 use crate::footer::{Cluster, RowGroup};
+use crate::integers::Values;
 use crate::pieces::{for_each_piece, with_slots};
 use crate::reader::Reader;
 use crate::restore;
@@ -15,7 +16,7 @@ use crate::selection::{Span, Spans, verdicts_by_value};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
     Batch, Column, Known, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Statistics, Summary,
-    Values, Verdict,
+    Verdict,
 };
 use std::ops::Range;
 
@@ -62,7 +63,7 @@ impl<'r> BurenScanner<'r> {
     /// What the predicate is for the whole row group.
     fn decide(&self, row_group: &RowGroup) -> Verdict {
         self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| {
-            predicate.decide(&|column| row_group.chunks[column].statistics().map_or(Known::Nothing, Known::from))
+            predicate.decide(&|column| row_group.chunks[column].statistics().map_or(Known::NOTHING, Known::from))
         })
     }
 
@@ -262,10 +263,10 @@ impl<'r> BurenScanner<'r> {
         scanned.rows += u64::from(span.rows);
         let Self { reader, columns, runs, cost, .. } = self;
         for_each_piece(reader, index, columns, key, runs, span, cost, |columns, runs, rows| {
-            with_slots(columns.len(), Column::Values(Values::I16(&[])), |slots| {
+            with_slots(columns.len(), Column::integers(Values::I16(&[]).into()), |slots| {
                 for (slot, column) in slots.iter_mut().zip(columns) {
                     *slot = match (column.dictionary, key) {
-                        (Some(dictionary), Some(key)) if key == column.column => Column::Runs { runs, dictionary },
+                        (Some(dictionary), Some(key)) if key == column.column => Column::runs(runs, dictionary),
                         _ => column.as_column(),
                     };
                 }

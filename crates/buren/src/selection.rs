@@ -56,7 +56,8 @@ impl Spans {
 
 /// What a predicate is for each value of a string column, as far as that alone decides it.
 pub(crate) fn verdicts_by_value(predicate: &Predicate, column: usize, dictionary: &Dictionary) -> Vec<Verdict> {
-    let of_value = |value| predicate.decide(&|asked| if asked == column { Known::Text(value) } else { Known::Nothing });
+    let of_value =
+        |value| predicate.decide(&|asked| if asked == column { Known::string(value) } else { Known::NOTHING });
     dictionary.iter().map(of_value).collect()
 }
 

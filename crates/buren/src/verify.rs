@@ -6,6 +6,7 @@
 
 use crate::block::{BlockBuffer, Cost};
 use crate::footer::{Cluster, RowGroup};
+use crate::integers::Values;
 use crate::integers::{for_values, slice, wide};
 use crate::pieces::for_each_piece;
 use crate::place::Place;
@@ -14,9 +15,7 @@ use crate::run_index::Detail;
 use crate::run_table::RunTable;
 use crate::scan_column::ScanColumn;
 use crate::selection::Span;
-use brc_core::{Error, Progress, Result, ScanError, Statistics, Values, run_workers};
-use brc_kernels::accumulate;
-use brc_kernels::cpu::Level;
+use brc_core::{Error, Progress, Result, ScanError, Statistics, run_workers};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -166,7 +165,7 @@ impl<'r> Verifier<'r> {
             let mut start = 0;
             for run in runs {
                 let end = start + run.rows as usize;
-                found[run.code as usize].merge(&accumulate::statistics(Level::best(), slice(values, start..end)));
+                found[run.code as usize].merge(&slice(values, start..end).statistics());
                 start = end;
             }
         })?;
@@ -248,6 +247,7 @@ impl<'r> Verifier<'r> {
         done.map_err(|error| match error {
             ScanError::Other(error) => error,
             ScanError::BadRow { fault, .. } => Error::Usage(fault.to_string()),
+            ScanError::Widened => Error::Widened,
         })
     }
 }

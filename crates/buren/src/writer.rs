@@ -12,7 +12,7 @@ use crate::footer::{Content, DictionaryBlocks, Footer, ROWS_PER_BLOCK};
 use crate::footer_message;
 use crate::trailer::{self, Trailer};
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
@@ -46,10 +46,10 @@ impl Writer {
     pub fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
         let key = options.key.as_deref().map(|name| key_column(schema, name)).transpose()?;
         for field in schema.fields() {
-            if !matches!(field.data_type, DataType::String | DataType::Decimal { .. }) {
+            if !matches!(field.logical_type, LogicalType::String | LogicalType::Int64 | LogicalType::Decimal { .. }) {
                 return Err(Error::Usage(format!(
                     "buren cannot store column '{}' of type {}",
-                    field.name, field.data_type
+                    field.name, field.logical_type
                 )));
             }
         }
@@ -105,8 +105,8 @@ impl Writer {
 fn key_column(schema: &Schema, name: &str) -> Result<usize> {
     let column =
         schema.index_of(name).ok_or_else(|| Error::Usage(format!("there is no column '{name}' to cluster by")))?;
-    match schema.fields()[column].data_type {
-        DataType::String => Ok(column),
+    match schema.fields()[column].logical_type {
+        LogicalType::String => Ok(column),
         other => Err(Error::Usage(format!("cannot cluster by column '{name}': it is {other}, not string"))),
     }
 }

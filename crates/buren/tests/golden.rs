@@ -4,7 +4,7 @@ mod common;
 
 use brc_compress::COMPRESSIONS;
 use brc_core::{Order, Progress, Table};
-use common::{Data, open, options, rows, scan_all, schema, write};
+use common::{Data, open, options, rows, scan_all, write};
 use std::path::PathBuf;
 
 /// The names of all compressions: each has a file.
@@ -41,7 +41,10 @@ fn golden_files_are_read() {
     let expected = rows(&table());
     for compression in compressions() {
         let reader = open(&std::fs::read(path(compression)).unwrap()).unwrap();
-        assert_eq!(reader.schema(), &schema(&table()));
+        // No column has nulls, and one has decimals of more digits than decimal(SCALE) says.
+        let found = reader.schema().to_string();
+        let expected_types = "a:string not null,b:decimal(18,1) not null,c:string not null,d:decimal(19,3) not null,e:decimal(18,4) not null";
+        assert_eq!(found, expected_types);
         assert_eq!(scan_all(&reader, Order::Original).unwrap(), expected, "{compression}");
         reader.verify(1, &Progress::default()).unwrap();
     }

@@ -3,8 +3,8 @@
 mod common;
 
 use brc_core::{
-    Batch, BatchWriter, Column, Comparison, Dictionary, Error, Known, Order, Predicate, Progress, ScanOptions, Schema,
-    Statistics, Table, Values, Verdict,
+    Batch, BatchWriter, Column, Comparison, Dictionary, Error, Integers, Known, Order, Predicate, Progress,
+    ScanOptions, Schema, Statistics, Table, Verdict,
 };
 use buren::Writer;
 use common::{Cell, CellSummary, Data, open, options, rows, scan, scan_all, schema, write};
@@ -98,9 +98,9 @@ proptest! {
         let mut conditions = Vec::new();
         for (column, data) in table.iter().enumerate() {
             conditions.push(match data {
-                Data::Numbers(values) => Predicate::Number { column, low: *number.get(values), high: i64::MAX },
+                Data::Numbers(values) => Predicate::Range { column, low: (*number.get(values)).into(), high: i64::MAX.into() },
                 Data::Strings(values) => {
-                    Predicate::Text { column, comparison: Comparison::LessOrEqual, value: text.get(values).clone() }
+                    Predicate::Compare { column, comparison: Comparison::LessOrEqual, value: text.get(values).clone() }
                 }
             });
         }
@@ -127,8 +127,8 @@ proptest! {
 
 fn holds(predicate: &Predicate, row: &[Cell]) -> bool {
     let known = |column: usize| match &row[column] {
-        Cell::Text(value) => Known::Text(value),
-        Cell::Number(value) => Known::Numbers { min: *value, max: *value },
+        Cell::Text(value) => Known::string(value),
+        Cell::Number(value) => Known::numbers(*value, *value),
     };
     predicate.decide(&known) == Verdict::Always
 }
@@ -199,8 +199,8 @@ fn chunks_of_several_blocks() {
         let everything = ScanOptions { order: Order::Any, ..ScanOptions::everything(reader.schema()) };
         let (_, all) = scan(&reader, &everything).unwrap();
         let predicate = Predicate::And(vec![
-            Predicate::Text { column: 0, comparison: Comparison::Equal, value: b"k7".to_vec() },
-            Predicate::Number { column: 1, low: 7000, high: 7699 },
+            Predicate::Compare { column: 0, comparison: Comparison::Equal, value: b"k7".to_vec() },
+            Predicate::Range { column: 1, low: 7000, high: 7699 },
         ]);
         let (found, scanned) =
             scan(&reader, &ScanOptions { predicate: Some(predicate.clone()), ..everything.clone() }).unwrap();
@@ -219,8 +219,8 @@ fn chunks_of_several_blocks() {
 fn batches_must_fit_the_schema() {
     let writer = Writer::new(&Schema::parse("name:string,size:int").unwrap(), options("none", None)).unwrap();
     let names: Dictionary = ["a", "a"].into_iter().collect();
-    let strings = Column::Codes { codes: &[0, 1], dictionary: &names };
-    let numbers = Column::Values(Values::I32(&[1, 2]));
+    let strings = Column::codes(&[0, 1], &names);
+    let numbers = Column::integers(Integers::I32(&[1, 2]));
     let mut encoder = writer.encoder();
     for columns in [&[strings][..], &[numbers, numbers], &[strings, strings]] {
         assert!(matches!(encoder.batch(&Batch { rows: 2, columns }), Err(Error::Usage(_))));

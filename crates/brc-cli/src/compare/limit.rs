@@ -1,7 +1,7 @@
 //! The first rows of a table as a table of their own.
 
 use brc_core::{
-    Batch, Column, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table, Values,
+    Batch, Column, Data, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table,
 };
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -94,10 +94,10 @@ impl Sink for First<'_> {
 
 /// The runs that the first rows of a column make up, if it has runs.
 fn first_runs(column: &Column<'_>, rows: usize) -> Vec<Run> {
-    let Column::Runs { runs, .. } = column else { return Vec::new() };
+    let Data::Runs { runs, .. } = column.data else { return Vec::new() };
     let mut left = rows as u32;
     let mut first = Vec::new();
-    for run in *runs {
+    for run in runs {
         if left == 0 {
             break;
         }
@@ -108,11 +108,12 @@ fn first_runs(column: &Column<'_>, rows: usize) -> Vec<Run> {
 }
 
 fn first_of<'a>(column: &Column<'a>, rows: usize, runs: &'a [Run]) -> Column<'a> {
-    match *column {
-        Column::Codes { codes, dictionary } => Column::Codes { codes: &codes[..rows], dictionary },
-        Column::Runs { dictionary, .. } => Column::Runs { runs, dictionary },
-        Column::Values(Values::I16(values)) => Column::Values(Values::I16(&values[..rows])),
-        Column::Values(Values::I32(values)) => Column::Values(Values::I32(&values[..rows])),
-        Column::Values(Values::I64(values)) => Column::Values(Values::I64(&values[..rows])),
-    }
+    let data = match column.data {
+        Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[..rows], dictionary },
+        Data::Runs { dictionary, .. } => Data::Runs { runs, dictionary },
+        Data::Bytes(strings) => Data::Bytes(strings.slice(0..rows)),
+        Data::Integers(values) => Data::Integers(values.slice(0..rows)),
+        Data::Floats(values) => Data::Floats(&values[..rows]),
+    };
+    Column { data, validity: column.validity.map(|validity| validity.slice(0..rows)) }
 }

@@ -3,8 +3,8 @@
 //! It is reckoned, not written: a table may well have strings that text cannot hold.
 
 use brc_core::{
-    Batch, Column, Dictionary, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
-    Worker, scan,
+    Batch, Data, Dictionary, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker,
+    scan,
 };
 
 /// The rows of a table, and its bytes as text with one byte behind each value.
@@ -28,7 +28,7 @@ struct TextSize {
 
 impl TextSize {
     fn new(schema: &Schema) -> Self {
-        Self { scales: schema.fields().iter().map(|field| field.data_type.scale()).collect(), rows: 0, bytes: 0 }
+        Self { scales: schema.fields().iter().map(|field| field.logical_type.scale()).collect(), rows: 0, bytes: 0 }
     }
 }
 
@@ -47,12 +47,14 @@ impl Sink for TextSize {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let length = |dictionary: &Dictionary, code: u32| dictionary.get(code).len() as u64;
         for (column, &scale) in batch.columns.iter().zip(&self.scales) {
-            let values: u64 = match column {
-                Column::Codes { codes, dictionary } => codes.iter().map(|&code| length(dictionary, code)).sum(),
-                Column::Runs { runs, dictionary } => {
+            let values: u64 = match column.data {
+                Data::Codes { codes, dictionary } => codes.iter().map(|&code| length(dictionary, code)).sum(),
+                Data::Runs { runs, dictionary } => {
                     runs.iter().map(|&Run { code, rows }| length(dictionary, code) * u64::from(rows)).sum()
                 }
-                Column::Values(values) => (0..values.len()).map(|row| number_length(values.get(row), scale)).sum(),
+                Data::Bytes(strings) => strings.iter().map(|string| string.len() as u64).sum(),
+                Data::Integers(values) => (0..values.len()).map(|row| number_length(values.get(row), scale)).sum(),
+                Data::Floats(values) => values.iter().map(|value| format!("{value:?}").len() as u64).sum(),
             };
             self.bytes += values + batch.rows as u64;
         }
@@ -66,7 +68,7 @@ impl Sink for TextSize {
 }
 
 /// The bytes of a decimal as text.
-fn number_length(value: i64, scale: u8) -> u64 {
+fn number_length(value: i128, scale: u8) -> u64 {
     let digits = value.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
     u64::from(digits.max(u32::from(scale) + 1)) + u64::from(scale > 0) + u64::from(value < 0)
 }
@@ -83,7 +85,7 @@ mod tests {
         for value in around.chain([i64::MIN, i64::MAX]) {
             for scale in 0..=18 {
                 let text = decimal::to_string(value.into(), scale);
-                assert_eq!(number_length(value, scale), text.len() as u64, "{text}");
+                assert_eq!(number_length(value.into(), scale), text.len() as u64, "{text}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Format, plain};
 use crate::printable;
-use brc_core::{DataType, Result};
+use brc_core::{PhysicalType, Result};
 use brc_query::{Answer, Plan, Value};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
@@ -28,7 +28,7 @@ impl Format for Table {
             table.add_row(row.map(cell));
         }
         for (column, shown) in answer.columns().iter().zip(table.column_iter_mut()) {
-            if column.data_type != DataType::String {
+            if column.logical_type.physical() != PhysicalType::Bytes {
                 shown.set_cell_alignment(CellAlignment::Right);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::tables::Source;
 use brc_compress::{COMPRESSIONS, Compressor};
-use brc_core::{Batch, Column, DataType, Progress, Result, Schema, Sink, Split, Summary, Table, Worker};
+use brc_core::{Batch, Column, Data, LogicalType, Progress, Result, Schema, Sink, Split, Summary, Table, Worker};
 use brc_core::{ScanOptions, Scanned, batch, decimal, scan};
 use brc_encodings::{CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog};
 use brc_query::{Query, Value};
@@ -181,7 +181,7 @@ impl Sink for Gather<'_> {
             .columns
             .iter()
             .zip(self.schema.fields())
-            .map(|(column, field)| texts(column, field.data_type))
+            .map(|(column, field)| texts(column, field.logical_type))
             .collect();
         self.rows.extend((0..batch.rows).map(|row| texts.iter().map(|column| column[row].clone()).collect()));
         Ok(())
@@ -192,10 +192,11 @@ impl Sink for Gather<'_> {
     }
 }
 
-fn texts(column: &Column<'_>, data_type: DataType) -> Vec<String> {
-    match (column, data_type) {
-        (Column::Values(values), DataType::Decimal { scale }) => {
-            (0..values.len()).map(|row| decimal::to_string(values.get(row).into(), scale)).collect()
+fn texts(column: &Column<'_>, logical_type: LogicalType) -> Vec<String> {
+    match column.data {
+        Data::Integers(values) => {
+            let scale = logical_type.scale();
+            (0..values.len()).map(|row| decimal::to_string(values.get(row), scale)).collect()
         }
         _ => {
             let mut codes = Vec::new();

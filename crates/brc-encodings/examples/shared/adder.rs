@@ -1,7 +1,7 @@
 //! What a query does with the rows.
 
 use crate::shared::rows::Groups;
-use brc_core::{Batch, Column, Dictionary, Error, Result, Sink, Summary};
+use brc_core::{Batch, Data, Dictionary, Error, Result, Sink, Summary};
 use brc_kernels::accumulate::GroupStatistics;
 use brc_kernels::cpu::Level;
 
@@ -26,14 +26,15 @@ impl Adder {
 impl Sink for Adder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let strange = || Error::Usage("a strange batch".to_owned());
-        let [Column::Codes { codes, dictionary }, Column::Values(values)] = batch.columns else {
+        let [names, numbers] = batch.columns else { return Err(strange()) };
+        let (Data::Codes { codes, dictionary }, Data::Integers(values)) = (names.data, numbers.data) else {
             return Err(strange());
         };
         for code in self.names.len()..dictionary.len() {
             self.names.push(dictionary.get(code as u32));
         }
         self.groups.grow(self.names.len());
-        self.groups.rows(self.level, codes, *values).map_err(|_| strange())
+        self.groups.rows(self.level, codes, values).map_err(|_| strange())
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {

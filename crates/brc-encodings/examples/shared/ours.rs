@@ -3,7 +3,7 @@
 use super::rows::Rows;
 use brc_compress::Compressor;
 use brc_core::{
-    Batch, BatchWriter, Column, Error, Part, PartEncoder, Result, ScanError, ScanOptions, Schema, Sink, Values,
+    Batch, BatchWriter, Column, Error, Integers, Part, PartEncoder, Result, ScanError, ScanOptions, Schema, Sink,
 };
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions};
 use std::fs::File;
@@ -23,7 +23,7 @@ fn writer(encoding: &dyn Encoding) -> Result<Box<dyn BatchWriter>> {
 fn parts(encoder: &mut dyn PartEncoder, rows: &Rows, mut take: impl FnMut(Part) -> Result<Vec<u8>>) -> Result<()> {
     for (codes, values) in rows.codes.chunks(PART_ROWS).zip(rows.values.chunks(PART_ROWS)) {
         for (codes, values) in codes.chunks(BATCH_ROWS).zip(values.chunks(BATCH_ROWS)) {
-            let columns = [Column::Codes { codes, dictionary: &rows.names }, Column::Values(Values::I16(values))];
+            let columns = [Column::codes(codes, &rows.names), Column::integers(Integers::I16(values))];
             encoder.batch(&Batch { rows: codes.len(), columns: &columns })?;
         }
         let written = take(encoder.finish()?)?;
@@ -70,6 +70,7 @@ pub(crate) fn decode(encoding: &dyn Encoding, file: &File, sink: &mut dyn Sink) 
         let scanned = scanner.scan(&split, sink).map_err(|error| match error {
             ScanError::Other(error) => error,
             ScanError::BadRow { fault, .. } => Error::Usage(fault.to_string()),
+            ScanError::Widened => Error::Widened,
         })?;
         let Some(scanned) = scanned else { break };
         reading += scanned.read_time;

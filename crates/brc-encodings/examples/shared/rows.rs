@@ -1,8 +1,6 @@
 //! The rows that are written and read: a name and a number each.
 
-use brc_core::{
-    Batch, Column, Error, Progress, Result, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker,
-};
+use brc_core::{Batch, Data, Error, Progress, Result, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker};
 use brc_core::{Schema, batch, scan};
 use brc_encodings::{Input, OpenOptions};
 use hashbrown::HashMap;
@@ -77,7 +75,8 @@ impl Worker for Loader<'_> {
 impl Sink for Loader<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let strange = || Error::Usage("the table is not one of names and small numbers".to_owned());
-        let [names, Column::Values(values)] = batch.columns else { return Err(strange()) };
+        let [names, numbers] = batch.columns else { return Err(strange()) };
+        let Data::Integers(values) = numbers.data else { return Err(strange()) };
         let mut rows = self.rows.lock().map_err(|_| strange())?;
         if rows.len() >= self.most {
             return Ok(());

@@ -10,7 +10,7 @@ use super::bounds::{self, BOUNDS, Bounds};
 use super::codec::Codec;
 use super::messages::{self, padding};
 use crate::columnar::part_rows::{PartRows, Rows};
-use brc_core::{Batch, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_core::{Batch, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary};
 use brc_kernels::interner::Interner;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -151,7 +151,7 @@ fn append(
 
 /// Replaces the part's own codes by the file's: `codes` has those of each string column.
 pub(super) fn translate(bytes: &mut [u8], batches: &[BatchMeta], schema: &Schema, codes: &[Vec<u32>]) {
-    let strings = schema.fields().iter().enumerate().filter(|(_, field)| field.data_type == DataType::String);
+    let strings = schema.fields().iter().enumerate().filter(|(_, field)| field.logical_type == LogicalType::String);
     for ((column, _), codes) in strings.zip(codes) {
         for batch in batches {
             for bytes in bytes[batch.buffers[column].clone()].chunks_exact_mut(4) {

@@ -7,7 +7,7 @@ use arrow_ipc::{
     Footer, FooterArgs, Int, IntArgs, KeyValue, KeyValueArgs, Message, MessageArgs, MessageHeader, MetadataVersion,
     RecordBatch, RecordBatchArgs, Schema as FlatSchema, SchemaArgs, Type, Utf8, Utf8Args,
 };
-use brc_core::{DataType, Schema};
+use brc_core::{LogicalType, Schema};
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, UnionWIPOffset, Vector, WIPOffset};
 use std::ops::Range;
 
@@ -153,12 +153,12 @@ fn flat_schema<'a>(
         .iter()
         .enumerate()
         .map(|(index, field)| {
-            let id = if field.data_type == DataType::String { strings.next() } else { None };
-            let data_type = match as_integers.get(index) {
-                Some(true) => DataType::Decimal { scale: 0 },
-                _ => field.data_type,
+            let id = if field.logical_type == LogicalType::String { strings.next() } else { None };
+            let logical_type = match as_integers.get(index) {
+                Some(true) => LogicalType::Int64,
+                _ => field.logical_type,
             };
-            flat_field(builder, &field.name, data_type, id)
+            flat_field(builder, &field.name, logical_type, id)
         })
         .collect();
     let fields = Some(builder.create_vector(&fields));
@@ -168,15 +168,15 @@ fn flat_schema<'a>(
 fn flat_field<'a>(
     builder: &mut FlatBufferBuilder<'a>,
     name: &str,
-    data_type: DataType,
+    logical_type: LogicalType,
     dictionary: Option<i64>,
 ) -> WIPOffset<Field<'a>> {
     let int =
         |builder: &mut FlatBufferBuilder<'a>, bits| Int::create(builder, &IntArgs { bitWidth: bits, is_signed: true });
     let name = Some(builder.create_string(name));
-    let (type_type, type_) = match data_type {
-        DataType::String => (Type::Utf8, Utf8::create(builder, &Utf8Args {}).as_union_value()),
-        DataType::Decimal { scale } if scale > 0 => {
+    let (type_type, type_) = match logical_type {
+        LogicalType::String => (Type::Utf8, Utf8::create(builder, &Utf8Args {}).as_union_value()),
+        LogicalType::Decimal { scale, .. } if scale > 0 => {
             let decimal = DecimalArgs { precision: DIGITS, scale: scale.into(), bitWidth: 64 };
             (Type::Decimal, Decimal::create(builder, &decimal).as_union_value())
         }

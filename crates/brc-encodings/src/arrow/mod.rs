@@ -114,7 +114,7 @@ fn describe_column(table: &ArrowTable, index: usize) -> Facts {
     compressions.dedup();
     vec![
         ("name", column.name.as_str().into()),
-        ("type", column.data_type.to_string().as_str().into()),
+        ("type", column.logical_type.to_string().as_str().into()),
         ("compression", compressions.join(", ").as_str().into()),
         ("stored", Fact::Bytes(table.batches.iter().map(stored).sum())),
     ]

@@ -7,7 +7,7 @@ use super::types::{FileColumn, Stored, Width};
 use crate::columnar::{Fault, WINDOW};
 use arrow_buffer::ArrowNativeType;
 use brc_core::{
-    Batch, Column, Error, Known, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Values,
+    Batch, Column, Error, Integers, Known, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split,
     Verdict,
 };
 use brc_kernels::cpu::Level;
@@ -52,8 +52,8 @@ impl<'t> ArrowScanner<'t> {
         let table = self.table;
         let Some(layout) = table.batches.get(index) else { return Ok(Duration::ZERO) };
         let known = |column: usize| match layout.bounds.get(column) {
-            Some(Some((min, max))) => Known::Numbers { min: *min, max: *max },
-            _ => Known::Nothing,
+            Some(Some((min, max))) => Known::numbers(*min, *max),
+            _ => Known::NOTHING,
         };
         if self.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Never) {
             scanned.skipped_rows += layout.rows as u64;
@@ -206,17 +206,17 @@ impl<'t> ScanColumn<'t> {
 
     fn as_column(&self, rows: Range<usize>) -> Column<'_> {
         match (&self.strings, self.column.stored) {
-            (Some(Names::Own(interner)), _) => Column::Codes { codes: &self.codes, dictionary: interner.dictionary() },
+            (Some(Names::Own(interner)), _) => Column::codes(&self.codes, interner.dictionary()),
             (Some(Names::File(file)), _) => {
                 let is_lent = self.codes.is_empty();
                 let codes = if is_lent { self.buffers.values(rows) } else { self.codes.as_slice() };
-                Column::Codes { codes, dictionary: &file.values }
+                Column::codes(codes, &file.values)
             }
-            (None, Stored::Integers(Width::I16)) => Column::Values(Values::I16(self.buffers.values(rows))),
-            (None, Stored::Integers(Width::I32)) => Column::Values(Values::I32(self.buffers.values(rows))),
-            (None, Stored::Integers(Width::I64)) => Column::Values(Values::I64(self.buffers.values(rows))),
-            (None, Stored::Integers(Width::I8 | Width::U8)) => Column::Values(Values::I16(&self.shorts)),
-            (None, _) => Column::Values(Values::I64(&self.numbers)),
+            (None, Stored::Integers(Width::I16)) => Column::integers(Integers::I16(self.buffers.values(rows))),
+            (None, Stored::Integers(Width::I32)) => Column::integers(Integers::I32(self.buffers.values(rows))),
+            (None, Stored::Integers(Width::I64)) => Column::integers(Integers::I64(self.buffers.values(rows))),
+            (None, Stored::Integers(Width::I8 | Width::U8)) => Column::integers(Integers::I16(&self.shorts)),
+            (None, _) => Column::integers(Integers::I64(&self.numbers)),
         }
     }
 }

@@ -71,9 +71,9 @@ impl ArrowTable {
         let Columns { held: mut columns, behind, left_out } =
             columns.map_err(|reason| Error::unsupported(&path, reason))?;
         if let Some(scales) = about(SCALES).filter(|_| is_own) {
-            with_scales(columns.iter_mut().map(|column| &mut column.data_type), scales);
+            with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
         }
-        let fields = columns.iter().map(|column| Field { name: column.name.clone(), data_type: column.data_type });
+        let fields = columns.iter().map(|column| Field::required(column.name.clone(), column.logical_type));
         let schema = columnar::schema(&path, fields.collect(), left_out)?;
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns, behind };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();

@@ -1,7 +1,7 @@
 //! Which arrow columns are which columns of a table.
 
 use arrow_ipc::{Field, Int, Precision, Schema as FlatSchema, TimeUnit, Type, UnionMode};
-use brc_core::{DataType, LeftOut};
+use brc_core::{LeftOut, LogicalType};
 
 /// How the values of a column lie in buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(super) struct FileColumn {
     /// What stands before it in record batches.
     pub(super) before: Gap,
     pub(super) name: String,
-    pub(super) data_type: DataType,
+    pub(super) logical_type: LogicalType,
     /// How its values lie; those of its dictionary, if it has one.
     pub(super) stored: Stored,
     /// The number of its dictionary, and the width of the codes.
@@ -162,36 +162,36 @@ impl Gap {
 /// What it is instead of something that a table can hold, with an article.
 fn column(field: Field<'_>) -> Result<FileColumn, String> {
     let name = field.name().unwrap_or_default().to_owned();
-    let (data_type, stored) = value_type(field).ok_or_else(|| described(field))?;
+    let (logical_type, stored) = value_type(field).ok_or_else(|| described(field))?;
     let dictionary = match field.dictionary() {
         None => None,
-        Some(dictionary) if data_type == DataType::String => {
+        Some(dictionary) if logical_type == LogicalType::String => {
             // Codes of 32 bits are what a file means that does not say.
             let width = dictionary.indexType().map_or(Some(Width::I32), Width::of);
             Some((dictionary.id(), width.ok_or("a dictionary with codes of an unknown width")?))
         }
         Some(_) => return Err("a dictionary of numbers".to_owned()),
     };
-    Ok(FileColumn { before: Gap::default(), name, data_type, stored, dictionary })
+    Ok(FileColumn { before: Gap::default(), name, logical_type, stored, dictionary })
 }
 
-fn value_type(field: Field<'_>) -> Option<(DataType, Stored)> {
-    let text = |stored| Some((DataType::String, stored));
+fn value_type(field: Field<'_>) -> Option<(LogicalType, Stored)> {
+    let text = |stored| Some((LogicalType::String, stored));
     match field.type_type() {
         Type::Utf8 | Type::Binary => text(Stored::Strings),
         Type::LargeUtf8 | Type::LargeBinary => text(Stored::LongStrings),
         Type::Utf8View | Type::BinaryView => text(Stored::Views),
-        Type::Int => Some((DataType::Decimal { scale: 0 }, Stored::Integers(Width::of(field.type_as_int()?)?))),
+        Type::Int => Some((LogicalType::Int64, Stored::Integers(Width::of(field.type_as_int()?)?))),
         Type::Decimal => {
             let decimal = field.type_as_decimal()?;
-            let scale = u8::try_from(decimal.scale()).ok().filter(|scale| *scale <= DataType::MAX_SCALE)?;
+            let scale = u8::try_from(decimal.scale()).ok().filter(|scale| *scale <= LogicalType::MAX_PRECISION_64)?;
             let stored = match decimal.bitWidth() {
                 32 => Stored::Integers(Width::I32),
                 64 => Stored::Integers(Width::I64),
                 128 => Stored::Wide,
                 _ => return None,
             };
-            Some((DataType::Decimal { scale }, stored))
+            Some((LogicalType::number(scale), stored))
         }
         _ => None,
     }

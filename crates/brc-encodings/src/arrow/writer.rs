@@ -9,7 +9,7 @@ use super::encoder::{self, Codes, Encoder, PartMeta};
 use super::messages::{self, padding};
 use crate::columnar::{self, SCALES, seal};
 use arrow_ipc::Block;
-use brc_core::{BatchWriter, DataType, Dictionary, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::any::Any;
@@ -49,7 +49,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(schema: &Schema, codec: Option<Codec>) -> Self {
-        let strings = schema.fields().iter().filter(|field| field.data_type == DataType::String);
+        let strings = schema.fields().iter().filter(|field| field.logical_type == LogicalType::String);
         let interners = strings.map(|_| Interner::new(Level::best())).collect();
         Self {
             schema: Arc::new(schema.clone()),
@@ -66,7 +66,7 @@ impl Writer {
     fn note_digits(&mut self, bounds: &Bounds) {
         let columns = self.long_decimals.iter_mut().zip(self.schema.fields()).zip(bounds);
         for ((is_long, field), bounds) in columns {
-            let is_decimal = matches!(field.data_type, DataType::Decimal { scale: 1.. });
+            let is_decimal = matches!(field.logical_type, LogicalType::Decimal { scale: 1.., .. });
             *is_long |= is_decimal && bounds.is_some_and(|(min, max)| !columnar::has_digits(min, max));
         }
     }

@@ -6,7 +6,7 @@ use crate::frames::{DecodeError, FrameDecoder, Malformed};
 use crate::table_capnp::{column, entry, rows};
 use crate::text::BATCH_ROWS;
 use ::capnp::{primitive_list, text_list};
-use brc_core::{Column, DataType, Schema, Values};
+use brc_core::{Column, Integers, LogicalType, PhysicalType, Schema};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -59,7 +59,7 @@ type Reason = String;
 impl ColumnsDecoder {
     pub(super) fn new(form: Form, schema: &Schema, projection: &[usize]) -> Self {
         let fields = schema.fields().iter().enumerate();
-        let columns = fields.map(|(index, field)| Wanted::new(field.data_type, projection.contains(&index)));
+        let columns = fields.map(|(index, field)| Wanted::new(field.logical_type, projection.contains(&index)));
         Self { form, messages: Messages::default(), columns: Columns(columns.collect()) }
     }
 }
@@ -127,10 +127,10 @@ impl Columns {
 }
 
 impl Wanted {
-    fn new(data_type: DataType, wanted: bool) -> Self {
-        match data_type {
-            DataType::Decimal { .. } if wanted => Self::Numbers { widened: Vec::new() },
-            DataType::Decimal { .. } => Self::SkippedNumbers,
+    fn new(logical_type: LogicalType, wanted: bool) -> Self {
+        match logical_type.physical() {
+            PhysicalType::Integers if wanted => Self::Numbers { widened: Vec::new() },
+            PhysicalType::Integers => Self::SkippedNumbers,
             _ if wanted => Self::Text(Box::new(Text {
                 interner: Interner::new(Level::best()),
                 map: vec![0; NARROW_CODES],
@@ -187,15 +187,15 @@ impl Wanted {
 
     /// The rows that were prepared; none of a column that is skipped.
     fn lend<'b>(&'b self, list: &'b Lists<'_>, rows: Range<usize>) -> Column<'b> {
-        Column::Values(match (self, list) {
+        Column::integers(match (self, list) {
             (Self::Text(text), _) => {
-                return Column::Codes { codes: &text.codes, dictionary: text.interner.dictionary() };
+                return Column::codes(&text.codes, text.interner.dictionary());
             }
-            (Self::Numbers { widened }, Lists::I8(_)) => Values::I16(widened),
-            (Self::Numbers { .. }, Lists::I16(values)) => Values::I16(slice(values, rows).unwrap_or(&[])),
-            (Self::Numbers { .. }, Lists::I32(values)) => Values::I32(slice(values, rows).unwrap_or(&[])),
-            (Self::Numbers { .. }, Lists::I64(values)) => Values::I64(slice(values, rows).unwrap_or(&[])),
-            _ => Values::I64(&[]),
+            (Self::Numbers { widened }, Lists::I8(_)) => Integers::I16(widened),
+            (Self::Numbers { .. }, Lists::I16(values)) => Integers::I16(slice(values, rows).unwrap_or(&[])),
+            (Self::Numbers { .. }, Lists::I32(values)) => Integers::I32(slice(values, rows).unwrap_or(&[])),
+            (Self::Numbers { .. }, Lists::I64(values)) => Integers::I64(slice(values, rows).unwrap_or(&[])),
+            _ => Integers::I64(&[]),
         })
     }
 }

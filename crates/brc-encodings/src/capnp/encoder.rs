@@ -9,7 +9,7 @@ use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::private::layout::PrimitiveElement;
 use ::capnp::{primitive_list, text};
-use brc_core::{Batch, Column, DataType, Dictionary, Result, Schema, batch};
+use brc_core::{Batch, Column, Data, Dictionary, LogicalType, PhysicalType, Result, Schema, batch};
 use std::ops::Range;
 
 /// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
@@ -53,11 +53,11 @@ const NO_PLACE: u32 = u32::MAX;
 
 impl ColumnsEncoder {
     pub(super) fn new(form: Form, schema: &Schema) -> Self {
-        let pending = |data_type| match data_type {
-            DataType::Decimal { .. } => Pending::Numbers(Numbers::default()),
+        let pending = |logical_type: LogicalType| match logical_type.physical() {
+            PhysicalType::Integers => Pending::Numbers(Numbers::default()),
             _ => Pending::Text(Text::default()),
         };
-        Self { form, columns: schema.fields().iter().map(|field| pending(field.data_type)).collect(), rows: 0 }
+        Self { form, columns: schema.fields().iter().map(|field| pending(field.logical_type)).collect(), rows: 0 }
     }
 
     fn append(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()> {
@@ -135,10 +135,11 @@ impl Pending {
     }
 
     fn push(&mut self, column: &Column<'_>, rows: Range<usize>) -> Result<()> {
-        match (self, column) {
-            (Self::Numbers(numbers), Column::Values(values)) => numbers.push(values, rows),
-            (Self::Text(text), Column::Codes { codes, .. }) => text.push(&codes[rows]),
-            (Self::Text(text), Column::Runs { .. }) => {
+        match (self, column.data) {
+            _ if column.has_nulls() => return Err(foreign()),
+            (Self::Numbers(numbers), Data::Integers(values)) => numbers.push(&values, rows),
+            (Self::Text(text), Data::Codes { codes, .. }) => text.push(&codes[rows]),
+            (Self::Text(text), Data::Runs { .. }) => {
                 let mut codes = std::mem::take(&mut text.unrolled);
                 codes.clear();
                 batch::codes_of_rows(column, rows, &mut codes);

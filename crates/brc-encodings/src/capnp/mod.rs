@@ -15,11 +15,12 @@ mod packing;
 #[cfg(test)]
 mod tests;
 
+use crate::frames::columns_text;
 use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, Layout, Malformed};
 use crate::table_capnp::{entry, field, header};
 use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::serialize;
-use brc_core::{DataType, Field, Schema};
+use brc_core::{Field, LogicalType, Schema};
 use messages::{Form, Messages, NoMessage, malformed};
 use std::io::Write;
 
@@ -94,7 +95,7 @@ impl Layout for Capnp {
         let mut root = message.init_root::<entry::Builder<'_>>().init_header();
         root.set_version(header.version);
         root.set_checksum(header.checksum);
-        let schema = Schema::parse(&header.schema);
+        let schema = columns_text::parse(&header.schema);
         let columns = schema.as_ref().map_or(&[][..], Schema::fields);
         let mut fields = root.init_fields(columns.len() as u32);
         for (index, column) in columns.iter().enumerate() {
@@ -116,7 +117,7 @@ impl Layout for Capnp {
         let mut rest = prefix;
         let first = take_header(self.0, &mut rest).ok()?;
         let header = first.or_else(|| take_header(self.0, &mut rest).ok()?)?;
-        Schema::parse(&header.schema).ok().filter(|_| header.is_sound())
+        columns_text::parse(&header.schema).ok().filter(|_| header.is_sound())
     }
 
     fn frame_header_bytes(&self) -> usize {
@@ -174,9 +175,9 @@ fn write(message: &Builder<HeapAllocator>, form: Form, out: &mut impl Write) {
 
 fn write_field(column: &Field, mut field: field::Builder<'_>) {
     field.set_name(&column.name);
-    match column.data_type {
-        DataType::Decimal { scale } => field.set_decimal(scale),
-        _ => field.set_string(()),
+    match column.logical_type {
+        LogicalType::String => field.set_string(()),
+        _ => field.set_decimal(column.logical_type.scale()),
     }
 }
 
@@ -195,13 +196,13 @@ fn read_header(header: header::Reader<'_>) -> Result<FileHeader, NoMessage> {
     let mut fields = Vec::new();
     for field in header.get_fields().map_err(malformed)? {
         let name = field.get_name().map_err(malformed)?.to_string().map_err(|error| wrong(error.to_string()))?;
-        let data_type = match field.which().map_err(|_| wrong(format!("column '{name}' is of an unknown kind")))? {
-            field::String(()) => DataType::String,
-            field::Decimal(scale) => DataType::Decimal { scale },
+        let logical_type = match field.which().map_err(|_| wrong(format!("column '{name}' is of an unknown kind")))? {
+            field::String(()) => LogicalType::String,
+            field::Decimal(scale) => LogicalType::number(scale),
         };
-        fields.push(Field { name, data_type });
+        fields.push(Field::required(name, logical_type));
     }
     let schema = Schema::new(fields).map_err(|error| wrong(error.to_string()))?;
     let (version, checksum) = (header.get_version(), header.get_checksum());
-    Ok(FileHeader { version, schema: schema.to_string(), checksum })
+    Ok(FileHeader { version, schema: columns_text::write(&schema), checksum })
 }

@@ -2,7 +2,7 @@
 
 use super::encoder::fill;
 use crate::table_capnp::column;
-use brc_core::Values;
+use brc_core::Integers;
 use std::ops::Range;
 
 /// A column of numbers that fills up.
@@ -18,11 +18,17 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub(super) fn push(&mut self, values: &Values<'_>, rows: Range<usize>) {
+    pub(super) fn push(&mut self, values: &Integers<'_>, rows: Range<usize>) {
         match values {
-            Values::I16(values) => self.push_narrow(&values[rows]),
-            Values::I32(values) => self.push_wide(&values[rows]),
-            Values::I64(values) => self.push_wide(&values[rows]),
+            Integers::I16(values) => self.push_narrow(&values[rows]),
+            Integers::I32(values) => self.push_wide(&values[rows]),
+            Integers::I64(values) => self.push_wide(&values[rows]),
+            Integers::I8(values) => self.push_wide(&values[rows]),
+            // Nothing is wider in a column that the encoding supports.
+            Integers::I128(values) => {
+                let narrow: Vec<i64> = values[rows].iter().map(|&value| value as i64).collect();
+                self.push_wide(&narrow);
+            }
         }
     }
 

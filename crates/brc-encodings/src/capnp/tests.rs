@@ -8,7 +8,7 @@ use crate::{CreateOptions, Encoding, Input, OpenOptions};
 use ::capnp::message::ReaderOptions;
 use ::capnp::serialize_packed;
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, Dictionary, ScanError, ScanOptions, Sink, Summary, Values, batch};
+use brc_core::{Batch, Column, Data, Dictionary, Integers, ScanError, ScanOptions, Sink, Summary, batch};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io::{Cursor, Write};
@@ -36,10 +36,10 @@ impl Sink for Gather {
         let mut rows = vec![Vec::new(); batch.rows];
         for column in batch.columns {
             let mut codes = Vec::new();
-            match column {
-                Column::Values(values) => {
+            match column.data {
+                Data::Integers(values) => {
                     assert_eq!(values.len(), batch.rows);
-                    rows.iter_mut().enumerate().for_each(|(at, row)| row.push(Value::Number(values.get(at))));
+                    rows.iter_mut().enumerate().for_each(|(at, row)| row.push(Value::Number(values.get(at) as i64)));
                 }
                 _ => {
                     assert!(batch::codes_of(column, &mut codes));
@@ -87,8 +87,8 @@ impl Lent {
         let mut columns = Vec::new();
         for (codes, numbers) in &self.columns {
             columns.push(match numbers.is_empty() {
-                true => Column::Codes { codes: &codes[rows.clone()], dictionary: &self.dictionary },
-                false => Column::Values(Values::I64(&numbers[rows.clone()])),
+                true => Column::codes(&codes[rows.clone()], &self.dictionary),
+                false => Column::integers(Integers::I64(&numbers[rows.clone()])),
             });
         }
         sink.batch(&Batch { rows: rows.len(), columns: &columns }).unwrap();

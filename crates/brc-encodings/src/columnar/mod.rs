@@ -9,7 +9,7 @@ pub(crate) mod seal;
 
 use crate::description::{Fact, Facts};
 use crate::encoding::unread;
-use brc_core::{DataType, Error, Field, LeftOut, Result, Schema, Table, Values};
+use brc_core::{Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -31,19 +31,19 @@ pub(crate) fn has_digits(min: i64, max: i64) -> bool {
 
 /// The scales of all columns, as text.
 pub(crate) fn scales(schema: &Schema) -> String {
-    let scale = |data_type| match data_type {
-        DataType::Decimal { scale } => scale.to_string(),
-        _ => String::new(),
+    let scale = |logical_type| match logical_type {
+        LogicalType::String => String::new(),
+        _ => logical_type.scale().to_string(),
     };
-    let scales: Vec<_> = schema.fields().iter().map(|field| scale(field.data_type)).collect();
+    let scales: Vec<_> = schema.fields().iter().map(|field| scale(field.logical_type)).collect();
     scales.join(",")
 }
 
 /// The types of columns with the scales that [`scales`] wrote.
-pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut DataType>, scales: &str) {
-    for (data_type, scale) in types.zip(scales.split(',')) {
-        if let (DataType::Decimal { scale: own }, Ok(scale)) = (data_type, scale.parse()) {
-            *own = scale;
+pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut LogicalType>, scales: &str) {
+    for (logical_type, scale) in types.zip(scales.split(',')) {
+        if let (LogicalType::Int64 | LogicalType::Decimal { .. }, Ok(scale)) = (&logical_type, scale.parse()) {
+            *logical_type = LogicalType::number(scale);
         }
     }
 }
@@ -127,11 +127,11 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
-    pub(crate) fn as_values(&self) -> Values<'_> {
+    pub(crate) fn as_values(&self) -> Integers<'_> {
         match self {
-            Self::I16(values) => Values::I16(values),
-            Self::I32(values) => Values::I32(values),
-            Self::I64(values) => Values::I64(values),
+            Self::I16(values) => Integers::I16(values),
+            Self::I32(values) => Integers::I32(values),
+            Self::I64(values) => Integers::I64(values),
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
         assert!(numbers.narrow().is_none());
         numbers.wide().push(i64::MIN);
         assert!(numbers.medium().is_none());
-        assert_eq!(numbers.as_values(), Values::I64(&[1, -2, 70_000, i64::MIN]));
+        assert_eq!(numbers.as_values(), Integers::I64(&[1, -2, 70_000, i64::MIN]));
         numbers.clear();
         assert!(numbers.narrow().is_some());
     }

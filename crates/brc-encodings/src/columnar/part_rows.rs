@@ -2,7 +2,7 @@
 
 use crate::refused::Refused;
 use crate::rows::foreign;
-use brc_core::{Batch, Column, DataType, Dictionary, Error, HoldFault, Result, Schema, Values};
+use brc_core::{Batch, Column, Data, Dictionary, Error, HoldFault, Integers, LogicalType, Result, Schema};
 use std::sync::Arc;
 
 /// The rows of a part, column by column.
@@ -37,14 +37,14 @@ const UNSEEN: u32 = u32::MAX;
 impl PartRows {
     /// Rows for the encoding of that name.
     pub(crate) fn new(name: &'static str, schema: &Arc<Schema>) -> Self {
-        let rows = |data_type| match data_type {
-            DataType::String => Rows::Strings(Strings::default()),
+        let rows = |logical_type| match logical_type {
+            LogicalType::String => Rows::Strings(Strings::default()),
             _ => Rows::Numbers(Vec::new()),
         };
         Self {
             name,
             schema: Arc::clone(schema),
-            columns: schema.fields().iter().map(|field| rows(field.data_type)).collect(),
+            columns: schema.fields().iter().map(|field| rows(field.logical_type)).collect(),
             rows: 0,
         }
     }
@@ -59,8 +59,11 @@ impl PartRows {
         }
         let mut refused = Vec::new();
         for (index, (rows, column)) in self.columns.iter_mut().zip(batch.columns).enumerate() {
-            match (rows, column) {
-                (Rows::Strings(strings), Column::Codes { .. } | Column::Runs { .. }) => {
+            if column.has_nulls() {
+                return Err(foreign());
+            }
+            match (rows, column.data) {
+                (Rows::Strings(strings), Data::Codes { .. } | Data::Runs { .. }) => {
                     if let Err(code) = strings.push(column) {
                         if column.dictionary().is_none_or(|dictionary| code as usize >= dictionary.len()) {
                             return Err(Error::Usage(format!("column {index}: a code is not in its dictionary")));
@@ -68,13 +71,17 @@ impl PartRows {
                         refused.push(Refused::string(index, column, code, HoldFault::NotUtf8));
                     }
                 }
-                (Rows::Numbers(numbers), Column::Values(Values::I16(values))) => {
-                    numbers.extend(values.iter().map(|&value| i64::from(value)));
-                }
-                (Rows::Numbers(numbers), Column::Values(Values::I32(values))) => {
-                    numbers.extend(values.iter().map(|&value| i64::from(value)));
-                }
-                (Rows::Numbers(numbers), Column::Values(Values::I64(values))) => numbers.extend_from_slice(values),
+                (Rows::Numbers(numbers), Data::Integers(values)) => match values {
+                    Integers::I8(values) => numbers.extend(values.iter().map(|&value| i64::from(value))),
+                    Integers::I16(values) => numbers.extend(values.iter().map(|&value| i64::from(value))),
+                    Integers::I32(values) => numbers.extend(values.iter().map(|&value| i64::from(value))),
+                    Integers::I64(values) => numbers.extend_from_slice(values),
+                    Integers::I128(values) => {
+                        for &value in values {
+                            numbers.push(i64::try_from(value).map_err(|_| foreign())?);
+                        }
+                    }
+                },
                 _ => return Err(foreign()),
             }
         }
@@ -116,15 +123,15 @@ impl Strings {
     /// # Errors
     /// The first code whose value is not UTF-8, or that has none.
     fn push(&mut self, column: &Column<'_>) -> Result<(), u32> {
-        match column {
-            Column::Codes { codes, dictionary } => self.push_codes(codes, dictionary)?,
-            Column::Runs { runs, dictionary } => {
-                for run in *runs {
+        match column.data {
+            Data::Codes { codes, dictionary } => self.push_codes(codes, dictionary)?,
+            Data::Runs { runs, dictionary } => {
+                for run in runs {
                     let code = self.own_code(run.code, dictionary)?;
                     self.codes.extend(std::iter::repeat_n(code, run.rows as usize));
                 }
             }
-            Column::Values(_) => {}
+            Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
         }
         Ok(())
     }

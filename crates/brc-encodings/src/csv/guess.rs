@@ -7,7 +7,7 @@
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES};
 use crate::text::{BYTE_ORDER_MARK, is_binary, strip_carriage_return};
-use brc_core::{DataType, Error, Field, Result, Schema, decimal};
+use brc_core::{Error, Field, LogicalType, Result, Schema, decimal};
 use memchr::{memchr, memchr_iter, memrchr};
 use std::collections::HashMap;
 
@@ -62,7 +62,7 @@ impl<'a> Sample<'a> {
         let first = rows.next().unwrap_or_default();
         let mut seen = vec![Seen::default(); width];
         rows.for_each(|row| self.look(row, &mut seen));
-        let types: Vec<DataType> = seen.iter().map(Seen::data_type).collect();
+        let types: Vec<LogicalType> = seen.iter().map(Seen::logical_type).collect();
         let is_first = self.lines().next() == Some(first);
         let is_named = || names.is_some_and(|names| self.fields(first).eq(names.iter().map(String::as_bytes)));
         if is_first && (self.is_header(first, &types) || is_named()) {
@@ -73,7 +73,7 @@ impl<'a> Sample<'a> {
         if names.is_none() && self.is_one_brc(&seen) {
             return Ok(Columns { schema: Schema::one_brc(), header: false });
         }
-        let types = seen.iter().map(Seen::data_type).collect();
+        let types = seen.iter().map(Seen::logical_type).collect();
         let names = names.map_or_else(|| vec![String::new(); width], <[_]>::to_vec);
         Ok(Columns { schema: schema(names, types)?, header: false })
     }
@@ -127,9 +127,9 @@ impl<'a> Sample<'a> {
     }
 
     /// Whether a line has only names, and above numbers too.
-    fn is_header(&self, line: &'a [u8], below: &[DataType]) -> bool {
+    fn is_header(&self, line: &'a [u8], below: &[LogicalType]) -> bool {
         let above_numbers =
-            |(field, data_type): (&[u8], &DataType)| !field.is_empty() && *data_type != DataType::String;
+            |(field, logical_type): (&[u8], &LogicalType)| !field.is_empty() && *logical_type != LogicalType::String;
         !self.fields(line).any(is_like_number) && self.fields(line).zip(below).any(above_numbers)
     }
 
@@ -143,8 +143,8 @@ impl<'a> Sample<'a> {
     fn is_one_brc(&self, seen: &[Seen]) -> bool {
         let [station, temperature] = seen else { return false };
         self.separator == b';'
-            && station.data_type() == DataType::String
-            && temperature.data_type() != DataType::String
+            && station.logical_type() == LogicalType::String
+            && temperature.logical_type() != LogicalType::String
             && temperature.only_tenths
     }
 }
@@ -179,8 +179,8 @@ impl Seen {
         }
     }
 
-    fn data_type(&self) -> DataType {
-        if self.numbers > self.others { DataType::Decimal { scale: self.scale } } else { DataType::String }
+    fn logical_type(&self) -> LogicalType {
+        if self.numbers > self.others { LogicalType::number(self.scale) } else { LogicalType::String }
     }
 }
 
@@ -191,7 +191,7 @@ fn number(field: &[u8]) -> Option<(i64, u8)> {
         return None;
     }
     let decimals = memchr(b'.', field).map_or(0, |point| field.len() - point - 1);
-    let scale = u8::try_from(decimals).ok().filter(|scale| *scale <= DataType::MAX_SCALE)?;
+    let scale = u8::try_from(decimals).ok().filter(|scale| *scale <= LogicalType::MAX_PRECISION_64)?;
     Some((decimal::parse(field, scale).ok()?, scale))
 }
 
@@ -205,10 +205,10 @@ fn header_name(field: &[u8]) -> String {
 }
 
 /// A schema of columns with these names; those without one are called by their place.
-fn schema(names: Vec<String>, types: Vec<DataType>) -> Result<Schema, String> {
-    let field = |(index, (name, data_type)): (usize, (String, DataType))| {
+fn schema(names: Vec<String>, types: Vec<LogicalType>) -> Result<Schema, String> {
+    let field = |(index, (name, logical_type)): (usize, (String, LogicalType))| {
         let name = if name.is_empty() { format!("column_{}", index + 1) } else { name };
-        Field { name, data_type }
+        Field::required(name, logical_type)
     };
     Schema::new(names.into_iter().zip(types).enumerate().map(field).collect())
         .map_err(|error| format!("{error}; --names gives them other names"))

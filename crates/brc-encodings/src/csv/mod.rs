@@ -13,7 +13,7 @@ mod writer;
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
-use brc_core::{BatchWriter, DataType, Error, Result, RowFault, ScanOptions, Schema, Table};
+use brc_core::{BatchWriter, Error, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
 use row::Value;
 
@@ -90,8 +90,8 @@ impl Layout for Separated {
     }
 
     fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
-        let types: Vec<_> = schema.fields().iter().map(|field| field.data_type).collect();
-        if types == [DataType::String, DataType::Decimal { scale: 1 }] {
+        let types: Vec<_> = schema.fields().iter().map(|field| field.logical_type).collect();
+        if types == [LogicalType::String, LogicalType::decimal(1)] {
             // Nobody wants to see single rows: each name's can be added up.
             let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
             Box::new(plain::PlainRows::new(Level::best(), *self, fold))

@@ -4,7 +4,7 @@ use super::Separated;
 use super::row::Value;
 use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
-use brc_core::{Column, Dictionary, Result, ScanError, Sink, Statistics, Summary, Values};
+use brc_core::{Column, Dictionary, Integers, Result, ScanError, Sink, Statistics, Summary};
 use brc_kernels::cpu::Level;
 use brc_kernels::text::{Progress, RowReader, Window};
 
@@ -56,8 +56,8 @@ impl Rows for PlainRows {
     }
 
     fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
-        let codes = Column::Codes { codes: &self.codes, dictionary: self.reader.dictionary() };
-        let result = delivery.batch(self.codes.len(), &[codes, Column::Values(Values::I16(&self.values))]);
+        let codes = Column::codes(&self.codes, self.reader.dictionary());
+        let result = delivery.batch(self.codes.len(), &[codes, Column::integers(Integers::I16(&self.values))]);
         self.codes.clear();
         self.values.clear();
         result
@@ -155,8 +155,9 @@ impl PlainRows {
             return Ok(());
         }
         self.deliver(delivery)?;
-        let codes = Column::Codes { codes: &[code], dictionary: self.reader.dictionary() };
-        delivery.batch(1, &[codes, Column::Values(Values::I64(&[number]))])
+        let codes = [code];
+        let codes = Column::codes(&codes, self.reader.dictionary());
+        delivery.batch(1, &[codes, Column::integers(Integers::I64(&[number]))])
     }
 }
 

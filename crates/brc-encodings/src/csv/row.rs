@@ -1,7 +1,7 @@
 //! One row by the schema, checked in full: the definition of what a row is, and of what is wrong with one that is not.
 
 use crate::text::{BadRow, LONGEST_LINE};
-use brc_core::{DataType, RowFault, Schema, decimal};
+use brc_core::{PhysicalType, RowFault, Schema, decimal};
 use memchr::memchr;
 
 /// The value of one column of a row.
@@ -39,8 +39,8 @@ pub(super) fn parse<'a>(
             None if column == last => rest,
             None => return Err(bad(RowFault::MissingSeparator(separator))),
         };
-        values.push(match field.data_type {
-            DataType::Decimal { scale } => Value::Number(decimal::parse(text, scale).map_err(bad)?),
+        values.push(match field.logical_type.physical() {
+            PhysicalType::Integers => Value::Number(decimal::parse(text, field.logical_type.scale()).map_err(bad)?),
             _ if text.is_empty() => return Err(bad(RowFault::EmptyName)),
             _ if memchr(0, text).is_some() => return Err(bad(RowFault::NulByte)),
             _ => Value::Text(text),

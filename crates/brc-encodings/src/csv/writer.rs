@@ -13,7 +13,7 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(schema: &Schema, separator: u8) -> Self {
-        Self { separator, scales: schema.fields().iter().map(|field| field.data_type.scale()).collect() }
+        Self { separator, scales: schema.fields().iter().map(|field| field.logical_type.scale()).collect() }
     }
 
     /// What stands behind a value.

@@ -4,7 +4,7 @@ use super::{DecodeError, FrameDecoder, Malformed};
 use crate::delivery::Delivery;
 use crate::narrow::Narrow;
 use crate::text::BATCH_ROWS;
-use brc_core::{Column, DataType, Field, Schema, Values};
+use brc_core::{Column, Field, Integers, LogicalType, PhysicalType, Schema};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -69,7 +69,7 @@ impl Fault {
 
     /// What is wrong with the row that begins at `at` of some bytes, behind so many rows.
     #[cold]
-    fn in_row<L: RowLayout>(self, bytes: &[u8], at: usize, rows: u64, schema: &[DataType]) -> Malformed {
+    fn in_row<L: RowLayout>(self, bytes: &[u8], at: usize, rows: u64, schema: &[LogicalType]) -> Malformed {
         match self {
             Self::CutOff => Malformed::corrupt(at, rows, "the bytes end within a row".to_owned()),
             Self::Malformed(reason) => Malformed::corrupt(at, rows, reason),
@@ -102,7 +102,7 @@ pub(crate) fn wrong_length(length: u64, columns: usize) -> Fault {
 
 /// The decoder of such frames.
 pub(crate) struct RowDecoder<L> {
-    types: Vec<DataType>,
+    types: Vec<LogicalType>,
     columns: Vec<Taken>,
     rows: usize,
     layout: std::marker::PhantomData<L>,
@@ -131,11 +131,10 @@ enum Taken {
 
 impl Taken {
     fn new(field: &Field, wanted: bool) -> Self {
-        match field.data_type {
-            DataType::Decimal { scale } if wanted => {
-                Self::Numbers { numbers: Vec::new(), narrow: Narrow::default(), scale }
-            }
-            DataType::Decimal { scale } => Self::SkippedNumbers { scale },
+        let scale = field.logical_type.scale();
+        match field.logical_type.physical() {
+            PhysicalType::Integers if wanted => Self::Numbers { numbers: Vec::new(), narrow: Narrow::default(), scale },
+            PhysicalType::Integers => Self::SkippedNumbers { scale },
             _ if wanted => Self::Strings {
                 places: Vec::new(),
                 interner: Box::new(Interner::new(Level::best())),
@@ -151,10 +150,10 @@ impl Taken {
             Self::Strings { places, interner, codes } => {
                 codes.clear();
                 interner.intern_all(bytes, places, codes);
-                Column::Codes { codes, dictionary: interner.dictionary() }
+                Column::codes(codes, interner.dictionary())
             }
-            Self::Numbers { numbers, narrow, .. } => Column::Values(narrow.lend(numbers)),
-            Self::SkippedStrings | Self::SkippedNumbers { .. } => Column::Values(Values::I64(&[])),
+            Self::Numbers { numbers, narrow, .. } => Column::integers(narrow.lend(numbers)),
+            Self::SkippedStrings | Self::SkippedNumbers { .. } => Column::integers(Integers::I64(&[])),
         }
     }
 
@@ -228,27 +227,27 @@ impl<L: RowLayout> RowDecoder<L> {
     }
 }
 
-fn types(schema: &Schema) -> Vec<DataType> {
-    schema.fields().iter().map(|field| field.data_type).collect()
+fn types(schema: &Schema) -> Vec<LogicalType> {
+    schema.fields().iter().map(|field| field.logical_type).collect()
 }
 
-fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, types: &[DataType]) -> Result<(), Fault> {
+fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, types: &[LogicalType]) -> Result<(), Fault> {
     reader.begin_row(types.len())?;
-    for (index, data_type) in types.iter().enumerate() {
-        skip_value::<L>(reader, index, *data_type)?;
+    for (index, logical_type) in types.iter().enumerate() {
+        skip_value::<L>(reader, index, *logical_type)?;
     }
     reader.end_row()
 }
 
-fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, data_type: DataType) -> Result<(), Fault> {
-    match data_type {
-        DataType::Decimal { scale } => reader.number(column, scale).map(drop),
+fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, logical_type: LogicalType) -> Result<(), Fault> {
+    match logical_type.physical() {
+        PhysicalType::Integers => reader.number(column, logical_type.scale()).map(drop),
         _ => reader.text(column).map(drop),
     }
 }
 
 /// The column of the first value that cannot be taken of the row that some bytes begin with, if it is one.
-fn strange_column<L: RowLayout>(row: &[u8], types: &[DataType]) -> Option<usize> {
+fn strange_column<L: RowLayout>(row: &[u8], types: &[LogicalType]) -> Option<usize> {
     let mut reader = L::reader(row);
     reader.begin_row(types.len()).ok()?;
     (0..types.len()).find(|&column| skip_value::<L>(&mut reader, column, types[column]).is_err())

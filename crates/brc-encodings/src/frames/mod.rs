@@ -12,6 +12,7 @@
 //! A file that another program wrote may have none of these and be rows from the first byte to the last: it is read in
 //! order, by one worker after the other, and decoded side by side. Somebody must say what its columns are.
 
+pub(crate) mod columns_text;
 mod decoder;
 mod encoder;
 mod encoding;
@@ -52,7 +53,7 @@ pub(crate) const LONGEST_HEADER: usize = 16 << 20;
 pub(crate) struct FileHeader {
     /// [`VERSION`].
     pub(crate) version: u32,
-    /// The columns, as [`Schema::parse`] reads them.
+    /// The columns, as [`columns_text`] writes them.
     pub(crate) schema: String,
     /// CRC-32C of the schema's text.
     pub(crate) checksum: u32,

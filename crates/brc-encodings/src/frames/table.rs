@@ -5,6 +5,7 @@ use super::scanner::FramesScanner;
 use super::stream::FrameStream;
 use super::{FileHeader, LONGEST_HEADER, Layout, VERSION};
 use crate::encoding::OpenOptions;
+use crate::frames::columns_text;
 use crate::input::{self, Input};
 use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::io::Read;
@@ -85,7 +86,7 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
     if input.prefix.get(..length) != Some(layout.file_header(&header).as_slice()) {
         return Err(corrupt("it says what it says in other bytes than were written".to_owned()));
     }
-    let own = Schema::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
+    let own = columns_text::parse(&header.schema).map_err(corrupt)?;
     options.check_schema(path, &own)?;
     Ok((own, Some(length)))
 }

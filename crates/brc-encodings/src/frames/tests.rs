@@ -4,7 +4,8 @@ use crate::input::Input;
 use crate::{ENCODINGS, Output, OutputOptions, RejectLog, bincode, capnp, cbor, convert, msgpack, protobuf, writer};
 use brc_compress::Compressor;
 use brc_core::{
-    Column, Dictionary, Part, Progress, ScanOptions, Scanned, Sink, Split, Summary, Table, Values, Worker, batch, scan,
+    Column, Data, Dictionary, Integers, Part, Progress, ScanOptions, Scanned, Sink, Split, Summary, Table, Worker,
+    batch, scan,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -63,8 +64,8 @@ impl Rows {
             }
             let columns: Vec<_> = (0..width)
                 .map(|index| match self.rows[0][index] {
-                    Value::Number(_) => Column::Values(Values::I64(&numbers[index])),
-                    Value::Text(_) => Column::Codes { codes: &codes[index], dictionary: &dictionaries[index] },
+                    Value::Number(_) => Column::integers(Integers::I64(&numbers[index])),
+                    Value::Text(_) => Column::codes(&codes[index], &dictionaries[index]),
                 })
                 .collect();
             sink.batch(&Batch { rows: rows.len(), columns: &columns }).unwrap();
@@ -168,8 +169,8 @@ impl Worker for Gather<'_> {
 impl Sink for Gather<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let column = |column: &Column<'_>| -> Vec<Value> {
-            match column {
-                Column::Values(values) => (0..values.len()).map(|row| Value::Number(values.get(row))).collect(),
+            match column.data {
+                Data::Integers(values) => (0..values.len()).map(|row| Value::Number(values.get(row) as i64)).collect(),
                 _ => {
                     let mut codes = Vec::new();
                     assert!(batch::codes_of(column, &mut codes));

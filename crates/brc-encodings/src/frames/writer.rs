@@ -2,6 +2,7 @@
 
 use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, LONGEST_HEADER, Layout, VERSION, checksum};
 use crate::compressed::{CUT_BYTES, LARGE_PART};
+use crate::frames::columns_text;
 use crate::refused::Refused;
 use crate::rows::RowBuffer;
 use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
@@ -36,8 +37,8 @@ impl FramesWriter {
 /// # Errors
 /// Why it cannot tell the columns.
 pub(super) fn header(layout: &dyn Layout, schema: &Schema) -> Result<Vec<u8>, String> {
-    let text = schema.to_string();
-    if Schema::parse(&text).as_ref() != Ok(schema) {
+    let text = columns_text::write(schema);
+    if !columns_text::parse(&text).is_ok_and(|told| told.is_like(schema)) {
         return Err("names of columns with a comma or outer spaces cannot be told".to_owned());
     }
     let own_checksum = checksum(text.as_bytes());

@@ -4,7 +4,7 @@ use super::number;
 use super::row::{Kind, is_space, members};
 use crate::input::Input;
 use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, strip_carriage_return};
-use brc_core::{DataType, Error, Field, Result, Schema};
+use brc_core::{Error, Field, LogicalType, Result, Schema};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -103,11 +103,11 @@ fn columns(line: &[u8]) -> Result<Vec<Field>, Untold> {
     };
     let outcome = members(line, name, |column, raw| {
         types.push(match Kind::of(raw) {
-            Kind::Number => DataType::Decimal { scale: scale(number::decimals(raw.get())) },
-            Kind::String => DataType::String,
+            Kind::Number => LogicalType::number(scale(number::decimals(raw.get()))),
+            Kind::String => LogicalType::String,
             other => {
                 strange.get_or_insert((column, other.name()));
-                DataType::String
+                LogicalType::String
             }
         });
         Ok(())
@@ -118,24 +118,24 @@ fn columns(line: &[u8]) -> Result<Vec<Field>, Untold> {
     if let Some((column, found)) = strange {
         return Err(Untold::Strange { column: names.swap_remove(column), found });
     }
-    Ok(names.into_iter().zip(types).map(|(name, data_type)| Field { name, data_type }).collect())
+    Ok(names.into_iter().zip(types).map(|(name, logical_type)| Field::required(name, logical_type)).collect())
 }
 
 fn scale(decimals: u64) -> u8 {
-    u8::try_from(decimals).unwrap_or(u8::MAX).min(DataType::MAX_SCALE)
+    u8::try_from(decimals).unwrap_or(u8::MAX).min(LogicalType::MAX_PRECISION_64)
 }
 
 /// The schema with the larger scale wherever a row has one.
 fn widened(schema: &Schema, columns: &[Field]) -> Schema {
     let widen = |field: &Field| {
-        let found = columns.iter().find(|column| column.name == field.name).map(|column| column.data_type);
-        let data_type = match (field.data_type, found) {
-            (DataType::Decimal { scale }, Some(DataType::Decimal { scale: more })) => {
-                DataType::Decimal { scale: scale.max(more) }
+        let found = columns.iter().find(|column| column.name == field.name).map(|column| column.logical_type);
+        let logical_type = match (field.logical_type, found) {
+            (own, Some(found)) if own.is_numeric() && found.is_numeric() => {
+                LogicalType::number(own.scale().max(found.scale()))
             }
-            (data_type, _) => data_type,
+            (logical_type, _) => logical_type,
         };
-        Field { name: field.name.clone(), data_type }
+        Field::required(field.name.clone(), logical_type)
     };
     let fields = schema.fields().iter().map(widen).collect();
     Schema::new(fields).unwrap_or_else(|_| schema.clone())

@@ -7,7 +7,7 @@
 use super::number::ShortNumber;
 use super::rows::{JsonColumn, is_literal};
 use crate::text::{Gathered, LONGEST_LINE};
-use brc_core::{DataType, Schema, decimal};
+use brc_core::{PhysicalType, Schema, decimal};
 
 pub(super) struct PlainRow {
     /// Without spaces, and with them.
@@ -60,13 +60,10 @@ impl Style {
         let last = schema.fields().len() - 1;
         for (index, field) in schema.fields().iter().enumerate() {
             let key = serde_json::Value::from(field.name.as_str());
-            let (quote, scale) = match field.data_type {
-                DataType::Decimal { scale } => ("", scale),
-                _ => ("\"", 0),
-            };
+            let quote = if field.logical_type.physical() == PhysicalType::Bytes { "\"" } else { "" };
             columns.push(StyledColumn {
                 before: Token::new(&format!("{before}{key}:{space}{quote}")),
-                number: ShortNumber::new(scale),
+                number: ShortNumber::new(field.logical_type.scale()),
                 end: if index == last { b'}' } else { b',' },
             });
             before = if index == last { format!("{quote}}}") } else { format!("{quote},{space}") };

@@ -5,7 +5,7 @@
 
 use super::number;
 use crate::text::{BadRow, LONGEST_LINE};
-use brc_core::{DataType, RowFault, Schema};
+use brc_core::{LogicalType, RowFault, Schema};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, error::Category};
@@ -39,7 +39,7 @@ pub(super) fn parse<'a>(line: &'a [u8], schema: &Schema, values: &mut Vec<Option
         if place.is_some() {
             return Err(bad(RowFault::DuplicateColumn));
         }
-        *place = Some(value(raw, field.data_type).map_err(bad)?);
+        *place = Some(value(raw, field.logical_type).map_err(bad)?);
         Ok(())
     })?;
     match values.iter().position(Option::is_none) {
@@ -48,10 +48,10 @@ pub(super) fn parse<'a>(line: &'a [u8], schema: &Schema, values: &mut Vec<Option
     }
 }
 
-fn value(raw: &RawValue, data_type: DataType) -> Result<Value<'_>, RowFault> {
-    match (Kind::of(raw), data_type) {
-        (Kind::Number, DataType::Decimal { scale }) => number::parse(raw.get(), scale).map(Value::Number),
-        (Kind::String, DataType::String) => string(raw).map(Value::Text),
+fn value(raw: &RawValue, logical_type: LogicalType) -> Result<Value<'_>, RowFault> {
+    match (Kind::of(raw), logical_type) {
+        (Kind::Number, number) if number.is_numeric() => number::parse(raw.get(), number.scale()).map(Value::Number),
+        (Kind::String, LogicalType::String) => string(raw).map(Value::Text),
         (kind, expected) => Err(RowFault::WrongType { found: kind.name(), expected }),
     }
 }

@@ -4,7 +4,7 @@ use super::Objects;
 use super::plain::PlainRow;
 use super::row::{self, Value};
 use crate::text::{BATCH_ROWS, Delivery, Gathered, Piece, Rows, first_line};
-use brc_core::{DataType, Field, ScanError, Schema};
+use brc_core::{Field, ScanError, Schema};
 
 pub(super) struct JsonRows {
     layout: Objects,
@@ -28,7 +28,7 @@ impl JsonColumn {
         let column = |(column, field): (usize, &Field)| Self {
             gathered: Gathered::new(field, projection.contains(&column)),
             literal: Vec::new(),
-            scale: if let DataType::Decimal { scale } = field.data_type { scale } else { 0 },
+            scale: field.logical_type.scale(),
         };
         schema.fields().iter().enumerate().map(column).collect()
     }

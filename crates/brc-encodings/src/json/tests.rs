@@ -4,7 +4,7 @@ use crate::text::testing::{self, Outcome, file, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use crate::{Output, RejectLog, convert};
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, DataType, Dictionary, PartEncoder, Progress, Values, decimal};
+use brc_core::{Batch, Column, Data, Dictionary, Integers, LogicalType, PartEncoder, Progress, decimal};
 use plain::PlainRow;
 use proptest::prelude::*;
 use rows::JsonColumn;
@@ -44,10 +44,10 @@ fn plain(text: &[u8], schema: &Schema) -> Option<(usize, Vec<String>)> {
     let everything: Vec<_> = (0..schema.fields().len()).collect();
     let mut columns = JsonColumn::all(schema, &everything);
     let length = PlainRow::new(schema).read(text, &mut columns, 0)?;
-    let value = |column: &JsonColumn| match column.gathered.lend() {
-        Column::Values(values) => values.get(0).to_string(),
-        Column::Codes { codes, dictionary } => dictionary.get(codes[0]).escape_ascii().to_string(),
-        Column::Runs { .. } => unreachable!(),
+    let value = |column: &JsonColumn| match column.gathered.lend().data {
+        Data::Integers(values) => values.get(0).to_string(),
+        Data::Codes { codes, dictionary } => dictionary.get(codes[0]).escape_ascii().to_string(),
+        Data::Runs { .. } | Data::Bytes(_) | Data::Floats(_) => unreachable!(),
     };
     Some((length, columns.iter().map(value).collect()))
 }
@@ -389,7 +389,7 @@ fn what_json_cannot_hold_is_refused() {
     let schema = Schema::parse("a:string").unwrap();
     let write = |name: &[u8]| {
         let dictionary: Dictionary = [name].into_iter().collect();
-        encode(&schema, 1, &[Column::Codes { codes: &[0], dictionary: &dictionary }]).map_err(|error| error.to_string())
+        encode(&schema, 1, &[Column::codes(&[0], &dictionary)]).map_err(|error| error.to_string())
     };
     assert_eq!(write(b"a\xffb").unwrap_err(), ": row 1, column 'a': json cannot hold 'a\\xffb', which is not UTF-8");
     assert!(write(&vec![b'x'; LONGEST_LINE - 8]).is_ok());
@@ -397,7 +397,7 @@ fn what_json_cannot_hold_is_refused() {
     assert_eq!(write(&vec![b'x'; LONGEST_LINE - 7]).unwrap_err(), too_long);
     // A string that no row has does not matter.
     let dictionary: Dictionary = [b"\xff".as_slice(), b"a"].into_iter().collect();
-    let text = encode(&schema, 1, &[Column::Codes { codes: &[1], dictionary: &dictionary }]).unwrap();
+    let text = encode(&schema, 1, &[Column::codes(&[1], &dictionary)]).unwrap();
     assert_eq!(text, b"{\"a\":\"a\"}\n");
 }
 
@@ -407,7 +407,7 @@ fn parts_may_be_cut_between_rows() {
     let numbers: Vec<i64> = (0..200_000).collect();
     let mut encoder = Json.create(&schema, &create()).unwrap().encoder();
     for numbers in numbers.chunks(4096) {
-        let columns = [Column::Values(Values::I64(numbers))];
+        let columns = [Column::integers(Integers::I64(numbers))];
         encoder.batch(&Batch { rows: numbers.len(), columns: &columns }).unwrap();
     }
     let part = encoder.finish().unwrap();
@@ -452,13 +452,13 @@ proptest! {
         size in 1u64..300,
     ) {
         let names: Vec<_> = names.into_iter().collect();
-        let field = |name: &String, data_type| brc_core::Field { name: name.clone(), data_type };
-        let mut fields = vec![field(&names[0], DataType::String), field(&names[1], DataType::Decimal { scale })];
+        let field = |name: &String, logical_type| brc_core::Field::required(name.clone(), logical_type);
+        let mut fields = vec![field(&names[0], LogicalType::String), field(&names[1], LogicalType::number(scale))];
         let dictionary: Dictionary = strings.iter().collect();
         let codes: Vec<u32> = rows.iter().map(|(index, _)| index.index(strings.len()) as u32).collect();
         let numbers: Vec<i64> = rows.iter().map(|(_, number)| *number).collect();
         let mut columns =
-            [Column::Codes { codes: &codes, dictionary: &dictionary }, Column::Values(Values::I64(&numbers))];
+            [Column::codes(&codes, &dictionary), Column::integers(Integers::I64(&numbers))];
         let mut expected: Vec<Vec<String>> = codes.iter().zip(&numbers)
             .map(|(&code, number)| vec![dictionary.get(code).escape_ascii().to_string(), number.to_string()]).collect();
         if !string_first {

@@ -32,7 +32,7 @@ impl RowWriter for Lines {
     }
 
     fn number(&self, column: usize, number: i64) -> Short {
-        let scale = self.schema.fields().get(column).map_or(0, |field| field.data_type.scale());
+        let scale = self.schema.fields().get(column).map_or(0, |field| field.logical_type.scale());
         Short::new(decimal::write(number.into(), scale, &mut [0; 64]))
     }
 }

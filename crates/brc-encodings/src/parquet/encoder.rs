@@ -78,7 +78,7 @@ impl PartEncoder for Encoder {
         for (rows, field) in self.rows.columns().iter().zip(self.schema.fields()) {
             let (pages, bounds) = match rows {
                 Rows::Strings(strings) => strings_pages(strings),
-                Rows::Numbers(numbers) => number_pages(numbers, types::is_decimal(field.data_type)),
+                Rows::Numbers(numbers) => number_pages(numbers, types::is_decimal(field.logical_type)),
             };
             chunks.push(write(&pages, bounds, self.compressor, &mut bytes)?);
         }

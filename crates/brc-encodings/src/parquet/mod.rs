@@ -20,7 +20,7 @@ use crate::description::{Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified, read_all};
 use crate::input::Input;
 use brc_compress::Compression;
-use brc_core::{BatchWriter, DataType, Error, Progress, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, LogicalType, PhysicalType, Progress, Result, Schema, Table};
 use table::{Bounds, Chunk, ParquetTable};
 use writer::{MAGIC, Writer};
 
@@ -115,24 +115,25 @@ fn describe_column(table: &ParquetTable, column: usize) -> Facts {
     compressions.dedup();
     let mut facts: Facts = vec![
         ("name", field.name.as_str().into()),
-        ("type", field.data_type.to_string().as_str().into()),
+        ("type", field.logical_type.to_string().as_str().into()),
         ("compression", compressions.join(", ").as_str().into()),
         ("stored", Fact::Bytes(chunks.iter().map(|chunk| chunk.stored as u64).sum())),
         ("unpacked", Fact::Bytes(chunks.iter().map(|chunk| chunk.unpacked as u64).sum())),
     ];
-    facts.extend(describe_bounds(field.data_type, &chunks));
+    facts.extend(describe_bounds(field.logical_type, &chunks));
     facts
 }
 
 /// The smallest and the largest value, if every column chunk tells its own.
-fn describe_bounds(data_type: DataType, chunks: &[&Chunk]) -> Facts {
+fn describe_bounds(logical_type: LogicalType, chunks: &[&Chunk]) -> Facts {
     let numbers = |chunk: &&Chunk| if let Bounds::Numbers(min, max) = chunk.bounds { Some((min, max)) } else { None };
     let texts = |chunk: &&'_ Chunk| match &chunk.bounds {
         Bounds::Text(min, max) => Some((min.clone(), max.clone())),
         _ => None,
     };
-    match data_type {
-        DataType::Decimal { scale } => {
+    match logical_type {
+        _ if logical_type.physical() == PhysicalType::Integers => {
+            let scale = logical_type.scale();
             let bounds: Option<Vec<_>> = chunks.iter().map(numbers).collect();
             let number = |value: i64| Fact::Number { value: value.into(), scale };
             let bounds = bounds.and_then(|all| all.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))));

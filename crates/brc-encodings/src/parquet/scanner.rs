@@ -6,7 +6,7 @@ use super::table::{Bounds, Chunk, ParquetTable, RowGroup};
 use crate::columnar::{Fault, Numbers, WINDOW};
 use crate::input::read_full_at;
 use brc_core::{
-    Batch, Column, DataType, Error, Known, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Verdict,
+    Batch, Column, Error, Known, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Verdict,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
@@ -40,9 +40,9 @@ impl<'t> ParquetScanner<'t> {
     /// What the predicate is for a whole row group.
     fn decide(&self, row_group: &RowGroup) -> Verdict {
         let known = |column: usize| match row_group.chunks.get(column).map(|chunk| &chunk.bounds) {
-            Some(Bounds::Numbers(min, max)) => Known::Numbers { min: *min, max: *max },
-            Some(Bounds::Text(min, max)) if min == max => Known::Text(min),
-            _ => Known::Nothing,
+            Some(Bounds::Numbers(min, max)) => Known::numbers(*min, *max),
+            Some(Bounds::Text(min, max)) if min == max => Known::string(min),
+            _ => Known::NOTHING,
         };
         self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
     }
@@ -106,8 +106,8 @@ impl ScanColumn {
         let field = table.schema.fields().get(column);
         let field = field.ok_or_else(|| Error::Usage(format!("there is no column {column}")))?;
         let optional = table.columns[column].is_optional;
-        let values = match field.data_type {
-            DataType::String => Values::Strings {
+        let values = match field.logical_type {
+            LogicalType::String => Values::Strings {
                 chunk: StringChunk::new(optional),
                 codes: Vec::new(),
                 interner: Interner::new(Level::best()),
@@ -167,8 +167,8 @@ impl ScanColumn {
 
     fn as_column(&self) -> Column<'_> {
         match &self.values {
-            Values::Strings { codes, interner, .. } => Column::Codes { codes, dictionary: interner.dictionary() },
-            Values::Numbers { numbers, .. } => Column::Values(numbers.as_values()),
+            Values::Strings { codes, interner, .. } => Column::codes(codes, interner.dictionary()),
+            Values::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
         }
     }
 }

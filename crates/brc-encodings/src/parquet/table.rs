@@ -121,8 +121,8 @@ fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Sche
         let found = guarded(|| Ok(types::column(column, descriptor.get_column_root(leaf))));
         let name = column.path().parts().first().cloned().unwrap_or_default();
         match found.map_err(|fault| fault.at(path, "footer"))? {
-            Ok((data_type, stored)) => {
-                fields.push(Field { name, data_type });
+            Ok((logical_type, stored)) => {
+                fields.push(Field::required(name, logical_type));
                 columns.push(FileColumn { leaf, stored, is_optional: column.max_def_level() > 0 });
             }
             // A nested column has several leaves, one behind the other.
@@ -131,7 +131,7 @@ fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Sche
         }
     }
     if let Some(scales) = own_text(metadata, SCALES).filter(|_| is_own) {
-        with_scales(fields.iter_mut().map(|field| &mut field.data_type), scales);
+        with_scales(fields.iter_mut().map(|field| &mut field.logical_type), scales);
     }
     Ok((columnar::schema(path, fields, left_out)?, columns))
 }

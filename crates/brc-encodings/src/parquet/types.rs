@@ -1,8 +1,10 @@
 //! Which parquet columns are which columns of a table, and the other way round.
 
 use brc_compress::{Compression, Compressor};
-use brc_core::DataType;
-use parquet::basic::{CompressionCodec, ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
+use brc_core::LogicalType;
+use parquet::basic::{
+    CompressionCodec, ConvertedType, LogicalType as Annotation, Repetition, TimeUnit, Type as Physical,
+};
 use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
 use std::sync::Arc;
 
@@ -36,7 +38,7 @@ impl Stored {
 ///
 /// # Errors
 /// What it is instead of something that a table can hold, with an article.
-pub(super) fn column(column: &ColumnDescriptor, root: &Type) -> Result<(DataType, Stored), String> {
+pub(super) fn column(column: &ColumnDescriptor, root: &Type) -> Result<(LogicalType, Stored), String> {
     if column.max_rep_level() > 0 || column.path().parts().len() != 1 || column.max_def_level() > 1 {
         return Err(nested(root).to_owned());
     }
@@ -44,12 +46,12 @@ pub(super) fn column(column: &ColumnDescriptor, root: &Type) -> Result<(DataType
     let converted = column.converted_type();
     let physical = column.physical_type();
     let scale = match logical {
-        Some(LogicalType::Decimal(decimal)) => Some(decimal.scale),
+        Some(Annotation::Decimal(decimal)) => Some(decimal.scale),
         None if converted == ConvertedType::DECIMAL => Some(column.type_scale()),
         _ => None,
     };
     if let Some(scale) = scale {
-        let fits = u8::try_from(scale).ok().filter(|scale| *scale <= DataType::MAX_SCALE);
+        let fits = u8::try_from(scale).ok().filter(|scale| *scale <= LogicalType::MAX_PRECISION_64);
         let stored = match physical {
             Physical::INT32 => Some(Stored::Int32),
             Physical::INT64 => Some(Stored::Int64),
@@ -60,21 +62,21 @@ pub(super) fn column(column: &ColumnDescriptor, root: &Type) -> Result<(DataType
             _ => None,
         };
         return match (fits, stored) {
-            (Some(scale), Some(stored)) => Ok((DataType::Decimal { scale }, stored)),
+            (Some(scale), Some(stored)) => Ok((LogicalType::number(scale), stored)),
             _ => Err(format!("a decimal with {scale} decimals, of the physical type {physical}")),
         };
     }
-    let integer = |stored| Ok((DataType::Decimal { scale: 0 }, stored));
+    let integer = |stored| Ok((LogicalType::Int64, stored));
     match (physical, logical, converted) {
         (
             Physical::BYTE_ARRAY,
-            None | Some(LogicalType::String | LogicalType::Enum | LogicalType::Json),
+            None | Some(Annotation::String | Annotation::Enum | Annotation::Json),
             ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON,
-        ) => Ok((DataType::String, Stored::Bytes)),
-        (Physical::INT32, Some(LogicalType::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned32),
-        (Physical::INT64, Some(LogicalType::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned64),
-        (Physical::INT32, Some(LogicalType::Integer(_)), _) => integer(Stored::Int32),
-        (Physical::INT64, Some(LogicalType::Integer(_)), _) => integer(Stored::Int64),
+        ) => Ok((LogicalType::String, Stored::Bytes)),
+        (Physical::INT32, Some(Annotation::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned32),
+        (Physical::INT64, Some(Annotation::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned64),
+        (Physical::INT32, Some(Annotation::Integer(_)), _) => integer(Stored::Int32),
+        (Physical::INT64, Some(Annotation::Integer(_)), _) => integer(Stored::Int64),
         (Physical::INT32, None, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32) => {
             integer(Stored::Unsigned32)
         }
@@ -94,31 +96,31 @@ pub(super) fn column(column: &ColumnDescriptor, root: &Type) -> Result<(DataType
 fn nested(root: &Type) -> &'static str {
     let root = root.get_basic_info();
     match (root.logical_type_ref(), root.converted_type()) {
-        (Some(LogicalType::List), _) | (_, ConvertedType::LIST) => "a list",
-        (Some(LogicalType::Map), _) | (_, ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE) => "a map",
+        (Some(Annotation::List), _) | (_, ConvertedType::LIST) => "a list",
+        (Some(Annotation::Map), _) | (_, ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE) => "a map",
         _ if root.has_repetition() && root.repetition() == Repetition::REPEATED => "a list",
         _ => "a struct",
     }
 }
 
 /// A logical type that no table can hold.
-fn described(logical: &LogicalType) -> String {
+fn described(logical: &Annotation) -> String {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::MILLIS => "ms",
         TimeUnit::MICROS => "us",
         TimeUnit::NANOS => "ns",
     };
     match logical {
-        LogicalType::Date => "a date",
-        LogicalType::Time(time) => return format!("a time({})", unit(&time.unit)),
-        LogicalType::Timestamp(timestamp) => return format!("a timestamp({})", unit(&timestamp.unit)),
-        LogicalType::Unknown => "of the null type",
-        LogicalType::Bson => "a BSON document",
-        LogicalType::Uuid => "a UUID",
-        LogicalType::Float16 => "a float of 16 bits",
-        LogicalType::Variant(_) => "a variant",
-        LogicalType::Geometry(_) => "a geometry",
-        LogicalType::Geography(_) => "a geography",
+        Annotation::Date => "a date",
+        Annotation::Time(time) => return format!("a time({})", unit(&time.unit)),
+        Annotation::Timestamp(timestamp) => return format!("a timestamp({})", unit(&timestamp.unit)),
+        Annotation::Unknown => "of the null type",
+        Annotation::Bson => "a BSON document",
+        Annotation::Uuid => "a UUID",
+        Annotation::Float16 => "a float of 16 bits",
+        Annotation::Variant(_) => "a variant",
+        Annotation::Geometry(_) => "a geometry",
+        Annotation::Geography(_) => "a geography",
         _ => "of an unknown logical type",
     }
     .to_owned()
@@ -155,22 +157,22 @@ pub(super) fn decimal(value: i64) -> [u8; DECIMAL_BYTES] {
 }
 
 /// Whether numbers of a column are written as [`decimal`] rather than as integers.
-pub(super) fn is_decimal(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Decimal { scale: 1.. })
+pub(super) fn is_decimal(logical_type: LogicalType) -> bool {
+    matches!(logical_type, LogicalType::Decimal { scale: 1.., .. })
 }
 
 /// The column of a file for one of a table; `digits` are those that a decimal of it has at most.
-pub(super) fn field(name: &str, data_type: DataType, digits: i32) -> parquet::errors::Result<TypePtr> {
-    let column = match data_type {
-        DataType::Decimal { scale } if is_decimal(data_type) => {
+pub(super) fn field(name: &str, logical_type: LogicalType, digits: i32) -> parquet::errors::Result<TypePtr> {
+    let column = match logical_type {
+        LogicalType::Decimal { scale, .. } if is_decimal(logical_type) => {
             Type::primitive_type_builder(name, Physical::FIXED_LEN_BYTE_ARRAY)
                 .with_length(DECIMAL_BYTES as i32)
-                .with_logical_type(Some(LogicalType::decimal(scale.into(), digits)))
+                .with_logical_type(Some(Annotation::decimal(scale.into(), digits)))
                 .with_precision(digits)
                 .with_scale(scale.into())
         }
-        DataType::String => {
-            Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String))
+        LogicalType::String => {
+            Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(Annotation::String))
         }
         _ => Type::primitive_type_builder(name, Physical::INT64),
     };

@@ -52,7 +52,7 @@ impl Writer {
 
     fn footer(&self) -> Result<Vec<u8>, ParquetError> {
         let columns = self.schema.fields().iter().enumerate();
-        let columns = columns.map(|(index, field)| types::field(&field.name, field.data_type, self.digits(index)));
+        let columns = columns.map(|(index, field)| types::field(&field.name, field.logical_type, self.digits(index)));
         let root = Type::group_type_builder("schema").with_fields(columns.collect::<Result<_, _>>()?).build()?;
         let schema = Arc::new(SchemaDescriptor::new(Arc::new(root)));
 

@@ -1,7 +1,7 @@
 //! The messages that are the same for all tables, as in `schemas/table.proto`, and the description of the one that is
 //! not: the row.
 
-use brc_core::{DataType, Schema};
+use brc_core::{PhysicalType, Schema};
 use prost::Message;
 
 /// What the columns of a file are.
@@ -82,8 +82,8 @@ pub(super) fn describe(schema: &Schema) -> FileDescriptor {
         name: Some(name),
         number: Some(index as i32 + 1),
         label: Some(OPTIONAL),
-        kind: Some(match schema.fields()[index].data_type {
-            DataType::Decimal { .. } => SINT64,
+        kind: Some(match schema.fields()[index].logical_type.physical() {
+            PhysicalType::Integers => SINT64,
             _ => BYTES,
         }),
     };

@@ -9,6 +9,7 @@
 mod messages;
 mod rows;
 
+use crate::frames::columns_text;
 use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder};
 use crate::rows::{RowEncoder, written};
 use brc_core::Schema;
@@ -43,7 +44,7 @@ impl Layout for Protobuf {
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {
         // A schema that came as text is one.
-        let rows = Schema::parse(&header.schema).ok().map(|schema| messages::describe(&schema));
+        let rows = columns_text::parse(&header.schema).ok().map(|schema| messages::describe(&schema));
         let FileHeader { version, schema, checksum } = header.clone();
         let mut bytes = MAGIC.to_vec();
         written(Header { version, schema, checksum, rows }.encode_length_delimited(&mut bytes));

@@ -13,7 +13,7 @@ mod tests;
 mod texts;
 
 use crate::refused::Refused;
-use brc_core::{Batch, Column, DataType, Error, HoldFault, Result, Schema, Values, batch};
+use brc_core::{Batch, Column, Data, Error, HoldFault, Integers, LogicalType, PhysicalType, Result, Schema, batch};
 use numbers::Numbers;
 use std::ops::Range;
 use texts::Texts;
@@ -78,16 +78,16 @@ enum Source<'a> {
 impl<W: RowWriter> RowEncoder<W> {
     /// An encoder of the tables of a schema. `name` is that of the encoding, for messages.
     pub(crate) fn new(name: &'static str, schema: &Schema, writer: W) -> Self {
-        let known = |(index, data_type)| {
+        let known = |(index, logical_type): (usize, LogicalType)| {
             let (before, after) = writer.around(index);
-            match data_type {
-                DataType::Decimal { .. } => {
+            match logical_type.physical() {
+                PhysicalType::Integers => {
                     Known::Numbers(Numbers::new(&before, &after, |number| writer.number(index, number)))
                 }
                 _ => Known::Texts { before, after, texts: Texts::default(), unrolled: Vec::new() },
             }
         };
-        let columns = schema.fields().iter().map(|field| field.data_type).enumerate().map(known).collect();
+        let columns = schema.fields().iter().map(|field| field.logical_type).enumerate().map(known).collect();
         Self { name, schema: schema.clone(), writer, columns }
     }
 
@@ -284,17 +284,19 @@ impl Known {
     }
 
     fn source<'a>(&'a mut self, column: &Column<'a>, rows: Range<usize>) -> Result<Source<'a>> {
-        match (self, column) {
-            (Self::Texts { texts, .. }, Column::Codes { codes, .. }) => Ok(Source::Texts(&codes[rows], texts)),
-            (Self::Texts { texts, unrolled, .. }, Column::Runs { .. }) => {
+        match (self, column.data) {
+            _ if column.has_nulls() => Err(foreign()),
+            (Self::Texts { texts, .. }, Data::Codes { codes, .. }) => Ok(Source::Texts(&codes[rows], texts)),
+            (Self::Texts { texts, unrolled, .. }, Data::Runs { .. }) => {
                 unrolled.clear();
                 batch::codes_of_rows(column, rows, unrolled);
                 Ok(Source::Texts(unrolled, texts))
             }
-            (Self::Numbers(numbers), Column::Values(values)) => Ok(match values {
-                Values::I16(values) => Source::I16(&values[rows], numbers),
-                Values::I32(values) => Source::I32(&values[rows], numbers),
-                Values::I64(values) => Source::I64(&values[rows], numbers),
+            (Self::Numbers(numbers), Data::Integers(values)) => Ok(match values {
+                Integers::I16(values) => Source::I16(&values[rows], numbers),
+                Integers::I32(values) => Source::I32(&values[rows], numbers),
+                Integers::I64(values) => Source::I64(&values[rows], numbers),
+                Integers::I8(_) | Integers::I128(_) => return Err(foreign()),
             }),
             _ => Err(foreign()),
         }

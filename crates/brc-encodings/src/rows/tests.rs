@@ -71,11 +71,11 @@ fn dictionary(strings: &[String]) -> Dictionary {
 /// The columns as a batch has them; strings as runs of one row, if so wanted.
 fn lent<'a>(columns: &'a [Given], dictionary: &'a Dictionary, runs: &'a [Vec<Run>]) -> Vec<Column<'a>> {
     let lend = |(index, values): (usize, &'a Given)| match values {
-        Given::Texts(_) if !runs.is_empty() => Column::Runs { runs: &runs[index], dictionary },
-        Given::Texts(codes) => Column::Codes { codes, dictionary },
-        Given::I16(values) => Column::Values(Values::I16(values)),
-        Given::I32(values) => Column::Values(Values::I32(values)),
-        Given::I64(values) => Column::Values(Values::I64(values)),
+        Given::Texts(_) if !runs.is_empty() => Column::runs(&runs[index], dictionary),
+        Given::Texts(codes) => Column::codes(codes, dictionary),
+        Given::I16(values) => Column::integers(Integers::I16(values)),
+        Given::I32(values) => Column::integers(Integers::I32(values)),
+        Given::I64(values) => Column::integers(Integers::I64(values)),
     };
     columns.iter().enumerate().map(lend).collect()
 }
@@ -144,7 +144,7 @@ proptest! {
 fn the_first_row_that_cannot_be_held_is_told() {
     let dictionary = dictionary(&["a".into(), "x".into(), "b".into(), "yx".into()]);
     let told = |first: &[u32], second: &[u32], row_done: fn(Range<usize>) -> bool| {
-        let columns = [first, second].map(|codes| Column::Codes { codes, dictionary: &dictionary });
+        let columns = [first, second].map(|codes| Column::codes(codes, &dictionary));
         let mut encoder = RowEncoder::new("brackets", &Schema::parse("k:string,l:string").unwrap(), Brackets);
         let batch = Batch { rows: first.len(), columns: &columns };
         encoder.push(&batch, 1..first.len(), 100, &mut RowBuffer::default(), row_done).map_err(|error| match error {

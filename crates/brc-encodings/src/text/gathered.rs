@@ -1,7 +1,7 @@
 //! The rows of one column that were read but not delivered yet.
 
 use super::BATCH_ROWS;
-use brc_core::{Column, DataType, Field, Values};
+use brc_core::{Column, Field, Integers, PhysicalType};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 
@@ -25,9 +25,9 @@ pub(crate) enum Gathered {
 impl Gathered {
     /// Room for a batch of a column.
     pub(crate) fn new(field: &Field, wanted: bool) -> Self {
-        match field.data_type {
-            DataType::Decimal { .. } if wanted => Self::Numbers(Vec::with_capacity(BATCH_ROWS)),
-            DataType::Decimal { .. } => Self::SkippedNumbers,
+        match field.logical_type.physical() {
+            PhysicalType::Integers if wanted => Self::Numbers(Vec::with_capacity(BATCH_ROWS)),
+            PhysicalType::Integers => Self::SkippedNumbers,
             _ if wanted => {
                 let interner = Box::new(Interner::new(Level::best()));
                 Self::Strings { interner, codes: Vec::with_capacity(BATCH_ROWS) }
@@ -39,9 +39,9 @@ impl Gathered {
     /// The rows so far; none of a column that is skipped.
     pub(crate) fn lend(&self) -> Column<'_> {
         match self {
-            Self::Strings { interner, codes } => Column::Codes { codes, dictionary: interner.dictionary() },
-            Self::Numbers(numbers) => Column::Values(Values::I64(numbers)),
-            Self::SkippedStrings | Self::SkippedNumbers => Column::Values(Values::I64(&[])),
+            Self::Strings { interner, codes } => Column::codes(codes, interner.dictionary()),
+            Self::Numbers(numbers) => Column::integers(Integers::I64(numbers)),
+            Self::SkippedStrings | Self::SkippedNumbers => Column::integers(Integers::I64(&[])),
         }
     }
 

@@ -33,8 +33,8 @@ impl Worker for Gather<'_> {
 impl Sink for Gather<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         for row in 0..batch.rows {
-            let value = |column: &brc_core::Column<'_>| match column {
-                brc_core::Column::Values(values) => values.get(row).to_string(),
+            let value = |column: &brc_core::Column<'_>| match column.data {
+                brc_core::Data::Integers(values) => values.get(row).to_string(),
                 _ => {
                     let mut codes = Vec::new();
                     assert!(batch::codes_of(column, &mut codes));

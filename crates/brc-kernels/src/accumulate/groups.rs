@@ -4,7 +4,7 @@ use super::run;
 use super::slots::{Sets, Slot, UnknownGroup, each_run, rows_i16, runs_i16, sets_i16};
 use crate::cpu::Level;
 use brc_core::table::{Numbers, Sums};
-use brc_core::{Run, Statistics, Values};
+use brc_core::{Integers, Run, Statistics};
 
 /// How many slots each of a few groups has: consecutive rows take turns, so that a row does not wait for the one before
 /// if both are of one group. Of many groups each has one: equal neighbours are rare, and memory is what counts.
@@ -72,43 +72,49 @@ impl GroupStatistics {
     /// Adds each value to the group that stands at the same place in `groups`.
     ///
     /// # Errors
-    /// If a group is not below [`GroupStatistics::len`], or `groups` and `values` are not equally long. Some values may
-    /// have been added.
-    pub fn rows(&mut self, level: Level, groups: &[u32], values: Values<'_>) -> Result<(), UnknownGroup> {
+    /// If a group is not below [`GroupStatistics::len`], or `groups` and `values` are not equally long, or a value does not
+    /// fit 64 bits. Some values may have been added.
+    pub fn rows(&mut self, level: Level, groups: &[u32], values: Integers<'_>) -> Result<(), UnknownGroup> {
         if groups.len() != values.len() {
             return Err(UnknownGroup);
         }
         match values {
-            Values::I16(values) if values.len() <= ROOM => {
+            Integers::I16(values) if values.len() <= ROOM => {
                 self.reserve(values.len());
                 match self.copies() {
                     1 => rows_i16(level, groups, values, self.slots.as_chunks_mut::<1>().0),
                     _ => rows_i16(level, groups, values, self.slots.as_chunks_mut::<COPIES>().0),
                 }
             }
-            Values::I16(values) => self.wide_rows(groups, values),
-            Values::I32(values) => self.wide_rows(groups, values),
-            Values::I64(values) => self.wide_rows(groups, values),
+            Integers::I8(values) => self.wide_rows(groups, values),
+            Integers::I16(values) => self.wide_rows(groups, values),
+            Integers::I32(values) => self.wide_rows(groups, values),
+            Integers::I64(values) => self.wide_rows(groups, values),
+            Integers::I128(values) => self.wide_rows(groups, &narrowed(values)?),
         }
     }
 
     /// Adds the values to groups, run after run; a run's code is the group.
     ///
     /// # Errors
-    /// If a group is not below [`GroupStatistics::len`], or the runs' rows are not as many as the values. Some values
-    /// may have been added.
-    pub fn runs(&mut self, level: Level, runs: &[Run], values: Values<'_>) -> Result<(), UnknownGroup> {
+    /// If a group is not below [`GroupStatistics::len`], or the runs' rows are not as many as the values, or a value does
+    /// not fit 64 bits. Some values may have been added.
+    pub fn runs(&mut self, level: Level, runs: &[Run], values: Integers<'_>) -> Result<(), UnknownGroup> {
         match values {
-            Values::I16(values) if values.len() <= ROOM => {
+            Integers::I16(values) if values.len() <= ROOM => {
                 self.reserve(values.len());
                 match self.copies() {
                     1 => runs_i16(level, runs, values, self.slots.as_chunks_mut::<1>().0),
                     _ => runs_i16(level, runs, values, self.slots.as_chunks_mut::<COPIES>().0),
                 }
             }
-            Values::I16(values) => self.wide_runs(runs, values, |part| run::statistics(level, Values::I16(part))),
-            Values::I32(values) => self.wide_runs(runs, values, |part| run::statistics(level, Values::I32(part))),
-            Values::I64(values) => self.wide_runs(runs, values, |part| run::statistics(level, Values::I64(part))),
+            Integers::I8(values) => {
+                self.wide_runs(runs, values, |part| part.iter().map(|&value| value.into()).collect())
+            }
+            Integers::I16(values) => self.wide_runs(runs, values, |part| run::statistics_i16(level, part)),
+            Integers::I32(values) => self.wide_runs(runs, values, |part| run::statistics_i32(level, part)),
+            Integers::I64(values) => self.wide_runs(runs, values, |part| run::statistics_i64(level, part)),
+            Integers::I128(values) => self.wide_runs(runs, &narrowed(values)?, |part| run::statistics_i64(level, part)),
         }
     }
 
@@ -229,6 +235,10 @@ impl GroupStatistics {
     }
 }
 
+fn narrowed(values: &[i128]) -> Result<Vec<i64>, UnknownGroup> {
+    values.iter().map(|&value| i64::try_from(value).map_err(|_| UnknownGroup)).collect()
+}
+
 fn merged(slots: &[Slot]) -> Slot {
     let mut all = Slot::EMPTY;
     for slot in slots {
@@ -250,10 +260,12 @@ mod tests {
         all
     }
 
-    fn with_widths(values: &[i64], check: impl Fn(Values<'_>)) {
-        check(Values::I16(&values.iter().map(|&value| value as i16).collect::<Vec<_>>()));
-        check(Values::I32(&values.iter().map(|&value| value as i32).collect::<Vec<_>>()));
-        check(Values::I64(values));
+    fn with_widths(values: &[i64], check: impl Fn(Integers<'_>)) {
+        check(Integers::I16(&values.iter().map(|&value| value as i16).collect::<Vec<_>>()));
+        check(Integers::I32(&values.iter().map(|&value| value as i32).collect::<Vec<_>>()));
+        check(Integers::I64(values));
+        check(Integers::I8(&values.iter().map(|&value| value as i8).collect::<Vec<_>>()));
+        check(Integers::I128(&values.iter().map(|&value| value.into()).collect::<Vec<_>>()));
     }
 
     proptest! {
@@ -267,7 +279,7 @@ mod tests {
             let runs: Vec<Run> = runs.iter().map(|(code, part)| Run { code: *code, rows: part.len() as u32 }).collect();
             for level in Level::available() {
                 with_widths(&values, |values| {
-                    let widened: Vec<i64> = (0..values.len()).map(|row| values.get(row)).collect();
+                    let widened: Vec<i64> = (0..values.len()).map(|row| values.get(row) as i64).collect();
                     let mut state = GroupStatistics::new();
                     state.grow(20);
                     state.rows(level, &groups, values).unwrap();
@@ -349,9 +361,9 @@ mod tests {
         let mut state = GroupStatistics::new();
         state.grow(2);
         let level = Level::best();
-        state.rows(level, &[0, 1, 0], Values::I16(&[-3, 5, 7])).unwrap();
-        state.rows(level, &[1], Values::I64(&[i64::MAX])).unwrap();
-        state.runs(level, &[Run { code: 1, rows: 2 }], Values::I32(&[1 << 20, -1])).unwrap();
+        state.rows(level, &[0, 1, 0], Integers::I16(&[-3, 5, 7])).unwrap();
+        state.rows(level, &[1], Integers::I64(&[i64::MAX])).unwrap();
+        state.runs(level, &[Run { code: 1, rows: 2 }], Integers::I32(&[1 << 20, -1])).unwrap();
         add(&mut state, level, &[(0, Statistics { count: 10, sum: -50, min: -9, max: 2 })]).unwrap();
         state.grow(3);
         assert_eq!(
@@ -379,8 +391,8 @@ mod tests {
                     if round == 9 {
                         state.grow(FEW + 1);
                     }
-                    state.rows(level, &groups, Values::I16(&values)).unwrap();
-                    state.runs(level, &runs, Values::I16(&values)).unwrap();
+                    state.rows(level, &groups, Integers::I16(&values)).unwrap();
+                    state.runs(level, &runs, Integers::I16(&values)).unwrap();
                     count += 2 * rows as u64;
                 }
                 let (min, max) = (extreme.into(), extreme.into());
@@ -396,8 +408,8 @@ mod tests {
         let values = vec![i16::MIN; rows];
         let mut state = GroupStatistics::new();
         state.grow(1);
-        state.rows(Level::best(), &vec![0; rows], Values::I16(&values)).unwrap();
-        state.runs(Level::best(), &[Run { code: 0, rows: rows as u32 }], Values::I16(&values)).unwrap();
+        state.rows(Level::best(), &vec![0; rows], Integers::I16(&values)).unwrap();
+        state.runs(Level::best(), &[Run { code: 0, rows: rows as u32 }], Integers::I16(&values)).unwrap();
         assert_eq!(state.finish()[0].sum, 2 * rows as i128 * i128::from(i16::MIN));
     }
 

@@ -1,7 +1,7 @@
 //! Folds one slice of values to its smallest, its largest and its sum.
 
 use crate::cpu::Level;
-use brc_core::{Statistics, Values};
+use brc_core::{Integers, Statistics};
 
 /// So many 16-bit values are summed in 32 bits, with the last reduction, before widening: 2¹⁵ · 2¹⁵ < 2³¹.
 const PIECE: usize = 1 << 15;
@@ -59,26 +59,45 @@ pub fn run_i64(level: Level, values: &[i64]) -> (i64, i64, i128) {
     (fold.min, fold.max, fold.sum)
 }
 
-/// The statistics of values of any width.
+/// The statistics of values of 16 bits.
 #[must_use]
-pub fn statistics(level: Level, values: Values<'_>) -> Statistics {
+pub fn statistics_i16(level: Level, values: &[i16]) -> Statistics {
     if values.is_empty() {
         return Statistics::EMPTY;
     }
-    let count = values.len() as u64;
+    let (min, max, sum) = run_i16(level, values);
+    Statistics { count: values.len() as u64, sum: sum.into(), min: min.into(), max: max.into() }
+}
+
+/// The statistics of values of 32 bits.
+#[must_use]
+pub fn statistics_i32(level: Level, values: &[i32]) -> Statistics {
+    if values.is_empty() {
+        return Statistics::EMPTY;
+    }
+    let (min, max, sum) = run_i32(level, values);
+    Statistics { count: values.len() as u64, sum, min: min.into(), max: max.into() }
+}
+
+/// The statistics of values of 64 bits.
+#[must_use]
+pub fn statistics_i64(level: Level, values: &[i64]) -> Statistics {
+    if values.is_empty() {
+        return Statistics::EMPTY;
+    }
+    let (min, max, sum) = run_i64(level, values);
+    Statistics { count: values.len() as u64, sum, min, max }
+}
+
+/// The statistics of values of any width; `None` if one does not fit 64 bits.
+#[must_use]
+pub fn statistics(level: Level, values: Integers<'_>) -> Option<Statistics> {
     match values {
-        Values::I16(values) => {
-            let (min, max, sum) = run_i16(level, values);
-            Statistics { count, sum: sum.into(), min: min.into(), max: max.into() }
-        }
-        Values::I32(values) => {
-            let (min, max, sum) = run_i32(level, values);
-            Statistics { count, sum, min: min.into(), max: max.into() }
-        }
-        Values::I64(values) => {
-            let (min, max, sum) = run_i64(level, values);
-            Statistics { count, sum, min, max }
-        }
+        Integers::I8(values) => Some(values.iter().map(|&value| value.into()).collect()),
+        Integers::I16(values) => Some(statistics_i16(level, values)),
+        Integers::I32(values) => Some(statistics_i32(level, values)),
+        Integers::I64(values) => Some(statistics_i64(level, values)),
+        Integers::I128(values) => values.iter().map(|&value| i64::try_from(value).ok()).collect(),
     }
 }
 
@@ -288,9 +307,9 @@ mod tests {
         let narrow: Vec<i16> = values.iter().map(|&value| value as i16).collect();
         let middle: Vec<i32> = values.iter().map(|&value| value as i32).collect();
         for level in Level::available() {
-            for values in [Values::I16(&narrow), Values::I32(&middle), Values::I64(values)] {
-                let expected: Statistics = (0..values.len()).map(|row| values.get(row)).collect();
-                assert_eq!(statistics(level, values), expected, "{level:?}, {} values", values.len());
+            for values in [Integers::I16(&narrow), Integers::I32(&middle), Integers::I64(values)] {
+                let expected: Statistics = (0..values.len()).map(|row| values.get(row) as i64).collect();
+                assert_eq!(statistics(level, values), Some(expected), "{level:?}, {} values", values.len());
             }
         }
     }

@@ -2,33 +2,38 @@
 
 use super::words;
 use crate::cpu::Level;
-use brc_core::Values;
+use brc_core::Integers;
 
 /// Sets the bits of the rows whose value lies in `low..=high`, and clears the others.
 ///
 /// # Panics
 /// If `mask` has not exactly [`words`] words.
-pub fn range(level: Level, values: Values<'_>, low: i64, high: i64, mask: &mut [u64]) {
+pub fn range(level: Level, values: Integers<'_>, low: i128, high: i128, mask: &mut [u64]) {
     assert_eq!(mask.len(), words(values.len()), "one word for 64 rows");
     let level = level.min(Level::best());
     match values {
-        Values::I16(values) => match narrowed(low, high, i16::MIN.into(), i16::MAX.into()) {
+        Integers::I8(values) => match narrowed(low, high, i8::MIN.into(), i8::MAX.into()) {
+            Some((low, high)) => portable(values, low as i8, high as i8, mask),
+            None => mask.fill(0),
+        },
+        Integers::I16(values) => match narrowed(low, high, i16::MIN.into(), i16::MAX.into()) {
             Some((low, high)) => range_i16(level, values, low as i16, high as i16, mask),
             None => mask.fill(0),
         },
-        Values::I32(values) => match narrowed(low, high, i32::MIN.into(), i32::MAX.into()) {
+        Integers::I32(values) => match narrowed(low, high, i32::MIN.into(), i32::MAX.into()) {
             Some((low, high)) => range_i32(level, values, low as i32, high as i32, mask),
             None => mask.fill(0),
         },
-        Values::I64(values) => match narrowed(low, high, i64::MIN, i64::MAX) {
-            Some((low, high)) => range_i64(level, values, low, high, mask),
+        Integers::I64(values) => match narrowed(low, high, i64::MIN.into(), i64::MAX.into()) {
+            Some((low, high)) => range_i64(level, values, low as i64, high as i64, mask),
             None => mask.fill(0),
         },
+        Integers::I128(values) => portable(values, low, high, mask),
     }
 }
 
 /// The part of a range that lies between a type's ends, if there is any.
-fn narrowed(low: i64, high: i64, smallest: i64, largest: i64) -> Option<(i64, i64)> {
+fn narrowed(low: i128, high: i128, smallest: i128, largest: i128) -> Option<(i128, i128)> {
     let (low, high) = (low.max(smallest), high.min(largest));
     (low <= high).then_some((low, high))
 }
@@ -182,7 +187,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check(values: Values<'_>, low: i64, high: i64) {
+    fn check(values: Integers<'_>, low: i64, high: i64) {
+        let (low, high) = (i128::from(low), i128::from(high));
         for level in Level::available() {
             let mut mask = vec![u64::MAX; words(values.len())];
             range(level, values, low, high, &mut mask);
@@ -212,9 +218,11 @@ mod tests {
         fn all_levels_and_widths_agree_with_plain_code(
             values in prop::collection::vec(number(), 0..300), low in number(), high in number(),
         ) {
-            check(Values::I16(&values.iter().map(|&value| value as i16).collect::<Vec<_>>()), low, high);
-            check(Values::I32(&values.iter().map(|&value| value as i32).collect::<Vec<_>>()), low, high);
-            check(Values::I64(&values), low, high);
+            check(Integers::I8(&values.iter().map(|&value| value as i8).collect::<Vec<_>>()), low, high);
+            check(Integers::I128(&values.iter().map(|&value| value.into()).collect::<Vec<_>>()), low, high);
+            check(Integers::I16(&values.iter().map(|&value| value as i16).collect::<Vec<_>>()), low, high);
+            check(Integers::I32(&values.iter().map(|&value| value as i32).collect::<Vec<_>>()), low, high);
+            check(Integers::I64(&values), low, high);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::number::Range;
 use super::{Column, Constant, Literal, Node, SyntaxError};
 use crate::columns;
-use brc_core::{Comparison, DataType, Predicate, Schema};
+use brc_core::{Comparison, PhysicalType, Predicate, Schema};
 
 pub(super) fn resolve(node: &Node, source: &str, schema: &Schema) -> Result<Predicate, SyntaxError> {
     let all = |parts: &[Node]| parts.iter().map(|part| resolve(part, source, schema)).collect::<Result<Vec<_>, _>>();
@@ -24,24 +24,28 @@ fn compare(
 ) -> Result<Predicate, SyntaxError> {
     let index = columns::find(schema, &column.name)
         .map_err(|unknown| SyntaxError::new(unknown.to_string(), column.position, source))?;
-    match (schema.fields()[index].data_type, &constant.value) {
-        (DataType::String, Literal::Text(text)) => {
-            Ok(Predicate::Text { column: index, comparison, value: text.clone() })
+    let logical_type = schema.fields()[index].logical_type;
+    match (logical_type.physical(), &constant.value) {
+        (PhysicalType::Bytes, Literal::Text(text)) => {
+            Ok(Predicate::Compare { column: index, comparison, value: text.clone() })
         }
-        (DataType::Decimal { scale }, Literal::Number(number)) => Ok(match number.range(comparison, scale) {
-            Range::Inside(low, high) => Predicate::Number { column: index, low, high },
-            Range::Except(value) => {
-                Predicate::Not(Box::new(Predicate::Number { column: index, low: value, high: value }))
-            }
-            Range::None => Predicate::Constant(false),
-        }),
-        (data_type, literal) => {
+        (PhysicalType::Integers, Literal::Number(number)) if logical_type.is_numeric() => {
+            Ok(match number.range(comparison, logical_type.scale()) {
+                Range::Inside(low, high) => Predicate::Range { column: index, low: low.into(), high: high.into() },
+                Range::Except(value) => {
+                    let value = value.into();
+                    Predicate::Not(Box::new(Predicate::Range { column: index, low: value, high: value }))
+                }
+                Range::None => Predicate::Constant(false),
+            })
+        }
+        (PhysicalType::Bytes | PhysicalType::Integers | PhysicalType::Floats, literal) => {
             let (found, hint) = match literal {
                 Literal::Text(_) => ("a string", ""),
                 Literal::Number(_) => ("a number", "; write strings in single quotes"),
             };
             let message =
-                format!("column '{}' is of type {data_type}, but is compared with {found}{hint}", column.name);
+                format!("column '{}' is of type {logical_type}, but is compared with {found}{hint}", column.name);
             Err(SyntaxError::new(message, constant.position, source))
         }
     }
@@ -51,9 +55,9 @@ fn compare(
 fn intersected(parts: Vec<Predicate>) -> Vec<Predicate> {
     let mut joined: Vec<Predicate> = Vec::with_capacity(parts.len());
     for part in parts {
-        if let Predicate::Number { column, low, high } = part {
+        if let Predicate::Range { column, low, high } = part {
             let same = joined.iter_mut().find_map(|earlier| match earlier {
-                Predicate::Number { column: other, low, high } if *other == column => Some((low, high)),
+                Predicate::Range { column: other, low, high } if *other == column => Some((low, high)),
                 _ => None,
             });
             if let Some((earlier_low, earlier_high)) = same {

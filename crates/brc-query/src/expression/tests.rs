@@ -158,10 +158,10 @@ pub(crate) fn condition() -> impl Strategy<Value = Condition> {
 fn keeps(text: &str, row: &Record) -> bool {
     let predicate = Expression::parse(text).unwrap().resolve(&Record::schema()).unwrap();
     let verdict = predicate.decide(&|column| match column {
-        0 => Known::Text(&row.s),
-        1 => Known::Text(&row.t),
-        2 => Known::Numbers { min: row.x, max: row.x },
-        _ => Known::Numbers { min: row.y, max: row.y },
+        0 => Known::string(&row.s),
+        1 => Known::string(&row.t),
+        2 => Known::numbers(row.x, row.x),
+        _ => Known::numbers(row.y, row.y),
     });
     assert_ne!(verdict, Verdict::Maybe);
     verdict == Verdict::Always
@@ -207,7 +207,7 @@ fn operators_bind_as_expected() {
 #[test]
 fn finer_constants_are_exact() {
     let predicate = |text: &str| Expression::parse(text).unwrap().resolve(&Schema::one_brc()).unwrap();
-    let number = |low, high| Predicate::Number { column: 1, low, high };
+    let number = |low: i64, high: i64| Predicate::Range { column: 1, low: low.into(), high: high.into() };
     for (text, expected) in [
         ("temperature > 30.05", number(301, i64::MAX)),
         ("temperature >= 30.05", number(301, i64::MAX)),
@@ -287,7 +287,7 @@ fn names_and_types_are_checked() {
     );
     assert_eq!(
         resolved("temperature in (1, 'a')"),
-        "column 'temperature' is of type decimal(1), but is compared with a string\n  temperature in (1, 'a')\n                     ^"
+        "column 'temperature' is of type decimal(18,1), but is compared with a string\n  temperature in (1, 'a')\n                     ^"
     );
 }
 

@@ -2,8 +2,8 @@
 
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
-    Batch, Column, DataType, Dictionary, Known, Predicate, Result, Run, ScanError, ScanOptions, Scanned, Scanner,
-    Schema, Sink, Split, Statistics, Summary, Table, Values, Verdict,
+    Batch, Column, Dictionary, Integers, Known, LogicalType, Predicate, Result, Run, ScanError, ScanOptions, Scanned,
+    Scanner, Schema, Sink, Split, Statistics, Summary, Table, Verdict,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -146,7 +146,7 @@ impl Scanner for MemoryScanner<'_> {
 
 impl MemoryScanner<'_> {
     fn is_text(&self, column: usize) -> bool {
-        self.table.schema.fields()[column].data_type == DataType::String
+        self.table.schema.fields()[column].logical_type == LogicalType::String
     }
 
     fn batch(&mut self, rows: &[&Record], sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
@@ -177,11 +177,11 @@ impl MemoryScanner<'_> {
             });
         }
         let lent = self.options.projection.iter().zip(&owned).map(|(&column, owned)| match owned {
-            Owned::Codes(codes) => Column::Codes { codes, dictionary: &self.dictionaries[column] },
-            Owned::Runs(runs) => Column::Runs { runs, dictionary: &self.dictionaries[column] },
-            Owned::I16(values) => Column::Values(Values::I16(values)),
-            Owned::I32(values) => Column::Values(Values::I32(values)),
-            Owned::I64(values) => Column::Values(Values::I64(values)),
+            Owned::Codes(codes) => Column::codes(codes, &self.dictionaries[column]),
+            Owned::Runs(runs) => Column::runs(runs, &self.dictionaries[column]),
+            Owned::I16(values) => Column::integers(Integers::I16(values)),
+            Owned::I32(values) => Column::integers(Integers::I32(values)),
+            Owned::I64(values) => Column::integers(Integers::I64(values)),
         });
         sink.batch(&Batch { rows: rows.len(), columns: &lent.collect::<Vec<_>>() })
     }
@@ -191,7 +191,7 @@ impl MemoryScanner<'_> {
         let numbers = |column: usize| -> Statistics { rows.iter().map(|row| row.number(column)).collect() };
         let predicate = self.options.predicate.clone().unwrap_or(Predicate::Constant(true));
         let verdict = predicate.decide(&|column| match self.is_text(column) {
-            true => Known::Text(rows[0].text(column)),
+            true => Known::string(rows[0].text(column)),
             false => Known::from(&numbers(column)),
         });
         match verdict {

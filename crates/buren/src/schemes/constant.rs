@@ -1,8 +1,8 @@
 //! All integers of the chunk are the same: the footer has it, and there are no blocks.
 
 use super::{Facts, Frames, Scheme};
+use crate::integers::Values;
 use crate::integers::ValuesMut;
-use brc_core::Values;
 
 pub(super) struct Constant;
 

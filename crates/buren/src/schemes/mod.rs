@@ -8,8 +8,9 @@ mod packed;
 mod plain;
 mod run_packed;
 
+use crate::integers::Values;
 use crate::integers::ValuesMut;
-use brc_core::{Run, Values};
+use brc_core::Run;
 
 /// What is known of a chunk's integers before they are encoded, and again before they are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

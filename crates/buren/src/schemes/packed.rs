@@ -1,8 +1,9 @@
 //! One frame of reference for the chunk, its smallest integer; the differences from it packed.
 
 use super::{Facts, Frames, Scheme};
+use crate::integers::Values;
 use crate::integers::{ValuesMut, for_values};
-use brc_core::{Run, Values};
+use brc_core::Run;
 use brc_kernels::bitpack;
 use brc_kernels::cpu::Level;
 

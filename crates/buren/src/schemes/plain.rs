@@ -2,8 +2,8 @@
 //! rows.
 
 use super::{Facts, Frames, Scheme};
+use crate::integers::Values;
 use crate::integers::{ValuesMut, for_values, wide};
-use brc_core::Values;
 
 pub(super) struct Plain;
 

@@ -4,8 +4,8 @@
 //! the run index has them anyway.
 
 use super::{Facts, Frames, Scheme, packed};
+use crate::integers::Values;
 use crate::integers::ValuesMut;
-use brc_core::Values;
 use brc_kernels::bitpack;
 
 pub(super) struct RunPacked;

@@ -3,8 +3,8 @@
 
 use brc_core::table::ColumnSummary;
 use brc_core::{
-    Batch, BatchWriter, Column, Dictionary, Order, Part, Result, ScanOptions, Scanned, Schema, Sink, Statistics,
-    Summary, Table, Values,
+    Batch, BatchWriter, Column, Dictionary, Integers, Order, Part, Result, ScanOptions, Scanned, Schema, Sink,
+    Statistics, Summary, Table,
 };
 use buren::{Reader, Writer, WriterOptions};
 use std::io::Write;
@@ -119,9 +119,9 @@ fn lend(
         .iter()
         .enumerate()
         .map(|(index, column)| match column {
-            Data::Strings(_) => Column::Codes { codes: &codes[index], dictionary: &dictionaries[index] },
-            Data::Numbers(_) if narrow[index].len() == rows.len() => Column::Values(Values::I16(&narrow[index])),
-            Data::Numbers(values) => Column::Values(Values::I64(&values[rows.clone()])),
+            Data::Strings(_) => Column::codes(&codes[index], &dictionaries[index]),
+            Data::Numbers(_) if narrow[index].len() == rows.len() => Column::integers(Integers::I16(&narrow[index])),
+            Data::Numbers(values) => Column::integers(Integers::I64(&values[rows.clone()])),
         })
         .collect();
     sink.batch(&Batch { rows: rows.len(), columns: &lent })
@@ -158,9 +158,9 @@ impl Sink for Collected {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let mut columns = Vec::new();
         for column in batch.columns {
-            columns.push(match column {
-                Column::Values(values) => {
-                    (0..values.len()).map(|row| Cell::Number(values.get(row))).collect::<Vec<_>>()
+            columns.push(match column.data {
+                brc_core::Data::Integers(values) => {
+                    (0..values.len()).map(|row| Cell::Number(values.get(row) as i64)).collect::<Vec<_>>()
                 }
                 _ => {
                     let mut codes = Vec::new();

@@ -1,0 +1,377 @@
+//! What the values of a column mean, and how they lie in memory.
+//!
+//! There are many [`LogicalType`]s and few [`PhysicalType`]s: whatever packs, compares, groups or adds up values sees only
+//! the few, so that a new logical type needs no more than its own text form and its name in each encoding. Nobody matches
+//! on either with a wildcard: the compiler lists what a new one still lacks.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What the values of a column mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LogicalType {
+    /// False or true: 0 or 1.
+    Bool,
+    /// A signed integer of 8 bits.
+    Int8,
+    /// A signed integer of 16 bits.
+    Int16,
+    /// A signed integer of 32 bits.
+    Int32,
+    /// A signed integer of 64 bits.
+    Int64,
+    /// An unsigned integer of 64 bits.
+    UInt64,
+    /// An exact decimal: an integer divided by ten to the power of `scale`.
+    Decimal {
+        /// The most digits that a value has, 1 to 38.
+        precision: u8,
+        /// How many of them stand behind the decimal point, 0 to `precision`.
+        scale: u8,
+    },
+    /// An IEEE 754 number of 64 bits; every bit of it is kept.
+    Float64,
+    /// A day: days since 1970-01-01 in the proleptic Gregorian calendar, of 32 bits.
+    Date,
+    /// A time of day: units since midnight.
+    Time {
+        /// What is counted.
+        unit: TimeUnit,
+    },
+    /// A point in time: units since 1970-01-01 00:00:00, of 64 bits.
+    Timestamp {
+        /// What is counted.
+        unit: TimeUnit,
+        /// Whether it is an instant, counted in UTC; else it is the reading of a clock somewhere.
+        zone: bool,
+    },
+    /// A byte string meant to be text: usually UTF-8, but any bytes are kept as they are.
+    String,
+    /// A byte string that means no text.
+    Binary,
+}
+
+/// What times count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum TimeUnit {
+    Second,
+    Millisecond,
+    Microsecond,
+    Nanosecond,
+}
+
+impl TimeUnit {
+    /// All units, the longest first.
+    pub const ALL: [Self; 4] = [Self::Second, Self::Millisecond, Self::Microsecond, Self::Nanosecond];
+
+    /// How many there are in a second.
+    #[must_use]
+    pub fn per_second(self) -> i64 {
+        10i64.pow(self.digits())
+    }
+
+    /// How many digits of a second it tells.
+    #[must_use]
+    pub fn digits(self) -> u32 {
+        match self {
+            Self::Second => 0,
+            Self::Millisecond => 3,
+            Self::Microsecond => 6,
+            Self::Nanosecond => 9,
+        }
+    }
+
+    /// Its symbol: `s`, `ms`, `us` or `ns`.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Second => "s",
+            Self::Millisecond => "ms",
+            Self::Microsecond => "us",
+            Self::Nanosecond => "ns",
+        }
+    }
+}
+
+/// How the values of a column lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PhysicalType {
+    /// Integers of 8 to 128 bits.
+    Integers,
+    /// IEEE 754 numbers of 64 bits.
+    Floats,
+    /// Byte strings, or dictionary codes of them.
+    Bytes,
+}
+
+impl LogicalType {
+    /// The largest precision of a decimal.
+    pub const MAX_PRECISION: u8 = 38;
+
+    /// The largest precision of a decimal of which every value fits 64 bits.
+    pub const MAX_PRECISION_64: u8 = 18;
+
+    /// A decimal of that scale and of the most digits that surely fit 64 bits; more, where the scale needs them.
+    #[must_use]
+    pub fn decimal(scale: u8) -> Self {
+        Self::Decimal { precision: Self::MAX_PRECISION_64.max(scale), scale }
+    }
+
+    /// Numbers with so many decimals that surely fit 64 bits: integers, if they have none.
+    #[must_use]
+    pub fn number(scale: u8) -> Self {
+        if scale == 0 { Self::Int64 } else { Self::decimal(scale) }
+    }
+
+    /// How its values lie in memory.
+    #[must_use]
+    pub fn physical(self) -> PhysicalType {
+        match self {
+            Self::Bool
+            | Self::Int8
+            | Self::Int16
+            | Self::Int32
+            | Self::Int64
+            | Self::UInt64
+            | Self::Decimal { .. }
+            | Self::Date
+            | Self::Time { .. }
+            | Self::Timestamp { .. } => PhysicalType::Integers,
+            Self::Float64 => PhysicalType::Floats,
+            Self::String | Self::Binary => PhysicalType::Bytes,
+        }
+    }
+
+    /// The digits behind the decimal point of its integers; 0 if they have none.
+    #[must_use]
+    pub fn scale(self) -> u8 {
+        match self {
+            Self::Decimal { scale, .. } => scale,
+            Self::Bool
+            | Self::Int8
+            | Self::Int16
+            | Self::Int32
+            | Self::Int64
+            | Self::UInt64
+            | Self::Float64
+            | Self::Date
+            | Self::Time { .. }
+            | Self::Timestamp { .. }
+            | Self::String
+            | Self::Binary => 0,
+        }
+    }
+
+    /// The smallest and the largest integer that a value may be; `None` if its values are no integers.
+    #[must_use]
+    pub fn bounds(self) -> Option<(i128, i128)> {
+        let signed = |bits: u32| Some((-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1));
+        match self {
+            Self::Bool => Some((0, 1)),
+            Self::Int8 => signed(8),
+            Self::Int16 => signed(16),
+            Self::Int32 | Self::Date => signed(32),
+            Self::Int64 | Self::Timestamp { .. } => signed(64),
+            Self::UInt64 => Some((0, u64::MAX.into())),
+            Self::Decimal { precision, .. } => {
+                let most = 10i128.pow(u32::from(precision.min(Self::MAX_PRECISION))) - 1;
+                Some((-most, most))
+            }
+            Self::Time { unit } => Some((0, i128::from(unit.per_second()) * 86_400 - 1)),
+            Self::Float64 | Self::String | Self::Binary => None,
+        }
+    }
+
+    /// Whether every value fits a signed integer of 64 bits.
+    #[must_use]
+    pub fn fits_64_bits(self) -> bool {
+        self.bounds().is_some_and(|(min, max)| i64::try_from(min).is_ok() && i64::try_from(max).is_ok())
+    }
+
+    /// Whether values are numbers: something that can be added up.
+    #[must_use]
+    pub fn is_numeric(self) -> bool {
+        match self {
+            Self::Int8
+            | Self::Int16
+            | Self::Int32
+            | Self::Int64
+            | Self::UInt64
+            | Self::Decimal { .. }
+            | Self::Float64 => true,
+            Self::Bool | Self::Date | Self::Time { .. } | Self::Timestamp { .. } | Self::String | Self::Binary => false,
+        }
+    }
+
+    /// The forms that [`parse`](str::parse) reads, for messages and help.
+    pub const FORMS: &'static str = "bool, int8, int16, int32, int64 (or int), uint64, decimal(PRECISION, SCALE) or decimal(SCALE), \
+         float64, date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary";
+}
+
+/// Why some text is not a type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TypeError {
+    /// No type is called so.
+    #[error("unknown type '{0}' (types: {forms})", forms = LogicalType::FORMS)]
+    Unknown(String),
+    /// A decimal of more digits than there can be, or of more decimals than digits.
+    #[error(
+        "decimal({precision}, {scale}): the precision must lie between 1 and {max}, and the scale not above it",
+        max = LogicalType::MAX_PRECISION
+    )]
+    Decimal {
+        /// Its digits.
+        precision: u8,
+        /// Its decimals.
+        scale: u8,
+    },
+}
+
+impl std::str::FromStr for LogicalType {
+    type Err = TypeError;
+
+    /// Reads a type as [`fmt::Display`] writes it; `int` is `int64`, `decimal(s)` one of 18 digits.
+    fn from_str(text: &str) -> Result<Self, TypeError> {
+        let unknown = || TypeError::Unknown(text.to_owned());
+        let lower = text.trim().to_ascii_lowercase();
+        let (word, rest) = lower.split_at(lower.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(lower.len()));
+        let (arguments, rest) = match rest.trim_start().strip_prefix('(') {
+            Some(rest) => {
+                let (inside, rest) = rest.split_once(')').ok_or_else(unknown)?;
+                (inside.split(',').map(str::trim).collect(), rest)
+            }
+            None => (Vec::new(), rest),
+        };
+        let zone = match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [] => false,
+            ["with", "zone"] if word == "timestamp" => true,
+            _ => return Err(unknown()),
+        };
+        let unit = || match arguments.as_slice() {
+            [] => Ok(TimeUnit::Microsecond),
+            [symbol] => TimeUnit::ALL.into_iter().find(|unit| unit.symbol() == *symbol).ok_or_else(unknown),
+            _ => Err(unknown()),
+        };
+        let plain = |logical_type| if arguments.is_empty() { Ok(logical_type) } else { Err(unknown()) };
+        match word {
+            "bool" => plain(Self::Bool),
+            "int8" => plain(Self::Int8),
+            "int16" => plain(Self::Int16),
+            "int32" => plain(Self::Int32),
+            "int64" | "int" => plain(Self::Int64),
+            "uint64" => plain(Self::UInt64),
+            "float64" => plain(Self::Float64),
+            "date" => plain(Self::Date),
+            "string" => plain(Self::String),
+            "binary" => plain(Self::Binary),
+            "time" => Ok(Self::Time { unit: unit()? }),
+            "timestamp" => Ok(Self::Timestamp { unit: unit()?, zone }),
+            "decimal" => {
+                let number = |text: &str| text.parse::<u8>().map_err(|_| unknown());
+                let (precision, scale) = match arguments.as_slice() {
+                    [scale] => {
+                        let scale = number(scale)?;
+                        (Self::MAX_PRECISION_64.max(scale), scale)
+                    }
+                    [precision, scale] => (number(precision)?, number(scale)?),
+                    _ => return Err(unknown()),
+                };
+                if (1..=Self::MAX_PRECISION).contains(&precision) && scale <= precision {
+                    Ok(Self::Decimal { precision, scale })
+                } else {
+                    Err(TypeError::Decimal { precision, scale })
+                }
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl fmt::Display for LogicalType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool => f.write_str("bool"),
+            Self::Int8 => f.write_str("int8"),
+            Self::Int16 => f.write_str("int16"),
+            Self::Int32 => f.write_str("int32"),
+            Self::Int64 => f.write_str("int64"),
+            Self::UInt64 => f.write_str("uint64"),
+            Self::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})"),
+            Self::Float64 => f.write_str("float64"),
+            Self::Date => f.write_str("date"),
+            Self::Time { unit: TimeUnit::Microsecond } => f.write_str("time"),
+            Self::Time { unit } => write!(f, "time({})", unit.symbol()),
+            Self::Timestamp { unit, zone } => {
+                f.write_str("timestamp")?;
+                if *unit != TimeUnit::Microsecond {
+                    write!(f, "({})", unit.symbol())?;
+                }
+                f.write_str(if *zone { " with zone" } else { "" })
+            }
+            Self::String => f.write_str("string"),
+            Self::Binary => f.write_str("binary"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms_round_trip() {
+        for text in [
+            "bool",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint64",
+            "decimal(18,1)",
+            "decimal(38,38)",
+            "float64",
+            "date",
+            "time",
+            "time(ns)",
+            "timestamp",
+            "timestamp(s)",
+            "timestamp(ms) with zone",
+            "timestamp with zone",
+            "string",
+            "binary",
+        ] {
+            assert_eq!(text.parse::<LogicalType>().unwrap().to_string(), text);
+        }
+        for (text, written) in [
+            ("int", "int64"),
+            ("decimal(2)", "decimal(18,2)"),
+            ("decimal(20)", "decimal(20,20)"),
+            (" Decimal( 10 , 2 ) ", "decimal(10,2)"),
+            ("timestamp (us)  with  zone", "timestamp with zone"),
+        ] {
+            assert_eq!(text.parse::<LogicalType>().unwrap().to_string(), written);
+        }
+    }
+
+    #[test]
+    fn what_is_no_type_is_refused() {
+        for text in ["", "float", "int(3)", "decimal", "decimal(x)", "decimal(1,2,3)", "timestamp(h)", "date with zone"]
+        {
+            assert_eq!(text.parse::<LogicalType>(), Err(TypeError::Unknown(text.to_owned())));
+        }
+        for (text, precision, scale) in [("decimal(0,0)", 0, 0), ("decimal(39,2)", 39, 2), ("decimal(2,3)", 2, 3)] {
+            assert_eq!(text.parse::<LogicalType>(), Err(TypeError::Decimal { precision, scale }));
+        }
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_values() {
+        assert_eq!(LogicalType::Int8.bounds(), Some((-128, 127)));
+        assert_eq!(LogicalType::decimal(1).bounds(), Some((1 - 10i128.pow(18), 10i128.pow(18) - 1)));
+        assert!(LogicalType::decimal(1).fits_64_bits());
+        assert!(!LogicalType::UInt64.fits_64_bits());
+        assert!(!LogicalType::Decimal { precision: 19, scale: 0 }.fits_64_bits());
+        assert_eq!(LogicalType::String.bounds(), None);
+    }
+}

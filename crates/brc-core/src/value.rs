@@ -1,0 +1,239 @@
+//! One value by itself, and its text form: what every encoding of rows, and every message, has in common.
+
+use crate::batch::{Column, Data};
+use crate::calendar;
+use crate::decimal;
+use crate::error::RowFault;
+use crate::logical_type::LogicalType;
+
+/// A value of any type that is not null, as its physical type has it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// What lies on integers; decimals in units of their scale.
+    Integer(i128),
+    /// A float.
+    Float(f64),
+    /// A string's bytes.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Value<'a> {
+    /// The value of a row of a column; `None` if it is null. For whoever has few rows to look at: a column's type is looked
+    /// at anew for each.
+    ///
+    /// # Panics
+    /// If the column has fewer rows.
+    #[must_use]
+    pub fn of_row(column: &Column<'a>, row: usize) -> Option<Self> {
+        if !column.is_valid(row) {
+            return None;
+        }
+        Some(match column.data {
+            Data::Codes { codes, dictionary } => Self::Bytes(dictionary.get(codes[row])),
+            Data::Runs { runs, dictionary } => {
+                let mut left = row;
+                let mut of_row = runs.iter().filter(|run| {
+                    let here = left < run.rows as usize;
+                    left = left.wrapping_sub(run.rows as usize);
+                    here
+                });
+                Self::Bytes(of_row.next().map_or(&[], |run| dictionary.get(run.code)))
+            }
+            Data::Bytes(strings) => Self::Bytes(strings.get(row)),
+            Data::Integers(values) => Self::Integer(values.get(row)),
+            Data::Floats(values) => Self::Float(values[row]),
+        })
+    }
+
+    /// Reads the text form of a value: that of [`Value::write`], and what people write instead (`TRUE`, `1.5` for a scale of
+    /// 2, `T` between date and time).
+    ///
+    /// # Errors
+    /// Says what is wrong with the text.
+    pub fn parse(text: &'a [u8], logical_type: LogicalType) -> Result<Self, RowFault> {
+        let malformed = || RowFault::MalformedValue { text: RowFault::quote(text), expected: logical_type };
+        let integer = |value: Option<i64>| value.map(|value| Self::Integer(value.into())).ok_or_else(malformed);
+        let value = match logical_type {
+            LogicalType::Bool => match text {
+                _ if text.eq_ignore_ascii_case(b"true") => Self::Integer(1),
+                _ if text.eq_ignore_ascii_case(b"false") => Self::Integer(0),
+                _ => return Err(malformed()),
+            },
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. } => Self::Integer(decimal::parse_wide(text, logical_type.scale())?),
+            LogicalType::Float64 => Self::Float(parse_float(text).ok_or_else(malformed)?),
+            LogicalType::Date => integer(calendar::parse_date(text))?,
+            LogicalType::Time { unit } => integer(calendar::parse_time(text, unit))?,
+            LogicalType::Timestamp { unit, zone } => integer(calendar::parse_timestamp(text, unit, zone))?,
+            LogicalType::String => Self::Bytes(text),
+            LogicalType::Binary => Self::Bytes(text),
+        };
+        value
+            .check(logical_type)
+            .map_err(|()| RowFault::OutOfRange { text: RowFault::quote(text), expected: logical_type })
+    }
+
+    /// Whether the type has such a value: integers within its bounds.
+    ///
+    /// # Errors
+    /// If it does not.
+    #[allow(clippy::result_unit_err)]
+    pub fn check(self, logical_type: LogicalType) -> Result<Self, ()> {
+        match (self, logical_type.bounds()) {
+            (Self::Integer(value), Some((min, max))) if (min..=max).contains(&value) => Ok(self),
+            (Self::Integer(_), _) | (_, Some(_)) => Err(()),
+            (Self::Float(_) | Self::Bytes(_), None) => Ok(self),
+        }
+    }
+
+    /// Appends the text form of a value of that type. Strings are appended as they are.
+    pub fn write(self, logical_type: LogicalType, out: &mut Vec<u8>) {
+        match self {
+            Self::Bytes(bytes) => out.extend_from_slice(bytes),
+            Self::Float(value) => write_float(value, out),
+            Self::Integer(value) => write_integer(value, logical_type, out),
+        }
+    }
+
+    /// The text form, for messages.
+    #[must_use]
+    pub fn to_text(self, logical_type: LogicalType) -> String {
+        let mut out = Vec::new();
+        self.write(logical_type, &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+}
+
+fn write_integer(value: i128, logical_type: LogicalType, out: &mut Vec<u8>) {
+    // What is beyond 64 bits is no day or time; it cannot come from anything that was checked.
+    let narrow = i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
+    match logical_type {
+        LogicalType::Bool => out.extend_from_slice(if value == 0 { b"false" } else { b"true" }),
+        LogicalType::Date => calendar::write_date(narrow, out),
+        LogicalType::Time { unit } => calendar::write_time(narrow, unit, out),
+        LogicalType::Timestamp { unit, zone } => calendar::write_timestamp(narrow, unit, zone, out),
+        LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. }
+        | LogicalType::Float64
+        | LogicalType::String
+        | LogicalType::Binary => decimal::format(value, logical_type.scale(), out),
+    }
+}
+
+/// Reads a float: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with a sign or without.
+fn parse_float(text: &[u8]) -> Option<f64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Appends the shortest text that reads back as the same float; `NaN`, `inf`, `-inf`. The sign and the payload of a NaN
+/// have no text form.
+fn write_float(value: f64, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("{value:?}").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::{ByteStrings, Integers, Run};
+    use crate::bitmap::Bitmap;
+    use crate::dictionary::Dictionary;
+    use crate::logical_type::TimeUnit;
+    use proptest::prelude::*;
+
+    fn text(value: Value<'_>, logical_type: LogicalType) -> String {
+        value.to_text(logical_type)
+    }
+
+    #[test]
+    fn values_have_text_forms() {
+        for (logical_type, written) in [
+            ("bool", "true"),
+            ("int8", "-128"),
+            ("uint64", "18446744073709551615"),
+            ("decimal(38,2)", "-999999999999999999999999999999999999.99"),
+            ("float64", "1e300"),
+            ("float64", "-0.0"),
+            ("float64", "NaN"),
+            ("float64", "-inf"),
+            ("date", "2024-02-29"),
+            ("time(ms)", "23:59:59.999"),
+            ("timestamp(s) with zone", "2024-02-29 00:00:00Z"),
+            ("string", " as it is "),
+            ("binary", "\u{1}\u{0}"),
+        ] {
+            let logical_type = logical_type.parse().unwrap();
+            let value = Value::parse(written.as_bytes(), logical_type).unwrap();
+            assert_eq!(text(value, logical_type), written);
+        }
+    }
+
+    #[test]
+    fn what_a_type_does_not_hold_is_refused() {
+        for (logical_type, written) in
+            [("int8", "128"), ("uint64", "-1"), ("decimal(3,1)", "100.0"), ("int64", "9223372036854775808")]
+        {
+            let fault = Value::parse(written.as_bytes(), logical_type.parse().unwrap()).unwrap_err();
+            assert!(matches!(fault, RowFault::OutOfRange { .. }), "{fault}");
+        }
+        for (logical_type, written) in [("bool", "yes"), ("date", "2024-02-30"), ("float64", "1,5"), ("time", "")] {
+            let fault = Value::parse(written.as_bytes(), logical_type.parse().unwrap()).unwrap_err();
+            assert!(matches!(fault, RowFault::MalformedValue { .. }), "{fault}");
+        }
+        assert!(matches!(Value::parse(b"1.5", LogicalType::Int64), Err(RowFault::TooManyDecimals { .. })));
+    }
+
+    #[test]
+    fn rows_of_every_kind_of_column() {
+        let dictionary: Dictionary = ["a", "b"].into_iter().collect();
+        let runs = [Run { code: 1, rows: 2 }, Run { code: 0, rows: 1 }];
+        let validity = Bitmap::new(&[0b101], 0, 3);
+        for (data, first, last) in [
+            (Data::Codes { codes: &[1, 1, 0], dictionary: &dictionary }, Value::Bytes(b"b"), Value::Bytes(b"a")),
+            (Data::Runs { runs: &runs, dictionary: &dictionary }, Value::Bytes(b"b"), Value::Bytes(b"a")),
+            (Data::Bytes(ByteStrings::new(&[0, 1, 1, 2], b"xy")), Value::Bytes(b"x"), Value::Bytes(b"y")),
+            (Data::Integers(Integers::I8(&[1, 2, 3])), Value::Integer(1), Value::Integer(3)),
+            (Data::Floats(&[1.5, 2.5, 3.5]), Value::Float(1.5), Value::Float(3.5)),
+        ] {
+            let column = Column::from(data).with_validity(Some(validity));
+            let rows: Vec<_> = (0..3).map(|row| Value::of_row(&column, row)).collect();
+            assert_eq!(rows, [Some(first), None, Some(last)]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn floats_round_trip(value: f64) {
+            let written = text(Value::Float(value), LogicalType::Float64);
+            let Value::Float(back) = Value::parse(written.as_bytes(), LogicalType::Float64).unwrap() else { panic!() };
+            prop_assert!(back.to_bits() == value.to_bits() || (back.is_nan() && value.is_nan()));
+        }
+
+        #[test]
+        fn integers_round_trip(value: i128, index in 0usize..10) {
+            let types = [
+                LogicalType::Int8,
+                LogicalType::Int16,
+                LogicalType::Int32,
+                LogicalType::Int64,
+                LogicalType::UInt64,
+                LogicalType::decimal(4),
+                LogicalType::Decimal { precision: 38, scale: 20 },
+                LogicalType::Bool,
+                LogicalType::Date,
+                LogicalType::Time { unit: TimeUnit::Nanosecond },
+            ];
+            let (min, max) = types[index].bounds().unwrap();
+            let value = Value::Integer((value % (max + 1)).max(min));
+            let written = text(value, types[index]);
+            prop_assert_eq!(Value::parse(written.as_bytes(), types[index]), Ok(value), "{}", written);
+        }
+    }
+}
