@@ -233,7 +233,7 @@ fn a_file_tells_what_it_is_made_of() {
         assert!(json.contains(words), "{json}");
     }
     let text = place.run("inspect t.txt").text();
-    assert!(text.contains("encoding     csv") && text.contains("decimal(1)"), "{text}");
+    assert!(text.contains("encoding     csv") && text.contains("decimal(18,1)"), "{text}");
     assert!(place.run("inspect t.txt --json").text().contains("{\"name\": \"station\", \"type\": \"string\"}"));
 }
 

@@ -233,7 +233,7 @@ fn a_header_is_a_line_but_no_row() {
         for size in [1, 5, 8, 9, 100, 1 << 20] {
             for input in [file(&text), pipe(&text, 777)] {
                 let table = Csv.open(input, &options(size)).unwrap();
-                assert_eq!(table.schema(), &Schema::parse("name:string,x:decimal(1)").unwrap());
+                assert!(table.schema().is_like(&Schema::parse("name:string,x:decimal(1)").unwrap()));
                 assert_eq!(table.header_lines(), 1);
             }
             for outcome in [read(file(&text), &options(size), 2), read(pipe(&text, 777), &options(size), 2)] {

@@ -153,10 +153,10 @@ fn bad_rows_say_what_and_where() {
         (b"{}", Some(0), "missing"),
         (b"{\"station\":null,\"temperature\":1}", Some(0), "null in a column of type string"),
         (b"{\"station\":1,\"temperature\":1}", Some(0), "a number in a column of type string"),
-        (b"{\"station\":\"a\",\"temperature\":\"1\"}", Some(1), "a string in a column of type decimal(1)"),
-        (b"{\"station\":\"a\",\"temperature\":true}", Some(1), "a boolean in a column of type decimal(1)"),
-        (b"{\"station\":\"a\",\"temperature\":[1]}", Some(1), "an array in a column of type decimal(1)"),
-        (b"{\"station\":\"a\",\"temperature\":{}}", Some(1), "an object in a column of type decimal(1)"),
+        (b"{\"station\":\"a\",\"temperature\":\"1\"}", Some(1), "a string in a column of type decimal(18,1)"),
+        (b"{\"station\":\"a\",\"temperature\":true}", Some(1), "a boolean in a column of type decimal(18,1)"),
+        (b"{\"station\":\"a\",\"temperature\":[1]}", Some(1), "an array in a column of type decimal(18,1)"),
+        (b"{\"station\":\"a\",\"temperature\":{}}", Some(1), "an object in a column of type decimal(18,1)"),
         (b"{\"station\":\"a\",\"temperature\":1.25}", Some(1), "'1.25' has more than 1 decimal"),
         (b"{\"station\":\"a\",\"temperature\":1e-2}", Some(1), "'1e-2' has more than 1 decimal"),
         (b"{\"station\":\"a\",\"temperature\":1e18}", Some(1), "number '1e18' does not fit 64 bits"),
@@ -266,11 +266,11 @@ fn the_columns_are_guessed() {
     assert_eq!(guess("{\n  \"a\": 1\n}\n"), Schema::one_brc().to_string());
     assert_eq!(
         guess("{\"b\":\"x\",\"a\":1}\n{\"a\":1.25,\"b\":\"\"}\n{\"b\":\"x\",\"a\":1.5"),
-        "b:string,a:decimal(2)"
+        "b:string not null,a:decimal(18,2) not null"
     );
-    assert_eq!(guess("garbage\n{\"a\":null}\n{}\n{\"\":1}\n{\"a\":1,\"a\":2}\n{\"a\":1e2}\n"), "a:int");
-    assert_eq!(guess("{\"a\":1.50}\r\n"), "a:decimal(2)");
-    assert_eq!(guess("{\"a\":1e-300}\n"), "a:decimal(18)");
+    assert_eq!(guess("garbage\n{\"a\":null}\n{}\n{\"\":1}\n{\"a\":1,\"a\":2}\n{\"a\":1e2}\n"), "a:int64 not null");
+    assert_eq!(guess("{\"a\":1.50}\r\n"), "a:decimal(18,2) not null");
+    assert_eq!(guess("{\"a\":1e-300}\n"), "a:decimal(18,18) not null");
     // A row that needs more decimals than all at the start is a bad one, not a rounded one.
     let text = format!("{}{{\"a\":1.25}}\n", "{\"a\":1.5}\n".repeat(10_000));
     let error = read(file(text.as_bytes()), &OpenOptions::default(), 2).unwrap_err();
@@ -373,7 +373,7 @@ fn rejects_are_kept() {
     let (json, rejects) = converted(&Json, &Json, text, &options(1 << 20, true)).unwrap();
     assert_eq!(json, b"{\"station\":\"a\",\"temperature\":1.0}\n{\"station\":\"b\",\"temperature\":2.0}\n");
     let expected = "line\tbyte\tcolumn\treason\trow\n2\t32\t\tnot a JSON object\tx\n\
-                    3\t34\ttemperature\ta string in a column of type decimal(1)\t{\"station\":\"a\",\"temperature\":\"1\"}\n";
+                    3\t34\ttemperature\ta string in a column of type decimal(18,1)\t{\"station\":\"a\",\"temperature\":\"1\"}\n";
     assert_eq!(String::from_utf8(rejects).unwrap(), expected);
 }
 
