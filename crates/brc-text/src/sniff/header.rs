@@ -95,33 +95,68 @@ fn comes_again(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
 
 /// A table of nothing but text.
 fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (bool, String) {
+    let say = |is_there, what: String| (is_there, format!("all columns are text, {what}"));
     let again = row.iter().enumerate().filter(|(index, cell)| comes_again(cell, below, *index)).count();
     if again > 0 {
-        return (false, format!("all columns are text, and {again} of the first row's fields come again below"));
+        return say(false, format!("and {again} of the {} fields of the first row come again below", row.len()));
     }
-    let is_like_a_name = |cell: &&Cell<'_>| {
-        let starts_well =
-            cell.bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii());
-        let is_value = matches!(Kind::of(cell), Kind::Number | Kind::Time | Kind::Address | Kind::Null | Kind::Other);
-        starts_well && !is_value && cell.bytes.len() <= 60
-    };
-    let names = row.iter().filter(is_like_a_name).count();
-    let unlike = (0..row.len()).filter(|index| differs(&row[*index], below, *index)).count();
-    let unique = row.iter().enumerate().all(|(index, cell)| row[..index].iter().all(|other| other.bytes != cell.bytes));
-    // One column of text may as well be a plain list.
-    let is_there =
-        if row.len() == 1 { unlike == 1 && names == 1 } else { names * 3 >= row.len() * 2 && (unique || unlike > 0) };
-    let evidence = format!("all columns are text, and {names} of the first row's {} fields could be names", row.len());
-    (is_there, evidence)
+    let likeness = row.iter().enumerate().map(|(index, cell)| Likeness::of(cell, below, index));
+    let (unlike, alike) = likeness.fold((0, 0), |(unlike, alike), likeness| match likeness {
+        Likeness::Unlike => (unlike + 1, alike),
+        Likeness::Alike => (unlike, alike + 1),
+        Likeness::Unknown => (unlike, alike),
+    });
+    let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
+    let is_unique = (1..row.len()).all(|index| row[..index].iter().all(|other| other.bytes != row[index].bytes));
+    if alike > unlike {
+        say(false, format!("and {alike} begin with a field of the shape that all below have"))
+    } else if names * 3 < row.len() * 2 {
+        say(false, format!("and only {names} of the {} fields of the first row could be names", row.len()))
+    } else if unlike > 0 {
+        say(true, format!("{unlike} of them begin with a field of another shape than all below have"))
+    } else if row.len() == 1 {
+        say(false, "and one column may be a plain list".to_owned())
+    } else {
+        say(
+            is_unique,
+            format!("and the fields of the first row {} be names", if is_unique { "could" } else { "repeat; can't" }),
+        )
+    }
 }
 
-/// Whether a field differs in a way that all fields below it share: their length, or that they have digits.
-fn differs(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
-    let others: Vec<&[u8]> = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes).collect();
-    if others.len() < 2 {
-        return false;
+fn is_like_a_name(cell: &Cell<'_>) -> bool {
+    let starts_well = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii();
+    cell.bytes.first().is_some_and(starts_well)
+        && matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Bool)
+        && cell.bytes.len() <= 60
+}
+
+/// Whether a field is like those below it.
+enum Likeness {
+    Alike,
+    Unlike,
+    Unknown,
+}
+
+impl Likeness {
+    /// Judges by what all fields below share: their length, or whether they have digits, blanks or small first letters.
+    fn of(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> Likeness {
+        let others = below.iter().filter_map(|row| row.get(index)).map(|cell| cell.bytes);
+        let others: Vec<&[u8]> = others.filter(|bytes| !bytes.is_empty()).collect();
+        if others.len() < 3 {
+            return Likeness::Unknown;
+        }
+        let one_length = others.iter().all(|other| other.len() == others[0].len());
+        if one_length && cell.bytes.len() == others[0].len() {
+            return Likeness::Alike;
+        }
+        let has_digit = |bytes: &[u8]| bytes.iter().any(u8::is_ascii_digit);
+        let has_blank = |bytes: &[u8]| bytes.contains(&b' ');
+        let is_small = |bytes: &[u8]| bytes[0].is_ascii_lowercase();
+        let is_capital = |bytes: &[u8]| bytes[0].is_ascii_uppercase();
+        let traits: [fn(&[u8]) -> bool; 4] = [has_digit, has_blank, is_small, is_capital];
+        let differs =
+            |has: &fn(&[u8]) -> bool| !cell.is_empty() && others.iter().all(|other| has(other)) && !has(cell.bytes);
+        if one_length || traits.iter().any(differs) { Likeness::Unlike } else { Likeness::Unknown }
     }
-    let has_digit = |bytes: &[u8]| bytes.iter().any(u8::is_ascii_digit);
-    let same_length = others.iter().all(|other| other.len() == others[0].len()) && cell.bytes.len() != others[0].len();
-    same_length || others.iter().all(|other| has_digit(other)) && !has_digit(cell.bytes)
 }

@@ -139,7 +139,8 @@ pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
 
     let names = match &header.cells {
         Some(cells) if dialect.header => column_names(cells),
-        _ => numbered_names(layout.width),
+        Some(_) => numbered_names(layout.width),
+        None => Vec::new(),
     };
     Sniffed { dialect, names, findings: report.findings, advice: report.advice }
 }
@@ -192,9 +193,10 @@ impl Report<'_> {
         let quote = dialect.quote.map_or("none".to_owned(), |quote| Delimiter::Byte(quote).quoted().to_string());
         let mut evidence = match quotes.sound {
             0 => "no sampled field is quoted; the default".to_owned(),
-            _ => format!("{} begin and end with it", count(quotes.sound, "sampled field")),
+            1 => "1 sampled field begins and ends with it".to_owned(),
+            sound => format!("{sound} sampled fields begin and end with it"),
         };
-        for (number, text) in [(quotes.doubled, "hold doubled ones"), (quotes.malformed, "only begin with it")] {
+        for (number, text) in [(quotes.doubled, "with doubled ones"), (quotes.malformed, "more only begin with it")] {
             if number > 0 {
                 evidence += &format!(", {number} {text}");
             }
@@ -218,8 +220,10 @@ impl Report<'_> {
             self.add(Part::Preamble, count(lines as usize, "line"), overrides.preamble_lines.is_some(), evidence);
         }
         if layout.trailing_rows > 0 && overrides.trailing_lines.is_none() {
-            let rows = count(layout.trailing_rows, "row");
-            self.advice.push(format!("the last {rows} may be no part of the table: too few fields for it"));
+            self.advice.push(match layout.trailing_rows {
+                1 => "the last row has too few fields: it may be no part of the table".to_owned(),
+                rows => format!("the last {rows} rows have too few fields: they may be no part of the table"),
+            });
         }
     }
 
