@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(charset(b"\xef\xbb\xbfa,b\n"), Charset::UTF_8);
         assert_eq!(charset(b"\xff\xfea\0"), Charset::UTF_16LE);
         assert_eq!(charset(b"na\xefve,1\n"), Charset::Raw);
-        assert_eq!(charset(b"a,\0,\0\nb,\0,\0\n"), Charset::Raw);
+        assert_eq!(charset(b"ab,\0,1\ncd,\0,2\n"), Charset::Raw);
     }
 
     #[test]

@@ -179,8 +179,11 @@ impl Report<'_> {
     fn form(&mut self, ranked: &[Candidate]) {
         let Candidate { dialect, shape, quotes, .. } = &ranked[0];
         let mut evidence = match shape.width {
-            1 => format!("nothing delimits fields in {}; the default", count(shape.rows, "sampled row")),
-            width => format!("{} of {} have {width} fields with it", shape.usual, count(shape.rows, "sampled row")),
+            1 if dialect.delimiter == Dialect::default().delimiter => {
+                format!("nothing delimits fields in {}; the default", count(shape.rows, "sampled row"))
+            }
+            1 => format!("with it {} of {} sampled rows have a single field", shape.usual, shape.rows),
+            width => format!("{} of {} sampled rows have {width} fields with it", shape.usual, shape.rows),
         };
         let next = ranked.iter().find(|other| other.dialect.delimiter != dialect.delimiter && other.shape.width > 1);
         if let Some(next) = next.filter(|_| shape.width > 1) {
@@ -234,12 +237,14 @@ impl Report<'_> {
         is_there
     }
 
-    /// A quote after blanks is one only where these are left out.
+    /// Blanks go where a quote would be none behind them, or a number no number.
     fn trim(&mut self, best: &Candidate) -> bool {
-        let padded = best.quotes.padded;
-        let trim = self.overrides.trim.unwrap_or(padded > 0);
+        let (quoted, [padded, typed]) = (best.quotes.padded, best.typed);
+        let trim = self.overrides.trim.unwrap_or(quoted > 0 || padded > 0 && padded * 10 >= typed);
         if trim {
-            let evidence = format!("{} blanks outside the quotes", count(padded, "quoted field") + " with");
+            let evidence = format!(
+                "there are some around {quoted} quoted fields and {padded} of {typed} numbers, dates and the like"
+            );
             self.add(Part::Trim, "left out", self.overrides.trim.is_some(), evidence);
         }
         trim

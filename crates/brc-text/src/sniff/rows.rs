@@ -286,3 +286,52 @@ fn trim(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|byte| !is_blank(*byte)).map_or(start, |last| last + 1);
     &bytes[start..end]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str, dialect: &Dialect, ends_at_row: bool) -> (Vec<String>, Quotes) {
+        let rows = Rows::split(text.as_bytes(), dialect, ends_at_row);
+        let texts = rows.iter().map(|row| {
+            let cells: Vec<String> = row.iter().map(|cell| String::from_utf8_lossy(cell.bytes).into_owned()).collect();
+            cells.join("|")
+        });
+        (texts.collect(), rows.quotes)
+    }
+
+    #[test]
+    fn rows_are_split_as_a_reader_would() {
+        let (found, quotes) = rows("a,\"b,\n\"\"c\", d \r\n\n,\n", &Dialect::default(), true);
+        assert_eq!(found, ["a|b,\n\"\"c|d", "", "|"]);
+        assert_eq!(quotes, Quotes { sound: 1, doubled: 1, ..Quotes::default() });
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted_and_passed() {
+        let (found, quotes) = rows("\"a\"b,c\n \"d\" ,e\n\"f,g\nh,i\n", &Dialect::default(), true);
+        assert_eq!(found, ["\"a\"b|c", "d|e", "\"f|g", "h|i"]);
+        assert_eq!((quotes.sound, quotes.malformed, quotes.padded), (1, 2, 1));
+    }
+
+    #[test]
+    fn a_row_that_is_cut_off_is_left_out() {
+        assert_eq!(rows("a,b\nc,d\ne", &Dialect::default(), false).0, ["a|b", "c|d"]);
+        let (found, quotes) = rows("a,b\nc,d\ne,\"f\n,", &Dialect::default(), false);
+        assert_eq!((found.len(), quotes.malformed), (2, 0));
+        assert_eq!(rows("a,b", &Dialect::default(), false).0, ["a|b"]);
+    }
+
+    #[test]
+    fn runs_of_blanks_delimit_once() {
+        let blanks = Dialect { delimiter: Delimiter::Blanks, ..Dialect::default() };
+        assert_eq!(rows("  a \t b\n\"c d\"  e  \n f\n", &blanks, true).0, ["a|b", "c d|e", "f"]);
+    }
+
+    #[test]
+    fn escapes_and_comments_are_seen() {
+        let dialect = Dialect { escape: Some(b'\\'), comment: Some("#".to_owned()), ..Dialect::default() };
+        let (found, quotes) = rows("#x,y\na\\,b,\"c\\\"\"\n", &dialect, true);
+        assert_eq!((found, quotes.escaped), (vec!["a\\,b|c\\\"".to_owned()], 2));
+    }
+}

@@ -38,6 +38,8 @@ pub(super) struct Candidate {
     pub(super) score: f64,
     pub(super) shape: Shape,
     pub(super) quotes: Quotes,
+    /// How many unquoted fields with a type have blanks around them, and how many there are.
+    pub(super) typed: [usize; 2],
 }
 
 /// How many fields rows have.
@@ -115,7 +117,7 @@ impl Candidate {
             * fields.columns_score(dialect.delimiter, likelihood)
             * fields.wholeness
             * soundness(&dialect, &quotes, shape, &fields);
-        Candidate { dialect, score, shape, quotes }
+        Candidate { dialect, score, shape, quotes, typed: fields.typed }
     }
 }
 
@@ -154,22 +156,30 @@ struct Fields {
     wholeness: f64,
     /// Whether some begin with a double quote that is no quote by the dialect.
     begin_with_double_quote: bool,
+    /// How many unquoted fields with a type have blanks around them, and how many there are.
+    typed: [usize; 2],
 }
 
 impl Fields {
     fn of(tables: &[Rows<'_>], width: usize) -> Fields {
         let (mut sum, mut count, mut begin_with_double_quote) = (0.0, 0_u32, false);
+        let mut typed = [0; 2];
         let mut is_filled = vec![false; width];
         for row in tables.iter().flat_map(Rows::iter).filter(|row| row.len() == width && !is_empty(row)) {
             for (cell, is_filled) in row.iter().zip(&mut is_filled) {
-                sum += Kind::of(cell).weight();
+                let kind = Kind::of(cell);
+                sum += kind.weight();
+                if kind.is_typed() && !cell.is_quoted {
+                    typed[0] += usize::from(cell.is_padded);
+                    typed[1] += 1;
+                }
                 count += 1;
                 *is_filled |= !cell.is_empty();
                 begin_with_double_quote |= !cell.is_quoted && cell.bytes.starts_with(b"\"");
             }
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
-        Fields { columns, wholeness: sum / f64::from(count.max(1)), begin_with_double_quote }
+        Fields { columns, wholeness: sum / f64::from(count.max(1)), begin_with_double_quote, typed }
     }
 
     /// How likely so many columns are by a delimiter of this likelihood. Few columns may come from a byte that is often in
@@ -189,15 +199,13 @@ fn soundness(dialect: &Dialect, quotes: &Quotes, shape: Shape, fields: &Fields) 
     let (sound, malformed) = (quotes.sound as f64, quotes.malformed as f64);
     let bad = if malformed > 0.0 { malformed / (sound + malformed) } else { 0.0 };
     // An apostrophe is a quote only where fields begin and end with it in a table of one shape.
-    let is_text = |quote| {
-        quote == b'\''
-            && (quotes.sound < 2
-                || quotes.sound < 5 * quotes.malformed
-                || shape.usual * 10 < shape.rows * 9
-                || fields.begin_with_double_quote)
-    };
+    let is_text = quotes.sound == 0
+        || quotes.sound < 5 * quotes.malformed
+        || shape.usual * 10 < shape.rows * 9
+        || fields.begin_with_double_quote;
     let likely = match dialect.quote {
-        Some(quote) if is_text(quote) => 0.3,
+        Some(b'\'') if is_text => 0.3,
+        Some(b'\'') if quotes.sound + quotes.doubled == 1 => 0.85,
         _ if quotes.sound > 0 => 1.05,
         _ => 1.0,
     };
