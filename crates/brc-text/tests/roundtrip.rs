@@ -1,4 +1,4 @@
-//! Random tables, written in random dialects, are sniffed back.
+//! Random tables, written in random dialects, are sniffed back; random bytes do no harm.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -114,5 +114,23 @@ proptest! {
         let expected = (Delimiter::Byte(form.delimiter), form.has_header, if is_quoted { form.quote } else { b'"' });
         prop_assert_eq!(found, expected, "{}", text);
         prop_assert_eq!(sniffed.names.len(), columns.len(), "{}", text);
+    }
+
+    #[test]
+    fn garbage_gives_a_sound_dialect(
+        bytes in prop::collection::vec(prop::sample::select(&b"a1,; \t\"'\\#\r\n\0\xc3\xff"[..]), 0..80),
+        cuts in prop::array::uniform2(any::<prop::sample::Index>()),
+        blanks in any::<bool>(),
+    ) {
+        let [from, to] = cuts.map(|cut| cut.index(bytes.len() + 1));
+        let samples = [
+            Sample { bytes: &bytes[..to], offset: 0, is_end: to == bytes.len() },
+            Sample { bytes: &bytes[from..], offset: from as u64, is_end: true },
+        ];
+        let delimiter = blanks.then_some(Delimiter::Blanks);
+        let overrides = DialectOverrides { delimiter, ..DialectOverrides::default() };
+        for samples in [&samples[..], &samples[1..]] {
+            prop_assert_eq!(sniff(samples, &overrides).dialect.check(), Ok(()));
+        }
     }
 }

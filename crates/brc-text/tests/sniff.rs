@@ -143,6 +143,14 @@ fn samples_may_start_anywhere() {
 }
 
 #[test]
+fn the_beginning_need_not_be_sampled() {
+    let bytes = tricky_rows(20).into_bytes();
+    let sniffed = sniff(&[Sample { bytes: &bytes, offset: 1000, is_end: true }], &DialectOverrides::default());
+    assert_eq!(sniffed.dialect, Dialect { header: false, ..Dialect::default() });
+    assert_eq!(sniffed.names, ["column_1", "column_2", "column_3"]);
+}
+
+#[test]
 fn a_sample_may_end_anywhere() {
     let bytes = ["id,text,sum\n".to_owned(), tricky_rows(9)].concat().into_bytes();
     for to in 100..bytes.len() {

@@ -21,7 +21,7 @@ const ROWS: usize = 200;
 /// Judges the row `first` of the first table by the rows of `width` fields below it.
 pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize) -> Header {
     let Some(table) = tables.first().filter(|table| first < table.len()) else {
-        return Header { is_there: false, evidence: "there are no rows".to_owned(), cells: None };
+        return Header { is_there: false, evidence: "there are no rows at the beginning".to_owned(), cells: None };
     };
     let row = table.row(first);
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(Rows::iter));

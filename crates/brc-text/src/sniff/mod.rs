@@ -48,7 +48,8 @@ impl<'a> Sample<'a> {
 pub struct Sniffed {
     /// The dialect.
     pub dialect: Dialect,
-    /// The names of the columns, all different: from the header, or numbered where there is none.
+    /// The names of the columns, all different: from the header, or numbered where there is none. Bytes that are not
+    /// UTF-8 show as U+FFFD here; the [charset](Dialect::charset) decides what they are.
     pub names: Vec<String>,
     /// Why each part is what it is, in the order in which they were found.
     pub findings: Vec<Finding>,
@@ -139,8 +140,8 @@ pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
 
     let names = match &header.cells {
         Some(cells) if dialect.header => column_names(cells),
-        Some(_) => numbered_names(layout.width),
-        None => Vec::new(),
+        _ if ranked[0].shape.rows == 0 => Vec::new(),
+        _ => numbered_names(layout.width),
     };
     Sniffed { dialect, names, findings: report.findings, advice: report.advice }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// The samples of a file, without charset and byte order mark.
 pub(super) struct Samples<'a> {
-    /// That of the file's beginning is the first.
+    /// That of the file's beginning is the first; it is empty where nobody took one.
     samples: Vec<Decoded<'a>>,
 }
 
@@ -39,12 +39,15 @@ impl<'a> Samples<'a> {
         };
         let mut samples: Vec<Decoded<'a>> = samples.iter().map(decode).collect();
         samples.sort_by_key(|sample| !sample.is_start);
+        if samples.first().is_none_or(|sample| !sample.is_start) {
+            samples.insert(0, Decoded { bytes: Cow::Borrowed(&[]), is_start: true, is_end: samples.is_empty() });
+        }
         Samples { samples }
     }
 
-    /// The beginning of the file; empty where there is no sample of it.
+    /// The beginning of the file.
     pub(super) fn start(&self) -> &[u8] {
-        self.samples.iter().find(|sample| sample.is_start).map_or(&[], |sample| &sample.bytes)
+        &self.samples[0].bytes
     }
 
     /// All samples.
@@ -59,7 +62,7 @@ impl<'a> Samples<'a> {
 
     /// Leaves out the first `lines` lines of the file.
     pub(super) fn skip_lines(&mut self, lines: u64, line_end: u8) {
-        let Some(start) = self.samples.iter_mut().find(|sample| sample.is_start) else { return };
+        let start = &mut self.samples[0];
         let mut skip = 0;
         for _ in 0..lines {
             let rest = &start.bytes[skip..];
