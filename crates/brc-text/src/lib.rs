@@ -1,7 +1,7 @@
 //! Text tables.
 //!
-//! A CSV file does not say how it is written. This crate finds its [`Dialect`] in samples of it, [explains](sniff) how it
-//! did so, and turns [other charsets](charset) into UTF-8, so that whoever reads rows knows exactly what to look for.
+//! A CSV file does not say how it is written. This crate finds its [`Dialect`] in samples of it, [explains](mod@sniff) how
+//! it did so, and turns [other charsets](charset) into UTF-8, so that whoever reads rows knows exactly what to look for.
 //!
 //! ```
 //! use brc_text::{Delimiter, DialectOverrides, Sample, sniff};
