@@ -1,0 +1,305 @@
+//! How bytes stand for characters, and the way to UTF-8.
+//!
+//! Everything behind this module sees UTF-8, or bytes that nobody has touched. A charset that is not known for certain is
+//! never converted by: the bytes of a string then stay what they were, and whoever knows better can say so.
+
+use crate::dialect::DialectError;
+use encoding_rs::{Decoder, DecoderResult, Encoding};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::{self, Read};
+use std::str::FromStr;
+
+/// How bytes stand for characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Charset {
+    /// Bytes are taken as they are, which is right for UTF-8 and its subset ASCII, and are not checked.
+    Raw,
+    /// Bytes are converted from this encoding to UTF-8; those that it does not allow are an error.
+    Encoded(&'static Encoding),
+}
+
+impl Charset {
+    /// UTF-8 that is checked.
+    pub const UTF_8: Charset = Charset::Encoded(&encoding_rs::UTF_8_INIT);
+    /// UTF-16, the lower byte first, as Windows writes it.
+    pub const UTF_16LE: Charset = Charset::Encoded(&encoding_rs::UTF_16LE_INIT);
+    /// UTF-16, the higher byte first.
+    pub const UTF_16BE: Charset = Charset::Encoded(&encoding_rs::UTF_16BE_INIT);
+    /// Windows-1252, which `latin1` stands for too, as on the web: it has characters where Latin-1 has control codes.
+    pub const WINDOWS_1252: Charset = Charset::Encoded(&encoding_rs::WINDOWS_1252_INIT);
+
+    /// The charset that a byte order mark at the beginning of a text announces, and the mark's length.
+    pub fn from_bom(prefix: &[u8]) -> Option<(Charset, usize)> {
+        Encoding::for_bom(prefix).map(|(encoding, length)| (Charset::Encoded(encoding), length))
+    }
+}
+
+/// A name that [`FromStr`] takes: `raw`, or the encoding's name on the web (`UTF-16LE`).
+impl fmt::Display for Charset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Charset::Raw => "raw",
+            Charset::Encoded(encoding) => encoding.name(),
+        })
+    }
+}
+
+/// Takes `raw` and every label of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels), in any case.
+impl FromStr for Charset {
+    type Err = DialectError;
+
+    fn from_str(text: &str) -> Result<Self, DialectError> {
+        if text.eq_ignore_ascii_case("raw") {
+            return Ok(Charset::Raw);
+        }
+        Encoding::for_label_no_replacement(text.as_bytes())
+            .map(Charset::Encoded)
+            .ok_or_else(|| DialectError::UnknownCharset { text: text.to_owned() })
+    }
+}
+
+impl TryFrom<String> for Charset {
+    type Error = DialectError;
+
+    fn try_from(text: String) -> Result<Self, DialectError> {
+        text.parse()
+    }
+}
+
+impl From<Charset> for String {
+    fn from(charset: Charset) -> Self {
+        charset.to_string()
+    }
+}
+
+/// Bytes that a charset does not allow. Reading hands it out inside an [`io::Error`] of kind
+/// [`InvalidData`](io::ErrorKind::InvalidData).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the {length} byte{} at byte {offset} are not valid {charset}", if *.length == 1 { "" } else { "s" })]
+pub struct CharsetError {
+    /// The charset.
+    pub charset: Charset,
+    /// Where the bytes are, counted from the beginning of the input, 0 for the first.
+    pub offset: u64,
+    /// How many they are.
+    pub length: u8,
+}
+
+/// How many bytes are read at once, and how many bytes of UTF-8 are made at once.
+const BUFFER: usize = 64 * 1024;
+
+/// UTF-8 from text in any charset, in bounded memory.
+///
+/// A byte order mark at the beginning is left out, and decides where it contradicts the charset, as the Encoding Standard
+/// has it. With [`Charset::Raw`] all bytes go through untouched.
+pub struct TextReader<R> {
+    source: R,
+    decoding: Option<Decoding>,
+}
+
+impl<R: Read> TextReader<R> {
+    /// Reads `source`, which must stand at its beginning, as text in `charset`.
+    pub fn new(source: R, charset: Charset) -> Self {
+        let decoding = match charset {
+            Charset::Raw => None,
+            Charset::Encoded(encoding) => Some(Decoding::new(encoding.new_decoder())),
+        };
+        TextReader { source, decoding }
+    }
+}
+
+/// Fails with a [`CharsetError`] after all the text before the bytes that are not allowed was handed out.
+impl<R: Read> Read for TextReader<R> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        match &mut self.decoding {
+            None => self.source.read(target),
+            Some(decoding) => decoding.read(&mut self.source, target),
+        }
+    }
+}
+
+struct Decoding {
+    decoder: Decoder,
+    /// Bytes of the source: those from `taken` on are still to be decoded.
+    input: Vec<u8>,
+    taken: usize,
+    /// How many bytes the decoder has seen.
+    decoded: u64,
+    /// UTF-8: the bytes from `given` on are still to be handed out.
+    output: Vec<u8>,
+    given: usize,
+    state: State,
+}
+
+enum State {
+    Reading,
+    /// The source has ended; the decoder may still hold half a character.
+    SourceEnded,
+    Ended,
+    Failed(CharsetError),
+}
+
+impl Decoding {
+    fn new(decoder: Decoder) -> Self {
+        let (input, output) = (Vec::new(), Vec::new());
+        Decoding { decoder, input, taken: 0, decoded: 0, output, given: 0, state: State::Reading }
+    }
+
+    fn read(&mut self, source: &mut impl Read, target: &mut [u8]) -> io::Result<usize> {
+        while self.given == self.output.len() {
+            match &self.state {
+                State::Ended => return Ok(0),
+                State::Failed(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error.clone())),
+                State::Reading if self.taken == self.input.len() => self.refill(source)?,
+                State::Reading | State::SourceEnded => self.decode(),
+            }
+        }
+        let ready = &self.output[self.given..];
+        let length = ready.len().min(target.len());
+        target[..length].copy_from_slice(&ready[..length]);
+        self.given += length;
+        Ok(length)
+    }
+
+    fn refill(&mut self, source: &mut impl Read) -> io::Result<()> {
+        self.input.resize(BUFFER, 0);
+        let read = source.read(&mut self.input);
+        self.input.truncate(*read.as_ref().unwrap_or(&0));
+        self.taken = 0;
+        if read? == 0 {
+            self.state = State::SourceEnded;
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self) {
+        self.output.resize(BUFFER, 0);
+        self.given = 0;
+        let is_last = matches!(self.state, State::SourceEnded);
+        let input = &self.input[self.taken..];
+        let (result, taken, written) =
+            self.decoder.decode_to_utf8_without_replacement(input, &mut self.output, is_last);
+        self.output.truncate(written);
+        self.taken += taken;
+        self.decoded += taken as u64;
+        match result {
+            DecoderResult::InputEmpty if is_last => self.state = State::Ended,
+            DecoderResult::InputEmpty | DecoderResult::OutputFull => {}
+            DecoderResult::Malformed(length, after) => {
+                let offset = self.decoded - u64::from(length) - u64::from(after);
+                let charset = Charset::Encoded(self.decoder.encoding());
+                self.state = State::Failed(CharsetError { charset, offset, length });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A source that hands out `step` bytes at a time.
+    struct Steps<'a>(&'a [u8], usize);
+
+    impl Read for Steps<'_> {
+        fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(target.len());
+            self.0.read(&mut target[..length])
+        }
+    }
+
+    /// What reading hands out before it ends, and how it ends.
+    fn read(bytes: &[u8], step: usize, charset: Charset) -> (Vec<u8>, Option<CharsetError>) {
+        let mut text = Vec::new();
+        let result = TextReader::new(Steps(bytes, step), charset).read_to_end(&mut text);
+        let error = result.err().map(|error| *error.into_inner().unwrap().downcast().unwrap());
+        (text, error)
+    }
+
+    fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    }
+
+    fn broken(charset: Charset, offset: u64, length: u8) -> Option<CharsetError> {
+        Some(CharsetError { charset, offset, length })
+    }
+
+    #[test]
+    fn names_are_those_of_the_web() {
+        assert_eq!("latin1".parse(), Ok(Charset::WINDOWS_1252));
+        assert_eq!("UTF-8".parse(), Ok(Charset::UTF_8));
+        assert_eq!("utf-16".parse(), Ok(Charset::UTF_16LE));
+        assert_eq!("raw".parse(), Ok(Charset::Raw));
+        assert!("utf-7".parse::<Charset>().is_err());
+        for charset in [Charset::Raw, Charset::UTF_8, Charset::UTF_16BE, Charset::WINDOWS_1252] {
+            assert_eq!(charset.to_string().parse(), Ok(charset));
+        }
+    }
+
+    #[test]
+    fn latin1_becomes_utf_8() {
+        assert_eq!(read(b"caf\xe9 \x80", 1, Charset::WINDOWS_1252), ("café €".into(), None));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_left_out_and_decides() {
+        assert_eq!(read(b"\xef\xbb\xbfa", 1, Charset::UTF_8), (b"a".to_vec(), None));
+        assert_eq!(read(b"\xfe\xff\0a", 1, Charset::UTF_16LE), (b"a".to_vec(), None));
+        assert_eq!(read(b"\xef\xbb\xbfa\xff", 1, Charset::Raw), (b"\xef\xbb\xbfa\xff".to_vec(), None));
+        assert_eq!(Charset::from_bom(b"\xff\xfea\0"), Some((Charset::UTF_16LE, 2)));
+        assert_eq!(Charset::from_bom(b"a"), None);
+    }
+
+    #[test]
+    fn what_is_malformed_is_an_error_where_it_is() {
+        for step in [1, 2, 3, 100] {
+            assert_eq!(read(b"a,\xe9,b", step, Charset::UTF_8), (b"a,".to_vec(), broken(Charset::UTF_8, 2, 1)));
+            assert_eq!(read(b"\xef\xbb\xbfa\xc3", step, Charset::UTF_8), (b"a".to_vec(), broken(Charset::UTF_8, 4, 1)));
+            assert_eq!(read(b"a\0b", step, Charset::UTF_16LE), (b"a".to_vec(), broken(Charset::UTF_16LE, 2, 1)));
+            let lone = [b'a', 0, 0, 0xd8, b'b', 0];
+            assert_eq!(read(&lone, step, Charset::UTF_16LE), (b"a".to_vec(), broken(Charset::UTF_16LE, 2, 2)));
+        }
+    }
+
+    #[test]
+    fn an_error_stays_one() {
+        let mut reader = TextReader::new(&b"\xff"[..], Charset::UTF_8);
+        for _ in 0..2 {
+            assert_eq!(reader.read(&mut [0; 8]).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        }
+    }
+
+    #[test]
+    fn long_texts_pass_through_the_buffers() {
+        let text = "aé€😀\n".repeat(BUFFER / 4);
+        let bytes = utf16(&text, u16::to_be_bytes);
+        assert!(read(&bytes, BUFFER - 1, Charset::UTF_16BE) == (text.into_bytes(), None));
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_comes_back(text in any::<String>(), step in 1_usize..9) {
+            prop_assume!(!text.starts_with('\u{feff}'));
+            let expected = (text.clone().into_bytes(), None);
+            prop_assert_eq!(&read(&utf16(&text, u16::to_le_bytes), step, Charset::UTF_16LE), &expected);
+            prop_assert_eq!(&read(&utf16(&text, u16::to_be_bytes), step, Charset::UTF_16BE), &expected);
+            prop_assert_eq!(&read(text.as_bytes(), step, Charset::UTF_8), &expected);
+        }
+
+        #[test]
+        fn bytes_are_checked_as_the_standard_library_does(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+            prop_assume!(Charset::from_bom(&bytes).is_none());
+            let (text, error) = read(&bytes, 3, Charset::UTF_8);
+            match std::str::from_utf8(&bytes) {
+                Ok(_) => prop_assert_eq!((text, error), (bytes, None)),
+                Err(utf8) => {
+                    prop_assert_eq!(&text, &bytes[..utf8.valid_up_to()]);
+                    prop_assert_eq!(error.unwrap().offset, utf8.valid_up_to() as u64);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Text tables.
+//!
+//! A CSV file does not say how it is written. This crate finds its [`Dialect`] in samples of it, [explains](mod@sniff) how
+//! it did so, and turns [other charsets](charset) into UTF-8, so that whoever reads rows knows exactly what to look for.
+//!
+//! ```
+//! use brc_text::{Delimiter, DialectOverrides, Sample, sniff};
+//!
+//! let text = b"id;price\n1;0,99\n2;1,50\n";
+//! let sniffed = sniff(&[Sample::whole(text)], &DialectOverrides::default());
+//! assert_eq!(sniffed.dialect.delimiter, Delimiter::Byte(b';'));
+//! assert_eq!(sniffed.names, ["id", "price"]);
+//! for finding in &sniffed.findings {
+//!     println!("{finding}"); // delimiter ';' - 3 of 3 sampled rows have 2 fields with it; next best is …
+//! }
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod charset;
+pub mod dialect;
+pub mod names;
+pub mod sniff;
+
+pub use charset::{Charset, CharsetError, TextReader};
+pub use dialect::{Delimiter, Dialect, DialectError, DialectOverrides, LineEnd};
+pub use sniff::{Finding, Part, Sample, Sniffed, sniff};

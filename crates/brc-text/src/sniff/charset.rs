@@ -1,0 +1,106 @@
+//! Which charset a file is in: only what is certain.
+
+use super::Sample;
+use crate::charset::Charset;
+
+/// A charset and why it is so.
+pub(super) struct Found {
+    pub(super) charset: Charset,
+    pub(super) evidence: String,
+    pub(super) advice: Option<String>,
+}
+
+/// The charset that a byte order mark announces, or UTF-16 where zero bytes show it, or else bytes as they are.
+pub(super) fn find(samples: &[Sample<'_>]) -> Found {
+    let certain = |charset, evidence: &str| Found { charset, evidence: evidence.to_owned(), advice: None };
+    let start = samples.iter().find(|sample| sample.offset == 0).map_or(&[][..], |sample| sample.bytes);
+    if let Some((charset, _)) = Charset::from_bom(start) {
+        return certain(charset, "the file begins with its byte order mark");
+    }
+    if let Some(charset) = utf16(start) {
+        return certain(charset, "every other byte of the plain characters is 0");
+    }
+    match samples.iter().find_map(invalid_utf8) {
+        None => certain(Charset::Raw, "the sample is valid UTF-8"),
+        Some((byte, offset)) => Found {
+            charset: Charset::Raw,
+            evidence: format!("byte 0x{byte:02x} at {offset} is not UTF-8; strings keep their bytes as they are"),
+            advice: Some("the text is not UTF-8; if it is Western European, --charset latin1 converts it".to_owned()),
+        },
+    }
+}
+
+/// UTF-16 without a mark: half of every ASCII character is a zero byte, on the same side for all of them.
+fn utf16(start: &[u8]) -> Option<Charset> {
+    let pairs = start.as_chunks::<2>().0;
+    let is_text = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    let count = |is: &dyn Fn(u8, u8) -> bool| pairs.iter().filter(|[first, second]| is(*first, *second)).count();
+    let little = count(&|first, second| second == 0 && is_text(first));
+    let big = count(&|first, second| first == 0 && is_text(second));
+    let zeros = count(&|first, second| first == 0 && second == 0);
+    // Text of any script has blanks, digits, delimiters and line ends.
+    let enough = pairs.len().div_ceil(20).max(1);
+    match (little >= enough, big >= enough) {
+        _ if zeros > 0 => None,
+        (true, false) if big == 0 => Some(Charset::UTF_16LE),
+        (false, true) if little == 0 => Some(Charset::UTF_16BE),
+        _ => None,
+    }
+}
+
+/// The first byte that is not UTF-8 and where it is in the file, not counting characters that the sample cuts through.
+fn invalid_utf8(sample: &Sample<'_>) -> Option<(u8, u64)> {
+    let is_middle = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    let cut = if sample.offset == 0 { 0 } else { sample.bytes.iter().take(3).take_while(is_middle).count() };
+    let error = std::str::from_utf8(&sample.bytes[cut..]).err()?;
+    if error.error_len().is_none() && !sample.is_end {
+        return None;
+    }
+    let at = cut + error.valid_up_to();
+    Some((sample.bytes[at], sample.offset + at as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn charset(bytes: &[u8]) -> Charset {
+        find(&[Sample::whole(bytes)]).charset
+    }
+
+    fn utf16_of(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    }
+
+    #[test]
+    fn only_what_is_certain_is_found() {
+        assert_eq!(charset(b""), Charset::Raw);
+        assert_eq!(charset("naïve,1\n".as_bytes()), Charset::Raw);
+        assert_eq!(charset(b"\xef\xbb\xbfa,b\n"), Charset::UTF_8);
+        assert_eq!(charset(b"\xff\xfea\0"), Charset::UTF_16LE);
+        assert_eq!(charset(b"na\xefve,1\n"), Charset::Raw);
+        assert_eq!(charset(b"ab,\0,1\ncd,\0,2\n"), Charset::Raw);
+    }
+
+    #[test]
+    fn utf_16_is_seen_without_a_mark() {
+        for text in ["a,b\n1,2\n", "Привет, мир\nа,б\n", "日本,東京\n1,2\n"] {
+            assert_eq!(charset(&utf16_of(text, u16::to_le_bytes)), Charset::UTF_16LE, "{text}");
+            assert_eq!(charset(&utf16_of(text, u16::to_be_bytes)), Charset::UTF_16BE, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_utf_8_is_said_with_its_place() {
+        let found = find(&[Sample::whole(b"na\xefve,1\n")]);
+        assert!(found.evidence.contains("0xef at 2"), "{}", found.evidence);
+        assert!(found.advice.unwrap().contains("--charset latin1"));
+        let cut = "é".as_bytes();
+        let samples = [
+            Sample { bytes: &cut[..1], offset: 0, is_end: false },
+            Sample { bytes: &cut[1..], offset: 1, is_end: true },
+        ];
+        assert_eq!(find(&samples).advice, None);
+        assert!(find(&[Sample::whole(&cut[..1])]).advice.is_some());
+    }
+}

@@ -1,0 +1,223 @@
+//! What a field looks like by itself.
+//!
+//! Split by the right delimiter, fields are numbers, dates, words; split by a wrong one, they are parts of them or several
+//! at once. These are not the types of columns: nothing is parsed, and `31/12/99` is a date without being a certain one.
+
+use super::rows::Cell;
+
+/// What a field looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// Nothing, or a word for it.
+    Null,
+    /// A number, with signs of money or percent, separators of thousands or an exponent.
+    Number,
+    /// A date, a time or both.
+    Time,
+    /// A truth value.
+    Bool,
+    /// An address of the web, of mail or of a machine.
+    Address,
+    /// Letters, digits and what holds them together.
+    Word,
+    /// Words with blanks and punctuation between them.
+    Prose,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// The kind of a field.
+    pub(super) fn of(cell: &Cell<'_>) -> Kind {
+        let text = cell.bytes;
+        if is_null(text) {
+            Kind::Null
+        } else if is_number(text) {
+            Kind::Number
+        } else if is_time(text) {
+            Kind::Time
+        } else if is_bool(text) {
+            Kind::Bool
+        } else if is_address(text) {
+            Kind::Address
+        } else if text.iter().all(|byte| is_word(*byte)) {
+            Kind::Word
+        } else if cell.is_quoted || is_prose(text) {
+            Kind::Prose
+        } else {
+            Kind::Other
+        }
+    }
+
+    /// Whether fields of this kind have a type of their own, so that a column of them is unlike its name.
+    pub(super) fn is_typed(self) -> bool {
+        matches!(self, Kind::Number | Kind::Time | Kind::Bool | Kind::Address)
+    }
+
+    /// How well a field of this kind speaks for the delimiters around it, from 0 to 1.
+    pub(super) fn weight(self) -> f64 {
+        match self {
+            Kind::Number | Kind::Time | Kind::Bool | Kind::Address => 1.0,
+            Kind::Null => 0.75,
+            Kind::Word => 0.8,
+            Kind::Prose => 0.6,
+            Kind::Other => 0.3,
+        }
+    }
+}
+
+fn is_null(text: &[u8]) -> bool {
+    const WORDS: &[&str] = &["", "na", "n/a", "nan", "null", "none", "nil", "\\n", "-", "--", "?", "#n/a"];
+    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+fn is_bool(text: &[u8]) -> bool {
+    ["true", "false", "yes", "no", "t", "f", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+/// Text that holds letters or digits and nothing that delimits or quotes, save commas and apostrophes as in prose.
+fn is_prose(text: &[u8]) -> bool {
+    let is_foreign = |byte: u8| matches!(byte, b'|' | b';' | b'"' | b'^' | b'~') || byte.is_ascii_control();
+    let is_apart = |pair: &[u8]| pair[0] == b',' && pair[1] != b' ' || pair == b"  ";
+    text.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+        && !text.iter().any(|byte| is_foreign(*byte))
+        && !text.windows(2).any(is_apart)
+        && ![b"'", b","].iter().any(|byte| text.starts_with(*byte) || text.ends_with(*byte))
+}
+
+/// `-1,234.5e-6`, `€ 12`, `3 %`, `1.234,5`.
+fn is_number(text: &[u8]) -> bool {
+    let text = without_units(text);
+    let text = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let (mantissa, exponent) = match text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    };
+    let is_exponent = |text: &[u8]| {
+        let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+        (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+    };
+    is_mantissa(mantissa) && exponent.is_none_or(is_exponent)
+}
+
+fn without_units(mut text: &[u8]) -> &[u8] {
+    for unit in [&b"$"[..], "€".as_bytes(), "£".as_bytes(), b"\xa3", b"%"] {
+        let without = text.strip_prefix(unit).or_else(|| text.strip_suffix(unit));
+        text = without.map_or(text, <[u8]>::trim_ascii);
+    }
+    text
+}
+
+/// Digits, at most one separator of the fraction, and separators of thousands where they belong.
+fn is_mantissa(text: &[u8]) -> bool {
+    if !text.iter().any(u8::is_ascii_digit) || !text.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')) {
+        return false;
+    }
+    let groups: Vec<&[u8]> = text.split(|byte| !byte.is_ascii_digit()).collect();
+    let separators: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_digit()).collect();
+    match separators.as_slice() {
+        [] => true,
+        [separator] => *separator == b'.' || groups.iter().all(|group| !group.is_empty()),
+        [thousands, middle @ .., last] => {
+            let has_fraction = last != thousands;
+            let whole = &groups[1..groups.len() - usize::from(has_fraction)];
+            middle.iter().all(|separator| separator == thousands)
+                && (1..=3).contains(&groups[0].len())
+                && whole.iter().all(|group| group.len() == 3)
+        }
+    }
+}
+
+/// `2024-01-31`, `31/12/99`, `31 Dec 1999`, `12:30`, `2024-01-31T12:30:00.5+01:00`.
+fn is_time(text: &[u8]) -> bool {
+    if text.len() > 40 || !text.iter().any(u8::is_ascii_digit) {
+        return false;
+    }
+    if is_date(text) || is_clock(text) {
+        return true;
+    }
+    let split = |at: usize| is_date(&text[..at]) && is_clock(text[at + 1..].trim_ascii_start());
+    text.iter().enumerate().any(|(at, byte)| matches!(byte, b'T' | b' ') && split(at))
+}
+
+fn is_date(text: &[u8]) -> bool {
+    let Some(&separator) = text.iter().find(|byte| matches!(byte, b'-' | b'/' | b'.' | b' ')) else { return false };
+    let parts: Vec<&[u8]> = text.split(|byte| *byte == separator).collect();
+    let [first, middle, last] = parts.as_slice() else { return false };
+    let digits = |part: &[u8], lengths: &[usize]| lengths.contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    let is_middle = digits(middle, &[1, 2]) || is_month(middle);
+    is_middle && (digits(first, &[4]) && digits(last, &[1, 2]) || digits(first, &[1, 2]) && digits(last, &[2, 4]))
+}
+
+fn is_month(text: &[u8]) -> bool {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    text.len() >= 3
+        && text.iter().all(u8::is_ascii_alphabetic)
+        && MONTHS.iter().any(|month| text[..3].eq_ignore_ascii_case(month.as_bytes()))
+}
+
+/// `12:30`, `12:30:45.678`, with `am`, `PM`, `Z` or an offset.
+fn is_clock(text: &[u8]) -> bool {
+    let hours = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = &text[hours..];
+    (1..=2).contains(&hours)
+        && rest.len() >= 3
+        && rest[0] == b':'
+        && rest[1..3].iter().all(u8::is_ascii_digit)
+        && rest[3..].iter().all(|byte| byte.is_ascii_digit() || b":.+- ZzAaPpMmUTC".contains(byte))
+}
+
+fn is_address(text: &[u8]) -> bool {
+    let has = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
+    if text.contains(&b' ') {
+        return false;
+    }
+    let starts =
+        |prefix: &str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()));
+    if starts("http://") || starts("https://") || starts("ftp://") || starts("www.") {
+        return !text.iter().any(|byte| matches!(byte, b'|' | b'"' | b'\t'));
+    }
+    let is_plain = text.iter().all(|byte| is_word(*byte) || matches!(byte, b'@' | b'+'));
+    is_plain && (has(b"@") && has(b".") && text.split(|byte| *byte == b'@').count() == 2 || is_ipv4(text))
+}
+
+fn is_ipv4(text: &[u8]) -> bool {
+    let is_octet = |part: &[u8]| (1..=3).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    text.split(|byte| *byte == b'.').count() == 4 && text.split(|byte| *byte == b'.').all(is_octet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_the_kind_that_people_see_in_them() {
+        let kinds: &[(Kind, &[&str])] = &[
+            (Kind::Null, &["", "NA", "null", "\\N", "-"]),
+            (Kind::Number, &["0", "-1.5", "+3", ".5", "1e9", "1,234,567.89", "1.234,5", "3,14", "€ 12", "7%"]),
+            (Kind::Time, &["2024-01-31", "31/12/99", "1.2.2003", "5-Jan-2020", "12:30", "1:02:03 PM"]),
+            (Kind::Time, &["2024-01-31T12:30:00.5+01:00", "2024-01-31 12:30:00", "18/05/2011 17:21"]),
+            (Kind::Bool, &["true", "No", "Y"]),
+            (Kind::Address, &["https://example.org/a?b=c,d", "a.b@example.org", "10.0.0.1"]),
+            (Kind::Word, &["abc", "Zürich", "a_b-c", "1-2-3-4", "A12"]),
+            (Kind::Prose, &["two words", "Lynn, MA", "a/b", "it's (so)!"]),
+            (Kind::Other, &["a,b", "a;b", "x|y", "say \"x\"", "1;2", "a,"]),
+        ];
+        for (kind, texts) in kinds {
+            for text in *texts {
+                let cell = Cell { bytes: text.as_bytes(), is_quoted: false, is_padded: false };
+                assert_eq!(Kind::of(&cell), *kind, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_may_hold_anything() {
+        let cell = Cell { bytes: b"a,b;c", is_quoted: true, is_padded: false };
+        assert_eq!(Kind::of(&cell), Kind::Prose);
+    }
+}

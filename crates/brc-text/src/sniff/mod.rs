@@ -1,0 +1,257 @@
+//! Finding the dialect of a text table, and saying why.
+//!
+//! A dialect that is guessed wrong makes a wrong table without an error, so each part comes with its evidence, the same
+//! samples always give the same answer, and where the evidence is thin, what most files do is taken: commas, double
+//! quotes that are doubled. That there are no quotes at all can never be seen in a sample, and is never found.
+
+mod charset;
+mod header;
+mod kind;
+mod layout;
+mod rows;
+mod samples;
+mod score;
+
+use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
+use crate::names::{column_names, numbered_names};
+use layout::Layout;
+use samples::Samples;
+use score::Candidate;
+use std::fmt;
+
+/// How many bytes of a file's beginning are worth sampling. More takes longer, and hardly ever tells more.
+pub const START_BYTES: usize = 64 * 1024;
+/// How many bytes are worth sampling at each other place.
+pub const PLACE_BYTES: usize = 16 * 1024;
+
+/// Some bytes of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample<'a> {
+    /// The bytes, as they are in the file.
+    pub bytes: &'a [u8],
+    /// Where they are in the file. The sample at 0 must be there for charset, preamble and header to be found; others
+    /// may start anywhere, within a row, a field or a character.
+    pub offset: u64,
+    /// Whether the file ends with them.
+    pub is_end: bool,
+}
+
+impl<'a> Sample<'a> {
+    /// A whole file.
+    pub fn whole(bytes: &'a [u8]) -> Self {
+        Sample { bytes, offset: 0, is_end: true }
+    }
+}
+
+/// A dialect with all that is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sniffed {
+    /// The dialect.
+    pub dialect: Dialect,
+    /// The names of the columns, all different: from the header, or numbered where there is none. Bytes that are not
+    /// UTF-8 show as U+FFFD here; the [charset](Dialect::charset) decides what they are.
+    pub names: Vec<String>,
+    /// Why each part is what it is, in the order in which they were found.
+    pub findings: Vec<Finding>,
+    /// What was seen and not acted upon, because only a person can know: each a sentence.
+    pub advice: Vec<String>,
+}
+
+/// One part of a dialect and why it is so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The part.
+    pub part: Part,
+    /// What it is: `';'`, `3 lines`, `none`.
+    pub value: String,
+    /// What speaks for it: `21 of 21 sampled rows have 4 fields with it`.
+    pub evidence: String,
+}
+
+/// `delimiter ';' - 21 of 21 sampled rows have 4 fields with it`.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} - {}", self.part, self.value, self.evidence)
+    }
+}
+
+/// The parts of a dialect that are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// [`Dialect::charset`].
+    Charset,
+    /// [`Dialect::line_end`].
+    LineEnd,
+    /// [`Dialect::delimiter`].
+    Delimiter,
+    /// [`Dialect::quote`] and [`Dialect::doubled_quotes`].
+    Quote,
+    /// [`Dialect::escape`].
+    Escape,
+    /// [`Dialect::comment`].
+    Comment,
+    /// [`Dialect::preamble_lines`].
+    Preamble,
+    /// [`Dialect::header`].
+    Header,
+    /// [`Dialect::trim`].
+    Trim,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Charset => "charset",
+            Part::LineEnd => "line end",
+            Part::Delimiter => "delimiter",
+            Part::Quote => "quote",
+            Part::Escape => "escape",
+            Part::Comment => "comment",
+            Part::Preamble => "preamble",
+            Part::Header => "header",
+            Part::Trim => "blanks around fields",
+        })
+    }
+}
+
+/// Finds the dialect of the file that these are samples of. What `overrides` say is taken as given, and the rest is found
+/// under it. Needs time in proportion to the bytes times the delimiters in them: milliseconds for [`START_BYTES`].
+pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
+    let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new() };
+    let mut dialect = overrides.apply(Dialect::default());
+    dialect.charset = report.charset(samples);
+    let mut samples = Samples::decode(samples, dialect.charset);
+    dialect.line_end = report.line_end(&samples);
+    samples.skip_lines(dialect.preamble_lines, dialect.line_end.last_byte());
+
+    let ranked = score::rank(&samples, &dialect, overrides);
+    let best = &ranked[0];
+    report.form(&ranked);
+    dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
+
+    let layout = Layout::find(&samples, &dialect, overrides);
+    report.layout(&layout, overrides);
+    dialect.comment.clone_from(&layout.comment);
+    dialect.preamble_lines = overrides.preamble_lines.unwrap_or(layout.preamble_lines);
+    let tables = samples.split(&dialect);
+    let header = header::judge(&tables, layout.first_row, layout.width);
+    dialect.header = report.header(&header);
+    dialect.trim = report.trim(best);
+
+    let names = match &header.cells {
+        Some(cells) if dialect.header => column_names(cells),
+        _ if ranked[0].shape.rows == 0 => Vec::new(),
+        _ => numbered_names(layout.width),
+    };
+    Sniffed { dialect, names, findings: report.findings, advice: report.advice }
+}
+
+/// What is put together for the person who asks.
+struct Report<'a> {
+    overrides: &'a DialectOverrides,
+    findings: Vec<Finding>,
+    advice: Vec<String>,
+}
+
+impl Report<'_> {
+    fn add(&mut self, part: Part, value: impl fmt::Display, is_given: bool, evidence: impl Into<String>) {
+        let evidence = if is_given { "given".to_owned() } else { evidence.into() };
+        self.findings.push(Finding { part, value: value.to_string(), evidence });
+    }
+
+    fn charset(&mut self, samples: &[Sample<'_>]) -> crate::Charset {
+        let found = charset::find(samples);
+        let charset = self.overrides.charset.unwrap_or(found.charset);
+        self.add(Part::Charset, charset, self.overrides.charset.is_some(), found.evidence);
+        if self.overrides.charset.is_none() {
+            self.advice.extend(found.advice);
+        }
+        charset
+    }
+
+    fn line_end(&mut self, samples: &Samples<'_>) -> LineEnd {
+        let (found, evidence) = layout::line_end(samples);
+        let line_end = self.overrides.line_end.unwrap_or(found);
+        self.add(Part::LineEnd, line_end, self.overrides.line_end.is_some(), evidence);
+        line_end
+    }
+
+    /// Delimiter, quote and escape, which are found together.
+    fn form(&mut self, ranked: &[Candidate]) {
+        let Candidate { dialect, shape, quotes, .. } = &ranked[0];
+        let mut evidence = match shape.width {
+            1 if dialect.delimiter == Dialect::default().delimiter => {
+                format!("nothing delimits fields in {}; the default", count(shape.rows, "sampled row"))
+            }
+            1 => format!("with it {} of {} sampled rows have a single field", shape.usual, shape.rows),
+            width => format!("{} of {} sampled rows have {width} fields with it", shape.usual, shape.rows),
+        };
+        let next = ranked.iter().find(|other| other.dialect.delimiter != dialect.delimiter && other.shape.width > 1);
+        if let Some(next) = next.filter(|_| shape.width > 1) {
+            let (delimiter, shape) = (next.dialect.delimiter.quoted(), next.shape);
+            evidence +=
+                &format!("; next best is {delimiter}: {} of {} have {} fields", shape.usual, shape.rows, shape.width);
+        }
+        self.add(Part::Delimiter, dialect.delimiter.quoted(), self.overrides.delimiter.is_some(), evidence);
+
+        let quote = dialect.quote.map_or("none".to_owned(), |quote| Delimiter::Byte(quote).quoted().to_string());
+        let mut evidence = match quotes.sound {
+            0 => "no sampled field is quoted; the default".to_owned(),
+            1 => "1 sampled field begins and ends with it".to_owned(),
+            sound => format!("{sound} sampled fields begin and end with it"),
+        };
+        for (number, text) in [(quotes.doubled, "with doubled ones"), (quotes.malformed, "more only begin with it")] {
+            if number > 0 {
+                evidence += &format!(", {number} {text}");
+            }
+        }
+        self.add(Part::Quote, quote, self.overrides.quote.is_some(), evidence);
+        if let Some(escape) = dialect.escape {
+            let evidence = format!("{} it in the sample", count(quotes.escaped, "byte") + " after");
+            self.add(Part::Escape, Delimiter::Byte(escape).quoted(), self.overrides.escape.is_some(), evidence);
+        }
+    }
+
+    fn layout(&mut self, layout: &Layout, overrides: &DialectOverrides) {
+        if let Some(comment) = &layout.comment {
+            let evidence =
+                format!("{} with it and have another number of fields", count(layout.comments, "row") + " begin");
+            self.add(Part::Comment, format!("'{comment}'"), overrides.comment.is_some(), evidence);
+        }
+        let lines = overrides.preamble_lines.unwrap_or(layout.preamble_lines);
+        if lines > 0 {
+            let evidence = format!("they come before the first row of {}", count(layout.width, "field"));
+            self.add(Part::Preamble, count(lines as usize, "line"), overrides.preamble_lines.is_some(), evidence);
+        }
+        if layout.trailing_rows > 0 && overrides.trailing_lines.is_none() {
+            self.advice.push(match layout.trailing_rows {
+                1 => "the last row has too few fields: it may be no part of the table".to_owned(),
+                rows => format!("the last {rows} rows have too few fields: they may be no part of the table"),
+            });
+        }
+    }
+
+    fn header(&mut self, header: &header::Header) -> bool {
+        let is_there = self.overrides.header.unwrap_or(header.is_there);
+        let value = if is_there { "present" } else { "absent" };
+        self.add(Part::Header, value, self.overrides.header.is_some(), header.evidence.clone());
+        is_there
+    }
+
+    /// Blanks go where a quote would be none behind them, or a number no number.
+    fn trim(&mut self, best: &Candidate) -> bool {
+        let (quoted, [padded, typed]) = (best.quotes.padded, best.typed);
+        let trim = self.overrides.trim.unwrap_or(quoted > 0 || padded > 0 && padded * 10 >= typed);
+        if trim {
+            let evidence = format!(
+                "there are some around {quoted} quoted fields and {padded} of {typed} numbers, dates and the like"
+            );
+            self.add(Part::Trim, "left out", self.overrides.trim.is_some(), evidence);
+        }
+        trim
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

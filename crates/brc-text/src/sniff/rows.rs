@@ -1,0 +1,337 @@
+//! A sample taken apart by a dialect on trial.
+//!
+//! Reading a table by a dialect is strict; this is not. It goes on after whatever does not fit, and counts it: that is how
+//! a wrong dialect shows.
+
+use crate::dialect::{Delimiter, Dialect};
+use std::ops::{AddAssign, Range};
+
+/// The rows of a sample.
+#[derive(Debug, Default)]
+pub(super) struct Rows<'a> {
+    rows: Vec<Row>,
+    cells: Vec<Cell<'a>>,
+    /// How quotes stand in it.
+    pub(super) quotes: Quotes,
+}
+
+#[derive(Debug)]
+struct Row {
+    start: usize,
+    cells: Range<usize>,
+}
+
+/// A field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cell<'a> {
+    /// What is inside the quotes or, without quotes, between the blanks around it.
+    pub(super) bytes: &'a [u8],
+    /// Whether it stands in quotes.
+    pub(super) is_quoted: bool,
+    /// Whether there are blanks around it, outside the quotes.
+    pub(super) is_padded: bool,
+}
+
+impl Cell<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+/// How quotes stand in a sample.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Quotes {
+    /// Fields that begin and end with a quote.
+    pub(super) sound: usize,
+    /// Fields that begin with a quote which does not end them.
+    pub(super) malformed: usize,
+    /// Fields with two quotes in them that stand for one.
+    pub(super) doubled: usize,
+    /// Fields in quotes with blanks around them.
+    pub(super) padded: usize,
+    /// Bytes that the escape took the meaning from.
+    pub(super) escaped: usize,
+}
+
+impl AddAssign for Quotes {
+    fn add_assign(&mut self, other: Self) {
+        self.sound += other.sound;
+        self.malformed += other.malformed;
+        self.doubled += other.doubled;
+        self.padded += other.padded;
+        self.escaped += other.escaped;
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// The rows in `bytes`, which begin at a row. Where they do not end at one, the last row is left out unless it is the
+    /// only one.
+    pub(super) fn split(bytes: &'a [u8], dialect: &Dialect, ends_at_row: bool) -> Self {
+        let mut splitter = Splitter::new(bytes, dialect, ends_at_row);
+        while splitter.at < bytes.len() {
+            splitter.row();
+        }
+        let mut rows = splitter.rows;
+        if !ends_at_row && rows.rows.len() > 1 {
+            rows.rows.pop();
+        }
+        rows
+    }
+
+    /// The number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The cells of each row; a row without a byte is one empty cell.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[Cell<'a>]> {
+        self.rows.iter().map(|row| &self.cells[row.cells.clone()])
+    }
+
+    /// The cells of a row.
+    pub(super) fn row(&self, index: usize) -> &[Cell<'a>] {
+        &self.cells[self.rows[index].cells.clone()]
+    }
+
+    /// Where a row starts.
+    pub(super) fn start(&self, index: usize) -> usize {
+        self.rows[index].start
+    }
+}
+
+struct Splitter<'a, 'd> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Whether each byte ends an unquoted field.
+    ends_field: [bool; 256],
+    line_end: u8,
+    blanks_delimit: bool,
+    quote: Option<u8>,
+    doubled: bool,
+    escape: Option<u8>,
+    comment: &'d [u8],
+    /// Whether the sample ends where the table or one of its rows does.
+    ends_at_row: bool,
+    rows: Rows<'a>,
+}
+
+/// How a field that begins with a quote goes on.
+enum Quoted<'a> {
+    /// Another quote ends it.
+    Closed(Cell<'a>),
+    /// The sample ends before it does.
+    CutOff,
+    /// What follows its second quote is no end of a field, or there is none.
+    Malformed,
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+impl<'a, 'd> Splitter<'a, 'd> {
+    fn new(bytes: &'a [u8], dialect: &'d Dialect, ends_at_row: bool) -> Self {
+        let line_end = dialect.line_end.last_byte();
+        let mut ends_field = [false; 256];
+        ends_field[usize::from(line_end)] = true;
+        match dialect.delimiter {
+            Delimiter::Byte(byte) => ends_field[usize::from(byte)] = true,
+            Delimiter::Blanks => (ends_field[usize::from(b' ')], ends_field[usize::from(b'\t')]) = (true, true),
+        }
+        Splitter {
+            bytes,
+            at: 0,
+            ends_field,
+            line_end,
+            blanks_delimit: dialect.delimiter == Delimiter::Blanks,
+            quote: dialect.quote,
+            doubled: dialect.doubled_quotes,
+            escape: dialect.escape.filter(|_| dialect.escape != dialect.quote),
+            comment: dialect.comment.as_deref().unwrap_or_default().as_bytes(),
+            ends_at_row,
+            rows: Rows::default(),
+        }
+    }
+
+    fn row(&mut self) {
+        let start = self.at;
+        if !self.comment.is_empty() && self.bytes[start..].starts_with(self.comment) {
+            self.at = self.line_ends_at(start) + 1;
+            return;
+        }
+        let first = self.rows.cells.len();
+        loop {
+            if self.blanks_delimit {
+                self.at = self.after_blanks(self.at);
+                let is_over = self.rows.cells.len() > first && self.row_ends_at(self.at);
+                if is_over {
+                    self.at = self.line_ends_at(self.at) + 1;
+                    break;
+                }
+            }
+            let cell = self.cell();
+            self.rows.cells.push(cell);
+            let end = self.bytes.get(self.at).copied();
+            self.at += 1;
+            if end.is_none_or(|byte| byte == self.line_end) {
+                break;
+            }
+        }
+        self.at = self.at.min(self.bytes.len());
+        self.rows.rows.push(Row { start, cells: first..self.rows.cells.len() });
+    }
+
+    /// The field from here on, and on to what ends it: a delimiter, a line end or the end.
+    fn cell(&mut self) -> Cell<'a> {
+        let start = self.at;
+        let quote_at = self.after_blanks(start);
+        if self.quote.is_some() && self.bytes.get(quote_at).copied() == self.quote {
+            match self.quoted(quote_at) {
+                Quoted::Closed(cell) => return cell,
+                Quoted::CutOff => {
+                    self.at = self.bytes.len();
+                    return Cell { bytes: &self.bytes[quote_at + 1..], is_quoted: true, is_padded: false };
+                }
+                Quoted::Malformed => self.rows.quotes.malformed += 1,
+            }
+        }
+        let mut at = start;
+        while let Some(&byte) = self.bytes.get(at).filter(|byte| !self.ends_field[usize::from(**byte)]) {
+            let escapes = Some(byte) == self.escape && self.is_special(at + 1);
+            self.rows.quotes.escaped += usize::from(escapes);
+            at += if escapes { 2 } else { 1 };
+        }
+        self.at = at.min(self.bytes.len());
+        let all = &self.bytes[start..self.at];
+        let all = if self.row_ends_at(self.at) { all.strip_suffix(b"\r").unwrap_or(all) } else { all };
+        let bytes = trim(all);
+        Cell { bytes, is_quoted: false, is_padded: bytes.len() < all.len() }
+    }
+
+    /// The field that begins here with a quote.
+    fn quoted(&mut self, quote_at: usize) -> Quoted<'a> {
+        let (mut at, mut doubled, mut escaped) = (quote_at + 1, 0, 0);
+        loop {
+            let Some(&byte) = self.bytes.get(at) else {
+                // A quote that would swallow most of the sample was hardly one.
+                let is_cut_off = !self.ends_at_row && quote_at > self.bytes.len() / 2;
+                return if is_cut_off { Quoted::CutOff } else { Quoted::Malformed };
+            };
+            if Some(byte) == self.escape {
+                escaped += 1;
+                at += 2;
+            } else if Some(byte) != self.quote {
+                at += 1;
+            } else if self.doubled && self.bytes.get(at + 1) == Some(&byte) {
+                doubled = 1;
+                at += 2;
+            } else {
+                break;
+            }
+        }
+        let bytes = &self.bytes[quote_at + 1..at];
+        let blanks_end = self.after_blanks(at + 1);
+        let is_padded = !self.blanks_delimit && (quote_at > self.at || blanks_end > at + 1);
+        let is_delimited = self.blanks_delimit && blanks_end > at + 1;
+        let end =
+            if self.bytes.get(blanks_end) == Some(&b'\r') && self.row_ends_at(blanks_end) && self.line_end == b'\n' {
+                blanks_end + 1
+            } else {
+                blanks_end
+            };
+        if !is_delimited && self.bytes.get(end).is_some_and(|byte| !self.ends_field[usize::from(*byte)]) {
+            return Quoted::Malformed;
+        }
+        let quotes = &mut self.rows.quotes;
+        quotes.sound += 1;
+        quotes.doubled += doubled;
+        quotes.escaped += escaped;
+        quotes.padded += usize::from(is_padded);
+        self.at = if is_delimited { at + 1 } else { end };
+        Quoted::Closed(Cell { bytes, is_quoted: true, is_padded })
+    }
+
+    /// Whether the byte there would mean something if it were not escaped.
+    fn is_special(&self, at: usize) -> bool {
+        let Some(&byte) = self.bytes.get(at) else { return false };
+        self.ends_field[usize::from(byte)] || Some(byte) == self.quote || Some(byte) == self.escape
+    }
+
+    /// The first place from there on without a blank that is not a delimiter.
+    fn after_blanks(&self, mut at: usize) -> usize {
+        let skips = |byte: u8| is_blank(byte) && (self.blanks_delimit || !self.ends_field[usize::from(byte)]);
+        while self.bytes.get(at).is_some_and(|byte| skips(*byte)) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether a row ends there, at a line end or the carriage return before it, or at the end.
+    fn row_ends_at(&self, at: usize) -> bool {
+        match self.bytes.get(at) {
+            None => true,
+            Some(b'\r') => self.line_end == b'\r' || self.bytes.get(at + 1).is_none_or(|byte| *byte == b'\n'),
+            Some(&byte) => byte == self.line_end,
+        }
+    }
+
+    fn line_ends_at(&self, at: usize) -> usize {
+        let rest = &self.bytes[at.min(self.bytes.len())..];
+        at + memchr::memchr(self.line_end, rest).unwrap_or(rest.len())
+    }
+}
+
+fn trim(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|byte| !is_blank(*byte)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|byte| !is_blank(*byte)).map_or(start, |last| last + 1);
+    &bytes[start..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str, dialect: &Dialect, ends_at_row: bool) -> (Vec<String>, Quotes) {
+        let rows = Rows::split(text.as_bytes(), dialect, ends_at_row);
+        let texts = rows.iter().map(|row| {
+            let cells: Vec<String> = row.iter().map(|cell| String::from_utf8_lossy(cell.bytes).into_owned()).collect();
+            cells.join("|")
+        });
+        (texts.collect(), rows.quotes)
+    }
+
+    #[test]
+    fn rows_are_split_as_a_reader_would() {
+        let (found, quotes) = rows("a,\"b,\n\"\"c\", d \r\n\n,\n", &Dialect::default(), true);
+        assert_eq!(found, ["a|b,\n\"\"c|d", "", "|"]);
+        assert_eq!(quotes, Quotes { sound: 1, doubled: 1, ..Quotes::default() });
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted_and_passed() {
+        let (found, quotes) = rows("\"a\"b,c\n \"d\" ,e\n\"f,g\nh,i\n", &Dialect::default(), true);
+        assert_eq!(found, ["\"a\"b|c", "d|e", "\"f|g", "h|i"]);
+        assert_eq!((quotes.sound, quotes.malformed, quotes.padded), (1, 2, 1));
+    }
+
+    #[test]
+    fn a_row_that_is_cut_off_is_left_out() {
+        assert_eq!(rows("a,b\nc,d\ne", &Dialect::default(), false).0, ["a|b", "c|d"]);
+        let (found, quotes) = rows("a,b\nc,d\ne,\"f\n,", &Dialect::default(), false);
+        assert_eq!((found.len(), quotes.malformed), (2, 0));
+        assert_eq!(rows("a,b", &Dialect::default(), false).0, ["a|b"]);
+    }
+
+    #[test]
+    fn runs_of_blanks_delimit_once() {
+        let blanks = Dialect { delimiter: Delimiter::Blanks, ..Dialect::default() };
+        assert_eq!(rows("  a \t b\n\"c d\"  e  \n f\n", &blanks, true).0, ["a|b", "c d|e", "f"]);
+    }
+
+    #[test]
+    fn escapes_and_comments_are_seen() {
+        let dialect = Dialect { escape: Some(b'\\'), comment: Some("#".to_owned()), ..Dialect::default() };
+        let (found, quotes) = rows("#x,y\na\\,b,\"c\\\"\"\n", &dialect, true);
+        assert_eq!((found, quotes.escaped), (vec!["a\\,b|c\\\"".to_owned()], 2));
+    }
+}

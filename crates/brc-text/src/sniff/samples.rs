@@ -1,0 +1,124 @@
+//! The samples of a file as UTF-8, and the rows in them.
+
+use super::Sample;
+use super::rows::{Quotes, Rows};
+use super::score::Shape;
+use crate::charset::Charset;
+use crate::dialect::Dialect;
+use std::borrow::Cow;
+
+/// The samples of a file, without charset and byte order mark.
+pub(super) struct Samples<'a> {
+    /// That of the file's beginning is the first; it is empty where nobody took one.
+    samples: Vec<Decoded<'a>>,
+}
+
+struct Decoded<'a> {
+    bytes: Cow<'a, [u8]>,
+    is_start: bool,
+    is_end: bool,
+}
+
+impl<'a> Samples<'a> {
+    /// Decodes samples. What is broken in them (characters that are cut through, for one) is no matter here.
+    pub(super) fn decode(samples: &[Sample<'a>], charset: Charset) -> Self {
+        let decode = |sample: &Sample<'a>| {
+            let bytes = match charset {
+                Charset::Raw => Cow::Borrowed(sample.bytes),
+                Charset::Encoded(encoding) => {
+                    let is_wide = charset == Charset::UTF_16LE || charset == Charset::UTF_16BE;
+                    let skip = usize::from(is_wide && sample.offset % 2 == 1).min(sample.bytes.len());
+                    let (text, _) = encoding.decode_with_bom_removal(&sample.bytes[skip..]);
+                    match text {
+                        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+                    }
+                }
+            };
+            Decoded { bytes, is_start: sample.offset == 0, is_end: sample.is_end }
+        };
+        let mut samples: Vec<Decoded<'a>> = samples.iter().map(decode).collect();
+        samples.sort_by_key(|sample| !sample.is_start);
+        if samples.first().is_none_or(|sample| !sample.is_start) {
+            samples.insert(0, Decoded { bytes: Cow::Borrowed(&[]), is_start: true, is_end: samples.is_empty() });
+        }
+        Samples { samples }
+    }
+
+    /// The beginning of the file.
+    pub(super) fn start(&self) -> &[u8] {
+        &self.samples[0].bytes
+    }
+
+    /// All samples.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.samples.iter().map(|sample| &*sample.bytes)
+    }
+
+    /// Of these tables, one for each sample as [`split`](Samples::split) gives them, the one at the file's end.
+    pub(super) fn end<'t, 'b>(&self, tables: &'t [Rows<'b>]) -> Option<&'t Rows<'b>> {
+        self.samples.iter().position(|sample| sample.is_end).and_then(|index| tables.get(index))
+    }
+
+    /// Leaves out the first `lines` lines of the file.
+    pub(super) fn skip_lines(&mut self, lines: u64, line_end: u8) {
+        let start = &mut self.samples[0];
+        let mut skip = 0;
+        for _ in 0..lines {
+            let rest = &start.bytes[skip..];
+            skip += memchr::memchr(line_end, rest).map_or(rest.len(), |at| at + 1);
+        }
+        start.bytes = match std::mem::take(&mut start.bytes) {
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[skip..]),
+            Cow::Owned(bytes) => Cow::Owned(bytes[skip..].to_vec()),
+        };
+    }
+
+    /// `#`, where some lines at the file's beginning begin with it and others do not.
+    pub(super) fn probable_comment(&self) -> Option<String> {
+        let mut lines = self.start().split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty());
+        let is_comment = |line: &[u8]| line.starts_with(b"#");
+        let first = is_comment(lines.next()?);
+        lines.any(|line| is_comment(line) != first).then(|| "#".to_owned())
+    }
+
+    /// Whether these bytes occur anywhere.
+    pub(super) fn contain(&self, bytes: &[u8]) -> bool {
+        let finder = memchr::memmem::Finder::new(bytes);
+        self.samples.iter().any(|sample| finder.find(&sample.bytes).is_some())
+    }
+
+    /// The rows of each sample, those of the file's beginning first.
+    pub(super) fn split(&self, dialect: &Dialect) -> Vec<Rows<'_>> {
+        let mut tables: Vec<Rows<'_>> = Vec::with_capacity(self.samples.len());
+        for sample in &self.samples {
+            tables.push(if sample.is_start {
+                Rows::split(&sample.bytes, dialect, sample.is_end)
+            } else {
+                sample.split_from_within(dialect, Shape::of(&tables).width)
+            });
+        }
+        tables
+    }
+}
+
+impl Decoded<'_> {
+    /// The rows of a sample that starts anywhere: within quotes or not, whichever gives more rows of the usual width.
+    fn split_from_within(&self, dialect: &Dialect, width: usize) -> Rows<'_> {
+        let line_end = dialect.line_end.last_byte();
+        let split = |from: usize| {
+            let rest = &self.bytes[from.min(self.bytes.len())..];
+            let start = memchr::memchr(line_end, rest).map_or(rest.len(), |at| at + 1);
+            Rows::split(&rest[start..], dialect, self.is_end)
+        };
+        let outside = split(0);
+        let Some(closing) = dialect.quote.and_then(|quote| memchr::memchr(quote, &self.bytes)) else { return outside };
+        let inside = split(closing + 1);
+        let fit = |rows: &Rows<'_>| {
+            let Quotes { malformed, .. } = rows.quotes;
+            let usual = rows.iter().filter(|row| row.len() == width).count();
+            (usual as f64 - malformed as f64) / rows.len().max(1) as f64
+        };
+        if fit(&inside) > fit(&outside) { inside } else { outside }
+    }
+}

@@ -1,0 +1,169 @@
+//! Each feature of a dialect is found in a small file that has it.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+use brc_text::{Delimiter, Dialect, DialectOverrides, Part, Sample, Sniffed, sniff};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+}
+
+fn bytes_of(file: &str) -> Vec<u8> {
+    fs::read(directory().join(file)).unwrap()
+}
+
+fn sniff_file(file: &str) -> Sniffed {
+    sniff(&[Sample::whole(&bytes_of(file))], &DialectOverrides::default())
+}
+
+/// File, its dialect without what is usual, and the names of its columns.
+#[rustfmt::skip]
+const FILES: &[(&str, &str, &str)] = &[
+    ("all-text-no-header.csv", "',', no header", "column_1¦column_2¦column_3"),
+    ("all-text.csv", "',', header", "name¦city"),
+    ("apostrophes.csv", "',', quote ''', header", "id¦text"),
+    ("backslash.csv", "',', escape '\\', header", "id¦text"),
+    ("blanks.txt", "blanks, header", "id¦name¦mass"),
+    ("caret.csv", "'^', header", "id¦when"),
+    ("colon.txt", "':', no header", "column_1¦column_2¦column_3¦column_4¦column_5¦column_6¦column_7"),
+    ("comments.csv", "',', header, comment '#'", "id¦name¦size"),
+    ("cr.csv", "',', header, line end CR", "id¦name"),
+    ("doubled.csv", "',', header", "id¦text"),
+    ("empty.csv", "',', no header", ""),
+    ("hash-header.tsv", "tab, header, 2 preamble lines", "#CHROM¦POS¦REF"),
+    ("hash.csv", "'#', header", "id¦city¦zip"),
+    ("header-only.csv", "',', header", "id¦name¦price"),
+    ("latin1.csv", "';', header", "id¦caf�¦m�re"),
+    ("names.csv", "',', header", "a¦column_2¦a_2¦b¦a_1"),
+    ("no-header.csv", "';', no header", "column_1¦column_2"),
+    ("one-column.csv", "',', header", "price"),
+    ("padded-numbers.csv", "',', header, fields trimmed", "id¦name¦size"),
+    ("padded.csv", "',', header, fields trimmed", "id¦text¦size"),
+    ("pipe.csv", "'|', header", "id¦tags¦ok"),
+    ("plain.csv", "',', header", "id¦name¦price"),
+    ("preamble.csv", "',', header, 3 preamble lines", "region¦units¦price"),
+    ("semicolon.csv", "';', header, line end CRLF", "id¦price¦note"),
+    ("soh.txt", "\\x01, no header", "column_1¦column_2¦column_3"),
+    ("tab.tsv", "tab, header", "id¦name¦born"),
+    ("tilde.csv", "'~', header", "id¦name¦sum"),
+    ("titles.csv", "',', header, 2 preamble lines", "region¦units¦price¦day"),
+    ("trailing.csv", "',', header", "region¦units¦price"),
+    ("utf16.csv", "',', header, line end CRLF, charset UTF-16LE", "id¦größe"),
+    ("utf16be-bom.csv", "',', header, charset UTF-16BE", "id¦größe"),
+    ("utf8-bom.csv", "',', header, charset UTF-8", "id¦größe"),
+    ("years.csv", "',', header", "country¦2019¦2020¦2021"),
+];
+
+/// A dialect in one line, without quote, line end and charset where they are the usual ones.
+fn in_short(dialect: &Dialect) -> String {
+    let usual = [("delimiter ", ""), ("quote '\"', ", ""), (", line end LF", ""), (", charset raw", "")];
+    usual.iter().fold(dialect.to_string(), |text, (from, to)| text.replacen(from, to, 1))
+}
+
+#[test]
+fn every_feature_is_found() {
+    for (file, dialect, names) in FILES {
+        let sniffed = sniff_file(file);
+        assert_eq!((&*in_short(&sniffed.dialect), &*sniffed.names.join("¦")), (*dialect, *names), "{file}");
+        assert_eq!(sniffed.dialect.check(), Ok(()), "{file}");
+    }
+    let files = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut untested = files.filter(|name| !name.starts_with('.') && FILES.iter().all(|(file, ..)| file != name));
+    assert_eq!(untested.next(), None);
+}
+
+fn evidence(sniffed: &Sniffed, part: Part) -> Option<String> {
+    sniffed.findings.iter().find(|finding| finding.part == part).map(ToString::to_string)
+}
+
+#[test]
+fn each_part_is_explained() {
+    let sniffed = sniff_file("semicolon.csv");
+    let delimiter = "delimiter ';' - 4 of 4 sampled rows have 3 fields with it; next best is ',': 2 of 4 have 2 fields";
+    assert_eq!(evidence(&sniffed, Part::Delimiter).as_deref(), Some(delimiter));
+    assert_eq!(evidence(&sniffed, Part::LineEnd).as_deref(), Some("line end CRLF - the sample has 4 CRLF"));
+    let quote = "quote '\"' - no sampled field is quoted; the default";
+    assert_eq!(evidence(&sniffed, Part::Quote).as_deref(), Some(quote));
+    let header = "header present - 2 of 2 typed columns begin with a field of another kind";
+    assert_eq!(evidence(&sniffed, Part::Header).as_deref(), Some(header));
+    assert_eq!(evidence(&sniffed, Part::Escape), None);
+    let quote = "quote '\"' - 2 sampled fields begin and end with it, 1 with doubled ones";
+    assert_eq!(evidence(&sniff_file("doubled.csv"), Part::Quote).as_deref(), Some(quote));
+}
+
+#[test]
+fn what_only_a_person_can_know_is_advice() {
+    assert!(sniff_file("latin1.csv").advice[0].contains("--charset latin1"));
+    assert!(sniff_file("trailing.csv").advice[0].contains("last row"));
+    assert_eq!(sniff_file("plain.csv").advice, [""; 0]);
+}
+
+#[test]
+fn what_is_given_is_not_looked_for() {
+    let overrides = DialectOverrides {
+        delimiter: Some(Delimiter::Byte(b';')),
+        quote: Some(None),
+        header: Some(false),
+        preamble_lines: Some(1),
+        ..DialectOverrides::default()
+    };
+    let sniffed = sniff(&[Sample::whole(&bytes_of("plain.csv"))], &overrides);
+    assert_eq!(sniffed.dialect, overrides.apply(Dialect::default()));
+    assert_eq!(sniffed.names, ["column_1"]);
+    let given = [Part::Delimiter, Part::Quote, Part::Header, Part::Preamble];
+    assert!(given.iter().all(|part| evidence(&sniffed, *part).unwrap().ends_with("- given")));
+
+    let latin1 = DialectOverrides { charset: Some("latin1".parse().unwrap()), ..DialectOverrides::default() };
+    assert_eq!(sniff(&[Sample::whole(&bytes_of("latin1.csv"))], &latin1).names, ["id", "café", "mère"]);
+}
+
+/// Rows that a comma delimits, and more semicolons than commas in quotes that run over lines.
+fn tricky_rows(rows: usize) -> String {
+    let row = |number| format!("{number},\"first; second; third,\nfourth; fifth\",{number}.5\n");
+    (0..rows).map(row).collect()
+}
+
+#[test]
+fn samples_may_start_anywhere() {
+    let bytes = ["id,text,sum\n".to_owned(), tricky_rows(40)].concat().into_bytes();
+    let whole = sniff(&[Sample::whole(&bytes)], &DialectOverrides::default());
+    for from in 200..320 {
+        let samples = [
+            Sample { bytes: &bytes[..100], offset: 0, is_end: false },
+            Sample { bytes: &bytes[from..from + 400], offset: from as u64, is_end: false },
+            Sample { bytes: &bytes[from + 900..], offset: from as u64 + 900, is_end: true },
+        ];
+        let sniffed = sniff(&samples, &DialectOverrides::default());
+        assert_eq!((&sniffed.dialect, &sniffed.names), (&whole.dialect, &whole.names), "from {from}");
+        assert_eq!(sniffed.advice, [""; 0], "from {from}");
+    }
+}
+
+#[test]
+fn the_beginning_need_not_be_sampled() {
+    let bytes = tricky_rows(20).into_bytes();
+    let sniffed = sniff(&[Sample { bytes: &bytes, offset: 1000, is_end: true }], &DialectOverrides::default());
+    assert_eq!(sniffed.dialect, Dialect { header: false, ..Dialect::default() });
+    assert_eq!(sniffed.names, ["column_1", "column_2", "column_3"]);
+}
+
+#[test]
+fn a_sample_may_end_anywhere() {
+    let bytes = ["id,text,sum\n".to_owned(), tricky_rows(9)].concat().into_bytes();
+    for to in 100..bytes.len() {
+        let sniffed = sniff(&[Sample { bytes: &bytes[..to], offset: 0, is_end: false }], &DialectOverrides::default());
+        assert_eq!(sniffed.dialect, Dialect::default(), "up to {to}");
+    }
+}
+
+#[test]
+fn no_samples_and_garbage_do_no_harm() {
+    assert_eq!(sniff(&[], &DialectOverrides::default()).names, [""; 0]);
+    for bytes in [&b"\n"[..], b"\"", b"\"\"", b"\0", b"\xff\xfe", b"#\n", b"\\", b",", b"'", b"\r", b"a\\"] {
+        let sniffed = sniff(&[Sample::whole(bytes)], &DialectOverrides::default());
+        assert_eq!(sniffed.dialect.check(), Ok(()), "{bytes:?}");
+    }
+}
