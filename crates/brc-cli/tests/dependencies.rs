@@ -16,6 +16,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("brc-kernels", &["brc-core"]),
     ("brc-compress", &["brc-core", "brc-kernels"]),
     ("buren", &["brc-core", "brc-kernels", "brc-compress"]),
+    ("brc-text", &["brc-core", "brc-kernels", "brc-compress"]),
     ("brc-encodings", &["brc-core", "brc-kernels", "brc-compress", "buren"]),
     ("brc-query", &["brc-core", "brc-kernels"]),
     ("brc-cli", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-encodings", "brc-query"]),

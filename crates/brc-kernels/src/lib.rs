@@ -13,4 +13,5 @@ pub mod filter;
 pub mod interner;
 pub mod map;
 pub mod packing;
+pub mod structure;
 pub mod text;

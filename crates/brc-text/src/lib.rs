@@ -1,0 +1,3 @@
+//! Text tables.
+
+#![forbid(unsafe_code)]
