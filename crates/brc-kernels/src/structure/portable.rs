@@ -17,7 +17,7 @@ fn equal(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
     for (word, index) in words.iter().zip(0..) {
         let difference = word ^ pattern;
         // The highest bit of each byte that is 0, moved to the lowest; no carry leaves a byte.
-        let equal = !((difference & LOW) + LOW | difference | LOW) >> 7;
+        let equal = !(((difference & LOW) + LOW) | difference | LOW) >> 7;
         // The multiplication puts the eight bits side by side into the highest byte.
         let bits = equal.wrapping_mul(0x0102_0408_1020_4080) >> 56;
         mask |= bits << (8 * index);
