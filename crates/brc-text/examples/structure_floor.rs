@@ -27,8 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let columns = arguments.next().map_or(Ok(16), |columns| columns.parse())?;
     let syntax = Syntax::new(b',', LineEnd::Lf)?.with_quote(b'"')?;
     println!("{:<9} {:<22} {:>7}  found", "level", "what", "s a GB");
-    measure(&path, "", "read", |_, _| 0)?;
-    measure(&path, "", "count line ends", |chunk, _| memchr_iter(b'\n', chunk).count())?;
+    measure(&path, "", "read", |chunk, _| (0, chunk.len()))?;
+    measure(&path, "", "count line ends", |chunk, _| (memchr_iter(b'\n', chunk).count(), chunk.len()))?;
     for level in Level::available() {
         let mut ends = Vec::new();
         let mut state = State::RowStart;
@@ -43,12 +43,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 found += ends.len();
             }
             state = cursor.state;
-            found
+            (found, chunk.len())
         })?;
         measure(&path, level.name(), "both start states", |chunk, first| {
             state = if first { State::RowStart } else { state };
             state = Transition::new(level, &syntax, chunk).state(state);
-            usize::from(state.is_inside_quotes())
+            (usize::from(state.is_inside_quotes()), chunk.len())
         })?;
         measure_rows(&path, level, &syntax, columns)?;
     }
@@ -59,53 +59,56 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn measure_rows(path: &str, level: Level, syntax: &Syntax, columns: usize) -> Result<(), Box<dyn Error>> {
     let mut scanner = RowScanner::new(level, syntax.clone(), RowOptions::new(columns));
     let mut chain = Chain::new(RowOptions::MAX_ROW);
-    let mut pending = Vec::new();
-    measure(path, level.name(), "both, then rows", |chunk, first| {
+    let mut left = 0;
+    measure(path, level.name(), "both, then rows", |text, first| {
         if first {
-            pending.clear();
-            chain = Chain::new(RowOptions::MAX_ROW);
+            (chain, left) = (Chain::new(RowOptions::MAX_ROW), 0);
         }
-        let cut = chain.advance(&Transition::new(level, syntax, chunk), chunk.len());
-        let Cut::Rows(bytes) = cut else {
-            pending.extend_from_slice(chunk);
-            return 0;
+        // What the chunk before left over has been looked at already.
+        let new = &text[left..];
+        let Cut::Rows(bytes) = chain.advance(&Transition::new(level, syntax, new), new.len()) else {
+            left = text.len();
+            return (0, 0);
         };
-        // The row that lies across chunks is put together, so that the rest need not be copied.
+        let used = left + bytes;
+        left = text.len() - used;
         let mut rows = 0;
-        let end = memchr_iter(b'\n', chunk).map(|place| place + 1).find(|&end| end <= bytes).unwrap_or(bytes);
-        pending.extend_from_slice(&chunk[..end]);
-        for text in [&pending, &chunk[end..bytes]] {
-            let piece = Piece { text, skip: false, last: false };
-            let Ok(_) = scanner.scan(piece, |batch| {
-                rows += batch.len();
-                Ok::<_, std::convert::Infallible>(())
-            });
-        }
-        pending.clear();
-        pending.extend_from_slice(&chunk[bytes..]);
-        rows
+        let piece = Piece { text: &text[..used], skip: false, last: false };
+        let Ok(_) = scanner.scan(piece, |batch| {
+            rows += batch.len();
+            Ok::<_, std::convert::Infallible>(())
+        });
+        (rows, used)
     })
 }
 
-/// Runs through the file, chunk by chunk; `work` is also told whether a chunk is the first one.
+/// Runs through the file, chunk by chunk. `work` is also told whether a chunk is the first one, and says what it found and
+/// how many bytes it used; the rest stands before the next chunk.
 fn measure(
     path: &str,
     level: &str,
     what: &str,
-    mut work: impl FnMut(&[u8], bool) -> usize,
+    mut work: impl FnMut(&[u8], bool) -> (usize, usize),
 ) -> Result<(), Box<dyn Error>> {
-    let mut buffer = vec![0; CHUNK];
+    let mut buffer = vec![0; 2 * CHUNK];
     let (mut best, mut found, mut bytes) = (f64::INFINITY, 0, 0);
     for _ in 0..RUNS {
         let mut file = File::open(path)?;
         let start = Instant::now();
+        let mut left = 0;
         (found, bytes) = (0, 0);
         loop {
-            let length = file.read(&mut buffer)?;
+            if left > CHUNK {
+                return Err("a row is too long to be measured".into());
+            }
+            let length = file.read(&mut buffer[left..left + CHUNK])?;
             if length == 0 {
                 break;
             }
-            found += work(&buffer[..length], bytes == 0);
+            let (more, used) = work(&buffer[..left + length], bytes == 0);
+            buffer.copy_within(used..left + length, 0);
+            left = left + length - used;
+            found += more;
             bytes += length;
         }
         best = best.min(start.elapsed().as_secs_f64());

@@ -337,11 +337,9 @@ fn long_fields_are_fields() {
     let text = [b"a,\"", b"long\n, ".repeat(500_000).as_slice(), b"\"\nb,", &[b'x'; 3_000_000], b"\nc,d\n"].concat();
     assert_eq!(irregular(&RowOptions::new(2), &text), (3, vec![]));
     let options = RowOptions { max_row: 1 << 20, ..RowOptions::new(2) };
-    let (good, rejects) = irregular(&options, &text);
     // The first line of what is too long is rejected; the lines that stood in quotes are rows as they come.
-    assert_eq!(good, 499_999 + 1);
-    assert_eq!(rejects[0], (0, Reason::Unclosed, 8));
-    assert_eq!(rejects[2..], [(500_001, Reason::TooLong, 1 << 20)]);
+    let rejects = vec![(0, Reason::Unclosed, 8), (500_001, Reason::TooLong, 1 << 20)];
+    assert_eq!(irregular(&options, &text), (500_001, rejects));
 }
 
 #[test]
