@@ -2,7 +2,7 @@
 
 use super::FieldEnd;
 use super::avx512::prefix_xor;
-use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, Work};
+use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES, Work};
 use std::arch::x86_64::*;
 
 #[derive(Clone, Copy)]
@@ -83,21 +83,19 @@ impl Blocks for Avx2 {
         // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes, while
         // no more than 8 are written behind those that are meant. The table has a shuffle for each byte.
         unsafe {
+            let base = _mm256_set1_epi32((base << FieldEnd::MARKS) as i32);
             for half in 0..2 {
                 let rows = marks((found.rows >> (32 * half)) as u32, FieldEnd::ROW);
                 let quoted = marks((found.quoted >> (32 * half)) as u32, FieldEnd::QUOTED);
-                let marks = _mm256_or_si256(rows, quoted);
+                let places = _mm256_loadu_si256(PLACES.as_ptr().add(32 * half).cast());
                 let mut eighths = [0u64; 4];
-                _mm256_storeu_si256(eighths.as_mut_ptr().cast(), marks);
-                for (marks, eighth) in eighths.iter().zip(0..) {
-                    const PLACES: i64 = i64::from_le_bytes([0, 4, 8, 12, 16, 20, 24, 28]);
-                    let start = 32 * half + 8 * eighth;
-                    let ends = (found.ends >> start) as u8;
-                    let marked = _mm_or_si128(_mm_cvtsi64_si128(PLACES), _mm_cvtsi64_si128(*marks as i64));
+                let marked = _mm256_or_si256(places, _mm256_or_si256(rows, quoted));
+                _mm256_storeu_si256(eighths.as_mut_ptr().cast(), marked);
+                for (marked, eighth) in eighths.iter().zip(0..) {
+                    let ends = (found.ends >> (32 * half + 8 * eighth)) as u8;
                     let shuffle = _mm_loadl_epi64(ONES.as_ptr().add(usize::from(ends)).cast());
-                    let picked = _mm256_cvtepu8_epi32(_mm_shuffle_epi8(marked, shuffle));
-                    let base = _mm256_set1_epi32(((base + start) << FieldEnd::MARKS) as i32);
-                    _mm256_storeu_si256(out, _mm256_add_epi32(picked, base));
+                    let picked = _mm_shuffle_epi8(_mm_cvtsi64_si128(*marked as i64), shuffle);
+                    _mm256_storeu_si256(out, _mm256_add_epi32(_mm256_cvtepu8_epi32(picked), base));
                     out = out.byte_add(4 * ends.count_ones() as usize);
                 }
             }

@@ -1,7 +1,7 @@
 //! Blocks with AVX-512: one register a block.
 
 use super::FieldEnd;
-use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, Work};
+use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES, Work};
 use std::arch::x86_64::*;
 
 #[derive(Clone, Copy)]
@@ -14,17 +14,6 @@ pub(super) unsafe fn run<W: Work>(work: W) {
     // SAFETY: promised by the caller.
     unsafe { work.run::<Avx512>() }
 }
-
-/// Each byte's place in the block, moved up to make room for the marks: with them it fills a byte exactly.
-static PLACES: [u8; BLOCK] = {
-    let mut places = [0; BLOCK];
-    let mut place = 0;
-    while place < BLOCK {
-        places[place] = (place << FieldEnd::MARKS) as u8;
-        place += 1;
-    }
-    places
-};
 
 impl Blocks for Avx512 {
     #[inline(always)]

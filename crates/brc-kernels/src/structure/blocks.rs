@@ -5,6 +5,18 @@ use super::{FieldEnd, LineEnd, State, Syntax};
 /// How many bytes are looked at at once.
 pub(super) const BLOCK: usize = 64;
 
+/// Each byte's place in the block, moved up to make room for the marks: with them it fills a byte exactly.
+#[cfg(target_arch = "x86_64")]
+pub(super) static PLACES: [u8; BLOCK] = {
+    let mut places = [0; BLOCK];
+    let mut place = 0;
+    while place < BLOCK {
+        places[place] = (place << FieldEnd::MARKS) as u8;
+        place += 1;
+    }
+    places
+};
+
 /// The bytes to look for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needles {

@@ -36,7 +36,7 @@ impl Blocks for Portable {
             delimiters: equal(&words, needles.delimiter),
             line_ends: equal(&words, needles.line_end),
             quotes: equal(&words, needles.quote),
-            comments: equal(&words, needles.comment) & needles.comments,
+            comments: if needles.comments == 0 { 0 } else { equal(&words, needles.comment) },
             returns: equal(&words, b'\r') & needles.returns,
         }
     }
