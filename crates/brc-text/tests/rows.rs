@@ -1,5 +1,8 @@
 //! Rows and rejects are those that a slow reader finds, wherever the text is cut.
 
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{LineEnd, Syntax, Transition};
 use brc_text::rows::{Chain, Cut, EmptyLines, Piece, Reason, RowOptions, RowScanner, Rows};
@@ -195,7 +198,7 @@ fn oracle_row(syntax: &Syntax, text: &[u8]) -> (usize, Option<Reason>, Vec<Vec<u
         let crlf = syntax.line_end() == LineEnd::Lf;
         if quoted && crlf && text.get(at) == Some(&b'\r') {
             if text.get(at + 1) != Some(&b'\n') {
-                let bad = text.len().min(at + 1).min(if at + 1 == text.len() { at } else { at + 1 });
+                let bad = (at + 1).min(text.len() - 1);
                 return (to_line_end(at), Some(Reason::Malformed { at: bad }), values);
             }
             at += 1;

@@ -244,7 +244,7 @@ fn tables(syntax: &Syntax) -> impl Strategy<Value = Vec<u8>> + use<> {
         let doubled = bytes.into_iter().flat_map(|byte| std::iter::repeat_n(byte, 1 + usize::from(byte == quote)));
         std::iter::once(quote).chain(doubled).chain([quote]).collect::<Vec<u8>>()
     });
-    let plain = prop::collection::vec(b'a'..b'z', 0..20);
+    let plain = prop::collection::vec(b'a'..=b'z', 0..20);
     let field = prop_oneof![2 => plain, 1 => quoted];
     let end = prop_oneof![4 => Just(vec![delimiter]), 1 => Just(vec![line_end.byte()]), 1 => Just(b"\r\n".to_vec())];
     let change = (any::<prop::sample::Index>(), noise(syntax, 1..2));

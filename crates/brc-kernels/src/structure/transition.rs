@@ -123,13 +123,12 @@ impl Lanes {
 
     /// Goes through whole blocks, up to one that masks are not enough for in one of the lanes.
     fn follow_blocks(&mut self, level: Level, syntax: &Syntax, chunk: &[u8], mut at: usize) -> usize {
-        let quotes = syntax.quote().is_some();
-        let (chunk, at_now) = (chunk, &mut at);
-        match (self.lanes.as_mut_slice(), quotes) {
-            ([one], true) => run(level, FollowBlocks::<1, true> { syntax, chunk, at: at_now, lanes: [one] }),
-            ([one], false) => run(level, FollowBlocks::<1, false> { syntax, chunk, at: at_now, lanes: [one] }),
-            ([one, two], true) => run(level, FollowBlocks::<2, true> { syntax, chunk, at: at_now, lanes: [one, two] }),
-            // Without quotes, a line end makes all states the same.
+        let end = &mut at;
+        match (self.lanes.as_mut_slice(), syntax.quote().is_some()) {
+            ([one], true) => run(level, FollowBlocks::<1, true> { syntax, chunk, at: end, lanes: [one] }),
+            ([one], false) => run(level, FollowBlocks::<1, false> { syntax, chunk, at: end, lanes: [one] }),
+            ([one, two], true) => run(level, FollowBlocks::<2, true> { syntax, chunk, at: end, lanes: [one, two] }),
+            // More are followed byte by byte to the next line end, and so are any two without quotes: they become one.
             _ => {}
         }
         at
