@@ -10,14 +10,16 @@
 //! # The rules
 //! They are an automaton that reads one byte after the other (`automaton`), in words:
 //! - Delimiters and line ends that stand neither in quotes nor behind an escape end a field.
-//! - A quote at the start of a field opens it. Anywhere else in a field that does not start with one it is data: `5" pipe`.
-//! - In a quoted field, two quotes are one that is data; a single one closes the field. Behind that must follow a delimiter
-//!   or a line end, else the row is malformed. A malformed row reaches through the first line end behind the offending byte,
-//!   whether that stands in quotes or not; the next row starts there.
+//! - A quote at the start of a field opens it. Anywhere else in a field that does not start with one it is data: `5"
+//!   pipe`.
+//! - In a quoted field, two quotes are one that is data; a single one closes the field. Behind that must follow a
+//!   delimiter or a line end, else the row is malformed. A malformed row reaches through the first line end behind
+//!   the offending byte, whether that stands in quotes or not; the next row starts there.
 //! - An escape makes data of the byte behind it, in quotes or not; a line feed too. (Of an escaped CRLF only the CR.)
 //! - A line that starts with the comment byte is one field, whatever is in it.
-//! - With [`LineEnd::Lf`], a CR directly before a line feed belongs to the line end: it may follow a closing quote. The
-//!   field's end is the line feed nevertheless; who takes the last field of a row leaves out the CR. Any other CR is data.
+//! - With [`LineEnd::Lf`], a CR directly before a line feed belongs to the line end: it may follow a closing quote.
+//!   The field's end is the line feed nevertheless; who takes the last field of a row leaves out the CR. Any other CR
+//!   is data.
 //!
 //! # How it is fast
 //! Blocks of 64 bytes become bit masks, in which quotes are paired by a prefix XOR. That equals the automaton as long as

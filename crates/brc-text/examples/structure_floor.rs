@@ -82,8 +82,8 @@ fn measure_rows(path: &str, level: Level, syntax: &Syntax, columns: usize) -> Re
     })
 }
 
-/// Runs through the file, chunk by chunk. `work` is also told whether a chunk is the first one, and says what it found and
-/// how many bytes it used; the rest stands before the next chunk.
+/// Runs through the file, chunk by chunk. `work` is also told whether a chunk is the first one, and says what it
+/// found and how many bytes it used; the rest stands before the next chunk.
 fn measure(
     path: &str,
     level: &str,

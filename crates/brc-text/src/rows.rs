@@ -1,9 +1,10 @@
 //! Rows of a table with a known number of columns, out of text.
 //!
-//! [`structure`](brc_kernels::structure) finds fields; it does not know what a row of the table is. A [`RowScanner`] does: it
-//! hands over [`Rows`], a batch in which every row has as many fields as the table has columns, so that a parser of one column
-//! needs no checks; and beside them everything that is not such a row, as [`IrregularRow`]s with the bytes, the line and the
-//! [`Reason`]. Nothing of a text is lost: each byte belongs to a row, an irregular row or a line that was to be skipped.
+//! [`structure`](brc_kernels::structure) finds fields; it does not know what a row of the table is. A [`RowScanner`]
+//! does: it hands over [`Rows`], a batch in which every row has as many fields as the table has columns, so that a
+//! parser of one column needs no checks; and beside them everything that is not such a row, as [`IrregularRow`]s with
+//! the bytes, the line and the [`Reason`]. Nothing of a text is lost: each byte belongs to a row, an irregular row or
+//! a line that was to be skipped.
 //!
 //! # What does not end
 //! A quote that is never closed would take all the text behind it for one field. So a row may be
@@ -114,8 +115,8 @@ impl fmt::Display for Reason {
 pub struct Field<'a> {
     /// Its bytes, with quotes and escapes.
     pub bytes: &'a [u8],
-    /// Whether it has quotes around it or escapes in it: [`unquote`](crate::unquote::unquote()) gives its value. Otherwise its
-    /// bytes are its value.
+    /// Whether it has quotes around it or escapes in it: [`unquote`](crate::unquote::unquote()) gives its value.
+    /// Otherwise its bytes are its value.
     pub is_quoted: bool,
 }
 
@@ -156,8 +157,9 @@ impl<'a> Rows<'a> {
         self.starts
     }
 
-    /// The ends of the fields: that of column `c` in row `r` is at `r * columns + c`. A field starts behind the end before it, the
-    /// first one at the row's [start](Self::starts). The last field may have a CR too much: see [`Self::field`].
+    /// The ends of the fields: that of column `c` in row `r` is at `r * columns + c`. A field starts behind the end
+    /// before it, the first one at the row's [start](Self::starts). The last field may have a CR too much: see
+    /// [`Self::field`].
     #[must_use]
     pub fn ends(&self) -> &'a [FieldEnd] {
         self.ends

@@ -3,8 +3,9 @@
 use brc_kernels::structure::Syntax;
 use memchr::{memchr, memchr2};
 
-/// Appends the value of a field: without the quotes around it, with one for each two quotes inside, and without escapes:
-/// the byte behind an escape stands for itself, whatever it is. An escape at the very end stands for itself too.
+/// Appends the value of a field: without the quotes around it, with one for each two quotes inside, and without
+/// escapes: the byte behind an escape stands for itself, whatever it is. An escape at the very end stands for itself
+/// too.
 ///
 /// What [`rows`](crate::rows) does not say needs unquoting is a value already.
 pub fn unquote(syntax: &Syntax, field: &[u8], out: &mut Vec<u8>) {

@@ -173,7 +173,8 @@ impl Carry {
             odd |= opening & !after_border;
             odd |= after_quote & !(ends | quotes | returns);
             odd |= after_return & !masks.line_ends;
-            // Each quote is added to the run of ones that stands for its field, so that a carry reaches the field's end.
+            // Each quote is added to the run of ones that stands for its field, so that a carry reaches the field's
+            // end.
             let (sum, carried) = quotes.overflowing_add(!ends);
             let (sum, carried_on) = sum.overflowing_add(self.quoted);
             quoted = sum & ends;

@@ -1,8 +1,9 @@
 //! What a chunk of text does to any state before it, found without knowing what stands before it.
 //!
-//! Two states are enough nearly everywhere: behind a line end, a byte starts a row or stands in quotes. Both are followed
-//! at once by the same masks, as what is inside quotes from the one is outside from the other. In text with quotes the
-//! wrong one soon finds something behind a closing quote, skips to the end of that line, and has become the right one.
+//! Two states are enough nearly everywhere: behind a line end, a byte starts a row or stands in quotes. Both are
+//! followed at once by the same masks, as what is inside quotes from the one is outside from the other. In text with
+//! quotes the wrong one soon finds something behind a closing quote, skips to the end of that line, and has become
+//! the right one.
 
 use super::blocks::{BLOCK, Blocks, Carry, Needles, Work};
 use super::scan::run;

@@ -2,8 +2,8 @@
 
 use brc_kernels::structure::{State, Transition};
 
-/// Follows a text from chunk to chunk by what each does to the state before it. The [`Transition`]s are found in parallel; chaining
-/// them takes no time.
+/// Follows a text from chunk to chunk by what each does to the state before it. The [`Transition`]s are found in
+/// parallel; chaining them takes no time.
 #[derive(Debug, Clone)]
 pub struct Chain {
     state: State,
@@ -20,9 +20,9 @@ pub enum Cut {
     Rows(usize),
     /// No row ends in it: all of it is left over.
     Inside,
-    /// The row under way may be too long, so that reading may have to resume behind its first line. That is not seen from here: a
-    /// [`RowScanner`](super::RowScanner) has to go through what is left over and this chunk, and [`Chain::resume`] wants to
-    /// know what it left.
+    /// The row under way may be too long, so that reading may have to resume behind its first line. That is not seen
+    /// from here: a [`RowScanner`](super::RowScanner) has to go through what is left over and this chunk, and
+    /// [`Chain::resume`] wants to know what it left.
     Unsure,
 }
 
@@ -53,14 +53,15 @@ impl Chain {
         }
     }
 
-    /// Goes on behind what a scanner used up: with an unfinished row of `length` bytes, which is nothing if the scanner says that the
-    /// next piece starts in a rejected line (`skip`).
+    /// Goes on behind what a scanner used up: with an unfinished row of `length` bytes, which is nothing if the
+    /// scanner says that the next piece starts in a rejected line (`skip`).
     pub fn resume(&mut self, row: &Transition, length: usize, skip: bool) {
         self.state = row.state(if skip { State::Skip } else { State::RowStart });
         (self.pending, self.skip) = (length, skip);
     }
 
-    /// Whether what is left over so far starts in a line that was rejected, which a [`Piece`](super::Piece) needs to know.
+    /// Whether what is left over so far starts in a line that was rejected, which a [`Piece`](super::Piece) needs to
+    /// know.
     #[must_use]
     pub fn skip(&self) -> bool {
         self.skip

@@ -22,7 +22,8 @@ pub struct Piece<'a> {
 /// How far a scan came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scanned {
-    /// How many bytes were used up. What follows is one row that is not finished; nothing in the [last](Piece::last) piece.
+    /// How many bytes were used up. What follows is one row that is not finished; nothing in the [last](Piece::last)
+    /// piece.
     pub bytes: usize,
     /// The line ends in these bytes.
     pub lines: u64,
@@ -229,7 +230,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Looks at the rows that have ended. Returns whether it did so to the last: reading may have to resume in one of them.
+    /// Looks at the rows that have ended. Returns whether it did so to the last: reading may have to resume in one of
+    /// them.
     fn take_rows(&mut self) -> bool {
         let row = self.row;
         let rows = self.cursor.rows - self.rows_done;
@@ -304,7 +306,8 @@ impl<'a> Scan<'a> {
         !end.is_quoted() && field(self.syntax, self.text, self.row, end).bytes.is_empty()
     }
 
-    /// The row under way turned out to be malformed at a byte, behind which the cursor is. Returns whether there is more to do.
+    /// The row under way turned out to be malformed at a byte, behind which the cursor is. Returns whether there is
+    /// more to do.
     fn take_malformed(&mut self, at: usize) -> bool {
         let line_end = memchr(self.syntax.line_end().byte(), &self.text[self.cursor.at..]);
         let end = line_end.map_or(self.text.len(), |place| self.cursor.at + place + 1);
@@ -320,7 +323,8 @@ impl<'a> Scan<'a> {
         self.cursor.at < self.text.len()
     }
 
-    /// Rejects the first line of the row under way, and resumes behind it. Without a reason it is that the row is too long.
+    /// Rejects the first line of the row under way, and resumes behind it. Without a reason it is that the row is too
+    /// long.
     fn reject_line(&mut self, reason: Option<Reason>) {
         let most = self.text.len().min(self.row.saturating_add(self.options.max_row));
         let line_end = memchr(self.syntax.line_end().byte(), &self.text[self.row..]);
