@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 pub enum Level {
     /// What every processor of the target has: SSE2 on x86-64, NEON on AArch64 (the compiler vectorises with it).
     Portable,
-    /// AVX2, BMI1, BMI2, POPCNT, LZCNT and AES on x86-64.
+    /// AVX2, BMI1, BMI2, POPCNT, LZCNT, AES and PCLMULQDQ on x86-64.
     Avx2,
     /// Additionally AVX-512 F, BW, CD, DQ, VL, VBMI and VBMI2, and VAES, as from Ice Lake and Zen 4.
     Avx512,
@@ -47,7 +47,8 @@ fn detect() -> Level {
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("popcnt")
         && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("aes");
+        && is_x86_feature_detected!("aes")
+        && is_x86_feature_detected!("pclmulqdq");
     let avx512 = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512cd")

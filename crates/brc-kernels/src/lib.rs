@@ -12,4 +12,5 @@ pub mod cpu;
 pub mod filter;
 pub mod interner;
 pub mod packing;
+pub mod structure;
 pub mod text;

@@ -1,7 +1,7 @@
 //! Text tables.
 //!
 //! A CSV file does not say how it is written. This crate finds its [`Dialect`] in samples of it, [explains](mod@sniff) how
-//! it did so, and turns [other charsets](charset) into UTF-8, so that whoever reads rows knows exactly what to look for.
+//! it did so, and turns [other charsets](charset) into UTF-8, so that [rows](mod@rows) can be read exactly.
 //!
 //! ```
 //! use brc_text::{Delimiter, DialectOverrides, Sample, sniff};
@@ -20,7 +20,9 @@
 pub mod charset;
 pub mod dialect;
 pub mod names;
+pub mod rows;
 pub mod sniff;
+pub mod unquote;
 
 pub use charset::{Charset, CharsetError, TextReader};
 pub use dialect::{Delimiter, Dialect, DialectError, DialectOverrides, LineEnd};

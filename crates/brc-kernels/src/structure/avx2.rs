@@ -1,0 +1,104 @@
+//! Blocks with AVX2: two registers a block.
+
+use super::FieldEnd;
+use super::avx512::prefix_xor;
+use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES, Work};
+use std::arch::x86_64::*;
+
+#[derive(Clone, Copy)]
+pub(super) struct Avx2;
+
+/// # Safety
+/// The processor has all of [`Level::Avx2`](crate::cpu::Level::Avx2).
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt,pclmulqdq")]
+pub(super) unsafe fn run<W: Work>(work: W) {
+    // SAFETY: promised by the caller.
+    unsafe { work.run::<Avx2>() }
+}
+
+/// For each mask of eight bits: the places of its ones, lowest first.
+static ONES: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut place, mut count) = (0, 0);
+        while place < 8 {
+            if mask >> place & 1 == 1 {
+                table[mask][count] = place;
+                count += 1;
+            }
+            place += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// The marks of 32 ends as bytes.
+#[inline(always)]
+unsafe fn marks(bits: u32, mark: u32) -> __m256i {
+    // SAFETY: the caller promises the instructions.
+    unsafe {
+        let spread = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+        let own_bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+        let bytes = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), spread), own_bit);
+        _mm256_and_si256(_mm256_cmpeq_epi8(bytes, own_bit), _mm256_set1_epi8(mark as i8))
+    }
+}
+
+impl Blocks for Avx2 {
+    #[inline(always)]
+    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
+        // SAFETY: a block is as long as two registers; the caller promises the instructions.
+        unsafe {
+            let halves = block.as_ptr().cast::<__m256i>();
+            let (low, high) = (_mm256_loadu_si256(halves), _mm256_loadu_si256(halves.add(1)));
+            let equal = |needle: u8| {
+                let needle = _mm256_set1_epi8(needle as i8);
+                let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, needle)) as u32;
+                let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, needle)) as u32;
+                u64::from(high) << 32 | u64::from(low)
+            };
+            Masks {
+                delimiters: equal(needles.delimiter),
+                line_ends: equal(needles.line_end),
+                quotes: equal(needles.quote),
+                comments: equal(needles.comment) & needles.comments,
+                returns: equal(b'\r') & needles.returns,
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prefix_xor(bits: u64) -> u64 {
+        // SAFETY: the caller promises the instructions.
+        unsafe { prefix_xor(bits) }
+    }
+
+    /// Eight bytes at a time, a shuffle picks those that are ends; without a branch, so that it does not matter how
+    /// many there are.
+    #[inline(always)]
+    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
+        let mut out = out.cast::<__m256i>();
+        // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes, while
+        // no more than 8 are written behind those that are meant. The table has a shuffle for each byte.
+        unsafe {
+            let base = _mm256_set1_epi32((base << FieldEnd::MARKS) as i32);
+            for half in 0..2 {
+                let rows = marks((found.rows >> (32 * half)) as u32, FieldEnd::ROW);
+                let quoted = marks((found.quoted >> (32 * half)) as u32, FieldEnd::QUOTED);
+                let places = _mm256_loadu_si256(PLACES.as_ptr().add(32 * half).cast());
+                let mut eighths = [0u64; 4];
+                let marked = _mm256_or_si256(places, _mm256_or_si256(rows, quoted));
+                _mm256_storeu_si256(eighths.as_mut_ptr().cast(), marked);
+                for (marked, eighth) in eighths.iter().zip(0..) {
+                    let ends = (found.ends >> (32 * half + 8 * eighth)) as u8;
+                    let shuffle = _mm_loadl_epi64(ONES.as_ptr().add(usize::from(ends)).cast());
+                    let picked = _mm_shuffle_epi8(_mm_cvtsi64_si128(*marked as i64), shuffle);
+                    _mm256_storeu_si256(out, _mm256_add_epi32(_mm256_cvtepu8_epi32(picked), base));
+                    out = out.byte_add(4 * ends.count_ones() as usize);
+                }
+            }
+        }
+    }
+}

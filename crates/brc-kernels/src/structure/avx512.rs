@@ -1,0 +1,77 @@
+//! Blocks with AVX-512: one register a block.
+
+use super::FieldEnd;
+use super::blocks::{BLOCK, Blocks, Found, Masks, Needles, PLACES, Work};
+use std::arch::x86_64::*;
+
+#[derive(Clone, Copy)]
+pub(super) struct Avx512;
+
+/// # Safety
+/// The processor has all of [`Level::Avx512`](crate::cpu::Level::Avx512).
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt,bmi1,bmi2,lzcnt,pclmulqdq")]
+pub(super) unsafe fn run<W: Work>(work: W) {
+    // SAFETY: promised by the caller.
+    unsafe { work.run::<Avx512>() }
+}
+
+impl Blocks for Avx512 {
+    #[inline(always)]
+    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
+        // SAFETY: a block is as long as a register; the caller promises the instructions.
+        unsafe {
+            let bytes = _mm512_loadu_si512(block.as_ptr().cast());
+            let equal = |needle: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(needle as i8));
+            Masks {
+                delimiters: equal(needles.delimiter),
+                line_ends: equal(needles.line_end),
+                quotes: equal(needles.quote),
+                comments: equal(needles.comment) & needles.comments,
+                returns: equal(b'\r') & needles.returns,
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prefix_xor(bits: u64) -> u64 {
+        // SAFETY: the caller promises the instructions.
+        unsafe { prefix_xor(bits) }
+    }
+
+    /// The ends' places and marks are picked as bytes, then widened. They are picked into a register: compressing to
+    /// memory is slow on some processors.
+    #[inline(always)]
+    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
+        let count = found.ends.count_ones();
+        // SAFETY: the caller promises the instructions, and room for twice as many ends as a block has bytes, while
+        // no more than 15 are written behind those that are meant.
+        unsafe {
+            let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
+            let marked = _mm512_mask_add_epi8(places, found.rows, places, _mm512_set1_epi8(FieldEnd::ROW as i8));
+            let quoted = _mm512_set1_epi8(FieldEnd::QUOTED as i8);
+            let marked = _mm512_mask_add_epi8(marked, found.quoted, marked, quoted);
+            let mut picked = _mm512_maskz_compress_epi8(found.ends, marked);
+            let base = _mm512_set1_epi32((base << FieldEnd::MARKS) as i32);
+            let store = |picked: __m512i, at: usize| {
+                let ends = _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(picked)), base);
+                _mm512_storeu_si512(out.add(at).cast(), ends);
+            };
+            store(picked, 0);
+            let mut at = 16;
+            while at < count as usize {
+                picked = _mm512_alignr_epi32::<4>(picked, picked);
+                store(picked, at);
+                at += 16;
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The processor has PCLMULQDQ.
+#[target_feature(enable = "pclmulqdq,sse2")]
+#[inline]
+pub(super) unsafe fn prefix_xor(bits: u64) -> u64 {
+    let product = _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(bits as i64), _mm_set1_epi8(-1));
+    _mm_cvtsi128_si64(product) as u64
+}

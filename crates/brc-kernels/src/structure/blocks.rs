@@ -1,0 +1,195 @@
+//! The rules for 64 bytes at once, as masks with a bit a byte.
+
+use super::{FieldEnd, LineEnd, State, Syntax};
+
+/// How many bytes are looked at at once.
+pub(super) const BLOCK: usize = 64;
+
+/// Each byte's place in the block, moved up to make room for the marks: with them it fills a byte exactly.
+#[cfg(target_arch = "x86_64")]
+pub(super) static PLACES: [u8; BLOCK] = {
+    let mut places = [0; BLOCK];
+    let mut place = 0;
+    while place < BLOCK {
+        places[place] = (place << FieldEnd::MARKS) as u8;
+        place += 1;
+    }
+    places
+};
+
+/// The bytes to look for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needles {
+    pub(super) delimiter: u8,
+    pub(super) line_end: u8,
+    /// Meaningless if the syntax has none, as is the comment byte.
+    pub(super) quote: u8,
+    pub(super) comment: u8,
+    /// All ones if comments exist.
+    pub(super) comments: u64,
+    /// All ones if a CR may be the first byte of a line end.
+    pub(super) returns: u64,
+}
+
+impl Needles {
+    pub(super) fn new(syntax: &Syntax) -> Self {
+        let mask = |wanted: bool| if wanted { u64::MAX } else { 0 };
+        Self {
+            delimiter: syntax.delimiter(),
+            line_end: syntax.line_end().byte(),
+            quote: syntax.quote().unwrap_or(0),
+            comment: syntax.comment().unwrap_or(0),
+            comments: mask(syntax.comment().is_some()),
+            returns: mask(syntax.line_end() == LineEnd::Lf),
+        }
+    }
+}
+
+/// Where in a block the bytes are that were looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Masks {
+    pub(super) delimiters: u64,
+    pub(super) line_ends: u64,
+    pub(super) quotes: u64,
+    pub(super) comments: u64,
+    pub(super) returns: u64,
+}
+
+/// What an instruction set does with blocks.
+///
+/// # Safety
+/// Its functions are called only where the processor has these instructions.
+pub(super) trait Blocks: Copy {
+    /// Looks for the needles.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks;
+
+    /// Sets each bit to the parity of the bits up to and with it.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn prefix_xor(bits: u64) -> u64;
+
+    /// Writes the ends found in a block that starts at byte `base` of the text.
+    ///
+    /// # Safety
+    /// See the trait; and there is room for [`ROOM`] ends at `out`.
+    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd);
+}
+
+/// How many ends [`Blocks::emit`] may write, most of them beyond those that it means.
+pub(super) const ROOM: usize = 2 * BLOCK;
+
+/// Something done with blocks, for any instruction set: a closure with a type parameter.
+pub(super) trait Work {
+    /// Does it.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `B`.
+    unsafe fn run<B: Blocks>(self);
+}
+
+/// The fields that end in a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    /// The ends of fields.
+    pub(super) ends: u64,
+    /// Those of them that are ends of rows.
+    pub(super) rows: u64,
+    /// Those of them whose fields have a quote.
+    pub(super) quoted: u64,
+}
+
+/// What is carried from block to block: a [`State`], in the form in which masks want it. All but `inside` are 0 or 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carry {
+    /// All ones in quotes.
+    inside: u64,
+    /// The field under way has a quote.
+    quoted: u64,
+    /// The byte before is the end of a field, or a quote.
+    after_border: u64,
+    /// The byte before closes a field or is the first of two quotes.
+    after_quote: u64,
+    /// The byte before is a CR behind such a quote.
+    after_return: u64,
+    row_start: u64,
+}
+
+impl Carry {
+    /// Nothing for states in which a byte alone decides about the next.
+    pub(super) fn new(state: State) -> Option<Self> {
+        use State::*;
+        match state {
+            RowStart | FieldStart | Unquoted | Quoted | AfterQuote | AfterQuoteReturn => {}
+            UnquotedEscape | UnquotedEscaped | QuotedEscape | Comment | Skip => return None,
+        }
+        Some(Self {
+            inside: if state == Quoted { u64::MAX } else { 0 },
+            quoted: u64::from(state.is_quoted()),
+            after_border: u64::from(matches!(state, RowStart | FieldStart | AfterQuote)),
+            after_quote: u64::from(state == AfterQuote),
+            after_return: u64::from(state == AfterQuoteReturn),
+            row_start: u64::from(state == RowStart),
+        })
+    }
+
+    pub(super) fn state(&self) -> State {
+        if self.inside != 0 {
+            State::Quoted
+        } else if self.after_return != 0 {
+            State::AfterQuoteReturn
+        } else if self.after_quote != 0 {
+            State::AfterQuote
+        } else if self.row_start != 0 {
+            State::RowStart
+        } else if self.after_border != 0 {
+            State::FieldStart
+        } else {
+            State::Unquoted
+        }
+    }
+
+    /// Goes on by a block, unless it has something that masks can't tell: a quote not at the border of a field, or a
+    /// comment. `parity` is the prefix XOR of the quotes.
+    #[inline(always)]
+    pub(super) fn step<const QUOTES: bool>(&mut self, masks: &Masks, parity: u64) -> Option<Found> {
+        let borders = masks.delimiters | masks.line_ends;
+        let inside = if QUOTES { parity ^ self.inside } else { 0 };
+        let ends = borders & !inside;
+        let rows = masks.line_ends & ends;
+        let mut odd = masks.comments & (rows << 1 | self.row_start);
+        let mut next = Self { row_start: rows >> 63, ..*self };
+        let mut quoted = 0;
+        if QUOTES {
+            let quotes = masks.quotes;
+            let (opening, closing) = (quotes & inside, quotes & !inside);
+            let after_border = (ends | quotes) << 1 | self.after_border;
+            let after_quote = closing << 1 | self.after_quote;
+            let returns = after_quote & masks.returns;
+            let after_return = returns << 1 | self.after_return;
+            odd |= opening & !after_border;
+            odd |= after_quote & !(ends | quotes | returns);
+            odd |= after_return & !masks.line_ends;
+            // Each quote is added to the run of ones that stands for its field, so that a carry reaches the field's
+            // end.
+            let (sum, carried) = quotes.overflowing_add(!ends);
+            let (sum, carried_on) = sum.overflowing_add(self.quoted);
+            quoted = sum & ends;
+            next.inside = 0u64.wrapping_sub(inside >> 63);
+            next.quoted = u64::from(carried | carried_on);
+            next.after_border = (ends | quotes) >> 63;
+            next.after_quote = closing >> 63;
+            next.after_return = returns >> 63;
+        } else {
+            next.after_border = ends >> 63;
+        }
+        if odd != 0 {
+            return None;
+        }
+        *self = next;
+        Some(Found { ends, rows, quoted })
+    }
+}

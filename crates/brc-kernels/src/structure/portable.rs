@@ -1,0 +1,66 @@
+//! Blocks in plain Rust: eight bytes at a time.
+
+use super::FieldEnd;
+use super::blocks::{BLOCK, Blocks, Found, Masks, Needles};
+
+#[derive(Clone, Copy)]
+pub(super) struct Portable;
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+
+/// A bit for each byte of the block that equals `needle`.
+#[inline(always)]
+fn equal(words: &[u64; BLOCK / 8], needle: u8) -> u64 {
+    const LOW: u64 = 0x7f * ONES;
+    let pattern = ONES * u64::from(needle);
+    let mut mask = 0;
+    for (word, index) in words.iter().zip(0..) {
+        let difference = word ^ pattern;
+        // The highest bit of each byte that is 0, moved to the lowest; no carry leaves a byte.
+        let equal = !(((difference & LOW) + LOW) | difference | LOW) >> 7;
+        // The multiplication puts the eight bits side by side into the highest byte.
+        let bits = equal.wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        mask |= bits << (8 * index);
+    }
+    mask
+}
+
+impl Blocks for Portable {
+    #[inline(always)]
+    unsafe fn masks(needles: &Needles, block: &[u8; BLOCK]) -> Masks {
+        let mut words = [0; BLOCK / 8];
+        for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        Masks {
+            delimiters: equal(&words, needles.delimiter),
+            line_ends: equal(&words, needles.line_end),
+            quotes: equal(&words, needles.quote),
+            comments: if needles.comments == 0 { 0 } else { equal(&words, needles.comment) },
+            returns: equal(&words, b'\r') & needles.returns,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prefix_xor(mut bits: u64) -> u64 {
+        for shift in [1, 2, 4, 8, 16, 32] {
+            bits ^= bits << shift;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    unsafe fn emit(found: &Found, base: usize, out: *mut FieldEnd) {
+        let mut ends = found.ends;
+        let mut count = 0;
+        while ends != 0 {
+            let place = ends.trailing_zeros();
+            let bit = ends & ends.wrapping_neg();
+            let end = FieldEnd::new(base + place as usize, found.rows & bit != 0, found.quoted & bit != 0);
+            // SAFETY: the caller promises room for more ends than a block has bytes.
+            unsafe { out.add(count).write(end) };
+            count += 1;
+            ends &= ends - 1;
+        }
+    }
+}

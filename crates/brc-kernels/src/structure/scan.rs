@@ -1,0 +1,131 @@
+//! Goes through a text from a known state and writes down all fields.
+
+use super::blocks::{BLOCK, Blocks, Carry, Needles, ROOM, Work};
+use super::portable::Portable;
+use super::{FieldEnd, State, Syntax, automaton};
+use crate::cpu::Level;
+use std::fmt;
+
+/// The longest text that can be scanned, in bytes: what is left of 32 bits after the marks of a [`FieldEnd`].
+pub const MAX_TEXT: usize = 1 << (u32::BITS - FieldEnd::MARKS);
+
+/// How far a scan has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// The byte of the text to go on at.
+    pub at: usize,
+    /// What the text before it has led to.
+    pub state: State,
+    /// How many ends of rows were written so far.
+    pub rows: usize,
+    /// How many line ends came so far, also those that end no row.
+    pub lines: u64,
+}
+
+impl Cursor {
+    /// At the start of the text, and of a row.
+    pub const START: Self = Self { at: 0, state: State::RowStart, rows: 0, lines: 0 };
+}
+
+/// Something else than a delimiter or line end behind a closing quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed {
+    /// The place of the byte in the text.
+    pub at: usize,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "text behind a closing quote at byte {}", self.at)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Appends the ends of all fields from the cursor up to byte `to` of the text, and moves the cursor there. The last row
+/// and field of a text that does not end with a line end have none: the state says what is under way.
+///
+/// `ends` needs room for one entry a byte of `cursor.at..to`, so that a long text is best scanned in windows that fit
+/// the second-level cache; where they are cut does not matter.
+///
+/// # Errors
+/// At a malformed row. The fields of that row which were found before are there; the cursor stands behind the offending
+/// byte in [`State::Skip`]. Scanning on leaves out the rest of the row.
+///
+/// # Panics
+/// If `cursor.at <= to <= text.len() <= MAX_TEXT` does not hold.
+pub fn scan(
+    level: Level,
+    syntax: &Syntax,
+    text: &[u8],
+    cursor: &mut Cursor,
+    to: usize,
+    ends: &mut Vec<FieldEnd>,
+) -> Result<(), Malformed> {
+    assert!(cursor.at <= to && to <= text.len() && text.len() <= MAX_TEXT, "a part of a text that is not too long");
+    let text = &text[..to];
+    while cursor.at < to {
+        if syntax.escape().is_none() {
+            match syntax.quote() {
+                Some(_) => run(level, ScanBlocks::<true> { syntax, text, cursor, ends }),
+                None => run(level, ScanBlocks::<false> { syntax, text, cursor, ends }),
+            }
+        }
+        automaton::scan_row(syntax, text, cursor, to, ends)?;
+    }
+    Ok(())
+}
+
+/// Does it with the instructions of the level.
+#[inline]
+pub(super) fn run(level: Level, work: impl Work) {
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+        Level::Avx512 => unsafe { super::avx512::run(work) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: likewise.
+        Level::Avx2 => unsafe { super::avx2::run(work) },
+        // SAFETY: it needs no instructions but those that all processors of the target have.
+        _ => unsafe { work.run::<Portable>() },
+    }
+}
+
+/// Scans whole blocks, up to one that masks are not enough for.
+struct ScanBlocks<'a, const QUOTES: bool> {
+    syntax: &'a Syntax,
+    text: &'a [u8],
+    cursor: &'a mut Cursor,
+    ends: &'a mut Vec<FieldEnd>,
+}
+
+impl<const QUOTES: bool> Work for ScanBlocks<'_, QUOTES> {
+    #[inline(always)]
+    unsafe fn run<B: Blocks>(self) {
+        let Self { syntax, text, cursor, ends } = self;
+        let Some(mut carry) = Carry::new(cursor.state) else { return };
+        let needles = Needles::new(syntax);
+        let (mut rows, mut lines) = (0, 0);
+        ends.reserve(text.len() - cursor.at + ROOM);
+        let (out, mut length) = (ends.as_mut_ptr(), ends.len());
+        let (blocks, _) = text[cursor.at..].as_chunks::<BLOCK>();
+        for block in blocks {
+            // SAFETY: the caller promises the instructions.
+            let masks = unsafe { B::masks(&needles, block) };
+            // SAFETY: likewise.
+            let parity = if QUOTES { unsafe { B::prefix_xor(masks.quotes) } } else { 0 };
+            let Some(found) = carry.step::<QUOTES>(&masks, parity) else { break };
+            // SAFETY: likewise; there is room for one end a byte that is left, this block's included, and `ROOM` more.
+            unsafe { B::emit(&found, cursor.at, out.add(length)) };
+            length += found.ends.count_ones() as usize;
+            rows += found.rows.count_ones() as usize;
+            lines += u64::from(masks.line_ends.count_ones());
+            cursor.at += BLOCK;
+        }
+        // SAFETY: so many were written, one at most for each byte, for which there was room.
+        unsafe { ends.set_len(length) };
+        cursor.state = carry.state();
+        cursor.rows += rows;
+        cursor.lines += lines;
+    }
+}

@@ -1,0 +1,219 @@
+//! Rows of a table with a known number of columns, out of text.
+//!
+//! [`structure`](brc_kernels::structure) finds fields; it does not know what a row of the table is. A [`RowScanner`]
+//! does: it hands over [`Rows`], a batch in which every row has as many fields as the table has columns, so that a
+//! parser of one column needs no checks; and beside them everything that is not such a row, as [`IrregularRow`]s with
+//! the bytes, the line and the [`Reason`]. Nothing of a text is lost: each byte belongs to a row, an irregular row or
+//! a line that was to be skipped.
+//!
+//! # What does not end
+//! A quote that is never closed would take all the text behind it for one field. So a row may be
+//! [`max_row`](RowOptions::max_row) bytes long; where one is longer, or the text ends in quotes, only its first line is rejected,
+//! and reading resumes at the next. That depends on the text alone, not on how it is cut.
+//!
+//! # Cutting
+//! A scanner takes text from the start of a row. Text that comes in chunks, to be worked on in parallel, is cut there by a
+//! [`Chain`].
+
+mod chain;
+mod scanner;
+
+pub use chain::{Chain, Cut};
+pub use scanner::{Piece, RowScanner, Scanned};
+
+use brc_kernels::structure::{FieldEnd, LineEnd, Syntax};
+use std::fmt;
+use std::ops::Range;
+
+/// What is a row of a table, and what is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowOptions {
+    /// How many fields a row has; at least 1.
+    pub columns: usize,
+    /// The longest row, in bytes with its line end.
+    pub max_row: usize,
+    /// What to do with lines without a byte.
+    pub empty_lines: EmptyLines,
+    /// Whether comment lines are handed over, as irregular rows.
+    pub report_comments: bool,
+}
+
+impl RowOptions {
+    /// The longest row, unless said otherwise: 16 MiB.
+    pub const MAX_ROW: usize = 16 << 20;
+
+    /// For a table of so many columns: empty lines and comments are skipped.
+    #[must_use]
+    pub fn new(columns: usize) -> Self {
+        Self { columns, max_row: Self::MAX_ROW, empty_lines: EmptyLines::Skip, report_comments: false }
+    }
+}
+
+/// What to do with lines without a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmptyLines {
+    /// They are left out.
+    Skip,
+    /// They are irregular rows.
+    Report,
+    /// They are rows with one empty field, which in a table of one column is a value.
+    Row,
+}
+
+/// A row that is not one of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IrregularRow {
+    /// Where it is in the text, with its line end; of a row that does not end its first line, up to the longest row.
+    pub bytes: Range<usize>,
+    /// How many lines of the text come before it. Line ends in quotes count.
+    pub lines_before: u64,
+    /// What is wrong with it.
+    pub reason: Reason,
+    /// Which of [`Rows::irregular_ends`] are its fields; none but with [`Reason::Columns`].
+    ends: Range<usize>,
+}
+
+/// Why a row is not one of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It has too few fields or too many.
+    Columns {
+        /// How many it has.
+        found: usize,
+    },
+    /// A closing quote is followed by something else than a delimiter or line end.
+    Malformed {
+        /// The place of that in the text, in bytes.
+        at: usize,
+    },
+    /// A quote is not closed before the end of the text, or of the longest row.
+    Unclosed,
+    /// A line longer than the longest row.
+    TooLong,
+    /// A comment line.
+    Comment,
+    /// A line without a byte.
+    Empty,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Columns { found: 1 } => write!(f, "1 column"),
+            Self::Columns { found } => write!(f, "{found} columns"),
+            Self::Malformed { .. } => f.write_str("text after a closing quote"),
+            Self::Unclosed => f.write_str("a quote is never closed"),
+            Self::TooLong => f.write_str("the line is too long"),
+            Self::Comment => f.write_str("a comment"),
+            Self::Empty => f.write_str("an empty line"),
+        }
+    }
+}
+
+/// A field as it stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// Its bytes, with quotes and escapes.
+    pub bytes: &'a [u8],
+    /// Whether it has quotes around it or escapes in it: [`unquote`](crate::unquote::unquote()) gives its value.
+    /// Otherwise its bytes are its value.
+    pub is_quoted: bool,
+}
+
+/// Some rows of the table, and what stands between them.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    text: &'a [u8],
+    syntax: &'a Syntax,
+    columns: usize,
+    starts: &'a [u32],
+    ends: &'a [FieldEnd],
+    irregular: &'a [IrregularRow],
+    irregular_ends: &'a [FieldEnd],
+}
+
+impl<'a> Rows<'a> {
+    /// How many rows there are, without the irregular ones.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The text that all offsets are meant for.
+    #[must_use]
+    pub fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// Where each row starts, in bytes of the text.
+    #[must_use]
+    pub fn starts(&self) -> &'a [u32] {
+        self.starts
+    }
+
+    /// The ends of the fields: that of column `c` in row `r` is at `r * columns + c`. A field starts behind the end
+    /// before it, the first one at the row's [start](Self::starts). The last field may have a CR too much: see
+    /// [`Self::field`].
+    #[must_use]
+    pub fn ends(&self) -> &'a [FieldEnd] {
+        self.ends
+    }
+
+    /// A field, without the line end if it is the last one.
+    ///
+    /// # Panics
+    /// If there is no such row or column.
+    #[must_use]
+    pub fn field(&self, row: usize, column: usize) -> Field<'a> {
+        assert!(column < self.columns, "the table has {} columns", self.columns);
+        let index = row * self.columns + column;
+        let start = if column == 0 { self.starts[row] as usize } else { self.ends[index - 1].offset() + 1 };
+        field(self.syntax, self.text, start, self.ends[index])
+    }
+
+    /// The bytes of a row, with its line end.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn bytes(&self, row: usize) -> Range<usize> {
+        let end = self.ends[(row + 1) * self.columns - 1].offset();
+        self.starts[row] as usize..self.text.len().min(end + 1)
+    }
+
+    /// What is not a row of the table, in the order of the text.
+    #[must_use]
+    pub fn irregular(&self) -> &'a [IrregularRow] {
+        self.irregular
+    }
+
+    /// The fields of one of the [irregular rows](Self::irregular) with [`Reason::Columns`]; others have none.
+    pub fn irregular_fields(&self, row: &IrregularRow) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        let (text, syntax, mut start) = (self.text, self.syntax, row.bytes.start);
+        self.irregular_ends[row.ends.clone()].iter().map(move |&end| {
+            let field = field(syntax, text, start, end);
+            start = end.offset() + 1;
+            field
+        })
+    }
+}
+
+fn field<'a>(syntax: &Syntax, text: &'a [u8], start: usize, end: FieldEnd) -> Field<'a> {
+    let bytes = &text[start..end.offset()];
+    let bytes = match bytes {
+        [bytes @ .., b'\r'] if end.is_row_end() && is_crlf(syntax, text, end) => bytes,
+        _ => bytes,
+    };
+    Field { bytes, is_quoted: end.is_quoted() }
+}
+
+/// Whether a row's last field, if it ends with a CR, does so with the first byte of the line end.
+fn is_crlf(syntax: &Syntax, text: &[u8], end: FieldEnd) -> bool {
+    syntax.line_end() == LineEnd::Lf && end.offset() < text.len()
+}
