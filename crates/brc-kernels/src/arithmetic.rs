@@ -134,6 +134,41 @@ impl<T: Integer> Kernel for RunningSums<'_, T> {
     }
 }
 
+/// Fills `out` with each value as many times as its length says, plus one. Returns false if that is not exactly as many
+/// values as there is room for; what is in `out` then means nothing.
+#[must_use]
+pub fn repeat<T: Integer>(level: Level, values: &[T], lengths: &[i16], out: &mut [T]) -> bool {
+    run_at(level, Repeat { values, lengths, out })
+}
+
+struct Repeat<'a, T> {
+    values: &'a [T],
+    lengths: &'a [i16],
+    out: &'a mut [T],
+}
+
+impl<T: Integer> Kernel for Repeat<'_, T> {
+    type Output = bool;
+
+    /// Most runs are short. Each is rounded up, and what is written past its end is overwritten by the next one: so
+    /// there is no branch on its length that would often be mispredicted.
+    #[inline(always)]
+    fn run(self) -> bool {
+        const STEP: usize = 8;
+        let mut at = 0;
+        for (&value, &length) in self.values.iter().zip(self.lengths) {
+            let length = usize::from(length as u16) + 1;
+            let Some(rest) = self.out.get_mut(at..).filter(|rest| length <= rest.len()) else { return false };
+            match rest.first_chunk_mut::<STEP>() {
+                Some(step) if length <= STEP => *step = [value; STEP],
+                _ => rest[..length].fill(value),
+            }
+            at += length;
+        }
+        at == self.out.len()
+    }
+}
+
 /// What one pass over some consecutive values finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
@@ -258,6 +293,24 @@ mod tests {
                     prop_assert_eq!(wide[index], value.wrapping_mul(factor).wrapping_add(base).wrapping_add(*value));
                 }
             }
+        }
+
+        #[test]
+        fn runs_are_repeated(
+            runs in prop::collection::vec((any::<i64>(), prop_oneof![0i16..10, 0i16..60]), 0..40),
+            room in prop::option::of(0usize..100),
+        ) {
+            let expected: Vec<_> =
+                runs.iter().flat_map(|&(value, length)| std::iter::repeat_n(value, length as usize + 1)).collect();
+            let (values, lengths): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+            let room = room.unwrap_or(expected.len());
+            for level in Level::available() {
+                let mut out = vec![1; room];
+                let fits = repeat(level, &values, &lengths, &mut out);
+                prop_assert_eq!(fits, room == expected.len());
+                prop_assert!(!fits || out == expected);
+            }
+            prop_assert!(!repeat(Level::best(), &[1i16], &[-1], &mut [0; 10]));
         }
 
         #[test]

@@ -1,0 +1,127 @@
+//! Encoding: the scheme that makes a chunk smallest, and the chunk's blocks in it.
+
+use super::BLOCK_ROWS;
+use super::chunk::AnyLayout;
+use super::facts::Facts;
+use super::scheme::{Fit, Input, SCHEMES, Scheme};
+use std::fmt::{self, Debug};
+
+/// Schemes that are larger than the smallest by no more than this many percent are as good; the fastest is taken.
+const NEARLY: u64 = 2;
+
+/// How a chunk will be stored.
+pub struct Plan<'a> {
+    values: &'a [i64],
+    reference: &'a [i64],
+    scheme: &'static Scheme,
+    layout: Box<dyn AnyLayout>,
+    candidates: Vec<Candidate>,
+}
+
+/// What a scheme would have made of a chunk: why one was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// The scheme's name.
+    pub scheme: &'static str,
+    /// The estimated size of parameters and blocks, in bytes.
+    pub bytes: u64,
+}
+
+impl Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("layout", &self.layout)
+            .field("candidates", &self.candidates)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Chooses the smallest scheme for a chunk; the fastest, where sizes are nearly the same.
+    ///
+    /// `reference` has the values of another column in the same rows, to which differences may be stored, or nothing.
+    /// Whoever decodes the chunk has to have them then.
+    #[must_use]
+    pub fn choose(values: &'a [i64], reference: &'a [i64]) -> Self {
+        let facts = Facts::new(values, reference);
+        let fits = SCHEMES.iter().filter_map(|scheme| Some((scheme, (scheme.fit)(&facts)?)));
+        let offers: Vec<_> = fits.map(|(scheme, fit)| Offer::new(scheme, fit)).collect();
+        let candidates =
+            offers.iter().map(|offer| Candidate { scheme: offer.scheme.name, bytes: offer.bytes }).collect();
+        let smallest = offers.iter().map(|offer| offer.bytes).min().unwrap_or(0);
+        let near = offers.into_iter().filter(|offer| offer.bytes * 100 <= smallest * (100 + NEARLY));
+        let chosen = near.min_by_key(|offer| offer.scheme.cost);
+        let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
+        Self { values, reference, scheme: chosen.scheme, layout: chosen.layout, candidates }
+    }
+
+    /// As [`Plan::choose`], but with the scheme of that name, if it can store the chunk.
+    #[must_use]
+    pub fn with_scheme(name: &str, values: &'a [i64], reference: &'a [i64]) -> Option<Self> {
+        let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
+        let offer = Offer::new(scheme, (scheme.fit)(&Facts::new(values, reference))?);
+        let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
+        Some(Self { values, reference, scheme, layout: offer.layout, candidates })
+    }
+
+    /// What stands for the scheme in files.
+    #[must_use]
+    pub fn scheme_id(&self) -> u8 {
+        self.scheme.id
+    }
+
+    /// The scheme's name.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        self.scheme.name
+    }
+
+    /// All schemes that were considered, in the order of the list of schemes.
+    #[must_use]
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    /// The estimated size of parameters and blocks, in bytes.
+    #[must_use]
+    pub fn estimated_bytes(&self) -> u64 {
+        self.candidates.iter().find(|candidate| candidate.scheme == self.scheme.name).map_or(0, |chosen| chosen.bytes)
+    }
+
+    /// Appends what all blocks share.
+    pub fn encode_parameters(&self, out: &mut Vec<u8>) {
+        self.layout.parameters(out);
+    }
+
+    /// How many blocks the chunk has.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.values.len().div_ceil(BLOCK_ROWS)
+    }
+
+    /// Appends a block.
+    ///
+    /// # Panics
+    /// If there is no block of that number.
+    pub fn encode_block(&self, number: usize, out: &mut Vec<u8>) {
+        let start = number * BLOCK_ROWS;
+        let rows = start..self.values.len().min(start + BLOCK_ROWS);
+        let input =
+            Input { values: &self.values[rows.clone()], reference: self.reference.get(rows).unwrap_or_default() };
+        self.layout.encode(&input, out);
+    }
+}
+
+struct Offer {
+    scheme: &'static Scheme,
+    layout: Box<dyn AnyLayout>,
+    bytes: u64,
+}
+
+impl Offer {
+    fn new(scheme: &'static Scheme, fit: Fit) -> Self {
+        let mut parameters = Vec::new();
+        fit.layout.parameters(&mut parameters);
+        Self { scheme, layout: fit.layout, bytes: fit.bytes + parameters.len() as u64 }
+    }
+}
