@@ -2,7 +2,7 @@
 //!
 //! Pure functions between slices and bytes; files, checksums and compression are others' business.
 
-// pub mod floats;
+pub mod floats;
 pub mod integers;
 mod malformed;
 pub mod validity;

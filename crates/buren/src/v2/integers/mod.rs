@@ -27,6 +27,10 @@ mod spread;
 mod stream;
 #[cfg(test)]
 mod tests;
+pub mod wide;
+
+pub(in crate::v2) use spread::positions as sample_rows;
+pub(in crate::v2) use stream::patch;
 
 pub use chunk::{Block, Chunk, Decodable};
 pub use plan::{Candidate, Plan};

@@ -10,9 +10,7 @@ use std::fmt::{self, Debug};
 const NEARLY: u64 = 2;
 
 /// How a chunk will be stored.
-pub struct Plan<'a> {
-    values: &'a [i64],
-    reference: &'a [i64],
+pub struct Plan {
     scheme: &'static Scheme,
     layout: Box<dyn AnyLayout>,
     candidates: Vec<Candidate>,
@@ -27,7 +25,7 @@ pub struct Candidate {
     pub bytes: u64,
 }
 
-impl Debug for Plan<'_> {
+impl Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plan")
             .field("layout", &self.layout)
@@ -36,13 +34,13 @@ impl Debug for Plan<'_> {
     }
 }
 
-impl<'a> Plan<'a> {
+impl Plan {
     /// Chooses the smallest scheme for a chunk; the fastest, where sizes are nearly the same.
     ///
     /// `reference` has the values of another column in the same rows, to which differences may be stored, or nothing.
     /// Whoever decodes the chunk has to have them then.
     #[must_use]
-    pub fn choose(values: &'a [i64], reference: &'a [i64]) -> Self {
+    pub fn choose(values: &[i64], reference: &[i64]) -> Self {
         let facts = Facts::new(values, reference);
         let fits = SCHEMES.iter().filter_map(|scheme| Some((scheme, (scheme.fit)(&facts)?)));
         let offers: Vec<_> = fits.map(|(scheme, fit)| Offer::new(scheme, fit)).collect();
@@ -52,16 +50,16 @@ impl<'a> Plan<'a> {
         let near = offers.into_iter().filter(|offer| offer.bytes * 100 <= smallest * (100 + NEARLY));
         let chosen = near.min_by_key(|offer| offer.scheme.cost);
         let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
-        Self { values, reference, scheme: chosen.scheme, layout: chosen.layout, candidates }
+        Self { scheme: chosen.scheme, layout: chosen.layout, candidates }
     }
 
     /// As [`Plan::choose`], but with the scheme of that name, if it can store the chunk.
     #[must_use]
-    pub fn with_scheme(name: &str, values: &'a [i64], reference: &'a [i64]) -> Option<Self> {
+    pub fn with_scheme(name: &str, values: &[i64], reference: &[i64]) -> Option<Self> {
         let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
         let offer = Offer::new(scheme, (scheme.fit)(&Facts::new(values, reference))?);
         let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
-        Some(Self { values, reference, scheme, layout: offer.layout, candidates })
+        Some(Self { scheme, layout: offer.layout, candidates })
     }
 
     /// What stands for the scheme in files.
@@ -93,22 +91,14 @@ impl<'a> Plan<'a> {
         self.layout.parameters(out);
     }
 
-    /// How many blocks the chunk has.
-    #[must_use]
-    pub fn blocks(&self) -> usize {
-        self.values.len().div_ceil(BLOCK_ROWS)
-    }
-
-    /// Appends a block.
+    /// Appends a block: the next [`BLOCK_ROWS`] values of the chunk, or those that are left, and the other column's in the
+    /// same rows if the plan was chosen with one.
     ///
     /// # Panics
-    /// If there is no block of that number.
-    pub fn encode_block(&self, number: usize, out: &mut Vec<u8>) {
-        let start = number * BLOCK_ROWS;
-        let rows = start..self.values.len().min(start + BLOCK_ROWS);
-        let input =
-            Input { values: &self.values[rows.clone()], reference: self.reference.get(rows).unwrap_or_default() };
-        self.layout.encode(&input, out);
+    /// If there are more values than a block has rows.
+    pub fn encode_block(&self, values: &[i64], reference: &[i64], out: &mut Vec<u8>) {
+        assert!(values.len() <= BLOCK_ROWS, "at most a block's rows");
+        self.layout.encode(&Input { values, reference }, out);
     }
 }
 

@@ -121,7 +121,7 @@ fn size(width: u32, count: usize) -> u64 {
 }
 
 /// The rows that are sampled of `count`, ascending.
-pub(super) fn positions(count: usize) -> impl Iterator<Item = usize> {
+pub(in crate::v2) fn positions(count: usize) -> impl Iterator<Item = usize> {
     let parts = count.min(SAMPLE);
     (0..parts).map(move |part| {
         let (start, end) = (part * count / parts, (part + 1) * count / parts);

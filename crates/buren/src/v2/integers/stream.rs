@@ -167,17 +167,28 @@ impl<'a> Stream<'a> {
 
 impl StoredExceptions<'_> {
     fn patch<T: Integer>(&self, first: usize, out: &mut [T]) -> Result<()> {
-        let position = |stored: &[u8; 2]| usize::from(u16::from_le_bytes(*stored));
-        let start = self.positions.partition_point(|stored| position(stored) < first);
-        for (index, stored) in self.positions.iter().enumerate().skip(start) {
-            const UNORDERED: Malformed = Malformed("its exceptions are out of order");
-            let row = position(stored).checked_sub(first).ok_or(UNORDERED)?;
-            let Some(out) = out.get_mut(row) else { break };
-            let value = read_short(self.values, self.width, index).ok_or(UNORDERED)?;
-            *out = T::cut(self.frame.wrapping_add(value as i64));
-        }
-        Ok(())
+        patch(self.positions, first, out, |index| {
+            let value = read_short(self.values, self.width, index).unwrap_or(0);
+            T::cut(self.frame.wrapping_add(value as i64))
+        })
     }
+}
+
+/// Replaces the exceptions among the values from the `first` on. Their positions ascend; `value` gives the one of an index.
+pub(in crate::v2) fn patch<T>(
+    positions: &[[u8; 2]],
+    first: usize,
+    out: &mut [T],
+    value: impl Fn(usize) -> T,
+) -> Result<()> {
+    let position = |stored: &[u8; 2]| usize::from(u16::from_le_bytes(*stored));
+    let start = positions.partition_point(|stored| position(stored) < first);
+    for (index, stored) in positions.iter().enumerate().skip(start) {
+        let row = position(stored).checked_sub(first).ok_or(Malformed("its exceptions are out of order"))?;
+        let Some(out) = out.get_mut(row) else { break };
+        *out = value(index);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

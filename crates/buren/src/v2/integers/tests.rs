@@ -78,7 +78,7 @@ fn estimates_are_near_the_truth() {
     ];
     for values in &columns {
         let plan = Plan::choose(values, &[]);
-        let actual = encode(&plan).size() as f64;
+        let actual = encode(&plan, values, &[]).size() as f64;
         let estimate = plan.estimated_bytes() as f64;
         assert!((estimate / actual - 1.0).abs() < 0.03, "{}: {estimate} instead of {actual}", plan.scheme());
     }
@@ -96,12 +96,13 @@ impl Encoded {
     }
 }
 
-fn encode(plan: &Plan<'_>) -> Encoded {
+fn encode(plan: &Plan, values: &[i64], reference: &[i64]) -> Encoded {
     let mut encoded = Encoded { id: plan.scheme_id(), parameters: Vec::new(), blocks: Vec::new() };
     plan.encode_parameters(&mut encoded.parameters);
-    for number in 0..plan.blocks() {
+    let mut reference = reference.chunks(BLOCK_ROWS);
+    for values in values.chunks(BLOCK_ROWS) {
         let mut block = Vec::new();
-        plan.encode_block(number, &mut block);
+        plan.encode_block(values, reference.next().unwrap_or_default(), &mut block);
         encoded.blocks.push(block);
     }
     encoded
@@ -140,7 +141,7 @@ fn check<T: Decodable>(encoded: &Encoded, values: &[i64], reference: &[i64]) {
 fn check_all_schemes(values: &[i64], reference: &[i64]) {
     for scheme in SCHEMES {
         let Some(plan) = Plan::with_scheme(scheme.name, values, reference) else { continue };
-        let encoded = encode(&plan);
+        let encoded = encode(&plan, values, reference);
         check::<i16>(&encoded, values, reference);
         check::<i32>(&encoded, values, reference);
         check::<i64>(&encoded, values, reference);
@@ -196,7 +197,7 @@ proptest! {
     ) {
         for scheme in SCHEMES {
             let Some(plan) = Plan::with_scheme(scheme.name, &values, &values) else { continue };
-            let mut encoded = encode(&plan);
+            let mut encoded = encode(&plan, &values, &values);
             for bytes in [&mut encoded.parameters].into_iter().chain(&mut encoded.blocks) {
                 for (at, byte) in if bytes.is_empty() { &[] } else { &flips[..] } {
                     // Headers are at the front: damage them most.
