@@ -169,6 +169,35 @@ impl<T: Integer> Kernel for Repeat<'_, T> {
     }
 }
 
+/// Replaces `out` by the value of `table` at each position, as far as both reach. Returns false if there is no value at one
+/// of them; what is in `out` then means nothing. Positions are unsigned.
+#[must_use]
+pub fn look_up<T: Integer>(level: Level, table: &[i64], positions: &[i16], out: &mut [T]) -> bool {
+    run_at(level, LookUp { table, positions, out })
+}
+
+struct LookUp<'a, T> {
+    table: &'a [i64],
+    positions: &'a [i16],
+    out: &'a mut [T],
+}
+
+impl<T: Integer> Kernel for LookUp<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let last = self.positions.iter().fold(0, |last, &position| last.max(position as u16));
+        if usize::from(last) >= self.table.len() {
+            return false;
+        }
+        for (out, &position) in self.out.iter_mut().zip(self.positions) {
+            *out = T::cut(self.table[usize::from(position as u16)]);
+        }
+        true
+    }
+}
+
 /// What one pass over some consecutive values finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
@@ -311,6 +340,23 @@ mod tests {
                 prop_assert!(!fits || out == expected);
             }
             prop_assert!(!repeat(Level::best(), &[1i16], &[-1], &mut [0; 10]));
+        }
+
+        #[test]
+        fn values_are_looked_up(
+            table in prop::collection::vec(any::<i64>(), 1..200),
+            positions in prop::collection::vec(0i16..150, 0..100),
+        ) {
+            let known = positions.iter().all(|&position| (position as usize) < table.len());
+            for level in Level::available() {
+                let mut out = vec![0i32; positions.len()];
+                prop_assert_eq!(look_up(level, &table, &positions, &mut out), known);
+                if known {
+                    let expected: Vec<_> = positions.iter().map(|&position| table[position as usize] as i32).collect();
+                    prop_assert_eq!(&out, &expected);
+                }
+            }
+            prop_assert!(!look_up(Level::best(), &table, &[-1], &mut [0i64]));
         }
 
         #[test]

@@ -95,7 +95,7 @@ pub fn comes_back(value: f64, digits: i64, exponent: u8) -> bool {
 #[inline(always)]
 fn is_exact(value: f64, digits: i64, power: f64) -> bool {
     let back = digits as f64 / power;
-    (back.to_bits() == value.to_bits()) & (-MAX_DIGITS <= digits) & (digits <= MAX_DIGITS)
+    (back.to_bits() == value.to_bits()) & (digits.unsigned_abs() <= MAX_DIGITS.unsigned_abs())
 }
 
 struct Digits<'a> {

@@ -18,6 +18,9 @@ const DIGITS: u8 = 1;
 /// Digits have to save at least this many percent, as they cost a division.
 const PAYS: u64 = 2;
 
+/// Where at most one value in so many is an exception, bits are not tried: they are hardly ever smaller.
+const FEW: usize = 100;
+
 /// The size of an exception in bytes: position and bits.
 const EXCEPTION_BYTES: u64 = 10;
 
@@ -30,27 +33,29 @@ pub struct Plan {
     plan: integers::Plan,
     /// The rows of the chunk that do not come back from their digits, ascending, and their bits.
     exceptions: Vec<(usize, u64)>,
-    bytes: [Option<u64>; 2],
+    candidates: [Option<u64>; 2],
 }
 
 impl Plan {
     /// Chooses what makes a chunk smallest.
     #[must_use]
     pub fn choose(values: &[f64]) -> Self {
+        let Some(exponent) = choose_exponent(values) else { return Self::bits(values) };
+        let digits = Self::digits(values, exponent);
+        if digits.exceptions.len() <= values.len() / FEW {
+            return digits;
+        }
         let bits = Self::bits(values);
-        let digits = choose_exponent(values).map(|exponent| Self::digits(values, exponent));
-        let bytes = [bits.estimated_bytes(), digits.as_ref().map_or(0, Self::estimated_bytes)];
-        let chosen = match digits {
-            Some(digits) if bytes[1] * 100 < bytes[0] * (100 - PAYS) => digits,
-            _ => bits,
-        };
-        Self { bytes: [Some(bytes[0]), Some(bytes[1]).filter(|&bytes| bytes > 0)], ..chosen }
+        let candidates = [bits.estimated_bytes(), digits.estimated_bytes()];
+        let pays = candidates[1] * 100 < candidates[0] * (100 - PAYS);
+        Self { candidates: candidates.map(Some), ..if pays { digits } else { bits } }
     }
 
     fn bits(values: &[f64]) -> Self {
         let integers: Vec<_> = values.iter().map(|value| value.to_bits() as i64).collect();
         let plan = integers::Plan::choose(&integers, &[]);
-        Self { exponent: None, integers, plan, exceptions: Vec::new(), bytes: [None; 2] }
+        let plan = Self { exponent: None, integers, plan, exceptions: Vec::new(), candidates: [None; 2] };
+        Self { candidates: [Some(plan.estimated_bytes()), None], ..plan }
     }
 
     fn digits(values: &[f64], exponent: u8) -> Self {
@@ -70,7 +75,8 @@ impl Plan {
             }
         }
         let plan = integers::Plan::choose(&digits, &[]);
-        Self { exponent: Some(exponent), integers: digits, plan, exceptions, bytes: [None; 2] }
+        let plan = Self { exponent: Some(exponent), integers: digits, plan, exceptions, candidates: [None; 2] };
+        Self { candidates: [None, Some(plan.estimated_bytes())], ..plan }
     }
 
     /// The exponent, if the floats are stored as decimal digits.
@@ -85,10 +91,10 @@ impl Plan {
         &self.plan
     }
 
-    /// The estimated size in bytes with the floats' bits, and with their digits if these were considered.
+    /// The estimated size in bytes with the floats' bits and with their digits, as far as these were considered.
     #[must_use]
     pub fn candidates(&self) -> [Option<u64>; 2] {
-        self.bytes
+        self.candidates
     }
 
     /// The estimated size of parameters and blocks, in bytes.
@@ -255,7 +261,10 @@ mod tests {
     #[test]
     fn decimals_are_found() {
         let rows = 0..150_000i64;
-        let prices: Vec<_> = rows.clone().map(|row| (row * 7919 % 1_000_003) as f64 / 100.0).collect();
+        let prices: Vec<_> = rows
+            .clone()
+            .map(|row| (row.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64) as u64 >> 44) as f64 / 100.0)
+            .collect();
         assert_eq!(check(&prices).exponent(), Some(2));
         let mut odd = prices.clone();
         odd[..5].copy_from_slice(&[f64::NAN, -0.0, f64::INFINITY, f64::from_bits(0x7ff0_0000_0000_0001), 1.0 / 3.0]);

@@ -11,7 +11,7 @@ pub(super) const SCHEME: Scheme = Scheme { id: 0, name: "constant", cost: 2, fit
 #[derive(Debug)]
 struct Constant(i64);
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
     (facts.profile.min == facts.profile.max).then(|| Fit::new(Constant(facts.profile.min), 0))
 }
 

@@ -7,8 +7,9 @@ use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::{self, Stream};
 use super::{BLOCK_ROWS, GROUP_ROWS};
 use crate::v2::malformed::{Malformed, Result, finish, take_array};
-use brc_kernels::arithmetic::Integer;
+use brc_kernels::arithmetic::{Integer, look_up};
 use brc_kernels::bitpack::width_of;
+use brc_kernels::cpu::Level;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -25,10 +26,10 @@ struct Dictionary {
     positions: HashMap<i64, u32, FixedState>,
 }
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
+fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
     // At best the sample has met all distinct values.
     let sampled = distinct_in_sample(facts)?;
-    if estimate(facts.values.len(), sampled) * 10 > facts.packed_bytes() * 9 {
+    if estimate(facts.values.len(), sampled) > smallest / 10 * 9 {
         return None;
     }
     let mut positions = HashMap::with_hasher(FixedState::default());
@@ -94,17 +95,13 @@ impl Layout for Dictionary {
 
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
         let stream = only_stream(block)?;
-        let mut positions = [0i32; GROUP_ROWS];
+        let mut positions = [0; GROUP_ROWS];
         let mut first = output.first;
         for values in output.values.chunks_mut(GROUP_ROWS) {
             let positions = &mut positions[..values.len()];
             stream.read(first, positions)?;
-            let last = positions.iter().fold(0, |last, &position| last.max(position as u32));
-            if last as usize >= self.values.len() {
+            if !look_up(Level::best(), &self.values, positions, values) {
                 return Err(Malformed("it refers to a value behind the last one of its dictionary"));
-            }
-            for (value, position) in values.iter_mut().zip(positions) {
-                *value = T::cut(self.values[*position as usize]);
             }
             first += GROUP_ROWS;
         }

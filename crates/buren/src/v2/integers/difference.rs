@@ -15,7 +15,7 @@ pub(super) const SCHEME: Scheme = Scheme { id: 8, name: "difference", cost: 25, 
 #[derive(Debug)]
 struct Difference;
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
     if facts.reference.len() != facts.values.len() || facts.values.is_empty() {
         return None;
     }

@@ -17,7 +17,7 @@ struct Divided {
     divisor: u64,
 }
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
     let base = facts.profile.min;
     let divisor = common_divisor(facts, base).filter(|&divisor| divisor > 1)?;
     let bytes = facts.spreads.iter().map(|spread| stream::estimate(&spread.divided(base, divisor))).sum();

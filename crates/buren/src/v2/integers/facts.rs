@@ -2,10 +2,8 @@
 
 use super::BLOCK_ROWS;
 use super::spread::{Spread, positions};
-use super::stream;
 use brc_kernels::arithmetic::{Profile, profile};
 use brc_kernels::cpu::Level;
-use std::cell::OnceCell;
 
 /// A chunk's values and what is known of them.
 pub(super) struct Facts<'a> {
@@ -18,19 +16,11 @@ pub(super) struct Facts<'a> {
     pub(super) spreads: Vec<Spread>,
     /// Of each block's differences between neighbours.
     pub(super) steps: Vec<Spread>,
-    packed_bytes: OnceCell<u64>,
 }
 
 impl<'a> Facts<'a> {
     pub(super) fn new(values: &'a [i64], reference: &'a [i64]) -> Self {
-        let mut facts = Self {
-            values,
-            reference,
-            profile: Profile::EMPTY,
-            spreads: Vec::new(),
-            steps: Vec::new(),
-            packed_bytes: OnceCell::new(),
-        };
+        let mut facts = Self { values, reference, profile: Profile::EMPTY, spreads: Vec::new(), steps: Vec::new() };
         let mut before = None;
         for block in values.chunks(BLOCK_ROWS) {
             let profile = profile(Level::best(), block);
@@ -58,10 +48,5 @@ impl<'a> Facts<'a> {
             all.max_step = all.max_step.max(step);
             all.changes += usize::from(step != 0);
         }
-    }
-
-    /// The estimated size of all blocks if they were just packed: what other schemes have to beat.
-    pub(super) fn packed_bytes(&self) -> u64 {
-        *self.packed_bytes.get_or_init(|| self.spreads.iter().map(stream::estimate).sum())
     }
 }

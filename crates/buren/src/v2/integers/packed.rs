@@ -3,7 +3,7 @@
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
 use super::scheme::{Fit, Input, Layout, Scheme};
-use super::stream::{Stream, write};
+use super::stream::{self, Stream};
 use crate::v2::malformed::{Result, finish};
 use brc_kernels::arithmetic::Integer;
 
@@ -12,8 +12,8 @@ pub(super) const SCHEME: Scheme = Scheme { id: 2, name: "packed", cost: 12, fit,
 #[derive(Debug)]
 struct Packed;
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
-    Some(Fit::new(Packed, facts.packed_bytes()))
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
+    Some(Fit::new(Packed, facts.spreads.iter().map(stream::estimate).sum()))
 }
 
 fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
@@ -23,7 +23,7 @@ fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
 
 impl Layout for Packed {
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
-        write(input.values, out);
+        stream::write(input.values, out);
     }
 
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {

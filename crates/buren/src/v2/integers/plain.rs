@@ -16,7 +16,7 @@ struct Plain {
     width: usize,
 }
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
     let holds = |width: &usize| {
         let (low, high) = (i64::MIN >> (64 - 8 * width), i64::MAX >> (64 - 8 * width));
         low <= facts.profile.min && facts.profile.max <= high

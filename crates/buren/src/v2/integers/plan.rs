@@ -42,11 +42,17 @@ impl Plan {
     #[must_use]
     pub fn choose(values: &[i64], reference: &[i64]) -> Self {
         let facts = Facts::new(values, reference);
-        let fits = SCHEMES.iter().filter_map(|scheme| Some((scheme, (scheme.fit)(&facts)?)));
-        let offers: Vec<_> = fits.map(|(scheme, fit)| Offer::new(scheme, fit)).collect();
+        let mut offers: Vec<Offer> = Vec::new();
+        let mut smallest = u64::MAX;
+        for scheme in SCHEMES {
+            if let Some(fit) = (scheme.fit)(&facts, smallest) {
+                let offer = Offer::new(scheme, fit);
+                smallest = smallest.min(offer.bytes);
+                offers.push(offer);
+            }
+        }
         let candidates =
             offers.iter().map(|offer| Candidate { scheme: offer.scheme.name, bytes: offer.bytes }).collect();
-        let smallest = offers.iter().map(|offer| offer.bytes).min().unwrap_or(0);
         let near = offers.into_iter().filter(|offer| offer.bytes * 100 <= smallest * (100 + NEARLY));
         let chosen = near.min_by_key(|offer| offer.scheme.cost);
         let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
@@ -57,7 +63,7 @@ impl Plan {
     #[must_use]
     pub fn with_scheme(name: &str, values: &[i64], reference: &[i64]) -> Option<Self> {
         let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
-        let offer = Offer::new(scheme, (scheme.fit)(&Facts::new(values, reference))?);
+        let offer = Offer::new(scheme, (scheme.fit)(&Facts::new(values, reference), u64::MAX)?);
         let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
         Some(Self { scheme, layout: offer.layout, candidates })
     }

@@ -16,7 +16,7 @@ struct Progression {
     step: i64,
 }
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
     let (start, step) = (*facts.values.first()?, facts.profile.min_step);
     (step == facts.profile.max_step).then(|| Fit::new(Progression { start, step }, 0))
 }

@@ -18,8 +18,10 @@ const TRIAL: usize = 4;
 #[derive(Debug)]
 struct RunLength;
 
-fn fit(facts: &Facts<'_>) -> Option<Fit> {
-    if facts.profile.changes > facts.values.len() / 2 || facts.values.is_empty() {
+fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+    // A run takes some bits for its value and some for its length.
+    let least = facts.profile.changes as u64 * 6 / 8;
+    if facts.values.is_empty() || facts.profile.changes > facts.values.len() / 2 || least > smallest {
         return None;
     }
     let (mut rows, mut bytes) = (0, Vec::new());

@@ -16,8 +16,9 @@ pub(super) struct Scheme {
     /// What decoding costs, in hundredths of a nanosecond a value as measured by `examples/scheme_floor.rs`. It only
     /// decides between schemes of nearly the same size.
     pub(super) cost: u32,
-    /// How the scheme would store a chunk; `None` if it cannot, or surely not better than packed.
-    pub(super) fit: fn(&Facts<'_>) -> Option<Fit>,
+    /// How the scheme would store a chunk; `None` if it cannot. If it is a lot of work to find out, then also if it
+    /// surely needs more bytes than this: the smallest of the schemes before it.
+    pub(super) fit: fn(&Facts<'_>, u64) -> Option<Fit>,
     /// Reads a chunk's parameters.
     pub(super) open: fn(&[u8]) -> Result<Box<dyn AnyLayout>>,
 }
