@@ -6,7 +6,7 @@ use super::scheme::{Fit, Input, Layout, Scheme};
 use crate::v2::malformed::{Result, finish, take_array};
 use brc_kernels::arithmetic::Integer;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 0, name: "constant", cost: 2, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 0, name: "constant", cost: 14, fit, open };
 
 #[derive(Debug)]
 struct Constant(i64);

@@ -12,7 +12,7 @@ use brc_kernels::arithmetic::{Integer, running_sums};
 use brc_kernels::bitpack::width_of;
 use brc_kernels::cpu::Level;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 5, name: "delta", cost: 60, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 5, name: "delta", cost: 44, fit, open };
 
 /// The bytes before the groups' starts: the smallest of them (8), the bytes of one's difference from it (1).
 const STARTS_HEADER_BYTES: u64 = 9;

@@ -13,7 +13,7 @@ use brc_kernels::cpu::Level;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 6, name: "dictionary", cost: 40, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 6, name: "dictionary", cost: 41, fit, open };
 
 /// The largest number of distinct integers: their positions take no more than 16 bits.
 const MOST: usize = BLOCK_ROWS;

@@ -9,7 +9,7 @@ use crate::v2::malformed::{Result, finish, take_array};
 use brc_kernels::arithmetic::{Integer, divide, scale};
 use brc_kernels::cpu::Level;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 7, name: "divisor", cost: 18, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 7, name: "divisor", cost: 22, fit, open };
 
 #[derive(Debug)]
 struct Divided {

@@ -7,7 +7,7 @@ use super::stream::{self, Stream};
 use crate::v2::malformed::{Result, finish};
 use brc_kernels::arithmetic::Integer;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 2, name: "packed", cost: 12, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 2, name: "packed", cost: 20, fit, open };
 
 #[derive(Debug)]
 struct Packed;

@@ -8,7 +8,7 @@ use super::stream::write_short;
 use crate::v2::malformed::{Malformed, Result, finish, take_array};
 use brc_kernels::arithmetic::Integer;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 1, name: "plain", cost: 10, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 1, name: "plain", cost: 19, fit, open };
 
 #[derive(Debug)]
 struct Plain {

@@ -8,7 +8,7 @@ use crate::v2::malformed::{Result, finish, take_array};
 use brc_kernels::arithmetic::{Integer, running_sums};
 use brc_kernels::cpu::Level;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 9, name: "progression", cost: 20, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 9, name: "progression", cost: 33, fit, open };
 
 #[derive(Debug)]
 struct Progression {

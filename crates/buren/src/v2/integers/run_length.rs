@@ -10,7 +10,7 @@ use crate::v2::malformed::{Malformed, Result, finish, take};
 use brc_kernels::arithmetic::{Integer, repeat};
 use brc_kernels::cpu::Level;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 4, name: "run-length", cost: 60, fit, open };
+pub(super) const SCHEME: Scheme = Scheme { id: 4, name: "run-length", cost: 50, fit, open };
 
 /// Every so many blocks one is encoded to estimate the size of all.
 const TRIAL: usize = 4;

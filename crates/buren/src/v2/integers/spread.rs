@@ -125,7 +125,7 @@ pub(in crate::v2) fn positions(count: usize) -> impl Iterator<Item = usize> {
     let parts = count.min(SAMPLE);
     (0..parts).map(move |part| {
         let (start, end) = (part * count / parts, (part + 1) * count / parts);
-        start + mixed(part as u64) as usize % (end - start)
+        start + (mixed(part as u64) % (end - start) as u64) as usize
     })
 }
 

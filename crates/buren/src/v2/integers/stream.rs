@@ -126,7 +126,8 @@ impl<'a> Stream<'a> {
             return Err(Malformed("its reserved bytes are not zero"));
         };
         let exceptions = u32::from_le_bytes(take_array(bytes)?) as usize;
-        if count > BLOCK_ROWS || exceptions > count || exception_width > 8 {
+        let idle_width = exceptions == 0 && exception_width != 0;
+        if count > BLOCK_ROWS || exceptions > count || exception_width > 8 || idle_width {
             return Err(Malformed("its packed integers are of an impossible size"));
         }
         let length = packed_bytes(width.into(), count as u64).and_then(|bytes| usize::try_from(bytes).ok());
@@ -247,11 +248,14 @@ mod tests {
         }
     }
 
+    /// The example of the specification.
     #[test]
     fn exceptions_that_are_all_the_same_only_cost_their_positions() {
         let values: Vec<i64> = (0..65_536).map(|row| if row % 100 == 7 { -1 << 40 } else { row % 256 }).collect();
         let mut bytes = Vec::new();
         write(&values, &mut bytes);
         assert_eq!(bytes.len(), 16 + 65_536 + 8 + 2 * 656);
+        assert_eq!(bytes[..16], [0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0x90, 2, 0, 0]);
+        assert_eq!(bytes[16 + 65_536..][..12], [0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 7, 0, 107, 0]);
     }
 }
