@@ -68,3 +68,38 @@ fn detect() -> Level {
 fn detect() -> Level {
     Level::Portable
 }
+
+/// A loop that is compiled once for each instruction set.
+pub(crate) trait Kernel {
+    type Output;
+
+    /// Must be inlined into its caller to be compiled with the caller's instruction set.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a kernel with the instructions of `level`, or of the best level there is if that is lower.
+#[inline]
+pub(crate) fn run_at<K: Kernel>(level: Level, kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    match level.min(Level::best()) {
+        // SAFETY: `Level::best` found these instructions on this processor.
+        Level::Avx512 => return unsafe { run_avx512(kernel) },
+        // SAFETY: as above.
+        Level::Avx2 => return unsafe { run_avx2(kernel) },
+        Level::Portable => {}
+    }
+    let _ = level;
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2")]
+fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}

@@ -7,8 +7,10 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod accumulate;
+pub mod arithmetic;
 pub mod bitpack;
 pub mod cpu;
+pub mod decimals;
 pub mod filter;
 pub mod interner;
 pub mod packing;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cpu::Level;
 use brc_core::Run;
 use proptest::prelude::*;
 

@@ -1,8 +1,7 @@
 //! Frames of reference: signed values packed as their differences from the base of the run they lie in.
 
 use super::lanes::{GROUP, LANE_ROW_BYTES, Lane, lane_bits, packed_bytes};
-use super::{Kernel, run_at};
-use crate::cpu::Level;
+use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Run;
 
 /// An integer that is packed: a signed one of 16, 32 or 64 bits, or an unsigned one of 32.

@@ -1,0 +1,404 @@
+//! Arithmetic on slices of integers: what the schemes of a column do beside packing.
+//!
+//! All of it wraps, so that integers of any width can be computed in the width they are wanted in, and nothing that a file
+//! says can make it fail.
+
+use crate::bitpack;
+use crate::cpu::{Kernel, Level, run_at};
+
+/// A signed integer of 16, 32 or 64 bits.
+pub trait Integer: bitpack::Value + Default + PartialEq + std::fmt::Debug {
+    /// How many bits it has.
+    const BITS: u32;
+
+    /// The low bits of a value.
+    fn cut(value: i64) -> Self;
+
+    /// The value, sign extended.
+    fn wide(self) -> i64;
+
+    /// The sum, wrapping.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+
+    /// The product, wrapping.
+    #[must_use]
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! integer {
+    ($($integer:ident)+) => {$(
+        #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one text for three types")]
+        impl Integer for $integer {
+            const BITS: u32 = $integer::BITS;
+
+            #[inline(always)]
+            fn cut(value: i64) -> Self {
+                value as $integer
+            }
+
+            #[inline(always)]
+            fn wide(self) -> i64 {
+                i64::from(self)
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+        }
+    )+};
+}
+
+integer!(i16 i32 i64);
+
+/// Replaces each value by `base + factor * value`.
+pub fn scale<T: Integer>(level: Level, factor: T, base: T, values: &mut [T]) {
+    run_at(level, Scale { factor, base, values });
+}
+
+struct Scale<'a, T> {
+    factor: T,
+    base: T,
+    values: &'a mut [T],
+}
+
+impl<T: Integer> Kernel for Scale<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for value in self.values {
+            *value = value.times(self.factor).plus(self.base);
+        }
+    }
+}
+
+/// Adds to each value its neighbour in `others`, as far as both reach.
+pub fn add<T: Integer>(level: Level, values: &mut [T], others: &[T]) {
+    run_at(level, Add { values, others });
+}
+
+struct Add<'a, T> {
+    values: &'a mut [T],
+    others: &'a [T],
+}
+
+impl<T: Integer> Kernel for Add<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (value, other) in self.values.iter_mut().zip(self.others) {
+            *value = value.plus(*other);
+        }
+    }
+}
+
+/// Replaces each value by the sum of `start` and all values up to it.
+pub fn running_sums<T: Integer>(level: Level, start: T, values: &mut [T]) {
+    run_at(level, RunningSums { start, values });
+}
+
+struct RunningSums<'a, T> {
+    start: T,
+    values: &'a mut [T],
+}
+
+impl<T: Integer> Kernel for RunningSums<'_, T> {
+    type Output = ();
+
+    /// The sums inside eight values at once depend on nothing before them; only one addition waits for the last eight.
+    #[inline(always)]
+    fn run(self) {
+        let mut sum = self.start;
+        let (eights, rest) = self.values.as_chunks_mut::<8>();
+        for eight in eights {
+            let [a, b, c, d, e, f, g, h] = *eight;
+            let (ab, cd, ef, gh) = (a.plus(b), c.plus(d), e.plus(f), g.plus(h));
+            let abcd = ab.plus(cd);
+            let (abc, abcdef) = (ab.plus(c), abcd.plus(ef));
+            let steps = [a, ab, abc, abcd, abcd.plus(e), abcdef, abcdef.plus(g), abcdef.plus(gh)];
+            *eight = steps.map(|step| step.plus(sum));
+            sum = eight[7];
+        }
+        for value in rest {
+            sum = sum.plus(*value);
+            *value = sum;
+        }
+    }
+}
+
+/// Fills `out` with each value as many times as its length says, plus one. Returns false if that is not exactly as many
+/// values as there is room for; what is in `out` then means nothing.
+#[must_use]
+pub fn repeat<T: Integer>(level: Level, values: &[T], lengths: &[i16], out: &mut [T]) -> bool {
+    run_at(level, Repeat { values, lengths, out })
+}
+
+struct Repeat<'a, T> {
+    values: &'a [T],
+    lengths: &'a [i16],
+    out: &'a mut [T],
+}
+
+impl<T: Integer> Kernel for Repeat<'_, T> {
+    type Output = bool;
+
+    /// Most runs are short. Each is rounded up, and what is written past its end is overwritten by the next one: so
+    /// there is no branch on its length that would often be mispredicted.
+    #[inline(always)]
+    fn run(self) -> bool {
+        const STEP: usize = 8;
+        let mut at = 0;
+        for (&value, &length) in self.values.iter().zip(self.lengths) {
+            let length = usize::from(length as u16) + 1;
+            let Some(rest) = self.out.get_mut(at..).filter(|rest| length <= rest.len()) else { return false };
+            match rest.first_chunk_mut::<STEP>() {
+                Some(step) if length <= STEP => *step = [value; STEP],
+                _ => rest[..length].fill(value),
+            }
+            at += length;
+        }
+        at == self.out.len()
+    }
+}
+
+/// Replaces `out` by the value of `table` at each position, as far as both reach. Returns false if there is no value at one
+/// of them; what is in `out` then means nothing. Positions are unsigned.
+#[must_use]
+pub fn look_up<T: Integer>(level: Level, table: &[i64], positions: &[i16], out: &mut [T]) -> bool {
+    run_at(level, LookUp { table, positions, out })
+}
+
+struct LookUp<'a, T> {
+    table: &'a [i64],
+    positions: &'a [i16],
+    out: &'a mut [T],
+}
+
+impl<T: Integer> Kernel for LookUp<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let last = self.positions.iter().fold(0, |last, &position| last.max(position as u16));
+        if usize::from(last) >= self.table.len() {
+            return false;
+        }
+        for (out, &position) in self.out.iter_mut().zip(self.positions) {
+            // SAFETY: no position is above the last one, which is below the table's length.
+            *out = T::cut(unsafe { *self.table.get_unchecked(usize::from(position as u16)) });
+        }
+        true
+    }
+}
+
+/// What one pass over some consecutive values finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// Smallest value.
+    pub min: i64,
+    /// Largest value.
+    pub max: i64,
+    /// How many values differ from the one before.
+    pub changes: usize,
+    /// Smallest difference from the value before, wrapping; `i64::MAX` if there is none.
+    pub min_step: i64,
+    /// Largest difference from the value before, wrapping; `i64::MIN` if there is none.
+    pub max_step: i64,
+}
+
+impl Profile {
+    /// Of no values.
+    pub const EMPTY: Self = Self { min: i64::MAX, max: i64::MIN, changes: 0, min_step: i64::MAX, max_step: i64::MIN };
+}
+
+/// Looks at all values once.
+#[must_use]
+pub fn profile(level: Level, values: &[i64]) -> Profile {
+    run_at(level, Profiling { values })
+}
+
+struct Profiling<'a> {
+    values: &'a [i64],
+}
+
+impl Kernel for Profiling<'_> {
+    type Output = Profile;
+
+    #[inline(always)]
+    fn run(self) -> Profile {
+        let Some((&first, rest)) = self.values.split_first() else { return Profile::EMPTY };
+        let mut found = Profile { min: first, max: first, ..Profile::EMPTY };
+        for (&value, &before) in rest.iter().zip(self.values) {
+            let step = value.wrapping_sub(before);
+            found.min = found.min.min(value);
+            found.max = found.max.max(value);
+            found.changes += usize::from(step != 0);
+            found.min_step = found.min_step.min(step);
+            found.max_step = found.max_step.max(step);
+        }
+        found
+    }
+}
+
+/// Replaces `quotients` by `(value - base) / divisor` for each value. Returns false if one of them has a remainder; the
+/// quotients then mean nothing.
+///
+/// Differences are unsigned and wrap. A multiple is divided by multiplying with the divisor's inverse modulo 2^64.
+///
+/// # Panics
+/// If the divisor is 0.
+#[must_use]
+pub fn divide(level: Level, values: &[i64], base: i64, divisor: u64, quotients: &mut Vec<i64>) -> bool {
+    let shift = divisor.trailing_zeros();
+    let odd = divisor >> shift;
+    // Newton's iteration doubles the correct bits, from the three of an odd number that is its own inverse modulo 8.
+    let inverse = (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse))));
+    quotients.clear();
+    quotients.resize(values.len(), 0);
+    run_at(level, Divide { values, base, shift, inverse, largest: u64::MAX / divisor, quotients })
+}
+
+struct Divide<'a> {
+    values: &'a [i64],
+    base: i64,
+    shift: u32,
+    inverse: u64,
+    largest: u64,
+    quotients: &'a mut [i64],
+}
+
+impl Kernel for Divide<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let mut all = true;
+        for (quotient, value) in self.quotients.iter_mut().zip(self.values) {
+            // Only of a multiple is this no more than the largest quotient there is.
+            let product = (value.wrapping_sub(self.base) as u64).wrapping_mul(self.inverse).rotate_right(self.shift);
+            all &= product <= self.largest;
+            *quotient = product as i64;
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shifted() -> impl Strategy<Value = Vec<i64>> {
+        (prop::collection::vec(any::<i64>(), 0..200), 0u32..64)
+            .prop_map(|(values, shift)| values.iter().map(|value| value >> shift).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn elementwise_arithmetic_matches_its_definition(values in shifted(), factor: i64, base: i64) {
+            for level in Level::available() {
+                let mut wide = values.clone();
+                scale(level, factor, base, &mut wide);
+                let mut narrow: Vec<_> = values.iter().map(|&value| value as i16).collect();
+                scale(level, factor as i16, base as i16, &mut narrow);
+                for ((value, wide), narrow) in values.iter().zip(&wide).zip(&narrow) {
+                    let expected = value.wrapping_mul(factor).wrapping_add(base);
+                    prop_assert_eq!((*wide, *narrow), (expected, expected as i16));
+                }
+                add(level, &mut wide, &values);
+                let mut sums = values.clone();
+                running_sums(level, base, &mut sums);
+                let mut sum = base;
+                for (index, value) in values.iter().enumerate() {
+                    sum = sum.wrapping_add(*value);
+                    prop_assert_eq!(sums[index], sum);
+                    prop_assert_eq!(wide[index], value.wrapping_mul(factor).wrapping_add(base).wrapping_add(*value));
+                }
+            }
+        }
+
+        #[test]
+        fn runs_are_repeated(
+            runs in prop::collection::vec((any::<i64>(), prop_oneof![0i16..10, 0i16..60]), 0..40),
+            room in prop::option::of(0usize..100),
+        ) {
+            let expected: Vec<_> =
+                runs.iter().flat_map(|&(value, length)| std::iter::repeat_n(value, length as usize + 1)).collect();
+            let (values, lengths): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+            let room = room.unwrap_or(expected.len());
+            for level in Level::available() {
+                let mut out = vec![1; room];
+                let fits = repeat(level, &values, &lengths, &mut out);
+                prop_assert_eq!(fits, room == expected.len());
+                prop_assert!(!fits || out == expected);
+            }
+            prop_assert!(!repeat(Level::best(), &[1i16], &[-1], &mut [0; 10]));
+        }
+
+        #[test]
+        fn values_are_looked_up(
+            table in prop::collection::vec(any::<i64>(), 1..200),
+            positions in prop::collection::vec(0i16..150, 0..100),
+        ) {
+            let known = positions.iter().all(|&position| (position as usize) < table.len());
+            for level in Level::available() {
+                let mut out = vec![0i32; positions.len()];
+                prop_assert_eq!(look_up(level, &table, &positions, &mut out), known);
+                if known {
+                    let expected: Vec<_> = positions.iter().map(|&position| table[position as usize] as i32).collect();
+                    prop_assert_eq!(&out, &expected);
+                }
+            }
+            prop_assert!(!look_up(Level::best(), &table, &[-1], &mut [0i64]));
+        }
+
+        #[test]
+        fn profiles_match_their_definition(values in shifted()) {
+            let steps: Vec<_> = values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect();
+            let expected = Profile {
+                min: values.iter().copied().min().unwrap_or(i64::MAX),
+                max: values.iter().copied().max().unwrap_or(i64::MIN),
+                changes: steps.iter().filter(|step| **step != 0).count(),
+                min_step: steps.iter().copied().min().unwrap_or(i64::MAX),
+                max_step: steps.iter().copied().max().unwrap_or(i64::MIN),
+            };
+            for level in Level::available() {
+                prop_assert_eq!(profile(level, &values), expected);
+            }
+        }
+
+        #[test]
+        fn division_is_exact_or_refused(
+            values in shifted(),
+            base: i64,
+            divisor in prop_oneof![1u64..1000, any::<u64>().prop_map(|divisor| divisor.max(1))],
+            multiples: bool,
+        ) {
+            let values: Vec<_> = values
+                .iter()
+                .map(|&value| {
+                    let distance = value as u64;
+                    base.wrapping_add(if multiples { distance / divisor * divisor } else { distance } as i64)
+                })
+                .collect();
+            let distance = |value: &i64| value.wrapping_sub(base) as u64;
+            let mut quotients = Vec::new();
+            for level in Level::available() {
+                let exact = divide(level, &values, base, divisor, &mut quotients);
+                prop_assert_eq!(exact, values.iter().all(|value| distance(value) % divisor == 0));
+                if exact {
+                    let expected: Vec<_> = values.iter().map(|value| (distance(value) / divisor) as i64).collect();
+                    prop_assert_eq!(&quotients, &expected);
+                }
+            }
+        }
+    }
+}

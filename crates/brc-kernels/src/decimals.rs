@@ -1,0 +1,175 @@
+//! Floats that were written as decimals: `digits / 10^exponent`, correctly rounded.
+//!
+//! Most floats of real tables were once text with a few digits behind the point. Kept as integers they need a third of
+//! the room, and come back bit for bit, since both the text's parser and this division round correctly.
+
+use crate::cpu::{Kernel, Level, run_at};
+
+/// The largest exponent.
+pub const MAX_EXPONENT: u8 = 18;
+
+/// The largest magnitude of digits: above it not every integer is a float.
+pub const MAX_DIGITS: i64 = 1 << 53;
+
+/// Replaces `out` by `digits / 10^exponent`, correctly rounded, as far as both reach, if the magnitude of the digits is at
+/// most [`MAX_DIGITS`].
+///
+/// # Panics
+/// If the exponent is above [`MAX_EXPONENT`].
+pub fn from_digits(level: Level, digits: &[i64], exponent: u8, out: &mut [f64]) {
+    let power = power_of_ten(exponent);
+    if level.min(Level::best()) == Level::Avx512 {
+        run_at(level, Multiply { digits, power, reciprocal: 1.0 / power, out });
+    } else {
+        run_at(level, Divide { digits, power, out });
+    }
+}
+
+fn power_of_ten(exponent: u8) -> f64 {
+    assert!(exponent <= MAX_EXPONENT, "an exponent of at most {MAX_EXPONENT}");
+    10u64.pow(exponent.into()) as f64
+}
+
+struct Divide<'a> {
+    digits: &'a [i64],
+    power: f64,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Divide<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (out, digits) in self.out.iter_mut().zip(self.digits) {
+            *out = *digits as f64 / self.power;
+        }
+    }
+}
+
+/// Divides by multiplying: three times as fast, where a fused multiply-add is one instruction.
+struct Multiply<'a> {
+    digits: &'a [i64],
+    power: f64,
+    reciprocal: f64,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Multiply<'_> {
+    type Output = ();
+
+    /// The quotient's remainder is exact, as 10^18 has only 42 significant bits; so what is rounded in the end is off by
+    /// less than 2^-51 of its last bit. An exact quotient is not so near to the middle between two floats: it is a
+    /// multiple of 5^-18, or 2^-42, of that bit away, and cannot be the middle itself, which would need 54 bits of digits.
+    #[inline(always)]
+    fn run(self) {
+        for (out, digits) in self.out.iter_mut().zip(self.digits) {
+            let digits = *digits as f64;
+            let quotient = digits * self.reciprocal;
+            let remainder = (-quotient).mul_add(self.power, digits);
+            *out = remainder.mul_add(self.reciprocal, quotient);
+        }
+    }
+}
+
+/// Replaces `digits` by those of each value, and returns how many values do not come back from them bit for bit.
+///
+/// # Panics
+/// If the exponent is above [`MAX_EXPONENT`].
+#[must_use]
+pub fn to_digits(level: Level, values: &[f64], exponent: u8, digits: &mut Vec<i64>) -> usize {
+    digits.clear();
+    digits.resize(values.len(), 0);
+    run_at(level, Digits { values, power: power_of_ten(exponent), digits })
+}
+
+/// Whether a value comes back from its digits bit for bit.
+///
+/// # Panics
+/// If the exponent is above [`MAX_EXPONENT`].
+#[must_use]
+pub fn comes_back(value: f64, digits: i64, exponent: u8) -> bool {
+    is_exact(value, digits, power_of_ten(exponent))
+}
+
+#[inline(always)]
+fn is_exact(value: f64, digits: i64, power: f64) -> bool {
+    let back = digits as f64 / power;
+    (back.to_bits() == value.to_bits()) & (digits.unsigned_abs() <= MAX_DIGITS.unsigned_abs())
+}
+
+struct Digits<'a> {
+    values: &'a [f64],
+    power: f64,
+    digits: &'a mut [i64],
+}
+
+impl Kernel for Digits<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let mut inexact = 0;
+        for (digits, &value) in self.digits.iter_mut().zip(self.values) {
+            // Adding and taking away 1.5 * 2^52 rounds to an integer; larger ones are not exact anyway.
+            const ROUND: f64 = 6_755_399_441_055_744.0;
+            let scaled = value * self.power;
+            *digits = if scaled.abs() < 2_251_799_813_685_248.0 { (scaled + ROUND) - ROUND } else { scaled } as i64;
+            inexact += usize::from(!is_exact(value, *digits, self.power));
+        }
+        inexact
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn odd_floats_do_not_come_back() {
+        let odd = [-0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE, 1e300, 1.0 / 3.0, 5e-324];
+        let mut digits = Vec::new();
+        for level in Level::available() {
+            assert_eq!(to_digits(level, &odd, 2, &mut digits), odd.len());
+        }
+    }
+
+    #[test]
+    fn text_comes_back() {
+        let mut digits = Vec::new();
+        for level in Level::available() {
+            for (text, exponent, expected) in
+                [("0.1", 1, 1), ("-12.345678", 6, -12_345_678), ("99999999999.999", 3, 99_999_999_999_999)]
+            {
+                let value: f64 = text.parse().unwrap();
+                assert_eq!(to_digits(level, &[value], exponent, &mut digits), 0, "{text}");
+                assert_eq!(digits, [expected]);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn multiplying_divides_exactly(
+            digits in prop::collection::vec((-MAX_DIGITS..=MAX_DIGITS, 0u32..53), 1..64),
+            exponent in 0..=MAX_EXPONENT,
+        ) {
+            let digits: Vec<_> = digits.iter().map(|(digits, shift)| digits >> shift).collect();
+            let power = power_of_ten(exponent);
+            for level in Level::available() {
+                let mut out = vec![0.0; digits.len()];
+                from_digits(level, &digits, exponent, &mut out);
+                for (out, digits) in out.iter().zip(&digits) {
+                    prop_assert_eq!(out.to_bits(), (*digits as f64 / power).to_bits());
+                }
+            }
+            let mut out = vec![0.0; digits.len()];
+            Multiply { digits: &digits, power, reciprocal: 1.0 / power, out: &mut out }.run();
+            for (out, digits) in out.iter().zip(&digits) {
+                prop_assert_eq!(out.to_bits(), (*digits as f64 / power).to_bits());
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! How a column chunk of floats is stored: as integers, by the schemes of [`integers`].
+//!
+//! Most floats were decimal text once, and `digits / 10^exponent` gives back every bit of them; those of which it does not
+//! (negative zero, NaN, infinity, results of computations) are exceptions. Where these would be too many, the integers are
+//! the bits of the floats, so that constants, runs and dictionaries serve floats too.
+
+use super::integers::{self, BLOCK_ROWS, Block, GROUP_ROWS, patch, sample_rows};
+use super::malformed::{Malformed, Result, take, take_array};
+use brc_kernels::bitpack::width_of;
+use brc_kernels::cpu::Level;
+use brc_kernels::decimals::{MAX_EXPONENT, comes_back, from_digits, to_digits};
+
+/// The integers are the floats' bits.
+const BITS: u8 = 0;
+/// The integers are decimal digits.
+const DIGITS: u8 = 1;
+
+/// Digits have to save at least this many percent, as they cost a division.
+const PAYS: u64 = 2;
+
+/// Where at most one value in so many is an exception, bits are not tried: they are hardly ever smaller.
+const FEW: usize = 100;
+
+/// The size of an exception in bytes: position and bits.
+const EXCEPTION_BYTES: u64 = 10;
+
+/// How a chunk will be stored.
+#[derive(Debug)]
+pub struct Plan {
+    /// Of digits, the exponent.
+    exponent: Option<u8>,
+    integers: Vec<i64>,
+    plan: integers::Plan,
+    /// The rows of the chunk that do not come back from their digits, ascending, and their bits.
+    exceptions: Vec<(usize, u64)>,
+    candidates: [Option<u64>; 2],
+}
+
+impl Plan {
+    /// Chooses what makes a chunk smallest.
+    #[must_use]
+    pub fn choose(values: &[f64]) -> Self {
+        let Some(exponent) = choose_exponent(values) else { return Self::bits(values) };
+        let digits = Self::digits(values, exponent);
+        if digits.exceptions.len() <= values.len() / FEW {
+            return digits;
+        }
+        let bits = Self::bits(values);
+        let candidates = [bits.estimated_bytes(), digits.estimated_bytes()];
+        let pays = candidates[1] * 100 < candidates[0] * (100 - PAYS);
+        Self { candidates: candidates.map(Some), ..if pays { digits } else { bits } }
+    }
+
+    fn bits(values: &[f64]) -> Self {
+        let integers: Vec<_> = values.iter().map(|value| value.to_bits() as i64).collect();
+        let plan = integers::Plan::choose(&integers, &[]);
+        let plan = Self { exponent: None, integers, plan, exceptions: Vec::new(), candidates: [None; 2] };
+        Self { candidates: [Some(plan.estimated_bytes()), None], ..plan }
+    }
+
+    fn digits(values: &[f64], exponent: u8) -> Self {
+        let mut digits = Vec::new();
+        let mut exceptions = Vec::new();
+        if to_digits(Level::best(), values, exponent, &mut digits) > 0 {
+            let good = |row: &usize| comes_back(values[*row], digits[*row], exponent);
+            // Exceptions get the digits before them, which no scheme minds.
+            let mut filler = (0..values.len()).find(good).map_or(0, |row| digits[row]);
+            for (row, (value, digits)) in values.iter().zip(&mut digits).enumerate() {
+                if comes_back(*value, *digits, exponent) {
+                    filler = *digits;
+                } else {
+                    exceptions.push((row, value.to_bits()));
+                    *digits = filler;
+                }
+            }
+        }
+        let plan = integers::Plan::choose(&digits, &[]);
+        let plan = Self { exponent: Some(exponent), integers: digits, plan, exceptions, candidates: [None; 2] };
+        Self { candidates: [None, Some(plan.estimated_bytes())], ..plan }
+    }
+
+    /// The exponent, if the floats are stored as decimal digits.
+    #[must_use]
+    pub fn exponent(&self) -> Option<u8> {
+        self.exponent
+    }
+
+    /// How the integers, digits or bits, are stored.
+    #[must_use]
+    pub fn integers(&self) -> &integers::Plan {
+        &self.plan
+    }
+
+    /// The estimated size in bytes with the floats' bits and with their digits, as far as these were considered.
+    #[must_use]
+    pub fn candidates(&self) -> [Option<u64>; 2] {
+        self.candidates
+    }
+
+    /// The estimated size of parameters and blocks, in bytes.
+    #[must_use]
+    pub fn estimated_bytes(&self) -> u64 {
+        let blocks = self.integers.len().div_ceil(BLOCK_ROWS) as u64;
+        let of_exceptions = 4 * blocks + EXCEPTION_BYTES * self.exceptions.len() as u64;
+        4 + self.plan.estimated_bytes() + if self.exponent.is_some() { of_exceptions } else { 0 }
+    }
+
+    /// Appends what all blocks share.
+    pub fn encode_parameters(&self, out: &mut Vec<u8>) {
+        let form = if self.exponent.is_some() { DIGITS } else { BITS };
+        out.extend_from_slice(&[form, self.exponent.unwrap_or(0), self.plan.scheme_id(), 0]);
+        self.plan.encode_parameters(out);
+    }
+
+    /// Appends a block: the values of `BLOCK_ROWS` rows from `number * BLOCK_ROWS` on, or those that are left.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn encode_block(&self, number: usize, out: &mut Vec<u8>) {
+        let start = number * BLOCK_ROWS;
+        let end = self.integers.len().min(start + BLOCK_ROWS);
+        if self.exponent.is_some() {
+            let index = |row| self.exceptions.partition_point(|exception| exception.0 < row);
+            let exceptions = &self.exceptions[index(start)..index(end)];
+            out.extend_from_slice(&(exceptions.len() as u32).to_le_bytes());
+            exceptions.iter().for_each(|(row, _)| out.extend_from_slice(&((row - start) as u16).to_le_bytes()));
+            exceptions.iter().for_each(|(_, bits)| out.extend_from_slice(&bits.to_le_bytes()));
+        }
+        self.plan.encode_block(&self.integers[start..end], &[], out);
+    }
+}
+
+/// The exponent that makes a sample smallest; `None` if that is not smaller than 64 bits a value.
+fn choose_exponent(values: &[f64]) -> Option<u8> {
+    let sample: Vec<_> = sample_rows(values.len()).map(|row| values[row]).collect();
+    let mut digits = Vec::new();
+    let bits = |exponent| {
+        let inexact = to_digits(Level::best(), &sample, exponent, &mut digits);
+        let pairs = sample.iter().zip(&digits);
+        let exact = pairs.filter(|(value, digits)| comes_back(**value, **digits, exponent)).map(|(_, digits)| *digits);
+        let (min, max) = exact.fold((i64::MAX, i64::MIN), |(min, max), digits| (min.min(digits), max.max(digits)));
+        let width = if min <= max { width_of((max - min) as u64) as usize } else { 64 };
+        inexact * 8 * EXCEPTION_BYTES as usize + (sample.len() - inexact) * width
+    };
+    let sizes: Vec<_> = (0..=MAX_EXPONENT).map(bits).collect();
+    let (exponent, smallest) = (0..).zip(sizes).min_by_key(|(_, bits)| *bits)?;
+    (smallest < sample.len() * 64).then_some(exponent)
+}
+
+/// A chunk whose blocks can be decoded.
+#[derive(Debug)]
+pub struct Chunk {
+    /// Of digits, the exponent.
+    exponent: Option<u8>,
+    integers: integers::Chunk,
+}
+
+impl Chunk {
+    /// Reads the parameters of a chunk.
+    ///
+    /// # Errors
+    /// If these are not some.
+    pub fn open(mut parameters: &[u8]) -> Result<Self> {
+        let (exponent, scheme) = match take_array(&mut parameters)? {
+            [BITS, 0, scheme, 0] => (None, scheme),
+            [DIGITS, exponent @ 0..=MAX_EXPONENT, scheme, 0] => (Some(exponent), scheme),
+            _ => return Err(Malformed("its form of floats is unknown")),
+        };
+        Ok(Self { exponent, integers: integers::Chunk::open(scheme, parameters)? })
+    }
+
+    /// The exponent, if the floats are stored as decimal digits.
+    #[must_use]
+    pub fn exponent(&self) -> Option<u8> {
+        self.exponent
+    }
+
+    /// The name of the scheme of the integers, digits or bits.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        self.integers.scheme()
+    }
+
+    /// Decodes the values of a block from row `first` on, as many as there is room for.
+    ///
+    /// # Errors
+    /// If the bytes are not such a block. What is in `values` then means nothing.
+    ///
+    /// # Panics
+    /// If `first` is not a multiple of [`GROUP_ROWS`], or the block has fewer rows.
+    pub fn decode(&self, block: &Block<'_>, first: usize, values: &mut [f64]) -> Result<()> {
+        let mut bytes = block.bytes;
+        let (mut positions, mut exceptions) = (Default::default(), Default::default());
+        if self.exponent.is_some() {
+            let count = u32::from_le_bytes(take_array(&mut bytes)?) as usize;
+            if count > block.rows {
+                return Err(Malformed("it has more exceptions than values"));
+            }
+            positions = take(&mut bytes, 2 * count)?.as_chunks().0;
+            exceptions = take(&mut bytes, 8 * count)?.as_chunks().0;
+        }
+        let integer_block = Block { bytes, ..*block };
+        let mut integers = [0i64; GROUP_ROWS];
+        for (group, values) in values.chunks_mut(GROUP_ROWS).enumerate() {
+            let integers = &mut integers[..values.len()];
+            self.integers.decode(&integer_block, first + group * GROUP_ROWS, &[], integers)?;
+            match self.exponent {
+                Some(exponent) => from_digits(Level::best(), integers, exponent, values),
+                None => values.iter_mut().zip(integers).for_each(|(value, bits)| *value = f64::from_bits(*bits as u64)),
+            }
+        }
+        patch(positions, first, values, |index| f64::from_le_bytes(exceptions[index]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    struct Encoded {
+        parameters: Vec<u8>,
+        blocks: Vec<Vec<u8>>,
+    }
+
+    fn encode(values: &[f64]) -> (Plan, Encoded) {
+        let plan = Plan::choose(values);
+        let mut encoded = Encoded { parameters: Vec::new(), blocks: Vec::new() };
+        plan.encode_parameters(&mut encoded.parameters);
+        for number in 0..values.len().div_ceil(BLOCK_ROWS) {
+            let mut block = Vec::new();
+            plan.encode_block(number, &mut block);
+            encoded.blocks.push(block);
+        }
+        (plan, encoded)
+    }
+
+    fn decode(encoded: &Encoded, rows: usize) -> Result<Vec<u64>> {
+        let chunk = Chunk::open(&encoded.parameters)?;
+        let mut all = vec![0.0; rows];
+        for (number, values) in all.chunks_mut(BLOCK_ROWS).enumerate() {
+            let start = (number * BLOCK_ROWS) as u64;
+            let block = Block { bytes: &encoded.blocks[number], rows: values.len(), start };
+            for (batch, values) in values.chunks_mut(2048).enumerate() {
+                chunk.decode(&block, batch * 2048, values)?;
+            }
+        }
+        Ok(all.iter().map(|value| value.to_bits()).collect())
+    }
+
+    fn check(values: &[f64]) -> Plan {
+        let (plan, encoded) = encode(values);
+        let bits: Vec<_> = values.iter().map(|value| value.to_bits()).collect();
+        assert!(decode(&encoded, values.len()).unwrap() == bits);
+        let size = encoded.parameters.len() + encoded.blocks.iter().map(Vec::len).sum::<usize>();
+        let estimate = plan.estimated_bytes() as f64;
+        assert!((estimate - size as f64).abs() <= 2.0 + size as f64 / 10.0, "{estimate} instead of {size}");
+        plan
+    }
+
+    #[test]
+    fn decimals_are_found() {
+        let rows = 0..150_000i64;
+        let prices: Vec<_> = rows
+            .clone()
+            .map(|row| (row.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64) as u64 >> 44) as f64 / 100.0)
+            .collect();
+        assert_eq!(check(&prices).exponent(), Some(2));
+        let mut odd = prices.clone();
+        odd[..5].copy_from_slice(&[f64::NAN, -0.0, f64::INFINITY, f64::from_bits(0x7ff0_0000_0000_0001), 1.0 / 3.0]);
+        odd[140_000] = -0.0;
+        assert_eq!(check(&odd).exponent(), Some(2));
+        let computed: Vec<_> = rows.map(|row| (row as f64).sqrt()).collect();
+        assert_eq!(check(&computed).exponent(), None);
+    }
+
+    #[test]
+    fn few_distinct_floats_are_a_dictionary_or_a_constant() {
+        assert_eq!(check(&[-0.0; 5000]).integers().scheme(), "constant");
+        let values: Vec<_> = (0..50_000u64).map(|row| ((row * 7919 % 97) as f64).sqrt()).collect();
+        assert_eq!(check(&values).integers().scheme(), "dictionary");
+        check(&[]);
+        check(&[f64::NAN]);
+        check(&[f64::MIN, f64::MAX, f64::MIN_POSITIVE]);
+    }
+
+    proptest! {
+        #[test]
+        fn all_bits_come_back(
+            values in prop::collection::vec((any::<i64>(), any::<u64>(), 0u8..8), 1..3000),
+            shift in 0u32..64,
+            exponent in 0i32..20,
+            odd in 0u8..8,
+            damage: (prop::sample::Index, u8),
+        ) {
+            let values: Vec<_> = values
+                .iter()
+                .map(|(digits, bits, kind)| match kind < &odd {
+                    true => f64::from_bits(*bits),
+                    false => (digits >> shift) as f64 / 10f64.powi(exponent),
+                })
+                .collect();
+            let (_, mut encoded) = encode(&values);
+            let bits: Vec<_> = values.iter().map(|value| value.to_bits()).collect();
+            prop_assert_eq!(decode(&encoded, values.len()).unwrap(), bits);
+            for bytes in [&mut encoded.blocks[0], &mut encoded.parameters] {
+                if !bytes.is_empty() {
+                    let at = damage.0.index(bytes.len().min(48));
+                    bytes[at] = damage.1;
+                }
+            }
+            let _ = decode(&encoded, values.len());
+        }
+    }
+}

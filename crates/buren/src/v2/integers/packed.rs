@@ -1,0 +1,40 @@
+//! Each block's differences from a frame of reference, packed, with exceptions where a few integers lie far from the rest.
+
+use super::chunk::{AnyLayout, Block, Output};
+use super::facts::Facts;
+use super::scheme::{Fit, Input, Layout, Scheme};
+use super::stream::{self, Stream};
+use crate::v2::malformed::{Result, finish};
+use brc_kernels::arithmetic::Integer;
+
+pub(super) const SCHEME: Scheme = Scheme { id: 2, name: "packed", cost: 20, fit, open };
+
+#[derive(Debug)]
+struct Packed;
+
+fn fit(facts: &Facts<'_>, _smallest: u64) -> Option<Fit> {
+    Some(Fit::new(Packed, facts.spreads.iter().map(stream::estimate).sum()))
+}
+
+fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
+    finish(parameters)?;
+    Ok(Box::new(Packed))
+}
+
+impl Layout for Packed {
+    fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
+        stream::write(input.values, out);
+    }
+
+    fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
+        only_stream(block)?.read(output.first, output.values)
+    }
+}
+
+/// The stream of a block that is nothing else.
+pub(super) fn only_stream<'a>(block: &Block<'a>) -> Result<Stream<'a>> {
+    let mut bytes = block.bytes;
+    let stream = Stream::take(&mut bytes, block.rows)?;
+    finish(bytes)?;
+    Ok(stream)
+}

@@ -1,0 +1,123 @@
+//! Encoding: the scheme that makes a chunk smallest, and the chunk's blocks in it.
+
+use super::BLOCK_ROWS;
+use super::chunk::AnyLayout;
+use super::facts::Facts;
+use super::scheme::{Fit, Input, SCHEMES, Scheme};
+use std::fmt::{self, Debug};
+
+/// Schemes that are larger than the smallest by no more than this many percent are as good; the fastest is taken.
+const NEARLY: u64 = 2;
+
+/// How a chunk will be stored.
+pub struct Plan {
+    scheme: &'static Scheme,
+    layout: Box<dyn AnyLayout>,
+    candidates: Vec<Candidate>,
+}
+
+/// What a scheme would have made of a chunk: why one was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// The scheme's name.
+    pub scheme: &'static str,
+    /// The estimated size of parameters and blocks, in bytes.
+    pub bytes: u64,
+}
+
+impl Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("layout", &self.layout)
+            .field("candidates", &self.candidates)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Plan {
+    /// Chooses the smallest scheme for a chunk; the fastest, where sizes are nearly the same.
+    ///
+    /// `reference` has the values of another column in the same rows, to which differences may be stored, or nothing.
+    /// Whoever decodes the chunk has to have them then.
+    #[must_use]
+    pub fn choose(values: &[i64], reference: &[i64]) -> Self {
+        let facts = Facts::new(values, reference);
+        let mut offers: Vec<Offer> = Vec::new();
+        let mut smallest = u64::MAX;
+        for scheme in SCHEMES {
+            if let Some(fit) = (scheme.fit)(&facts, smallest) {
+                let offer = Offer::new(scheme, fit);
+                smallest = smallest.min(offer.bytes);
+                offers.push(offer);
+            }
+        }
+        let candidates =
+            offers.iter().map(|offer| Candidate { scheme: offer.scheme.name, bytes: offer.bytes }).collect();
+        let near = offers.into_iter().filter(|offer| offer.bytes * 100 <= smallest * (100 + NEARLY));
+        let chosen = near.min_by_key(|offer| offer.scheme.cost);
+        let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
+        Self { scheme: chosen.scheme, layout: chosen.layout, candidates }
+    }
+
+    /// As [`Plan::choose`], but with the scheme of that name, if it can store the chunk.
+    #[must_use]
+    pub fn with_scheme(name: &str, values: &[i64], reference: &[i64]) -> Option<Self> {
+        let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
+        let offer = Offer::new(scheme, (scheme.fit)(&Facts::new(values, reference), u64::MAX)?);
+        let candidates = vec![Candidate { scheme: scheme.name, bytes: offer.bytes }];
+        Some(Self { scheme, layout: offer.layout, candidates })
+    }
+
+    /// What stands for the scheme in files.
+    #[must_use]
+    pub fn scheme_id(&self) -> u8 {
+        self.scheme.id
+    }
+
+    /// The scheme's name.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        self.scheme.name
+    }
+
+    /// All schemes that were considered, in the order of the list of schemes.
+    #[must_use]
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    /// The estimated size of parameters and blocks, in bytes.
+    #[must_use]
+    pub fn estimated_bytes(&self) -> u64 {
+        self.candidates.iter().find(|candidate| candidate.scheme == self.scheme.name).map_or(0, |chosen| chosen.bytes)
+    }
+
+    /// Appends what all blocks share.
+    pub fn encode_parameters(&self, out: &mut Vec<u8>) {
+        self.layout.parameters(out);
+    }
+
+    /// Appends a block: the next [`BLOCK_ROWS`] values of the chunk, or those that are left, and the other column's in the
+    /// same rows if the plan was chosen with one.
+    ///
+    /// # Panics
+    /// If there are more values than a block has rows.
+    pub fn encode_block(&self, values: &[i64], reference: &[i64], out: &mut Vec<u8>) {
+        assert!(values.len() <= BLOCK_ROWS, "at most a block's rows");
+        self.layout.encode(&Input { values, reference }, out);
+    }
+}
+
+struct Offer {
+    scheme: &'static Scheme,
+    layout: Box<dyn AnyLayout>,
+    bytes: u64,
+}
+
+impl Offer {
+    fn new(scheme: &'static Scheme, fit: Fit) -> Self {
+        let mut parameters = Vec::new();
+        fit.layout.parameters(&mut parameters);
+        Self { scheme, layout: fit.layout, bytes: fit.bytes + parameters.len() as u64 }
+    }
+}

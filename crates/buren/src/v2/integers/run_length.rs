@@ -1,0 +1,80 @@
+//! Runs of equal integers: a value and a length each, both packed. Runs end where groups do, so that each group can be
+//! decoded without what is before.
+
+use super::chunk::{AnyLayout, Block, Output};
+use super::facts::Facts;
+use super::scheme::{Fit, Input, Layout, Scheme};
+use super::stream::{self, Stream};
+use super::{BLOCK_ROWS, GROUP_ROWS};
+use crate::v2::malformed::{Malformed, Result, finish, take};
+use brc_kernels::arithmetic::{Integer, repeat};
+use brc_kernels::cpu::Level;
+
+pub(super) const SCHEME: Scheme = Scheme { id: 4, name: "run-length", cost: 50, fit, open };
+
+/// Every so many blocks one is encoded to estimate the size of all.
+const TRIAL: usize = 4;
+
+#[derive(Debug)]
+struct RunLength;
+
+fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
+    // A run takes some bits for its value and some for its length.
+    let least = facts.profile.changes as u64 * 6 / 8;
+    if facts.values.is_empty() || facts.profile.changes > facts.values.len() / 2 || least > smallest {
+        return None;
+    }
+    let (mut rows, mut bytes) = (0, Vec::new());
+    for block in facts.values.chunks(BLOCK_ROWS).step_by(TRIAL) {
+        Layout::encode(&RunLength, &Input { values: block, reference: &[] }, &mut bytes);
+        rows += block.len() as u64;
+    }
+    let estimate = bytes.len() as u64 * facts.values.len() as u64 / rows;
+    Some(Fit::new(RunLength, estimate))
+}
+
+fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {
+    finish(parameters)?;
+    Ok(Box::new(RunLength))
+}
+
+impl Layout for RunLength {
+    fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
+        let (mut values, mut lengths) = (Vec::new(), Vec::new());
+        for group in input.values.chunks(GROUP_ROWS) {
+            let before = values.len();
+            for run in group.chunk_by(|a, b| a == b) {
+                values.push(run[0]);
+                lengths.push(run.len() as i64 - 1);
+            }
+            out.extend_from_slice(&((values.len() - before) as u16).to_le_bytes());
+        }
+        stream::write(&values, out);
+        stream::write(&lengths, out);
+    }
+
+    fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
+        let mut bytes = block.bytes;
+        let counts = take(&mut bytes, 2 * block.rows.div_ceil(GROUP_ROWS))?.as_chunks().0;
+        let count = |stored: &[u8; 2]| usize::from(u16::from_le_bytes(*stored));
+        if counts.iter().any(|stored| count(stored) > GROUP_ROWS) {
+            return Err(Malformed("a group has more runs than rows"));
+        }
+        let all = counts.iter().map(count).sum();
+        let (values, lengths) = (Stream::take(&mut bytes, all)?, Stream::take(&mut bytes, all)?);
+        finish(bytes)?;
+        let group = output.first / GROUP_ROWS;
+        let mut first = counts[..group].iter().map(count).sum();
+        let (mut run_values, mut run_lengths) = ([T::default(); GROUP_ROWS], [0; GROUP_ROWS]);
+        for (out, stored) in output.values.chunks_mut(GROUP_ROWS).zip(&counts[group..]) {
+            let (run_values, run_lengths) = (&mut run_values[..count(stored)], &mut run_lengths[..count(stored)]);
+            values.read(first, run_values)?;
+            lengths.read(first, run_lengths)?;
+            if !repeat(Level::best(), run_values, run_lengths, out) {
+                return Err(Malformed("the runs of a group do not add up to its rows"));
+            }
+            first += count(stored);
+        }
+        Ok(())
+    }
+}

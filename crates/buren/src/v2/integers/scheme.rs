@@ -1,0 +1,70 @@
+//! What a scheme is, and the list of all schemes.
+
+use super::chunk::{AnyLayout, Block, Output};
+use super::facts::Facts;
+use super::{constant, delta, dictionary, difference, divisor, packed, plain, progression, run_length};
+use crate::v2::malformed::Result;
+use brc_kernels::arithmetic::Integer;
+use std::fmt::Debug;
+
+/// A way to store integers.
+pub(super) struct Scheme {
+    /// What stands for it in files, for ever.
+    pub(super) id: u8,
+    /// Its name in reports.
+    pub(super) name: &'static str,
+    /// What decoding costs, in hundredths of a nanosecond a value as measured by `examples/scheme_floor.rs`. It only
+    /// decides between schemes of nearly the same size.
+    pub(super) cost: u32,
+    /// How the scheme would store a chunk; `None` if it cannot. If it is a lot of work to find out, then also if it
+    /// surely needs more bytes than this: the smallest of the schemes before it.
+    pub(super) fit: fn(&Facts<'_>, u64) -> Option<Fit>,
+    /// Reads a chunk's parameters.
+    pub(super) open: fn(&[u8]) -> Result<Box<dyn AnyLayout>>,
+}
+
+/// A scheme's offer for a chunk.
+pub(super) struct Fit {
+    pub(super) layout: Box<dyn AnyLayout>,
+    /// The estimated size of all blocks, in bytes, without the parameters.
+    pub(super) bytes: u64,
+}
+
+impl Fit {
+    pub(super) fn new(layout: impl Layout, bytes: u64) -> Self {
+        Self { layout: Box::new(layout), bytes }
+    }
+}
+
+/// A scheme with the parameters of one chunk.
+pub(super) trait Layout: Debug + Send + Sync + 'static {
+    /// Appends the parameters.
+    fn parameters(&self, _out: &mut Vec<u8>) {}
+
+    /// Appends a block.
+    fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>);
+
+    /// Fills the output from a block.
+    fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()>;
+}
+
+/// The values of one block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Input<'a> {
+    pub(super) values: &'a [i64],
+    /// The other column's values of the same rows; empty if there is no other column.
+    pub(super) reference: &'a [i64],
+}
+
+/// All schemes. Of two that are equally small and fast the first is taken. The id 3 is that of version 1's run-packed.
+pub(super) static SCHEMES: &[Scheme] = &[
+    constant::SCHEME,
+    progression::SCHEME,
+    plain::SCHEME,
+    packed::SCHEME,
+    divisor::SCHEME,
+    difference::SCHEME,
+    dictionary::SCHEME,
+    run_length::SCHEME,
+    delta::SCHEME,
+];
