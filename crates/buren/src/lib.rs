@@ -32,6 +32,7 @@ mod scanner;
 mod schemes;
 mod selection;
 mod trailer;
+pub mod v2;
 mod verify;
 mod writer;
 

@@ -1,0 +1,3 @@
+//! Version 2 of the format: the schemes of its blocks.
+
+pub mod strings;
