@@ -3,10 +3,10 @@
 use buren::v2::strings::StringBuffer;
 
 /// A generator of numbers that look random (SplitMix64).
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -123,7 +123,7 @@ fn sentence(random: &mut Random, text: &mut String) {
 }
 
 /// 10 to 43 bytes from anywhere in a text, as TPC-H cuts its comments.
-pub fn comments(rows: usize) -> StringBuffer {
+pub(crate) fn comments(rows: usize) -> StringBuffer {
     let mut random = Random(1);
     let mut text = String::new();
     while text.len() < 30 << 20 {
@@ -143,7 +143,7 @@ fn hex(random: &mut Random, digits: usize) -> String {
 }
 
 /// `http://www.0123456789ab.com/01234567….html`, with 8 to 31 digits at the end.
-pub fn url(random: &mut Random) -> String {
+pub(crate) fn url(random: &mut Random) -> String {
     let host = hex(random, 12);
     let length = 8 + random.below(24);
     format!("http://www.{host}.com/{}.html", hex(random, length))
@@ -159,7 +159,7 @@ fn made(rows: usize, value: impl Fn(&mut Random, usize) -> String) -> StringBuff
 }
 
 /// Every column and its name.
-pub fn all(rows: usize) -> Vec<(&'static str, StringBuffer)> {
+pub(crate) fn all(rows: usize) -> Vec<(&'static str, StringBuffer)> {
     vec![
         ("comments", comments(rows)),
         ("URLs", made(rows, |random, _| url(random))),

@@ -171,7 +171,7 @@ impl<'a> StringBlock<'a> {
         }
         let mut left = std::mem::take(&mut scratch.left);
         let decoded = self.scheme.decode(self.stored, rows, scratch, &mut left);
-        let filled = decoded.and_then(|()| self.template.fill(left.strings(), out));
+        let filled = decoded.and_then(|()| self.template.fill(&mut left, out));
         scratch.left = left;
         filled
     }

@@ -102,7 +102,7 @@ impl<'a> SortedBlock<'a> {
             room[start + shared..start + shared + rest.len()].copy_from_slice(rest);
             last = start..start + shared + rest.len();
         }
-        self.template.fill(left.strings(), out)?;
+        self.template.fill(&mut left, out)?;
         scratch.left = left;
         if out.strings().iter().is_sorted_by(|a, b| a < b) {
             Ok(())
@@ -152,9 +152,9 @@ impl<'a> SortedBlock<'a> {
             value.extend_from_slice(rest);
             rests = behind;
         }
-        let one: StringBuffer = std::iter::once(value.as_slice()).collect();
+        let mut one: StringBuffer = std::iter::once(value.as_slice()).collect();
         let mut filled = StringBuffer::default();
-        self.template.fill(one.strings(), &mut filled)?;
+        self.template.fill(&mut one, &mut filled)?;
         Ok(filled.strings().get(0).to_vec())
     }
 

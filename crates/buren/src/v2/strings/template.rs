@@ -4,7 +4,7 @@
 //! around one gap of any length; or, where all values have one length, `-`, `-`, `-` and `-` between gaps of 8, 4, 4, 4
 //! and 12.
 
-use super::buffers::StringBuffer;
+use super::buffers::{SLACK, StringBuffer};
 use super::{Corrupt, Strings};
 
 /// The most bytes of all literals: so a forged block cannot become much longer than its rows are many.
@@ -102,27 +102,30 @@ impl Template {
     }
 
     /// Replaces what is in `out` by the values of which `left` was left.
-    pub(super) fn fill(&self, left: Strings<'_>, out: &mut StringBuffer) -> Result<(), Corrupt> {
-        const SHORT: Corrupt = Corrupt("a value is too short for the template");
-        out.set_lengths(left.lengths(), self.literals())?;
+    pub(super) fn fill(&self, left: &mut StringBuffer, out: &mut StringBuffer) -> Result<(), Corrupt> {
+        out.set_lengths(left.strings().lengths(), self.literals())?;
+        let takes = self.parts.split_last().map_or(0, |(_, parts)| parts.iter().map(|part| usize::from(part.1)).sum());
+        // Without a gap nothing may be left, and otherwise enough for all gaps but the last.
+        let fits = |length: u32| if self.parts.is_empty() { length == 0 } else { length as usize >= takes };
+        if !left.strings().lengths().all(fits) {
+            return Err(Corrupt("what is left of a value does not fit the template"));
+        }
+        let literals: Vec<_> = self.parts.iter().map(|(literal, gap)| (padded(literal), literal.len(), *gap)).collect();
+        let end = padded(&self.end);
         let (offsets, room) = out.room();
-        for (mut rest, &start) in left.iter().zip(offsets) {
-            let mut at = start as usize;
-            let mut put = |bytes: &[u8]| {
-                room[at..at + bytes.len()].copy_from_slice(bytes);
-                at += bytes.len();
-            };
-            for (part, (literal, gap)) in self.parts.iter().enumerate() {
-                put(literal);
-                let gap = if part + 1 == self.parts.len() { rest.len() } else { usize::from(*gap) };
-                let (of_gap, behind) = rest.split_at_checked(gap).ok_or(SHORT)?;
-                put(of_gap);
-                rest = behind;
+        let (lefts, left) = left.room();
+        for (ends, &start) in lefts.windows(2).zip(offsets) {
+            let (mut from, mut at) = (ends[0] as usize, start as usize);
+            for (part, (literal, length, gap)) in literals.iter().enumerate() {
+                copy(literal, room, at, *length);
+                at += length;
+                let rest = ends[1] as usize - from;
+                let gap = if part + 1 == literals.len() { rest } else { usize::from(*gap) };
+                copy(&left[from..], room, at, gap);
+                from += gap;
+                at += gap;
             }
-            if !rest.is_empty() {
-                return Err(Corrupt("a value is too long for the template"));
-            }
-            put(&self.end);
+            copy(&end, room, at, self.end.len());
         }
         Ok(())
     }
@@ -154,6 +157,22 @@ impl Template {
         }
         *bytes = rest;
         Ok(template)
+    }
+}
+
+/// A literal with room behind it, to be copied by [`copy`].
+fn padded(literal: &[u8]) -> Vec<u8> {
+    [literal, &[0; SLACK]].concat()
+}
+
+/// Copies some bytes, and up to [`SLACK`] behind them, which is faster than to copy just these.
+#[inline(always)]
+fn copy(from: &[u8], to: &mut [u8], at: usize, length: usize) {
+    let to = &mut to[at..at + length + SLACK];
+    let mut done = 0;
+    while done < length {
+        to[done..done + SLACK].copy_from_slice(&from[done..done + SLACK]);
+        done += SLACK;
     }
 }
 
