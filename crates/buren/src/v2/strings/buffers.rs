@@ -80,7 +80,7 @@ impl<'a> Strings<'a> {
     }
 
     /// The bytes of each value.
-    pub(super) fn lengths(&self) -> impl Iterator<Item = u32> + use<'a> {
+    pub(super) fn lengths(&self) -> impl ExactSizeIterator<Item = u32> + use<'a> {
         self.offsets.windows(2).map(|ends| ends[1] - ends[0])
     }
 }
@@ -128,6 +128,12 @@ impl StringBuffer {
         self.offsets.push(u32::try_from(self.bytes.len()).unwrap_or_else(|_| unreachable!("less than 4 GiB")));
     }
 
+    /// The bytes that room was made for so far.
+    #[cfg(test)]
+    pub(super) fn room_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Drops the values behind the first `rows`.
     pub(super) fn truncate(&mut self, rows: usize) {
         self.offsets.truncate(rows + 1);
@@ -141,16 +147,20 @@ impl StringBuffer {
     ///
     /// # Errors
     /// If that is 4 GiB or more. Nothing was allocated for the bytes.
-    pub(super) fn set_lengths(&mut self, lengths: impl Iterator<Item = u32>, more: usize) -> Result<usize, Corrupt> {
-        self.offsets.clear();
-        self.offsets.push(0);
+    pub(super) fn set_lengths(
+        &mut self,
+        lengths: impl ExactSizeIterator<Item = u32>,
+        more: usize,
+    ) -> Result<usize, Corrupt> {
+        self.offsets.resize(lengths.len() + 1, 0);
+        self.offsets[0] = 0;
         let mut end = 0u64;
-        self.offsets.extend(lengths.map(|length| {
+        for (offset, length) in self.offsets[1..].iter_mut().zip(lengths) {
             end += u64::from(length) + more as u64;
-            end as u32
-        }));
+            *offset = end as u32;
+        }
         if u32::try_from(end).is_err() {
-            self.offsets.truncate(1);
+            self.clear();
             return Err(Corrupt("its values have 4 GiB or more"));
         }
         Ok(end as usize)

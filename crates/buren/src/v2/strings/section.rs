@@ -1,6 +1,7 @@
 //! Values of any length: their lengths, where each 1,024 of them start, and their bytes, as they are or as tokens.
 
 use super::buffers::{StringBuffer, at_least};
+use super::tokens::LONGEST;
 use super::{Corrupt, GROUP, Scratch, Strings, Tokenizer, Tokens};
 use crate::array::{self, PackedArray};
 use brc_core::Run;
@@ -142,40 +143,24 @@ impl<'a> Section<'a> {
         let stored = self.lengths.stored(&groups)?;
         let lengths = self.lengths.read(&groups, &mut scratch.lengths)?;
         let total = out.set_lengths(lengths.iter().copied(), 0)?;
-        self.expand(stored, total, &mut scratch.codes, out.room())?;
+        // Checked before room is made.
+        let possible = if self.tokens.is_some() { total <= stored.len() * LONGEST } else { total == stored.len() };
+        if !possible {
+            return Err(Corrupt::LENGTHS);
+        }
+        let (_, room) = out.room();
+        let end = match self.tokens {
+            Some(tokens) => tokens.expand(self.codes(tokens, stored, &mut scratch.codes), room)?,
+            None => {
+                room[..total].copy_from_slice(&self.stored[stored]);
+                total
+            }
+        };
+        if end != total {
+            return Err(Corrupt::LENGTHS);
+        }
         out.truncate(rows.len());
         Ok(())
-    }
-
-    /// Writes what some of the stored bytes or codes stand for: `total` bytes.
-    fn expand(
-        &self,
-        stored: Range<usize>,
-        total: usize,
-        codes: &mut Vec<i16>,
-        (_, out): (&[u32], &mut [u8]),
-    ) -> Result<(), Corrupt> {
-        match self.tokens {
-            _ if total > stored.len() * super::tokens::LONGEST => Err(Corrupt::LENGTHS),
-            Some(tokens) => self.expand_codes(tokens, stored, total, codes, out),
-            None => {
-                let bytes = self.stored.get(stored).filter(|bytes| bytes.len() == total).ok_or(Corrupt::LENGTHS)?;
-                out[..total].copy_from_slice(bytes);
-                Ok(())
-            }
-        }
-    }
-
-    fn expand_codes(
-        &self,
-        tokens: &Tokens,
-        stored: Range<usize>,
-        total: usize,
-        codes: &mut Vec<i16>,
-        out: &mut [u8],
-    ) -> Result<(), Corrupt> {
-        let codes = self.codes(tokens, stored, codes);
-        if tokens.expand(codes, 0, out)? == total { Ok(()) } else { Err(Corrupt::LENGTHS) }
     }
 
     /// Some of the codes.

@@ -103,12 +103,13 @@ impl Tokens {
         &self.bytes[code][..usize::from(self.lengths[code])]
     }
 
-    /// Writes the tokens of some codes to `out`, from `at` on; returns where the last one ends.
+    /// Writes the tokens of some codes to `out`; returns where the last one ends.
     ///
     /// # Errors
     /// If fewer than [`LONGEST`] bytes of room are left for one of them.
     #[inline]
-    pub(super) fn expand(&self, codes: &[i16], mut at: usize, out: &mut [u8]) -> Result<usize, Corrupt> {
+    pub(super) fn expand(&self, codes: &[i16], out: &mut [u8]) -> Result<usize, Corrupt> {
+        let mut at = 0;
         for &code in codes {
             let code = code as usize % MOST;
             let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut()).ok_or(Corrupt::LENGTHS)?;
