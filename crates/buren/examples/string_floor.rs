@@ -4,11 +4,14 @@
 //!
 //! One core; the minimum of nine for each block of 65,536 rows; decoded in batches of 2,048 rows. The tokens are counted in the bytes of a row.
 
+#![allow(clippy::expect_used, reason = "what was just encoded is sound")]
+
 #[path = "string_floor/columns.rs"]
 mod columns;
 
 use buren::v2::strings::{
-    Scratch, SortedBlock, StringBlock, StringBuffer, Strings, encode, encode_sorted, estimate, train_sorted,
+    Scratch, SortedBlock, StringBlock, StringBuffer, Strings, Tokenizer, Tokens, encode, encode_sorted, estimate,
+    train_sorted,
 };
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -34,10 +37,10 @@ fn measure(name: &str, values: Strings<'_>) {
     let estimate = estimate(values);
     let training = started.elapsed();
     let tokenizer = estimate.tokenizer.as_ref();
-    let tokens = tokenizer.map(|tokenizer| tokenizer.tokens());
+    let tokens = tokenizer.map(Tokenizer::tokens);
     let (mut scratch, mut out) = (Scratch::default(), StringBuffer::default());
     let (mut encoding, mut decoding) = (Duration::ZERO, Duration::ZERO);
-    let mut stored = tokens.map_or(0, |tokens| tokens.stored_bytes());
+    let mut stored = tokens.map_or(0, Tokens::stored_bytes);
     let mut scheme = "";
     for first in (0..values.len()).step_by(ROWS_PER_BLOCK) {
         let rows = values.slice(first..values.len().min(first + ROWS_PER_BLOCK));
@@ -89,8 +92,7 @@ fn sorted_urls() {
             encode_sorted(rows, tokenizer, &mut block);
             *stored += block.len();
             let (mut scratch, mut out) = (Scratch::default(), StringBuffer::default());
-            let block = SortedBlock::open(&block, rows.len(), tokenizer.map(|tokenizer| tokenizer.tokens()))
-                .expect("a sound block");
+            let block = SortedBlock::open(&block, rows.len(), tokenizer.map(Tokenizer::tokens)).expect("a sound block");
             let time = fastest(3, || block.decode(&mut scratch, &mut out).expect("a sound block"));
             assert!(out.strings().iter().eq(rows.iter()), "what was encoded");
             if tokenizer.is_some() {

@@ -8,16 +8,16 @@ pub(crate) struct Random(pub(crate) u64);
 impl Random {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
     }
 
     fn below(&mut self, end: usize) -> usize {
-        (u128::from(self.next()) * end as u128 >> 64) as usize
+        ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// A word of a list: those before a number are as likely as it says, the others ten times less than `1`.
+    /// A word of some lists, by the weight that each word of a list has.
     fn word(&mut self, words: &[(&'static str, usize)]) -> &'static str {
         let total = words.iter().map(|word| word.1 * word.0.split(' ').count()).sum();
         let mut at = self.below(total);

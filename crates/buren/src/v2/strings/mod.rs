@@ -1,11 +1,11 @@
 //! How strings lie in blocks.
 //!
 //! Most strings of real tables are short, and have more in common than a general compressor can use without giving up
-//! access to each of them. So a block takes out what all its values share ([`template`]) and stores the rest in the
-//! smallest of a few schemes ([`schemes`]): addresses and numbers as integers, values of few symbols in as few bits, and
-//! text as codes of [`tokens`] that were trained on it. Each group of 1,024 rows can be decoded by itself.
+//! access to each of them. So a block takes out what all its values share (`template`) and stores the rest in the
+//! smallest of a few schemes (`schemes`): addresses and numbers as integers, values of few symbols in as few bits, and
+//! text as codes of tokens that were trained on it. Each group of 1,024 rows can be decoded by itself.
 //!
-//! The values of a dictionary, which are sorted, lie in blocks of their own kind ([`sorted`]).
+//! The values of a dictionary, which are sorted, lie in blocks of their own kind (`sorted`).
 
 mod block;
 mod buffers;

@@ -73,11 +73,9 @@ fn each_kind_of_column_gets_the_scheme_made_for_it() {
         let tokenizer = train(column.strings());
         let mut block = Vec::new();
         let choice = encode(column.strings(), Some(&tokenizer), &mut block);
-        assert_eq!(
-            choice,
-            encode(column.strings(), Some(&train(column.strings())), &mut Vec::new()),
-            "the same each time"
-        );
+        let mut again = Vec::new();
+        encode(column.strings(), Some(&train(column.strings())), &mut again);
+        assert!(block == again, "the same bytes each time");
         (choice.scheme, block.len())
     };
     assert_eq!(choice(&|_| "http://www.example.org/".to_owned()), ("constant", 26));

@@ -103,11 +103,11 @@ static PARTS: [(u32, u8); 256] = {
         let zero = b'0' as u32;
         let (one, dot) = (zero + ones, b'.' as u32);
         parts[part] = if part >= 100 {
-            (zero + hundreds | (zero + tens) << 8 | one << 16 | dot << 24, 4)
+            ((zero + hundreds) | ((zero + tens) << 8) | (one << 16) | (dot << 24), 4)
         } else if part >= 10 {
-            (zero + tens | one << 8 | dot << 16, 3)
+            ((zero + tens) | (one << 8) | (dot << 16), 3)
         } else {
-            (one | dot << 8, 2)
+            (one | (dot << 8), 2)
         };
         part += 1;
     }
