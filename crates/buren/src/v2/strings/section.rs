@@ -165,10 +165,12 @@ impl<'a> Section<'a> {
 
     /// Some of the codes.
     fn codes<'b>(&self, tokens: &Tokens, stored: Range<usize>, codes: &'b mut Vec<i16>) -> &'b [i16] {
-        let codes = at_least(codes, stored.len());
+        // From the start of a packed group on they are unpacked to where they belong in one pass.
+        let first = stored.start / bitpack::GROUP * bitpack::GROUP;
+        let codes = at_least(codes, stored.end - first);
         let run = Run { code: 0, rows: codes.len() as u32 };
-        bitpack::unpack(Level::best(), tokens.width(), self.stored, stored.start, &[run], &[0], codes);
-        codes
+        bitpack::unpack(Level::best(), tokens.width(), self.stored, first, &[run], &[0], codes);
+        &codes[stored.start - first..]
     }
 
     /// Appends what some of the stored bytes or codes stand for.
