@@ -30,7 +30,8 @@ impl Scheme for Symbols {
     }
 
     fn encode(&self, input: Input<'_>, _: &Plan, out: &mut Vec<u8>) {
-        let alphabet = Alphabet::of(input.values).unwrap_or_default();
+        let Some(alphabet) = Alphabet::of(input.values) else { return };
+        let codes = alphabet.codes();
         out.push(alphabet.bits as u8);
         out.extend_from_slice(&alphabet.symbols[..1 << alphabet.bits]);
         section::write_lengths(input.values, out);
@@ -38,7 +39,9 @@ impl Scheme for Symbols {
         let mut ends = Vec::new();
         for group in section::groups(input.values) {
             let symbols = &group.bytes()[group.offsets()[0] as usize..][..group.total_bytes()];
-            packed.extend(symbols.chunks(8 / alphabet.bits).map(|symbols| alphabet.pack(symbols)));
+            // The first symbol in the lowest bits.
+            let pack = |byte: u8, symbol: &u8| (byte << alphabet.bits) | codes[usize::from(*symbol)];
+            packed.extend(symbols.chunks(8 / alphabet.bits).map(|symbols| symbols.iter().rev().fold(0, pack)));
             ends.push(packed.len() as u32);
         }
         section::write_ends(&ends, out);
@@ -86,7 +89,6 @@ pub(in super::super) fn few_symbols(values: Strings<'_>) -> bool {
 }
 
 /// The symbols that occur, in ascending order; then zeros.
-#[derive(Default)]
 struct Alphabet {
     symbols: [u8; MOST],
     /// Of a symbol.
@@ -134,10 +136,14 @@ impl Alphabet {
         symbols.div_ceil(8 / self.bits) as u64
     }
 
-    /// One byte, the first symbol in its lowest bits.
-    fn pack(&self, symbols: &[u8]) -> u8 {
-        let codes = symbols.iter().map(|symbol| self.symbols.iter().position(|other| other == symbol).unwrap_or(0));
-        codes.rev().fold(0, |byte, code| byte << self.bits | code as u8)
+    /// The number of each byte that is a symbol.
+    fn codes(&self) -> [u8; 256] {
+        let mut codes = [0; 256];
+        // From the last on: behind the symbols that occur are zeros.
+        for (code, &symbol) in (0..MOST as u8).zip(&self.symbols).rev() {
+            codes[usize::from(symbol)] = code;
+        }
+        codes
     }
 
     fn unpack(&self, packed: &[u8], out: &mut [u8]) {
