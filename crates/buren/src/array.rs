@@ -22,6 +22,12 @@ pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
     bitpack::pack(Level::best(), width, values, &runs, &[frame], out);
 }
 
+/// The size of the packed form of so many integers from the smallest to the largest one.
+pub(crate) fn size(smallest: i64, largest: i64, count: usize) -> u64 {
+    let width = bitpack::width_of(largest.wrapping_sub(smallest) as u64);
+    HEADER_BYTES as u64 + bitpack::packed_bytes(width, count as u64).unwrap_or(u64::MAX / 2)
+}
+
 /// A packed array inside a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PackedArray<'a> {
@@ -70,6 +76,18 @@ impl<'a> PackedArray<'a> {
     pub(crate) fn read_part(&self, part: Range<usize>, out: &mut Vec<i64>) {
         out.resize(self.count, 0);
         self.read(part.start, &mut out[part]);
+    }
+
+    /// Reads some integers from `first` on.
+    ///
+    /// # Errors
+    /// If they are wider than 32 bits.
+    pub(crate) fn read_u32_part(&self, first: usize, out: &mut [u32]) -> Result<(), &'static str> {
+        if self.width > 32 || first + out.len() > self.count {
+            return Err("the integers of a packed array are too wide or too few");
+        }
+        self.read(first, out);
+        Ok(())
     }
 
     /// Whether all integers are 0.

@@ -5,6 +5,7 @@
 pub mod floats;
 pub mod integers;
 mod malformed;
+pub mod strings;
 pub mod validity;
 
 pub use malformed::Malformed;

@@ -1,0 +1,54 @@
+//! How strings lie in blocks.
+//!
+//! Most strings of real tables are short, and have more in common than a general compressor can use without giving up
+//! access to each of them. So a block takes out what all its values share (`template`) and stores the rest in the
+//! smallest of a few schemes (`schemes`): addresses and numbers as integers, values of few symbols in as few bits, and
+//! text as codes of tokens that were trained on it. Each group of 1,024 rows can be decoded by itself.
+//!
+//! The values of a dictionary, which are sorted, lie in blocks of their own kind (`sorted`).
+
+mod block;
+mod buffers;
+mod matcher;
+mod sample;
+mod schemes;
+mod section;
+mod sorted;
+mod template;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod train;
+
+pub use block::{Candidate, Choice, Estimate, StringBlock, encode, estimate};
+pub use buffers::{StringBuffer, Strings};
+pub use sorted::{SortedBlock, encode_sorted, train_sorted};
+pub use tokens::{Tokenizer, Tokens};
+pub use train::train;
+
+/// Rows that are decoded together: decoding starts at a multiple of them.
+pub const GROUP: usize = 1024;
+
+/// What is wrong with a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Corrupt(&'static str);
+
+impl Corrupt {
+    const LENGTHS: Self = Self("the lengths of its values do not fit what is stored of them");
+}
+
+impl From<&'static str> for Corrupt {
+    fn from(reason: &'static str) -> Self {
+        Self(reason)
+    }
+}
+
+/// Buffers of a decoder, used again for the next block.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    lengths: Vec<u32>,
+    codes: Vec<i16>,
+    integers: Vec<i64>,
+    left: StringBuffer,
+}

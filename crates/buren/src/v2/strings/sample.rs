@@ -1,0 +1,44 @@
+//! A sample of a column: short runs of neighbouring values from all over it, the same ones for the same column.
+
+use super::{StringBuffer, Strings};
+
+/// Values that are sampled together.
+const RUN: usize = 64;
+
+/// Some values of about `bytes` bytes together, each run of them from its own part of the column; all values if they
+/// are not more.
+pub(super) fn sample(values: Strings<'_>, bytes: usize) -> StringBuffer {
+    let total = values.total_bytes();
+    if total <= bytes {
+        return values.iter().collect();
+    }
+    let share = values.len() as u64 * bytes as u64 / total as u64;
+    let parts = (share as usize / RUN).max(1);
+    let mut random = Random(0x6275_7265_6e00_0002);
+    let mut sampled = StringBuffer::default();
+    let mut left = bytes;
+    for part in 0..parts {
+        let (from, to) = (values.len() * part / parts, values.len() * (part + 1) / parts);
+        let room = (to - from).saturating_sub(RUN) as u64;
+        let start = from + random.below(room + 1) as usize;
+        for row in start..to.min(start + RUN) {
+            let value = values.get(row);
+            // One value may be as long as the sample.
+            sampled.push(&value[..value.len().min(left)]);
+            left = left.saturating_sub(value.len());
+        }
+    }
+    sampled
+}
+
+/// A generator of numbers that look random (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((u128::from(mixed ^ (mixed >> 31)) * u128::from(end)) >> 64) as u64
+    }
+}

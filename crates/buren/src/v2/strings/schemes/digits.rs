@@ -1,0 +1,104 @@
+//! Numbers of up to 18 decimal digits: either all with the same number of digits, or none with a leading zero.
+
+use super::{Corrupt, Input, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
+use crate::array::{self, PackedArray};
+use std::ops::Range;
+
+/// The most digits: so many fit an integer of 64 bits, whatever they are.
+const MOST: usize = 18;
+
+pub(super) struct Digits;
+
+impl Scheme for Digits {
+    fn id(&self) -> u8 {
+        4
+    }
+
+    fn name(&self) -> &'static str {
+        "digits"
+    }
+
+    fn cost(&self) -> u32 {
+        3
+    }
+
+    fn plan(&self, input: Input<'_>) -> Option<Plan> {
+        let digits = digits(input.values);
+        let numbers = input.values.iter().map(|value| number(value, digits));
+        let integers = numbers.collect::<Option<Vec<_>>>()?;
+        let (smallest, largest) = (integers.iter().min()?, integers.iter().max()?);
+        Some(Plan { bytes: 1 + array::size(*smallest, *largest, integers.len()), integers })
+    }
+
+    fn encode(&self, input: Input<'_>, plan: &Plan, out: &mut Vec<u8>) {
+        out.push(digits(input.values) as u8);
+        array::write(&plan.integers, out);
+    }
+
+    fn decode(
+        &self,
+        stored: Stored<'_>,
+        rows: Range<usize>,
+        scratch: &mut Scratch,
+        out: &mut StringBuffer,
+    ) -> Result<(), Corrupt> {
+        const DIGITS: Corrupt = Corrupt("a number has too many digits");
+        let (&digits, mut bytes) = stored.bytes.split_first().ok_or(Corrupt("the digits are cut off"))?;
+        let digits = usize::from(digits);
+        let array = PackedArray::take(&mut bytes, stored.rows)?;
+        if !bytes.is_empty() || digits > MOST {
+            return Err(DIGITS);
+        }
+        array.read_part(rows.clone(), &mut scratch.integers);
+        let integers = &scratch.integers[rows];
+        let most = 10u64.pow(if digits == 0 { MOST } else { digits } as u32);
+        if integers.iter().any(|&integer| integer as u64 >= most) {
+            return Err(DIGITS);
+        }
+        let length = |integer: i64| if digits == 0 { integer.checked_ilog10().unwrap_or(0) + 1 } else { digits as u32 };
+        out.set_lengths(integers.iter().map(|&integer| length(integer)), 0)?;
+        let (offsets, room) = out.room();
+        for (ends, &integer) in offsets.windows(2).zip(integers) {
+            write(integer as u64, &mut room[ends[0] as usize..ends[1] as usize]);
+        }
+        Ok(())
+    }
+}
+
+/// How many digits all values have; 0 if they have not the same number.
+fn digits(values: Strings<'_>) -> usize {
+    let mut lengths = values.lengths();
+    let first = lengths.next().unwrap_or(0);
+    if lengths.all(|length| length == first) { first as usize } else { 0 }
+}
+
+/// A value as a number, if its digits come back from it.
+fn number(value: &[u8], digits: usize) -> Option<i64> {
+    let numeric = (1..=MOST).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
+    let comes_back = digits > 0 || value[..] == *b"0" || numeric && value[0] != b'0';
+    (numeric && comes_back).then(|| value.iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0')))
+}
+
+/// Fills `out` with the last digits of a number.
+#[inline]
+fn write(mut number: u64, out: &mut [u8]) {
+    let (first, pairs) = out.as_rchunks_mut();
+    for pair in pairs.iter_mut().rev() {
+        *pair = PAIRS[(number % 100) as usize];
+        number /= 100;
+    }
+    if let [digit] = first {
+        *digit = b'0' + (number % 10) as u8;
+    }
+}
+
+/// The digits of the numbers below 100.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+        number += 1;
+    }
+    pairs
+};

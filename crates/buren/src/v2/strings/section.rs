@@ -1,0 +1,191 @@
+//! Values of any length: their lengths, where each 1,024 of them start, and their bytes, as they are or as tokens.
+
+use super::buffers::{StringBuffer, at_least};
+use super::tokens::LONGEST;
+use super::{Corrupt, GROUP, Scratch, Strings, Tokenizer, Tokens};
+use crate::array::{self, PackedArray};
+use brc_core::Run;
+use brc_kernels::bitpack;
+use brc_kernels::cpu::Level;
+use std::ops::Range;
+
+/// The size of the lengths of some values, and of the ends of their groups.
+pub(super) fn lengths_size(values: Strings<'_>) -> u64 {
+    let (shortest, longest) =
+        values.lengths().fold((u32::MAX, 0), |(low, high), length| (length.min(low), length.max(high)));
+    let shortest = shortest.min(longest);
+    let groups = values.len().div_ceil(GROUP) as u64;
+    array::size(shortest.into(), longest.into(), values.len()) + 4 * groups
+}
+
+/// Appends the lengths of some values.
+pub(super) fn write_lengths(values: Strings<'_>, out: &mut Vec<u8>) {
+    array::write(&values.lengths().map(i64::from).collect::<Vec<_>>(), out);
+}
+
+/// Appends where in what is stored of the values each group of them ends.
+pub(super) fn write_ends(ends: &[u32], out: &mut Vec<u8>) {
+    ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
+}
+
+/// Cuts rows into groups.
+pub(super) fn groups(values: Strings<'_>) -> impl Iterator<Item = Strings<'_>> {
+    let rows = values.len();
+    (0..rows).step_by(GROUP).map(move |first| values.slice(first..rows.min(first + GROUP)))
+}
+
+/// The lengths of a block's values, and where in what is stored of them each group ends.
+#[derive(Clone, Copy)]
+pub(super) struct Lengths<'a> {
+    array: PackedArray<'a>,
+    ends: &'a [[u8; 4]],
+    rows: usize,
+}
+
+impl<'a> Lengths<'a> {
+    /// Takes the lengths off the front of `bytes`.
+    pub(super) fn take(bytes: &mut &'a [u8], rows: usize) -> Result<Self, Corrupt> {
+        let array = PackedArray::take(bytes, rows)?;
+        let groups = rows.div_ceil(GROUP);
+        let (ends, rest) = bytes.split_at_checked(4 * groups).ok_or(Corrupt("the ends of its groups are cut off"))?;
+        *bytes = rest;
+        Ok(Self { array, ends: ends.as_chunks().0, rows })
+    }
+
+    /// What is stored of all values together.
+    pub(super) fn total(&self) -> usize {
+        self.end(self.ends.len())
+    }
+
+    /// What is stored of the first groups.
+    fn end(&self, groups: usize) -> usize {
+        groups.checked_sub(1).map_or(0, |last| u32::from_le_bytes(self.ends[last]) as usize)
+    }
+
+    /// The rows of all groups that some rows, which start with a group, lie in.
+    pub(super) fn whole_groups(&self, rows: &Range<usize>) -> Range<usize> {
+        rows.start..rows.end.next_multiple_of(GROUP).min(self.rows)
+    }
+
+    /// What is stored of the groups that these rows are.
+    pub(super) fn stored(&self, rows: &Range<usize>) -> Result<Range<usize>, Corrupt> {
+        let stored = self.end(rows.start / GROUP)..self.end(rows.end.div_ceil(GROUP));
+        let ascend = stored.start <= stored.end && stored.end <= self.total();
+        if ascend { Ok(stored) } else { Err(Corrupt("the ends of its groups descend")) }
+    }
+
+    /// The lengths of some rows.
+    pub(super) fn read<'b>(&self, rows: &Range<usize>, scratch: &'b mut Vec<u32>) -> Result<&'b [u32], Corrupt> {
+        let lengths = at_least(scratch, rows.len());
+        self.array.read_u32_part(rows.start, lengths)?;
+        Ok(lengths)
+    }
+}
+
+/// What tokens make of values: the codes of all, and how many there are up to the end of each group.
+pub(super) fn encode(values: Strings<'_>, tokenizer: &Tokenizer) -> (Vec<i16>, Vec<u32>) {
+    let (mut codes, mut ends) = (Vec::new(), Vec::new());
+    for group in groups(values) {
+        tokenizer.encode(group, &mut codes);
+        ends.push(codes.len() as u32);
+    }
+    (codes, ends)
+}
+
+/// Appends packed codes.
+pub(super) fn write_codes(codes: &[i16], width: u32, out: &mut Vec<u8>) {
+    bitpack::pack(Level::best(), width, codes, &[Run { code: 0, rows: codes.len() as u32 }], &[0], out);
+}
+
+/// Appends values: their lengths, ends of groups, and bytes or codes.
+pub(super) fn write(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mut Vec<u8>) {
+    write_lengths(values, out);
+    if let Some(tokenizer) = tokenizer {
+        let (codes, ends) = encode(values, tokenizer);
+        write_ends(&ends, out);
+        write_codes(&codes, tokenizer.tokens().width(), out);
+    } else {
+        let first = values.offsets()[0];
+        let ends: Vec<_> = groups(values).map(|group| group.offsets()[group.len()] - first).collect();
+        write_ends(&ends, out);
+        out.extend_from_slice(&values.bytes()[first as usize..][..values.total_bytes()]);
+    }
+}
+
+/// Values of any length inside a block.
+#[derive(Clone, Copy)]
+pub(super) struct Section<'a> {
+    pub(super) lengths: Lengths<'a>,
+    stored: &'a [u8],
+    tokens: Option<&'a Tokens>,
+}
+
+impl<'a> Section<'a> {
+    /// Takes `bytes` for the values of so many rows.
+    pub(super) fn open(mut bytes: &'a [u8], rows: usize, tokens: Option<&'a Tokens>) -> Result<Self, Corrupt> {
+        let lengths = Lengths::take(&mut bytes, rows)?;
+        let total = lengths.total() as u64;
+        let size = tokens.map_or(Some(total), |tokens| bitpack::packed_bytes(tokens.width(), total));
+        if size != Some(bytes.len() as u64) {
+            return Err(Corrupt("the ends of its groups do not fit what is stored"));
+        }
+        Ok(Self { lengths, stored: bytes, tokens })
+    }
+
+    /// Replaces what is in `out` by the values of some rows, the first of which starts a group.
+    pub(super) fn decode(
+        &self,
+        rows: Range<usize>,
+        scratch: &mut Scratch,
+        out: &mut StringBuffer,
+    ) -> Result<(), Corrupt> {
+        let groups = self.lengths.whole_groups(&rows);
+        let stored = self.lengths.stored(&groups)?;
+        let lengths = self.lengths.read(&groups, &mut scratch.lengths)?;
+        let total = out.set_lengths(lengths.iter().copied(), 0)?;
+        // Checked before room is made.
+        let possible = if self.tokens.is_some() { total <= stored.len() * LONGEST } else { total == stored.len() };
+        if !possible {
+            return Err(Corrupt::LENGTHS);
+        }
+        let (_, room) = out.room();
+        let end = match self.tokens {
+            Some(tokens) => tokens.expand(self.codes(tokens, stored, &mut scratch.codes), room)?,
+            None => {
+                room[..total].copy_from_slice(&self.stored[stored]);
+                total
+            }
+        };
+        if end != total {
+            return Err(Corrupt::LENGTHS);
+        }
+        out.truncate(rows.len());
+        Ok(())
+    }
+
+    /// Some of the codes.
+    fn codes<'b>(&self, tokens: &Tokens, stored: Range<usize>, codes: &'b mut Vec<i16>) -> &'b [i16] {
+        // From the start of a packed group on they are unpacked to where they belong in one pass.
+        let first = stored.start / bitpack::GROUP * bitpack::GROUP;
+        let codes = at_least(codes, stored.end - first);
+        let run = Run { code: 0, rows: codes.len() as u32 };
+        bitpack::unpack(Level::best(), tokens.width(), self.stored, first, &[run], &[0], codes);
+        &codes[stored.start - first..]
+    }
+
+    /// Appends what some of the stored bytes or codes stand for.
+    pub(super) fn append(&self, stored: Range<usize>, out: &mut Vec<u8>) -> Result<(), Corrupt> {
+        if stored.start > stored.end || stored.end > self.lengths.total() {
+            return Err(Corrupt::LENGTHS);
+        }
+        match self.tokens {
+            Some(tokens) => {
+                let mut codes = Vec::new();
+                let codes = self.codes(tokens, stored, &mut codes);
+                codes.iter().for_each(|&code| out.extend_from_slice(tokens.get(code as u16)));
+            }
+            None => out.extend_from_slice(&self.stored[stored]),
+        }
+        Ok(())
+    }
+}

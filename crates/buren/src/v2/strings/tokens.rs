@@ -1,0 +1,147 @@
+//! The tokens of a column: up to 4,096 strings of up to 16 bytes, from which all its values can be put together.
+//!
+//! A token costs at most 12 bits, whatever its length, and is written with one copy of 16 bytes. Of these tokens 256
+//! are the single bytes, so any value can be cut into tokens; the others were found frequent by
+//! [`train`](super::train). All blocks of a chunk, or of a column, share them.
+
+use super::matcher::Matcher;
+use super::{Corrupt, Strings};
+use brc_kernels::bitpack;
+
+/// The most bytes of a token.
+pub(super) const LONGEST: usize = 16;
+
+/// The tokens of one byte, which are not stored: their codes are their bytes.
+pub(super) const SINGLES: usize = 256;
+
+/// The most tokens.
+pub(super) const MOST: usize = 4096;
+
+/// Tokens to decode with.
+#[derive(Clone)]
+pub struct Tokens {
+    /// Each token, and anything behind it. A code from a file finds an entry in any case: an empty one, if it is none.
+    bytes: Box<[[u8; LONGEST]; MOST]>,
+    lengths: Box<[u8; MOST]>,
+    count: usize,
+}
+
+impl Tokens {
+    /// The single bytes and these longer tokens, in ascending order.
+    pub(super) fn new<'a>(longer: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut tokens = Self { bytes: Box::new([[0; LONGEST]; MOST]), lengths: Box::new([0; MOST]), count: SINGLES };
+        for byte in 0..=u8::MAX {
+            tokens.bytes[usize::from(byte)][0] = byte;
+            tokens.lengths[usize::from(byte)] = 1;
+        }
+        for token in longer {
+            tokens.bytes[tokens.count][..token.len()].copy_from_slice(token);
+            tokens.lengths[tokens.count] = token.len() as u8;
+            tokens.count += 1;
+        }
+        tokens
+    }
+
+    /// Reads what [`Tokens::write`] wrote.
+    ///
+    /// # Errors
+    /// If the bytes are not those of tokens.
+    pub fn read(bytes: &[u8]) -> Result<Self, Corrupt> {
+        const CUT: Corrupt = Corrupt("the tokens are cut off");
+        let (count, rest) = bytes.split_first_chunk::<2>().ok_or(CUT)?;
+        let count = usize::from(u16::from_le_bytes(*count));
+        if count > MOST - SINGLES {
+            return Err(Corrupt("there are more than 4,096 tokens"));
+        }
+        let (lengths, mut rest) = rest.split_at_checked(count.div_ceil(2)).ok_or(CUT)?;
+        let mut longer: Vec<&[u8]> = Vec::with_capacity(count);
+        for token in 0..count {
+            let length = 1 + usize::from(lengths[token / 2] >> (token % 2 * 4) & 15);
+            let (bytes, behind) = rest.split_at_checked(length).ok_or(CUT)?;
+            if length == 1 || longer.last().is_some_and(|&last| last >= bytes) {
+                return Err(Corrupt("the tokens are not in ascending order, or one is a single byte"));
+            }
+            longer.push(bytes);
+            rest = behind;
+        }
+        if !rest.is_empty() || count % 2 == 1 && lengths[count / 2] > 15 {
+            return Err(Corrupt("something is behind the tokens"));
+        }
+        Ok(Self::new(longer.into_iter()))
+    }
+
+    /// Appends the tokens as they are stored.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let longer = self.count - SINGLES;
+        out.extend_from_slice(&(longer as u16).to_le_bytes());
+        let nibbles = self.lengths[SINGLES..self.count].chunks(2);
+        out.extend(nibbles.map(|pair| (pair[0] - 1) | pair.get(1).map_or(0, |length| (length - 1) << 4)));
+        self.longer().for_each(|token| out.extend_from_slice(token));
+    }
+
+    /// The size of the tokens as they are stored, in bytes.
+    #[must_use]
+    pub fn stored_bytes(&self) -> usize {
+        let longer = &self.lengths[SINGLES..self.count];
+        2 + longer.len().div_ceil(2) + longer.iter().map(|&length| usize::from(length)).sum::<usize>()
+    }
+
+    /// The bits of a code: 8 to 12.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        bitpack::width_of(self.count as u64 - 1)
+    }
+
+    /// The tokens of more than one byte, in ascending order.
+    fn longer(&self) -> impl Iterator<Item = &[u8]> {
+        (SINGLES..self.count).map(|code| self.get(code as u16))
+    }
+
+    /// A token.
+    pub(super) fn get(&self, code: u16) -> &[u8] {
+        let code = usize::from(code) % MOST;
+        &self.bytes[code][..usize::from(self.lengths[code])]
+    }
+
+    /// Writes the tokens of some codes to `out`; returns where the last one ends.
+    ///
+    /// # Errors
+    /// If fewer than [`LONGEST`] bytes of room are left for one of them.
+    #[inline]
+    pub(super) fn expand(&self, codes: &[i16], out: &mut [u8]) -> Result<usize, Corrupt> {
+        let mut at = 0;
+        for &code in codes {
+            let code = code as usize % MOST;
+            let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut()).ok_or(Corrupt::LENGTHS)?;
+            *room = self.bytes[code];
+            at += usize::from(self.lengths[code]);
+        }
+        Ok(at)
+    }
+}
+
+/// Tokens to encode with: they can be found in a text.
+pub struct Tokenizer {
+    tokens: Tokens,
+    matcher: Matcher,
+}
+
+impl Tokenizer {
+    /// Prepares tokens for encoding.
+    #[must_use]
+    pub fn new(tokens: Tokens) -> Self {
+        let matcher = Matcher::new((0..tokens.count).map(|code| tokens.get(code as u16)));
+        Self { tokens, matcher }
+    }
+
+    /// The tokens, which are stored beside the blocks.
+    #[must_use]
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// Appends the codes of all values.
+    pub(super) fn encode(&self, values: Strings<'_>, codes: &mut Vec<i16>) {
+        self.matcher.parse(values, codes);
+    }
+}

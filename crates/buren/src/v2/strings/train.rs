@@ -1,0 +1,119 @@
+//! Finds the tokens of a column: what is frequent in a sample of it.
+//!
+//! In each generation the sample is cut into the tokens of the one before. A token and every pair of neighbours are
+//! candidates for the next generation, rated by the codes that they save; the best survive. Generations are FSST's, and
+//! so is it to try a token with just the next byte; longest matches of many tokens of one width are OnPair's.
+
+use super::sample::sample;
+use super::template::Template;
+use super::tokens::{LONGEST, MOST, SINGLES, Tokens};
+use super::{Strings, Tokenizer};
+use hashbrown::HashMap;
+
+/// The bytes that each generation looks at: little while there is little to choose from.
+const GENERATIONS: [usize; 6] = [32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 512 << 10];
+
+/// What a code saved counts: enough to be divided by the length of a token.
+const WHOLE: u32 = 16;
+
+type Counts<K> = HashMap<K, u32, foldhash::fast::FixedState>;
+
+/// Finds tokens for values like these. The same values always give the same tokens.
+#[must_use]
+pub fn train(values: Strings<'_>) -> Tokenizer {
+    let mut tokenizer = Tokenizer::new(Tokens::new(std::iter::empty()));
+    for bytes in GENERATIONS {
+        let sample = sample(values, bytes);
+        // What all values have in common will not be cut into tokens.
+        let left = Template::of_affixes(sample.strings()).strip(sample.strings());
+        tokenizer = Tokenizer::new(next_generation(&tokenizer, left.strings()));
+    }
+    tokenizer
+}
+
+/// The candidates that save the most codes of a sample.
+fn next_generation(tokenizer: &Tokenizer, sample: Strings<'_>) -> Tokens {
+    let tokens = tokenizer.tokens();
+    let mut savings: Counts<Candidate> = Counts::default();
+    let (singles, pairs) = count(tokenizer, sample);
+    for (code, &count) in (0u16..).zip(&singles).skip(SINGLES).filter(|(_, count)| **count > 0) {
+        let token = tokens.get(code);
+        *savings.entry(Candidate::new(token, &[])).or_default() += WHOLE * count * codes_without(tokenizer, token);
+    }
+    for (pair, saving) in pairs {
+        let (first, second) = (tokens.get((pair >> 16) as u16), tokens.get(pair as u16));
+        if first.len() + second.len() <= LONGEST && saving > WHOLE {
+            *savings.entry(Candidate::new(first, second)).or_default() += saving;
+        }
+    }
+    let mut best: Vec<_> = savings.into_iter().map(|(token, saving)| (std::cmp::Reverse(saving), token)).collect();
+    let most = MOST - SINGLES;
+    if best.len() > most {
+        best.select_nth_unstable(most - 1);
+        best.truncate(most);
+    }
+    let mut chosen: Vec<_> = best.into_iter().map(|(_, token)| token).collect();
+    chosen.sort_unstable();
+    Tokens::new(chosen.iter().map(Candidate::bytes))
+}
+
+/// How often each token comes, and what each pair of neighbours in a value would save as one token, in parts of a code
+/// ([`WHOLE`]). A neighbour's first byte alone is a pair too, which saves less.
+fn count(tokenizer: &Tokenizer, sample: Strings<'_>) -> (Vec<u32>, Counts<u32>) {
+    let mut codes = Vec::new();
+    tokenizer.encode(sample, &mut codes);
+    let mut singles = vec![0u32; MOST];
+    let mut pairs: Counts<u32> = Counts::default();
+    let mut codes = codes.iter().map(|&code| code as u32);
+    for value in sample.iter() {
+        let (mut left, mut last) = (value.len(), None);
+        while left > 0
+            && let Some(code) = codes.next()
+        {
+            let token = tokenizer.tokens().get(code as u16);
+            singles[code as usize] += 1;
+            if let Some(last) = last {
+                *pairs.entry(last << 16 | code).or_default() += WHOLE;
+                if token.len() > 1 {
+                    *pairs.entry(last << 16 | u32::from(token[0])).or_default() += WHOLE / token.len() as u32;
+                }
+            }
+            left -= token.len();
+            last = Some(code);
+        }
+    }
+    (singles, pairs)
+}
+
+/// How many codes more a token would need if it were none.
+fn codes_without(tokenizer: &Tokenizer, token: &[u8]) -> u32 {
+    let encode = |part: [usize; 2]| {
+        let mut codes = Vec::new();
+        tokenizer.encode(Strings::new(&part.map(|at| at as u32), token), &mut codes);
+        codes
+    };
+    let first = encode([0, token.len() - 1]);
+    let length = first.first().map_or(1, |&code| tokenizer.tokens().get(code as u16).len());
+    encode([length, token.len()]).len() as u32
+}
+
+/// What may become a token; ordered as byte strings are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Candidate {
+    padded: [u8; LONGEST],
+    length: u8,
+}
+
+impl Candidate {
+    fn new(first: &[u8], second: &[u8]) -> Self {
+        let mut padded = [0; LONGEST];
+        let length = first.len() + second.len();
+        padded[..first.len()].copy_from_slice(first);
+        padded[first.len()..length].copy_from_slice(second);
+        Self { padded, length: length as u8 }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.padded[..usize::from(self.length)]
+    }
+}
