@@ -11,5 +11,6 @@ pub mod bitpack;
 pub mod cpu;
 pub mod filter;
 pub mod interner;
+pub mod memory;
 pub mod packing;
 pub mod text;
