@@ -173,7 +173,7 @@ fn cells_that_cannot_be_are_left_out_and_a_run_of_nothing_else_is_refused() {
 fn bad_input_is_told_as_a_query_tells_it() {
     let place = Place::new();
     place.write("good.txt", "Abha;1.0\nHamburg;2.0\n");
-    place.write("bad.txt", "Abha;1.0\nHamburg;x\n");
+    place.write("bad.txt", "Abha;1.0\nHamburg;x\nBonn;2.0\n");
     place.write("header.txt", "name;x\nHamburg;2.0\n");
     place.run("generate t.txt --rows 3000").ok();
     place.run("convert t.txt corrupt.buren").ok();
