@@ -3,20 +3,40 @@
 //! Any of a program's many allocations may be the one that fails, so this is dealt with where all of them pass.
 
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
+use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering::AcqRel};
 
 /// What is done when memory has run out.
 static LAST_WORDS: OnceLock<fn(usize)> = OnceLock::new();
 
+/// Memory that nobody uses, for those threads that go on while the process ends: where the C library itself gets none, it
+/// aborts.
+static RESERVE: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+
+/// What the reserve is.
+const RESERVED: Layout = Layout::new::<[u64; 1 << 17]>();
+
 /// Sets what [`exhausted`] does first; it is given the bytes that were asked for. It must not panic, and should ask for
 /// little memory itself. Only the first call counts.
 pub fn when_exhausted(last_words: fn(usize)) {
-    // A second call is none of a fault.
-    let _ = LAST_WORDS.set(last_words);
+    if LAST_WORDS.set(last_words).is_ok() {
+        // SAFETY: the layout is not of no bytes. Where there is none, there is no reserve.
+        RESERVE.store(unsafe { System.alloc(RESERVED) }, std::sync::atomic::Ordering::Release);
+    }
+}
+
+fn release_reserve() {
+    let reserve = RESERVE.swap(ptr::null_mut(), AcqRel);
+    if !reserve.is_null() {
+        // SAFETY: it was allocated by the same allocator with this layout, and whoever swaps it out is the only one to have it.
+        unsafe { System.dealloc(reserve, RESERVED) };
+    }
 }
 
 /// Ends the process for lack of so many bytes: by what was set with [`when_exhausted`], or else by an abort.
 pub fn exhausted(layout: Layout) -> ! {
+    release_reserve();
     if let Some(last_words) = LAST_WORDS.get() {
         last_words(layout.size());
     }
