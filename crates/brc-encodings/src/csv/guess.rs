@@ -229,11 +229,12 @@ fn columns_of(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frames::columns_text;
 
     fn guess(text: &str, separator: u8, names: Option<&[&str]>) -> Result<(String, bool), String> {
         let names: Option<Vec<String>> = names.map(|names| names.iter().map(|&name| name.to_owned()).collect());
         let columns = Sample { prefix: text.as_bytes(), separator }.columns(names.as_deref())?;
-        Ok((columns.schema.to_string(), columns.header))
+        Ok((columns_text::write(&columns.schema), columns.header))
     }
 
     const ONE_BRC: &str = "station:string,temperature:decimal(1)";

@@ -54,8 +54,14 @@ pub fn schema(columns: &[Data]) -> Schema {
     let column = |(index, data): (usize, &Data)| {
         let name = char::from(b'a' + index as u8);
         match data {
-            Data::Strings(_) => format!("{name}:string"),
-            Data::Numbers(_) => format!("{name}:decimal({index})"),
+            Data::Strings(_) => format!("{name}:string not null"),
+            Data::Numbers(_) => {
+                if index == 0 {
+                    format!("{name}:int64 not null")
+                } else {
+                    format!("{name}:decimal({index}) not null")
+                }
+            }
         }
     };
     Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
