@@ -3,6 +3,7 @@
 pub(crate) mod memory;
 mod typed;
 pub(crate) mod typed_table;
+mod widening;
 
 use crate::expression::tests::{Condition, condition};
 use crate::{Aggregate, Answer, Expression, Function, OrderBy, Partial, Plan, Query};
