@@ -118,13 +118,14 @@ pub(crate) struct Question {
     #[arg(long, value_name = "AGGREGATES", allow_hyphen_values = true, help = AGG_HELP.as_str())]
     agg: Option<String>,
 
-    /// Which rows count: comparisons of columns with numbers and 'strings', in (…), and, or, not, parentheses
+    /// Which rows count: comparisons of columns with numbers, 'strings', date '2024-01-31' or true, in (…), between, is null,
+    /// and, or, not, parentheses
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     filter: Option<String>,
 }
 
 static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
-    let functions: Vec<_> = FUNCTIONS.iter().map(|info| format!("{}(…)", info.name)).collect();
+    let functions: Vec<_> = FUNCTIONS.iter().map(|function| function.usage()).collect();
     format!(
         "What to compute, with commas between: {} [default: min, mean and max of each column of numbers]",
         functions.join(", ")

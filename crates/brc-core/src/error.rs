@@ -76,6 +76,14 @@ pub enum Error {
     /// the table has to be scanned again, in the types of [`Table::inferred`](crate::Table::inferred).
     #[error("the types inferred from the first rows do not hold all values; --type or --all-strings tells others")]
     Widened,
+    /// A result is beyond what its type holds.
+    #[error("{what} is out of range for {expected}")]
+    Overflow {
+        /// What was computed.
+        what: String,
+        /// Its type.
+        expected: LogicalType,
+    },
     /// The request makes no sense for this table: an unknown column, an aggregate of a string …
     #[error("{0}")]
     Usage(String),

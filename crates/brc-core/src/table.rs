@@ -99,7 +99,8 @@ impl Scanned {
     }
 }
 
-/// Sets of rows, runs mostly, that all match the predicate, each known by its statistics only.
+/// Sets of rows, runs mostly, that all match the predicate, each known by its statistics only. None of the rows is null in
+/// a column of the projection.
 ///
 /// There may be a million of them in a table, with some dozen rows each. So what is known lies column by column, as rows
 /// do in a batch, and is handed over for many sets at once.

@@ -1,96 +1,21 @@
-//! The functions a question may ask for, and how one is written: `min(temperature)`, `count()`.
+//! How aggregates are written: `min(temperature)`, `count()`, `count(distinct city)`, `quantile(price, 0.9)`.
 
+use crate::aggregates::{FUNCTIONS, Form, Function};
 use crate::columns::Unknown;
 use crate::expression::SyntaxError;
 use crate::expression::lexer::{self, Cursor, Kind};
-use brc_core::{LogicalType, Statistics, decimal};
-use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// What is computed of the values of a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub enum Function {
-    Min,
-    Mean,
-    Max,
-    Sum,
-    Count,
-}
-
-/// What help texts say of a function.
-#[derive(Debug, Clone, Copy)]
-pub struct FunctionInfo {
-    /// The function.
-    pub function: Function,
-    /// Its name.
-    pub name: &'static str,
-    /// Other names for it.
-    pub aliases: &'static [&'static str],
-    /// One line on what it is.
-    pub about: &'static str,
-}
-
-/// All functions, in the order in which help texts show them.
-pub static FUNCTIONS: &[FunctionInfo] = &[
-    FunctionInfo { function: Function::Min, name: "min", aliases: &[], about: "the smallest value" },
-    FunctionInfo {
-        function: Function::Mean,
-        name: "mean",
-        aliases: &["avg"],
-        about: "the exact sum over the count, rounded half up to the column's scale",
-    },
-    FunctionInfo { function: Function::Max, name: "max", aliases: &[], about: "the largest value" },
-    FunctionInfo { function: Function::Sum, name: "sum", aliases: &[], about: "the exact sum" },
-    FunctionInfo { function: Function::Count, name: "count", aliases: &[], about: "the number of rows" },
-];
-
-impl Function {
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        FUNCTIONS.iter().find(|info| info.function == self).map_or("", |info| info.name)
-    }
-
-    /// The function of that name or alias, in upper or lower case.
-    #[must_use]
-    pub fn by_name(name: &str) -> Option<Self> {
-        let is_it = |known: &&str| known.eq_ignore_ascii_case(name);
-        FUNCTIONS.iter().find(|info| is_it(&info.name) || info.aliases.iter().any(is_it)).map(|info| info.function)
-    }
-
-    /// Its value for values of which that is known, in units of [`Function::logical_type`]. Of no values only the count is
-    /// known.
-    #[must_use]
-    pub fn value(self, statistics: &Statistics) -> Option<i128> {
-        match self {
-            Self::Count => Some(statistics.count.into()),
-            _ if statistics.count == 0 => None,
-            Self::Min => Some(statistics.min.into()),
-            Self::Max => Some(statistics.max.into()),
-            Self::Sum => Some(statistics.sum),
-            Self::Mean => Some(decimal::mean(statistics.sum, statistics.count)),
-        }
-    }
-
-    /// The type of its values for a column of that scale.
-    #[must_use]
-    pub fn logical_type(self, scale: u8) -> LogicalType {
-        match self {
-            Self::Count => LogicalType::Int64,
-            Self::Min | Self::Mean | Self::Max | Self::Sum => LogicalType::decimal(scale),
-        }
-    }
-}
 
 /// A function of a column, by name; only a count may go without a column. It displays as it is written, which is also
 /// the name of its output column.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aggregate {
     /// The function.
-    pub function: Function,
+    pub function: &'static Function,
     /// The column.
     pub column: Option<String>,
+    /// The number that a function of [`Form::Fraction`] takes besides, as it was written: from 0 to 1.
+    pub fraction: Option<String>,
 }
 
 impl Aggregate {
@@ -117,8 +42,13 @@ impl Aggregate {
 
 impl fmt::Display for Aggregate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let distinct = if self.function.form == Form::Distinct { "distinct " } else { "" };
         let column = self.column.as_deref().map(lexer::written).unwrap_or_default();
-        write!(f, "{}({column})", self.function.name())
+        write!(f, "{}({distinct}{column}", self.function.name)?;
+        if let Some(fraction) = &self.fraction {
+            write!(f, ", {fraction}")?;
+        }
+        f.write_str(")")
     }
 }
 
@@ -163,38 +93,77 @@ fn list<T>(source: &str, item: impl Fn(&mut Cursor<'_>) -> Result<T, SyntaxError
     Ok(items)
 }
 
-/// `name`, `name()`, `name(*)` or `name(column)`.
+/// `name`, `name()`, `name(*)`, `name(column)`, `name(distinct column)` or `name(column, number)`.
 struct Term {
     name: String,
     position: usize,
     /// What is between parentheses, if there are any.
-    argument: Option<Option<String>>,
+    argument: Option<Argument>,
+}
+
+struct Argument {
+    distinct: bool,
+    column: Option<String>,
+    fraction: Option<String>,
 }
 
 impl Term {
     fn parse(cursor: &mut Cursor<'_>) -> Result<Self, SyntaxError> {
         let position = cursor.peek().position;
         let name = take_name(cursor).ok_or_else(|| cursor.expected("a name"))?;
-        let mut argument = None;
-        if cursor.take(&Kind::Open) {
-            let column = if cursor.take(&Kind::Star) { None } else { take_name(cursor) };
-            cursor.require(&Kind::Close, "a column and ')'")?;
-            argument = Some(column);
-        }
+        let argument = if cursor.take(&Kind::Open) { Some(Argument::parse(cursor)?) } else { None };
         Ok(Self { name, position, argument })
     }
 
     fn aggregate(self, source: &str) -> Result<Aggregate, SyntaxError> {
         let refuse = |message: String| Err(SyntaxError::new(message, self.position, source));
-        let Some(function) = Function::by_name(&self.name) else {
-            let names = FUNCTIONS.iter().map(|info| info.name);
-            return refuse(Unknown::new("function", &self.name, names).to_string());
+        let distinct = self.argument.as_ref().is_some_and(|argument| argument.distinct);
+        let Some(function) = Function::by_name(&self.name, distinct) else {
+            if let (true, Some(function)) = (distinct, Function::by_name(&self.name, false)) {
+                return refuse(format!("'{}' of distinct values is not supported", function.name));
+            }
+            let names = FUNCTIONS.iter().filter(|function| function.form != Form::Distinct);
+            return refuse(Unknown::new("function", &self.name, names.map(|function| function.name)).to_string());
         };
-        match self.argument {
-            None => refuse(format!("expected '{}(COLUMN)'", function.name())),
-            Some(None) if function != Function::Count => refuse(format!("'{}' needs a column", function.name())),
-            Some(column) => Ok(Aggregate { function, column }),
+        let name = function.name;
+        let Some(Argument { column, fraction, .. }) = self.argument else {
+            return refuse(format!("expected '{name}(COLUMN)'"));
+        };
+        if column.is_none() && function.form != Form::Rows {
+            return refuse(format!("'{name}' needs a column"));
         }
+        match (function.form, &fraction) {
+            (Form::Fraction, None) => refuse(format!("'{name}' needs a number from 0 to 1 behind its column")),
+            (Form::Fraction, Some(_)) | (_, None) => Ok(Aggregate { function, column, fraction }),
+            (Form::Column | Form::Rows | Form::Distinct, Some(_)) => refuse(format!("'{name}' needs a column only")),
+        }
+    }
+}
+
+impl Argument {
+    /// What follows the opening parenthesis.
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, SyntaxError> {
+        if cursor.take(&Kind::Star) {
+            cursor.require(&Kind::Close, "')'")?;
+            return Ok(Self { distinct: false, column: None, fraction: None });
+        }
+        let is_distinct = cursor.peek().is_word("distinct");
+        let first = take_name(cursor);
+        let second = if is_distinct { take_name(cursor) } else { None };
+        let (distinct, column) = (second.is_some(), second.or(first));
+        let mut fraction = None;
+        if column.is_some() && cursor.take(&Kind::Comma) {
+            let Kind::Number(number) = cursor.peek().kind.clone() else {
+                return Err(cursor.expected("a number from 0 to 1"));
+            };
+            if !number.parse::<f64>().is_ok_and(|number| (0.0..=1.0).contains(&number)) {
+                return Err(cursor.expected("a number from 0 to 1"));
+            }
+            cursor.advance();
+            fraction = Some(number);
+        }
+        cursor.require(&Kind::Close, "a column and ')'")?;
+        Ok(Self { distinct, column, fraction })
     }
 }
 
@@ -209,8 +178,9 @@ fn take_name(cursor: &mut Cursor<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn aggregate(function: Function, column: Option<&str>) -> Aggregate {
-        Aggregate { function, column: column.map(str::to_owned) }
+    fn aggregate(name: &str, column: Option<&str>) -> Aggregate {
+        let function = Function::by_name(name, false).unwrap();
+        Aggregate { function, column: column.map(str::to_owned), fraction: None }
     }
 
     #[test]
@@ -219,26 +189,31 @@ mod tests {
         assert_eq!(
             list,
             [
-                aggregate(Function::Min, Some("x")),
-                aggregate(Function::Mean, Some("x")),
-                aggregate(Function::Max, Some("a (b), c")),
-                aggregate(Function::Count, None),
-                aggregate(Function::Count, None),
-                aggregate(Function::Sum, Some("y")),
+                aggregate("min", Some("x")),
+                aggregate("avg", Some("x")),
+                aggregate("max", Some("a (b), c")),
+                aggregate("count", None),
+                aggregate("count", None),
+                aggregate("sum", Some("y")),
             ]
         );
-        assert_eq!(list[1].to_string(), "mean(x)");
+        assert_eq!(list[1].to_string(), "avg(x)");
         assert_eq!(list[2].to_string(), "max(\"a (b), c\")");
         assert_eq!(list[3].to_string(), "count()");
-        for info in FUNCTIONS {
-            assert_eq!(Aggregate::parse(&format!("{}(x)", info.name)).unwrap().function, info.function);
+        for text in ["count(distinct x)", "count(distinct distinct)", "min(distinct)", "quantile(x, 0.25)"] {
+            assert_eq!(Aggregate::parse(text).unwrap().to_string(), text);
+        }
+        for function in FUNCTIONS {
+            let text = function.usage().replace('…', "x");
+            assert_eq!(Aggregate::parse(&text).unwrap().function, *function);
+            assert_eq!(Aggregate::parse(&text).unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn aggregates_of_any_name_are_read_as_they_display() {
         for name in ["x", "São", "a.b", "a b", "a\"b", "a-b", "2020", ".5", "a,b", "f(x)", "'", "*", ""] {
-            let max = aggregate(Function::Max, Some(name));
+            let max = aggregate("max", Some(name));
             assert_eq!(Aggregate::parse(&max.to_string()).unwrap(), max, "{name}");
         }
     }
@@ -252,12 +227,12 @@ mod tests {
             ("min(x) max(y)", 7, "expected ',' or the end, found 'max'"),
             ("min()", 0, "'min' needs a column"),
             ("min(*)", 0, "'min' needs a column"),
-            ("x, min(x)", 0, "unknown function 'x' (functions: min, mean, max, sum, count)"),
-            (
-                "min(x), maxx(x)",
-                8,
-                "unknown function 'maxx', did you mean 'max'? (functions: min, mean, max, sum, count)",
-            ),
+            ("min(distinct x)", 0, "'min' of distinct values is not supported"),
+            ("min(x y)", 6, "expected a column and ')', found 'y'"),
+            ("quantile(x)", 0, "'quantile' needs a number from 0 to 1 behind its column"),
+            ("quantile(x, 1.5)", 12, "expected a number from 0 to 1, found '1.5'"),
+            ("quantile(x, y)", 12, "expected a number from 0 to 1, found 'y'"),
+            ("min(x, 0.5)", 0, "'min' needs a column only"),
             ("count", 0, "expected 'count(COLUMN)'"),
             ("min(3)", 4, "expected a column and ')', found '3'"),
             ("min(x) desc", 7, "expected ',' or the end, found 'desc'"),
@@ -266,13 +241,16 @@ mod tests {
             assert_eq!((error.position, error.message.as_str()), (position, message), "{text}");
         }
         assert!(Aggregate::parse("min(x),max(x)").is_err());
+        let unknown = |text: &str| Aggregate::parse(text).unwrap_err().message;
+        assert!(unknown("x").starts_with("unknown function 'x' (functions: min, mean, max, sum, count, avg, "));
+        assert!(unknown("maxx(x)").starts_with("unknown function 'maxx', did you mean 'max'? (functions: min, "));
     }
 
     #[test]
     fn orders_are_read() {
         let orders = OrderBy::parse_list("avg(x) DESC, station asc,\"odd name\"").unwrap();
         let order = |column: &str, descending| OrderBy { column: column.to_owned(), descending };
-        assert_eq!(orders, [order("mean(x)", true), order("station", false), order("odd name", false)]);
+        assert_eq!(orders, [order("avg(x)", true), order("station", false), order("odd name", false)]);
         assert!(OrderBy::parse_list("station up").is_err());
         assert!(OrderBy::parse_list("foo(x)").is_err());
     }

@@ -3,16 +3,20 @@
 //! ```text
 //! temperature > 30 and (station = 'Hamburg' or station in ('Abha', 'São Paulo'))
 //! not "odd name" between -1.5 and 1.5
+//! visited >= date '2024-02-01' and referrer is not null
 //! ```
 //!
 //! Comparisons (`=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=`) are between a column and a constant, on either side;
-//! `[not] in (…)` and `[not] between … and …` stand for several of them. `not` binds tighter than `and`, and that tighter
-//! than `or`. Keywords are case-insensitive; columns are bare words or `"quoted"`, strings are `'quoted'`, and a quote
-//! inside is doubled. Numbers are decimals of any length and are compared exactly, whatever the column's scale.
+//! `[not] in (…)` and `[not] between … and …` stand for several of them. A comparison with a null is neither true nor
+//! false; `is [not] null` asks for nulls. `not` binds tighter than `and`, and that tighter than `or`. Keywords are
+//! case-insensitive; columns are bare words or `"quoted"`, strings are `'quoted'`, and a quote inside is doubled. Numbers are
+//! decimals of any length and are compared exactly with whatever is exact, whatever the column's scale. Dates and times are
+//! `date '2024-02-01'`, `time '23:59'` and `timestamp '2024-02-01 23:59'`, or such strings alone.
 
 pub(crate) mod lexer;
 mod number;
 mod parser;
+mod range;
 mod resolve;
 
 use brc_core::{Comparison, Error, Predicate, Result, Schema};
@@ -29,6 +33,7 @@ pub struct Expression {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Node {
     Compare { column: Column, comparison: Comparison, constant: Constant },
+    IsNull { column: Column },
     And(Vec<Node>),
     Or(Vec<Node>),
     Not(Box<Node>),
@@ -50,6 +55,24 @@ struct Constant {
 enum Literal {
     Text(Vec<u8>),
     Number(Number),
+    Bool(bool),
+    Date(Vec<u8>),
+    Time(Vec<u8>),
+    Timestamp(Vec<u8>),
+}
+
+impl Literal {
+    /// What it is, with an article.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a string",
+            Self::Number(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::Date(_) => "a date",
+            Self::Time(_) => "a time",
+            Self::Timestamp(_) => "a timestamp",
+        }
+    }
 }
 
 impl Expression {

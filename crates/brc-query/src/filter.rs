@@ -5,7 +5,9 @@
 //! to the conditions it is about: there a null makes neither the condition nor its opposite true.
 
 use crate::group::Malformed;
-use brc_core::{Batch, Bitmap, Data, Dictionary, Known, KnownValues, PhysicalType, Predicate, Schema, Verdict};
+use brc_core::{
+    Batch, Bitmap, Data, Dictionary, Known, KnownValues, PhysicalType, Predicate, Schema, Verdict, float_order,
+};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{range, valid_bits, words};
 
@@ -122,7 +124,10 @@ impl Test {
                 let column = batch.columns.get(*position).ok_or(Malformed("a column of numbers is not there"))?;
                 match column.data {
                     Data::Integers(values) if values.len() == batch.rows => range(level, values, *low, *high, mask),
-                    _ => return Err(Malformed("a column of numbers is not there")),
+                    Data::Floats(values) if values.len() == batch.rows => float_range(values, *low, *high, mask),
+                    Data::Integers(_) | Data::Floats(_) | Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
+                        return Err(Malformed("a column of numbers is not there"));
+                    }
                 }
                 if *negated {
                     negate(mask, batch.rows);
@@ -145,6 +150,20 @@ impl Test {
             Self::Any(parts) => combine(parts, level, batch, mask, spare, |any, part| *any |= part)?,
         }
         Ok(())
+    }
+}
+
+/// Sets the bits of the floats whose place in their order lies in `low..=high`.
+fn float_range(values: &[f64], low: i128, high: i128, mask: &mut [u64]) {
+    let (low, high) = (low.max(i64::MIN.into()), high.min(i64::MAX.into()));
+    if low > high {
+        return;
+    }
+    let (low, high) = (low as i64, high as i64);
+    for (word, values) in mask.iter_mut().zip(values.chunks(64)) {
+        for (bit, &value) in values.iter().enumerate() {
+            *word |= u64::from((low..=high).contains(&float_order(value))) << bit;
+        }
     }
 }
 
@@ -194,6 +213,9 @@ impl TextTest {
     fn evaluate(&mut self, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), Malformed> {
         let column = batch.columns.get(self.position).ok_or(Malformed("a column of strings is not there"))?;
         match column.data {
+            // The codes of nulls mean nothing where there is no value at all.
+            Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }
+                if dictionary.is_empty() && column.validity.is_some_and(|validity| validity.count_values() == 0) => {}
             Data::Codes { codes, dictionary } => {
                 self.learn(dictionary);
                 for (word, codes) in mask.iter_mut().zip(codes.chunks(64)) {

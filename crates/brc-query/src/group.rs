@@ -1,14 +1,14 @@
 //! One worker's share of a question: takes batches, keeps the state of each group.
 
 use crate::filter::{Filter, Selection};
-use crate::keys::{Keys, Members};
-use crate::partial::Partial;
+use crate::keys::Keys;
+use crate::partial::{Partial, Rows};
 use crate::plan::Plan;
-use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Column, Data, Error, Integers, Result, Run, Sink, Summary};
-use brc_kernels::accumulate::{GroupStatistics, UnknownGroup};
+use crate::states::{Accumulator, State};
+use crate::wanted::{Wanted, check_lengths};
+use brc_core::{Batch, Error, Result, Sink, Summary};
+use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::compress;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -26,37 +26,53 @@ impl From<UnknownGroup> for Malformed {
 #[derive(Debug)]
 pub(crate) struct GroupTable<'a> {
     path: &'a Path,
+    /// The types of the table are inferred while it is scanned, so that a batch may be of other ones than the plan.
+    inferred: bool,
     level: Level,
     filter: Option<Filter>,
+    /// The positions of columns that have no nulls.
+    without_nulls: Vec<usize>,
     keys: Keys,
-    /// The aggregated columns: where they are in a batch, and the state of each group.
-    columns: Vec<(usize, GroupStatistics)>,
-    /// The rows of each group; only kept if no column's state tells them.
-    counts: Vec<u64>,
-    kept: Kept,
+    rows: Rows,
+    columns: Vec<Aggregated>,
+    wanted: Wanted,
     timings: bool,
     time: Duration,
 }
 
+/// A column of which aggregates are computed.
+#[derive(Debug)]
+struct Aggregated {
+    /// Where it is in a batch.
+    position: usize,
+    /// What is kept of it, each with its place among all states of the plan.
+    states: Vec<(usize, State)>,
+}
+
 impl<'a> GroupTable<'a> {
     /// An empty one for the scan of a file, of which messages tell the name.
-    pub(crate) fn new(plan: &Plan, path: &'a Path) -> Self {
+    pub(crate) fn new(plan: &Plan, path: &'a Path, inferred: bool) -> Self {
         let projection = plan.projection();
-        let is_text: Vec<bool> = plan.keys().iter().map(|&key| plan.is_text(key)).collect();
-        let position = |column| projection.iter().position(|&projected| projected == column);
+        let fields = plan.schema().fields();
+        let mut columns: Vec<Aggregated> = Vec::new();
+        for (index, (column, kind)) in plan.states().into_iter().enumerate() {
+            let state = (index, State::new(kind, fields[column].logical_type));
+            let position = projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);
+            match columns.iter_mut().find(|column| column.position == position) {
+                Some(column) => column.states.push(state),
+                None => columns.push(Aggregated { position, states: vec![state] }),
+            }
+        }
         Self {
             path,
+            inferred,
             level: Level::best(),
             filter: plan.predicate().map(|predicate| Filter::new(predicate, plan.schema(), &projection)),
-            keys: Keys::new(&is_text),
-            columns: plan
-                .aggregated()
-                .into_iter()
-                .filter_map(position)
-                .map(|position| (position, GroupStatistics::new()))
-                .collect(),
-            counts: Vec::new(),
-            kept: Kept::default(),
+            without_nulls: (0..projection.len()).filter(|&position| !fields[projection[position]].nullable).collect(),
+            keys: Keys::new(&plan.key_types()),
+            rows: plan.rows(),
+            columns,
+            wanted: Wanted::default(),
             timings: plan.timings,
             time: Duration::ZERO,
         }
@@ -67,31 +83,19 @@ impl<'a> GroupTable<'a> {
         self.time
     }
 
-    /// The state of all groups that have rows.
+    /// The state of all groups.
     pub(crate) fn finish(self) -> Partial {
-        let groups = self.keys.groups();
-        let (names, tuples) = self.keys.finish();
-        let statistics: Vec<_> = self
-            .columns
-            .into_iter()
-            .map(|(_, mut column)| {
-                column.grow(groups);
-                column.finish()
-            })
-            .collect();
-        let counts = match statistics.first() {
-            Some(statistics) => statistics.iter().map(|statistics| statistics.count).collect(),
-            None => {
-                let mut counts = self.counts;
-                counts.resize(groups, 0);
-                counts
-            }
-        };
-        Partial::of_groups(names, tuples, counts, statistics)
+        let mut states: Vec<(usize, State)> = self.columns.into_iter().flat_map(|column| column.states).collect();
+        states.sort_by_key(|(index, _)| *index);
+        Partial::new(self.keys.finish(), self.rows, states.into_iter().map(|(_, state)| state).collect())
     }
 
     fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
-        check(batch)?;
+        check_lengths(batch.rows, batch.columns)?;
+        let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(brc_core::Column::has_nulls);
+        if self.without_nulls.iter().any(has_nulls) {
+            return Err(Malformed("it has nulls in a column without"));
+        }
         let selection = match &mut self.filter {
             Some(filter) => filter.select(self.level, batch)?,
             None => Selection::All,
@@ -99,41 +103,38 @@ impl<'a> GroupTable<'a> {
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
-        let (members, groups) = self.keys.members(self.level, batch, selection)?;
-        if self.columns.is_empty() {
-            self.counts.resize(groups, 0);
-            return count(members, &mut self.counts);
+        let (ids, groups) = self.keys.groups_of(self.level, batch, selection)?;
+        let Rows { state: counted_by, others } = &mut self.rows;
+        others.grow(groups);
+        if counted_by.is_none() {
+            others.add(ids)?;
         }
-        for (position, state) in &mut self.columns {
-            let Some(Data::Integers(values)) = batch.columns.get(*position).map(|column| column.data) else {
-                return Err(Malformed("a column of numbers is not there"));
-            };
-            let values = match selection {
-                Selection::All => values,
-                Selection::Some(mask, _) => self.kept.values(self.level, values, mask)?,
-            };
-            state.grow(groups);
-            match members {
-                Members::Rows(groups) => state.rows(self.level, groups, values)?,
-                Members::Runs(runs) => state.runs(self.level, runs, values)?,
+        for Aggregated { position, states } in &mut self.columns {
+            let column = batch.columns.get(*position).ok_or(Malformed("a column is not there"))?;
+            let (with_values, values) = self.wanted.of(self.level, column, selection, ids);
+            for (index, state) in states {
+                state.grow(groups);
+                state.update(self.level, with_values, values)?;
+                if *counted_by == Some(*index) && column.has_nulls() {
+                    others.add(ids)?;
+                    others.subtract(with_values)?;
+                }
             }
         }
         Ok(())
     }
 
     fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Malformed> {
-        let (members, groups) = self.keys.members_of_summary(summary)?;
-        for (position, state) in &mut self.columns {
-            let Some(ColumnSummary::Numbers(numbers)) = summary.columns.get(*position) else {
-                return Err(Malformed("a summary's column of numbers is not there"));
-            };
-            state.grow(groups);
-            state.summaries(self.level, members, summary.rows, numbers)?;
+        let (ids, groups) = self.keys.groups_of_summary(summary)?;
+        self.rows.others.grow(groups);
+        if self.rows.state.is_none() {
+            self.rows.others.add_sets(ids, summary.rows)?;
         }
-        if self.columns.is_empty() {
-            self.counts.resize(groups, 0);
-            for (&group, &rows) in members.iter().zip(summary.rows) {
-                *self.counts.get_mut(group as usize).ok_or(UnknownGroup)? += u64::from(rows);
+        for Aggregated { position, states } in &mut self.columns {
+            let column = summary.columns.get(*position).ok_or(Malformed("a summary's column is not there"))?;
+            for (_, state) in states {
+                state.grow(groups);
+                state.summaries(self.level, ids, summary.rows, column)?;
             }
         }
         Ok(())
@@ -145,7 +146,10 @@ impl<'a> GroupTable<'a> {
         if let Some(start) = start {
             self.time += start.elapsed();
         }
-        taken.map_err(|malformed| Error::corrupt(self.path, "a batch of rows", malformed.0))
+        taken.map_err(|malformed| match self.inferred {
+            true => Error::Widened,
+            false => Error::corrupt(self.path, "a batch of rows", malformed.0),
+        })
     }
 }
 
@@ -159,85 +163,12 @@ impl Sink for GroupTable<'_> {
     }
 }
 
-/// Every column of a batch has as many rows as the batch.
-fn check(batch: &Batch<'_>) -> Result<(), Malformed> {
-    if batch.columns.iter().any(Column::has_nulls) {
-        return Err(Malformed("it has nulls"));
-    }
-    let rows = |column: &Column<'_>| match column.data {
-        Data::Codes { codes, .. } => codes.len() as u64,
-        Data::Runs { runs, .. } => runs.iter().map(|run| u64::from(run.rows)).sum(),
-        Data::Bytes(strings) => strings.len() as u64,
-        Data::Integers(values) => values.len() as u64,
-        Data::Floats(values) => values.len() as u64,
-    };
-    if batch.columns.iter().all(|column| rows(column) == batch.rows as u64) {
-        Ok(())
-    } else {
-        Err(Malformed("its columns are not equally long"))
-    }
-}
-
-fn count(members: Members<'_>, counts: &mut [u64]) -> Result<(), Malformed> {
-    let mut add = |Run { code, rows }| {
-        *counts.get_mut(code as usize).ok_or(UnknownGroup)? += u64::from(rows);
-        Ok(())
-    };
-    match members {
-        Members::Rows(groups) => groups.iter().try_for_each(|&code| add(Run { code, rows: 1 })),
-        Members::Runs(runs) => runs.iter().copied().try_for_each(add),
-    }
-}
-
-/// The wanted values of a batch.
-#[derive(Debug, Default)]
-struct Kept {
-    narrow: Vec<i16>,
-    middle: Vec<i32>,
-    wide: Vec<i64>,
-    /// Values of other widths, before they are filtered.
-    unfiltered: Vec<i64>,
-}
-
-impl Kept {
-    fn values(&mut self, level: Level, values: Integers<'_>, mask: &[u64]) -> Result<Integers<'_>, Malformed> {
-        Ok(match values {
-            Integers::I8(values) => {
-                self.unfiltered.clear();
-                self.unfiltered.extend(values.iter().map(|&value| i64::from(value)));
-                compress(level, &self.unfiltered, mask, &mut self.wide);
-                Integers::I64(&self.wide)
-            }
-            Integers::I128(values) => {
-                self.unfiltered.clear();
-                for &value in values {
-                    self.unfiltered.push(i64::try_from(value).map_err(|_| UnknownGroup)?);
-                }
-                compress(level, &self.unfiltered, mask, &mut self.wide);
-                Integers::I64(&self.wide)
-            }
-            Integers::I16(values) => {
-                compress(level, values, mask, &mut self.narrow);
-                Integers::I16(&self.narrow)
-            }
-            Integers::I32(values) => {
-                compress(level, values, mask, &mut self.middle);
-                Integers::I32(&self.middle)
-            }
-            Integers::I64(values) => {
-                compress(level, values, mask, &mut self.wide);
-                Integers::I64(&self.wide)
-            }
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Aggregate, Expression, Query};
-    use brc_core::table::{Numbers, Sums};
-    use brc_core::{Dictionary, Schema};
+    use brc_core::table::{ColumnSummary, Numbers, Sums};
+    use brc_core::{Column, Dictionary, Integers, Run, Schema};
 
     /// What a table with a string key, and with that key and a number as keys, says to a batch or a summary.
     fn refusals(give: impl Fn(&mut GroupTable<'_>) -> Result<()>, filter: Option<&str>) -> Vec<String> {
@@ -250,7 +181,7 @@ mod tests {
         let schema = Schema::parse("s:string,x:int").unwrap();
         let give = |query: Query| {
             let plan = query.plan(&schema).unwrap();
-            give(&mut GroupTable::new(&plan, Path::new("file"))).unwrap_err().to_string()
+            give(&mut GroupTable::new(&plan, Path::new("file"), false)).unwrap_err().to_string()
         };
         plans.map(give).to_vec()
     }

@@ -1,12 +1,12 @@
 //! Group-by questions over any [`brc_core::Table`], whatever its encoding.
 //!
-//! A [`Query`] is what a user asks, by names. [`Query::plan`] binds it to the columns of a table; the [`Plan`] that comes
-//! out is plain serialisable data. [`Plan::run`] scans the table with several threads and gives an [`Answer`]. Who runs
-//! parts of a scan elsewhere uses the halves of it: [`Plan::partial`] for one table, and [`Plan::answer`] for the
-//! [`Partial`]s of all.
+//! A [`Query`] is what a user asks, by names; [`Query::ask`] asks a table. It consists of [`Query::plan`], which binds the
+//! question to the columns of the table, and [`Plan::run`], which scans it with several threads and gives an [`Answer`].
+//! The [`Plan`] is plain serialisable data. Who runs parts of a scan elsewhere uses the halves of it: [`Plan::partial`] for
+//! one table, and [`Plan::answer`] for the [`Partial`]s of all.
 //!
 //! ```
-//! use brc_query::{Aggregate, Expression, OrderBy, Query, Value};
+//! use brc_query::{Aggregate, Expression, OrderBy, Query};
 //! # fn ask(table: &dyn brc_core::Table) -> brc_core::Result<()> {
 //! let query = Query {
 //!     aggregates: Some(Aggregate::parse_list("mean(temperature),count()")?),
@@ -14,16 +14,12 @@
 //!     order_by: OrderBy::parse_list("mean(temperature) desc")?,
 //!     ..Query::default()
 //! };
-//! let plan = query.plan(table.schema())?;
-//! let answer = plan.run(table, 4, &brc_core::Progress::default())?;
+//! let (_, answer) = query.ask(table, 4, &brc_core::Progress::default())?;
 //! for row in answer.rows() {
 //!     for (column, value) in answer.columns().iter().zip(row) {
 //!         match value {
-//!             Value::Text(bytes) => println!("{} = {}", column.name, bytes.escape_ascii()),
-//!             Value::Number { value, scale } => {
-//!                 println!("{} = {}", column.name, brc_core::decimal::to_string(value, scale));
-//!             }
-//!             Value::Null => println!("{} has no value", column.name),
+//!             Some(value) => println!("{} = {}", column.name, value.to_text(column.logical_type)),
+//!             None => println!("{} is null", column.name),
 //!         }
 //!     }
 //! }
@@ -37,23 +33,30 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod aggregates;
 mod answer;
+mod cells;
 mod columns;
 mod expression;
 mod filter;
 mod group;
-mod index;
 mod keys;
 mod partial;
 mod plan;
 mod query;
+mod ratio;
+mod states;
+mod totals;
+mod wanted;
 
-pub use aggregate::{Aggregate, FUNCTIONS, Function, FunctionInfo, OrderBy};
-pub use answer::{Answer, OutputColumn, Row, ScanTotals, Value};
+pub use aggregate::{Aggregate, OrderBy};
+pub use aggregates::{FUNCTIONS, Form, Function};
+pub use answer::{Answer, OutputColumn, Row};
 pub use expression::{Expression, SyntaxError};
 pub use partial::Partial;
 pub use plan::{Output, Plan, SortKey};
 pub use query::Query;
+pub use totals::ScanTotals;
 
 #[cfg(test)]
 mod tests;

@@ -1,78 +1,45 @@
 //! The state of all groups after a scan, as plain data that may travel, and how two become one.
 
-use crate::index::{NameIndex, TupleIndex};
-use brc_core::{Dictionary, Error, Result, Statistics};
-use serde::{Deserialize, Serialize, Serializer};
+use crate::keys::key_set::KeySet;
+use crate::states::counts::Counts;
+use crate::states::{Accumulator, State};
+use brc_core::{Error, Result, Value};
+use serde::{Deserialize, Serialize};
 
-/// The groups of one or several scans, each with its key values, its rows and the statistics of each aggregated column.
+/// The groups of one or several scans, each with its keys, its rows and the state of each aggregated column.
 ///
 /// Merging is associative and commutative, but for the order in which the groups lie, which nobody sees.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Partial {
-    /// The distinct strings of each key that is one.
-    #[serde(serialize_with = "serialize_names")]
-    names: Vec<Option<Dictionary>>,
-    /// One word for each key, group after group: a code, or the bits of a number.
-    tuples: Vec<u64>,
-    /// The rows of each group.
-    counts: Vec<u64>,
-    /// For each aggregated column, the statistics of each group.
-    statistics: Vec<Vec<Statistics>>,
-    /// What finds groups when merging; made when it is first needed.
-    #[serde(skip)]
-    index: Option<Box<Index>>,
+    /// `None` if all rows are one group.
+    keys: Option<KeySet>,
+    rows: Rows,
+    states: Vec<State>,
 }
 
-/// A key value of a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key<'a> {
-    Text(&'a [u8]),
-    Number(i64),
-}
-
-#[derive(Debug, Clone)]
-struct Index {
-    names: Vec<Option<NameIndex>>,
-    groups: TupleIndex,
-}
-
-impl Index {
-    fn of(partial: &Partial) -> Self {
-        let names = partial.names.iter().map(|names| names.as_ref().map(NameIndex::of)).collect();
-        let groups = match partial.names.len() {
-            0 => TupleIndex::default(),
-            width => TupleIndex::of(&partial.tuples, width),
-        };
-        Self { names, groups }
-    }
+/// How many rows each group has.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Rows {
+    /// Those that have values of which this state knows the number.
+    pub(crate) state: Option<usize>,
+    /// All others.
+    pub(crate) others: Counts,
 }
 
 impl Partial {
-    /// No groups. `is_text` tells which keys are strings.
-    pub(crate) fn new(is_text: impl Iterator<Item = bool>, columns: usize) -> Self {
-        let names = is_text.map(|is_text| is_text.then(Dictionary::new)).collect();
-        Self { names, tuples: Vec::new(), counts: Vec::new(), statistics: vec![Vec::new(); columns], index: None }
-    }
-
-    /// Some groups; those without rows are left out.
-    pub(crate) fn of_groups(
-        names: Vec<Option<Dictionary>>,
-        tuples: Vec<u64>,
-        counts: Vec<u64>,
-        statistics: Vec<Vec<Statistics>>,
-    ) -> Self {
-        let mut partial = Self { names, tuples, counts, statistics, index: None };
-        if partial.counts.contains(&0) {
-            partial.leave_out_empty();
-        }
+    /// Groups as a scan found them.
+    pub(crate) fn new(keys: Option<KeySet>, rows: Rows, states: Vec<State>) -> Self {
+        let mut partial = Self { keys, rows, states };
+        partial.grow();
+        partial.states.iter_mut().for_each(State::finish);
         partial
     }
 
-    /// The number of groups.
+    /// The number of groups, some of which may have no rows.
     #[must_use]
     pub fn groups(&self) -> usize {
-        self.counts.len()
+        self.keys.as_ref().map_or(1, KeySet::len)
     }
 
     /// Takes the groups of another partial of the same plan.
@@ -80,192 +47,147 @@ impl Partial {
     /// # Errors
     /// [`Error::Usage`] if it is of another plan.
     pub fn merge(&mut self, other: Self) -> Result<()> {
-        let is_text = |names: &[Option<Dictionary>]| names.iter().map(Option::is_some).collect::<Vec<_>>();
-        if is_text(&self.names) != is_text(&other.names) || self.statistics.len() != other.statistics.len() {
-            return Err(Error::Usage("two partial answers are of different plans".to_owned()));
+        let differ = || Error::Usage("two partial answers are of different plans".to_owned());
+        if self.keys.as_ref().map(KeySet::types) != other.keys.as_ref().map(KeySet::types)
+            || self.states.len() != other.states.len()
+        {
+            return Err(differ());
         }
-        if self.counts.is_empty() {
+        if self.groups() == 0 {
             *self = other;
-        } else if self.tuples == other.tuples && self.names == other.names {
-            // The same groups in the same order: every scanner has the dictionary of the file.
-            for group in 0..other.groups() {
-                self.add(group, &other, group);
-            }
-        } else {
-            self.merge_by_key(&other);
+            return Ok(());
         }
+        let groups: Vec<u32> = match (&mut self.keys, &other.keys) {
+            // Every scanner has the dictionary of the file.
+            (Some(ours), Some(theirs)) if !ours.is_same(theirs) => ours.merge(theirs),
+            _ => (0..other.groups() as u32).collect(),
+        };
+        self.grow();
+        for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
+            if !ours.merge(theirs, &groups) {
+                return Err(differ());
+            }
+        }
+        if self.rows.state != other.rows.state {
+            return Err(differ());
+        }
+        self.rows.others.merge(&other.rows.others, &groups);
         Ok(())
     }
 
+    /// Makes everything ready to be looked at.
+    pub(crate) fn settle(&mut self) {
+        self.states.iter_mut().for_each(State::settle);
+    }
+
     /// The rows of a group.
-    pub(crate) fn count(&self, group: u32) -> u64 {
-        self.counts[group as usize]
+    pub(crate) fn rows(&self, group: usize) -> u64 {
+        let with_values = self.rows.state.map_or(0, |state| self.states[state].count(group));
+        with_values + self.rows.others.get(group)
     }
 
-    /// The statistics of a group's values of one of the aggregated columns.
-    pub(crate) fn statistics(&self, column: usize, group: u32) -> &Statistics {
-        &self.statistics[column][group as usize]
+    /// Whether an answer has the group: it has rows, or is the only one there can be.
+    pub(crate) fn has_rows(&self, group: usize) -> bool {
+        self.keys.is_none() || self.rows(group) > 0
     }
 
-    /// The value that a group has for one of the keys.
-    pub(crate) fn key(&self, key: usize, group: u32) -> Key<'_> {
-        let word = self.tuples[group as usize * self.names.len() + key];
-        match &self.names[key] {
-            Some(names) => Key::Text(names.get(word as u32)),
-            None => Key::Number(word as i64),
-        }
+    pub(crate) fn state(&self, index: usize) -> &State {
+        &self.states[index]
     }
 
-    /// Adds a group without rows, if there is no group and all rows are one.
-    pub(crate) fn ensure_the_only_group(&mut self) {
-        if self.names.is_empty() && self.counts.is_empty() {
-            self.counts.push(0);
-            self.statistics.iter_mut().for_each(|column| column.push(Statistics::EMPTY));
-        }
+    /// The value that a group has for one of the keys; `None` if it is null.
+    pub(crate) fn key(&self, key: usize, group: usize) -> Option<Value<'_>> {
+        self.keys.as_ref().and_then(|keys| keys.value(key, group))
     }
 
-    fn merge_by_key(&mut self, other: &Self) {
-        let mut index = self.index.take().unwrap_or_else(|| Box::new(Index::of(self)));
-        let codes = self.codes_of_names(&mut index, other);
-        let width = self.names.len();
-        let mut tuple = vec![0; width];
-        for group in 0..other.groups() {
-            for ((word, theirs), codes) in tuple.iter_mut().zip(&other.tuples[group * width..]).zip(&codes) {
-                *word = codes.as_ref().map_or(*theirs, |codes| codes[*theirs as usize].into());
-            }
-            let found = if width == 0 { 0 } else { index.groups.number(&tuple, &mut self.tuples) as usize };
-            if found == self.counts.len() {
-                self.counts.push(0);
-                self.statistics.iter_mut().for_each(|column| column.push(Statistics::EMPTY));
-            }
-            self.add(found, other, group);
-        }
-        self.index = Some(index);
+    fn grow(&mut self) {
+        let groups = self.groups();
+        self.states.iter_mut().for_each(|state| state.grow(groups));
+        self.rows.others.grow(groups);
     }
-
-    /// For each key that is a string, our codes of the other's names, which are added where they are new.
-    fn codes_of_names(&mut self, index: &mut Index, other: &Self) -> Vec<Option<Vec<u32>>> {
-        let keys = self.names.iter_mut().zip(&mut index.names).zip(&other.names);
-        let codes = keys.map(|(ours, theirs)| match (ours, theirs) {
-            ((Some(ours), Some(index)), Some(theirs)) => {
-                Some(theirs.iter().map(|name| index.code(name, ours)).collect())
-            }
-            _ => None,
-        });
-        codes.collect()
-    }
-
-    fn add(&mut self, group: usize, other: &Self, theirs: usize) {
-        self.counts[group] += other.counts[theirs];
-        for (column, other) in self.statistics.iter_mut().zip(&other.statistics) {
-            column[group].merge(&other[theirs]);
-        }
-    }
-
-    fn leave_out_empty(&mut self) {
-        let kept: Vec<bool> = self.counts.iter().map(|&count| count > 0).collect();
-        retain(&mut self.counts, &kept);
-        self.statistics.iter_mut().for_each(|column| retain(column, &kept));
-        if let [Some(names)] = &mut self.names[..] {
-            // The names of a single string key are its groups, in order.
-            *names = names.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(name, _)| name).collect();
-            self.tuples = (0..names.len() as u64).collect();
-        } else {
-            let width = self.names.len();
-            retain(
-                &mut self.tuples,
-                &kept.iter().flat_map(|&kept| std::iter::repeat_n(kept, width)).collect::<Vec<_>>(),
-            );
-        }
-    }
-}
-
-fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {
-    let mut kept = kept.iter();
-    items.retain(|_| kept.next().copied().unwrap_or(false));
-}
-
-fn serialize_names<S: Serializer>(names: &[Option<Dictionary>], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(names.iter().map(|names| names.as_ref().map(|names| names.iter().collect::<Vec<_>>())))
 }
 
 /// A partial as it arrives from elsewhere.
 #[derive(Deserialize)]
 struct Unchecked {
-    names: Vec<Option<Vec<Vec<u8>>>>,
-    tuples: Vec<u64>,
-    counts: Vec<u64>,
-    statistics: Vec<Vec<Statistics>>,
+    keys: Option<KeySet>,
+    rows: Rows,
+    states: Vec<State>,
 }
 
 impl TryFrom<Unchecked> for Partial {
     type Error = &'static str;
 
-    fn try_from(found: Unchecked) -> Result<Self, Self::Error> {
-        let (groups, width) = (found.counts.len(), found.names.len());
-        if found.tuples.len() != groups * width || (width == 0 && groups > 1) {
-            return Err("the keys are not as many as the groups");
+    fn try_from(Unchecked { keys, rows, states }: Unchecked) -> Result<Self, Self::Error> {
+        let partial = Self { keys, rows, states };
+        let groups = partial.groups();
+        if partial.states.iter().any(|state| state.len() != groups || !state.is_sound()) {
+            return Err("the states are not as many as the groups");
         }
-        if found.statistics.iter().any(|column| column.len() != groups) {
-            return Err("the statistics are not as many as the groups");
+        if partial.rows.others.len() != groups {
+            return Err("the rows are not as many as the groups");
         }
-        let known = |(index, word): (usize, &u64)| {
-            found.names[index % width].as_ref().is_none_or(|names| *word < names.len() as u64)
-        };
-        if !found.tuples.iter().enumerate().all(known) {
-            return Err("a code has no name");
+        let is_known = |&state: &usize| matches!(partial.states.get(state), Some(State::Integers(_)));
+        if !partial.rows.state.as_ref().is_none_or(is_known) {
+            return Err("the rows are those of no state");
         }
-        let names = found.names.into_iter().map(|names| names.map(|names| names.into_iter().collect())).collect();
-        Ok(Self { names, tuples: found.tuples, counts: found.counts, statistics: found.statistics, index: None })
+        Ok(partial)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::key_set::KeyParts;
+    use brc_core::LogicalType;
 
-    fn unchecked() -> Unchecked {
-        Unchecked {
+    fn parts() -> KeyParts {
+        KeyParts {
+            types: vec![(LogicalType::String, false), (LogicalType::Int8, true)],
             names: vec![Some(vec![b"a".to_vec(), b"b".to_vec()]), None],
-            tuples: vec![0, 7, 1, u64::MAX],
-            counts: vec![1, 2],
-            statistics: vec![vec![Statistics::EMPTY; 2]],
+            tuples: vec![0, 1 | 7 << 32],
         }
     }
 
     #[test]
-    fn what_arrives_is_checked() {
-        let partial = Partial::try_from(unchecked()).unwrap();
-        assert_eq!(partial.groups(), 2);
-        assert_eq!((partial.key(0, 1), partial.key(1, 1)), (Key::Text(b"b"), Key::Number(-1)));
+    fn keys_that_arrive_are_checked() {
+        let keys = KeySet::try_from(parts()).unwrap();
+        assert_eq!(keys.value(0, 1), Some(Value::Bytes(b"b")));
+        assert_eq!(keys.value(1, 1), Some(Value::Integer(-121)));
+        assert_eq!(KeyParts::from(keys), parts());
         for (spoil, reason) in [
-            ((|partial| partial.tuples[2] = 2) as fn(&mut Unchecked), "a code has no name"),
-            (|partial| partial.names[1] = Some(Vec::new()), "a code has no name"),
-            (|partial| partial.tuples.truncate(3), "the keys are not as many as the groups"),
-            (|partial| partial.names.clear(), "the keys are not as many as the groups"),
-            (|partial| partial.counts.push(1), "the keys are not as many as the groups"),
-            (|partial| partial.statistics[0].truncate(1), "the statistics are not as many as the groups"),
-            (
-                |partial| {
-                    partial.names.clear();
-                    partial.tuples.clear();
-                },
-                "the keys are not as many as the groups",
-            ),
+            ((|parts| parts.tuples[1] = 2) as fn(&mut KeyParts), "a code has no name"),
+            (|parts| parts.names[1] = Some(Vec::new()), "the keys are of other types"),
+            (|parts| parts.names[0] = None, "the keys are of other types"),
+            (|parts| parts.names.truncate(1), "the keys are not as many as the groups"),
+            (|parts| parts.types.clear(), "there is no key"),
         ] {
-            let mut partial = unchecked();
-            spoil(&mut partial);
-            assert_eq!(Partial::try_from(partial).unwrap_err(), reason);
+            let mut parts = parts();
+            spoil(&mut parts);
+            assert_eq!(KeySet::try_from(parts).unwrap_err(), reason);
         }
     }
 
     #[test]
-    fn groups_without_rows_are_left_out() {
-        let names: Dictionary = ["a", "b", "c"].into_iter().collect();
-        let statistics = (1..=3).map(|value| [value].into_iter().collect()).collect();
-        let partial = Partial::of_groups(vec![Some(names)], vec![0, 1, 2], vec![1, 0, 1], vec![statistics]);
-        assert_eq!(partial.groups(), 2);
-        assert_eq!([partial.key(0, 0), partial.key(0, 1)], [Key::Text(b"a"), Key::Text(b"c")]);
-        assert_eq!(partial.statistics(0, 1).sum, 3);
+    fn states_that_arrive_are_checked() {
+        let unchecked = || {
+            let mut rows = Rows::default();
+            rows.others.grow(2);
+            let mut state = State::Counts(Counts::default());
+            state.grow(2);
+            Unchecked { keys: Some(KeySet::try_from(parts()).unwrap()), rows, states: vec![state] }
+        };
+        assert_eq!(Partial::try_from(unchecked()).unwrap().groups(), 2);
+        for (spoil, reason) in [
+            ((|it| it.keys = None) as fn(&mut Unchecked), "the states are not as many as the groups"),
+            (|it| it.states[0].grow(3), "the states are not as many as the groups"),
+            (|it| it.rows = Rows::default(), "the rows are not as many as the groups"),
+            (|it| it.rows.state = Some(0), "the rows are those of no state"),
+            (|it| it.rows.state = Some(1), "the rows are those of no state"),
+        ] {
+            let mut it = unchecked();
+            spoil(&mut it);
+            assert_eq!(Partial::try_from(it).unwrap_err(), reason);
+        }
     }
 }

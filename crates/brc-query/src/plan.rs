@@ -1,14 +1,18 @@
 //! A question bound to the columns of a table: plain data, which may travel to where the table is.
 
-use crate::aggregate::{Aggregate, Function};
-use crate::answer::{Answer, OutputColumn, ScanTotals};
+use crate::aggregate::Aggregate;
+use crate::aggregates::{Bound, Form, Function, FunctionName};
+use crate::answer::{Answer, OutputColumn};
 use crate::group::GroupTable;
-use crate::partial::Partial;
+use crate::keys::Keys;
+use crate::partial::{Partial, Rows};
+use crate::states::{State, StateKind};
+use crate::totals::ScanTotals;
 use brc_core::{
     Error, LogicalType, Order, PhysicalType, Predicate, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split,
     Table, Worker, scan,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What [`crate::Query::plan`] makes of a question. Columns are positions in the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,26 +29,49 @@ pub struct Plan {
 }
 
 /// An aggregate to compute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
     /// The function.
-    pub function: Function,
+    #[serde(serialize_with = "serialize_function", deserialize_with = "deserialize_function")]
+    pub function: &'static Function,
     /// The column; none for the number of rows.
     pub column: Option<usize>,
+    /// The number that the function takes besides.
+    pub(crate) fraction: Option<String>,
+}
+
+fn serialize_function<S: Serializer>(function: &&'static Function, serializer: S) -> Result<S::Ok, S::Error> {
+    FunctionName::from(*function).serialize(serializer)
+}
+
+fn deserialize_function<'a, D: Deserializer<'a>>(deserializer: D) -> Result<&'static Function, D::Error> {
+    FunctionName::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
 }
 
 impl Output {
-    /// Whether the column is one that the function can be computed of.
-    pub(crate) fn fits(self, schema: &Schema) -> bool {
-        match self.column {
-            Some(column) if self.function == Function::Count => column < schema.fields().len(),
-            Some(column) => schema.fields().get(column).is_some_and(|field| is_number(field.logical_type)),
-            None => self.function == Function::Count,
-        }
+    /// How it is computed.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it cannot be computed of its column.
+    pub(crate) fn bound(&self, schema: &Schema) -> Result<Bound> {
+        let field = self.column.map(|column| schema.fields().get(column).ok_or_else(Plan::unlike)).transpose()?;
+        let is_complete = self.column.is_some() || self.function.form == Form::Rows;
+        let bound = if is_complete { (self.function.bind)(field) } else { Err("a column") };
+        bound.map_err(|needed| Error::Usage(format!("{} needs {needed}", self.name(schema))))
     }
 
-    fn scale(self, schema: &Schema) -> u8 {
+    /// How it is written.
+    fn name(&self, schema: &Schema) -> String {
+        let column = self.column.and_then(|column| schema.fields().get(column)).map(|field| field.name.clone());
+        Aggregate { function: self.function, column, fraction: self.fraction.clone() }.to_string()
+    }
+
+    pub(crate) fn scale(&self, schema: &Schema) -> u8 {
         self.column.and_then(|column| schema.fields().get(column)).map_or(0, |field| field.logical_type.scale())
+    }
+
+    pub(crate) fn fraction(&self) -> f64 {
+        self.fraction.as_deref().and_then(|fraction| fraction.parse().ok()).unwrap_or(0.0)
     }
 }
 
@@ -108,38 +135,45 @@ impl Plan {
             .keys
             .iter()
             .map(|&key| OutputColumn { name: fields[key].name.clone(), logical_type: fields[key].logical_type });
-        let aggregates = self.outputs.iter().map(|output| {
-            let column = output.column.map(|column| fields[column].name.clone());
-            OutputColumn {
-                name: Aggregate { function: output.function, column }.to_string(),
-                logical_type: output.function.logical_type(output.scale(&self.schema)),
-            }
+        let aggregates = self.outputs.iter().filter_map(|output| {
+            let logical_type = output.bound(&self.schema).ok()?.output;
+            Some(OutputColumn { name: output.name(&self.schema), logical_type })
         });
         keys.chain(aggregates).collect()
     }
 
     /// Whether the answer fits the official line of the One Billion Row Challenge: one string key, and exactly min, mean
-    /// and max of one column.
+    /// and max of one column of numbers.
     #[must_use]
     pub fn is_one_brc(&self) -> bool {
         let one_string = matches!(self.keys[..], [key] if self.is_text(key));
-        let functions = self.outputs.iter().map(|output| output.function);
+        let functions = self.outputs.iter().map(|output| output.function.name);
         let one_column = self.outputs.windows(2).all(|pair| pair[0].column == pair[1].column);
-        one_string && one_column && functions.eq([Function::Min, Function::Mean, Function::Max])
+        one_string && one_column && functions.eq(["min", "mean", "max"])
     }
 
     /// What is asked of the table's scan.
     #[must_use]
     pub fn scan_options(&self) -> ScanOptions {
-        let all_strings = self.keys.iter().all(|&key| self.is_text(key));
+        let sums = self.sums_suffice();
         ScanOptions {
             projection: self.projection(),
             predicate: self.predicate.clone(),
-            // The statistics of a decimal do not tell which groups there are.
-            statistics: self.statistics && all_strings,
-            sums: all_strings,
+            statistics: self.statistics && sums,
+            sums,
             order: Order::Any,
         }
+    }
+
+    /// Whether sums, bounds and counts of rows are enough to answer: of integers, by keys that are strings. The statistics
+    /// of a number do not tell which groups there are. Where there are nulls, nobody sums up.
+    fn sums_suffice(&self) -> bool {
+        let logical_type = |column: usize| self.schema.fields()[column].logical_type;
+        let keys = self.keys.iter().all(|&key| self.is_text(key));
+        let states = self.states().into_iter().all(|(_, kind)| matches!(kind, StateKind::Integers | StateKind::Counts));
+        let columns =
+            self.projection().into_iter().all(|column| self.is_text(column) || logical_type(column).fits_64_bits());
+        keys && states && columns
     }
 
     /// Asks a table.
@@ -154,14 +188,26 @@ impl Plan {
     /// Scans a table: the first half of [`Plan::run`].
     ///
     /// # Errors
-    /// As for [`Plan::run`].
+    /// As for [`Plan::run`]; [`Error::Widened`] if the table turns out to be of other columns while it is scanned: a plan
+    /// for those is needed ([`crate::Query::ask`]).
     pub fn partial(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Partial, ScanTotals)> {
         self.check()?;
-        if !self.schema.is_like(table.schema()) {
-            let (expected, found) = (&self.schema, table.schema());
-            return Err(Error::Usage(format!("the table's columns are {found}, but the plan is for {expected}")));
+        let inferred = table.inferred();
+        let schema = inferred.as_deref().unwrap_or(table.schema());
+        if !self.is_for(schema) {
+            return Err(match inferred {
+                Some(_) => Error::Widened,
+                None => {
+                    let expected = &self.schema;
+                    Error::Usage(format!("the table's columns are {schema}, but the plan is for {expected}"))
+                }
+            });
         }
-        let new_worker = || QueryWorker { groups: GroupTable::new(self, table.path()), totals: ScanTotals::default() };
+        let new_worker = || QueryWorker {
+            plan: self,
+            groups: GroupTable::new(self, table.path(), inferred.is_some()),
+            totals: ScanTotals::default(),
+        };
         let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
         let mut totals = ScanTotals::default();
         let mut merged = self.no_groups();
@@ -183,13 +229,27 @@ impl Plan {
         for partial in partials {
             merged.merge(partial)?;
         }
-        Ok(Answer::new(self, merged, totals))
+        Answer::new(self, merged, totals)
     }
 
-    /// The columns whose statistics are kept for each group, each once. A count needs none: every row has a value.
-    pub(crate) fn aggregated(&self) -> Vec<usize> {
-        let values = self.outputs.iter().filter(|output| output.function != Function::Count);
-        distinct(values.filter_map(|output| output.column))
+    /// What is kept of which columns for each group, each once.
+    pub(crate) fn states(&self) -> Vec<(usize, StateKind)> {
+        let state = |output: &Output| Some((output.column?, output.bound(&self.schema).ok()?.state?));
+        distinct(self.outputs.iter().filter_map(state))
+    }
+
+    /// How the rows of groups are counted.
+    pub(crate) fn rows(&self) -> Rows {
+        let logical_type = |column: usize| self.schema.fields()[column].logical_type;
+        let tells =
+            |&(column, kind): &(usize, StateKind)| kind == StateKind::Integers && logical_type(column).fits_64_bits();
+        Rows { state: self.states().iter().position(tells), ..Rows::default() }
+    }
+
+    /// The types of the keys, each with whether it may be null.
+    pub(crate) fn key_types(&self) -> Vec<(LogicalType, bool)> {
+        let field = |&key: &usize| &self.schema.fields()[key];
+        self.keys.iter().map(field).map(|field| (field.logical_type, field.nullable)).collect()
     }
 
     /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by.
@@ -198,12 +258,26 @@ impl Plan {
         if let Some(predicate) = &self.predicate {
             predicate.columns(&mut filtered);
         }
-        distinct(self.keys.iter().copied().chain(self.aggregated()).chain(filtered))
+        let aggregated = self.states().into_iter().map(|(column, _)| column);
+        distinct(self.keys.iter().copied().chain(aggregated).chain(filtered))
     }
 
     pub(crate) fn no_groups(&self) -> Partial {
-        let is_text = self.keys.iter().map(|&key| self.is_text(key));
-        Partial::new(is_text, self.aggregated().len())
+        let fields = self.schema.fields();
+        let states = self.states().into_iter().map(|(column, kind)| State::new(kind, fields[column].logical_type));
+        Partial::new(Keys::new(&self.key_types()).finish(), self.rows(), states.collect())
+    }
+
+    /// Whether rows of these columns are what the plan is for, as far as it looks at them.
+    fn is_for(&self, schema: &Schema) -> bool {
+        let (ours, theirs) = (self.schema.fields(), schema.fields());
+        let fits = |&column: &usize| ours[column].nullable || !theirs[column].nullable;
+        let is_like = |&column: &usize| {
+            let (ours, theirs) = (&ours[column], &theirs[column]);
+            ours.name == theirs.name && ours.logical_type == theirs.logical_type
+        };
+        let columns = self.projection();
+        ours.len() == theirs.len() && columns.iter().all(is_like) && columns.iter().all(fits)
     }
 
     /// Whether a column, which the schema has, is of strings.
@@ -215,14 +289,14 @@ impl Plan {
     fn check(&self) -> Result<()> {
         let fields = self.schema.fields();
         let keys = self.keys.iter().all(|&key| key < fields.len());
-        let outputs = self.outputs.iter().all(|output| output.fits(&self.schema));
+        let outputs = self.outputs.iter().all(|output| output.bound(&self.schema).is_ok());
         let sorted = self.order_by.iter().all(|key| key.column < self.keys.len() + self.outputs.len());
         let predicate = self.predicate.as_ref().is_none_or(|predicate| predicate_fits(predicate, &self.schema));
-        if keys && outputs && sorted && predicate {
-            Ok(())
-        } else {
-            Err(Error::Usage("the plan names columns that its schema does not have".to_owned()))
-        }
+        if keys && outputs && sorted && predicate { Ok(()) } else { Err(Self::unlike()) }
+    }
+
+    fn unlike() -> Error {
+        Error::Usage("the plan names columns that its schema does not have".to_owned())
     }
 }
 
@@ -230,7 +304,9 @@ fn predicate_fits(predicate: &Predicate, schema: &Schema) -> bool {
     let logical_type = |column: usize| schema.fields().get(column).map(|field| field.logical_type.physical());
     match predicate {
         Predicate::Constant(_) => true,
-        Predicate::Range { column, .. } => logical_type(*column) == Some(PhysicalType::Integers),
+        Predicate::Range { column, .. } => {
+            matches!(logical_type(*column), Some(PhysicalType::Integers | PhysicalType::Floats))
+        }
         Predicate::Compare { column, .. } => logical_type(*column) == Some(PhysicalType::Bytes),
         Predicate::IsNull { column } => logical_type(*column).is_some(),
         Predicate::And(parts) | Predicate::Or(parts) => parts.iter().all(|part| predicate_fits(part, schema)),
@@ -238,22 +314,18 @@ fn predicate_fits(predicate: &Predicate, schema: &Schema) -> bool {
     }
 }
 
-/// Whether values of that type can be added up.
-pub(crate) fn is_number(logical_type: LogicalType) -> bool {
-    logical_type.is_numeric() && logical_type.physical() == PhysicalType::Integers
-}
-
-fn distinct(columns: impl Iterator<Item = usize>) -> Vec<usize> {
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
-    for column in columns {
-        if !seen.contains(&column) {
-            seen.push(column);
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
         }
     }
     seen
 }
 
 struct QueryWorker<'a> {
+    plan: &'a Plan,
     groups: GroupTable<'a>,
     totals: ScanTotals,
 }
@@ -264,6 +336,9 @@ impl Worker for QueryWorker<'_> {
     }
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
+        if scanned.schema.as_ref().is_some_and(|schema| !self.plan.is_for(schema)) {
+            return Err(Error::Widened);
+        }
         self.totals.add(&ScanTotals::from(&scanned));
         Ok(())
     }

@@ -1,10 +1,13 @@
 //! What a user asks, by names, and how it is bound to a table.
 
-use crate::aggregate::{Aggregate, Function, OrderBy};
+use crate::aggregate::{Aggregate, OrderBy};
+use crate::aggregates::Function;
+use crate::answer::Answer;
 use crate::columns::{self, Unknown};
 use crate::expression::Expression;
-use crate::plan::{Output, Plan, SortKey, is_number};
-use brc_core::{Error, PhysicalType, Result, Schema};
+use crate::plan::{Output, Plan, SortKey};
+use brc_core::{Error, PhysicalType, Progress, Result, Schema, Table};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
 #[derive(Debug, Clone)]
@@ -12,12 +15,12 @@ pub struct Query {
     /// The names of the columns to group by. `None` is the only string column; without any, all rows are one group. An
     /// empty list also makes all rows one group.
     pub by: Option<Vec<String>>,
-    /// What is computed for each group. `None` is min, mean and max of each decimal column that is no key, or the number
+    /// What is computed for each group. `None` is min, mean and max of each column of numbers that is no key, or the number
     /// of rows if there is no such column.
     pub aggregates: Option<Vec<Aggregate>>,
     /// Which rows count.
     pub filter: Option<Expression>,
-    /// By which output columns the answer is sorted, as far as they differ; then by keys in byte order, rising.
+    /// By which output columns the answer is sorted, as far as they differ; then by keys, rising. Nulls come last.
     pub order_by: Vec<OrderBy>,
     /// How many of the sorted rows are wanted.
     pub limit: Option<u64>,
@@ -66,17 +69,30 @@ impl Query {
         Ok(plan)
     }
 
+    /// Asks a table. Where its types are inferred while it is scanned, and turn out wider than they were when the scan began,
+    /// it is scanned again. Returns the plan that fitted.
+    ///
+    /// # Errors
+    /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
+    pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, Answer)> {
+        loop {
+            let inferred = table.inferred();
+            let plan = self.plan(inferred.as_deref().unwrap_or(table.schema()))?;
+            match plan.run(table, threads, progress) {
+                Err(Error::Widened) if table.inferred() != inferred => {
+                    progress.rows.store(0, Relaxed);
+                    progress.bytes.store(0, Relaxed);
+                }
+                outcome => return Ok((plan, outcome?)),
+            }
+        }
+    }
+
     fn keys(&self, schema: &Schema) -> Result<Vec<usize>> {
         let Some(names) = &self.by else { return default_keys(schema) };
         let mut keys = Vec::with_capacity(names.len());
         for name in names {
             let key = columns::find(schema, name)?;
-            let logical_type = schema.fields()[key].logical_type;
-            if logical_type.physical() != PhysicalType::Bytes
-                && !(is_number(logical_type) && logical_type.fits_64_bits())
-            {
-                return Err(Error::Usage(format!("column '{name}': grouping by {logical_type} is not supported")));
-            }
             if keys.contains(&key) {
                 return Err(Error::Usage(format!("column '{name}' is named twice as a key")));
             }
@@ -90,10 +106,8 @@ impl Query {
         let mut outputs = Vec::with_capacity(aggregates.len());
         for aggregate in aggregates {
             let column = aggregate.column.as_ref().map(|name| columns::find(schema, name)).transpose()?;
-            let output = Output { function: aggregate.function, column };
-            if !output.fits(schema) {
-                return Err(Error::Usage(format!("{aggregate} needs a column of numbers")));
-            }
+            let output = Output { function: aggregate.function, column, fraction: aggregate.fraction.clone() };
+            output.bound(schema)?;
             if outputs.contains(&output) {
                 return Err(Error::Usage(format!("{aggregate} is asked for twice")));
             }
@@ -126,10 +140,12 @@ fn default_keys(schema: &Schema) -> Result<Vec<usize>> {
 }
 
 fn default_outputs(schema: &Schema, keys: &[usize]) -> Vec<Output> {
-    let is_decimal = |column: &usize| is_number(schema.fields()[*column].logical_type);
-    let values = (0..schema.fields().len()).filter(|column| !keys.contains(column)).filter(is_decimal);
-    let three = [Function::Min, Function::Mean, Function::Max];
-    let outputs: Vec<Output> =
-        values.flat_map(|column| three.map(|function| Output { function, column: Some(column) })).collect();
-    if outputs.is_empty() { vec![Output { function: Function::Count, column: None }] } else { outputs }
+    let output =
+        |name: &str, column| Function::by_name(name, false).map(|function| Output { function, column, fraction: None });
+    let is_number = |column: &usize| schema.fields()[*column].logical_type.is_numeric();
+    let values = (0..schema.fields().len()).filter(|column| !keys.contains(column)).filter(is_number);
+    let outputs: Vec<Output> = values
+        .flat_map(|column| ["min", "mean", "max"].into_iter().filter_map(move |name| output(name, Some(column))))
+        .collect();
+    if outputs.is_empty() { output("count", None).into_iter().collect() } else { outputs }
 }

@@ -1,10 +1,13 @@
 //! Whole questions against plain code.
 
 pub(crate) mod memory;
+mod typed;
+pub(crate) mod typed_table;
+mod widening;
 
 use crate::expression::tests::{Condition, condition};
-use crate::{Aggregate, Answer, Expression, Function, OrderBy, Partial, Plan, Query, Value};
-use brc_core::{LogicalType, Progress, Schema, Statistics, decimal};
+use crate::{Aggregate, Answer, Expression, Function, OrderBy, Partial, Plan, Query};
+use brc_core::{LogicalType, Progress, Schema, Statistics, Value, decimal};
 use memory::{Manner, MemoryTable, Record};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -12,9 +15,9 @@ use std::collections::BTreeMap;
 /// A value that outlives its answer; their order is that of the answers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Cell {
-    Null,
     Number(i128),
     Text(Vec<u8>),
+    Null,
 }
 
 const COLUMNS: [&str; 4] = ["s", "t", "x", "y y"];
@@ -30,9 +33,10 @@ fn cell(row: &Record, column: &str) -> Cell {
 
 fn cells(answer: &Answer) -> Vec<Vec<Cell>> {
     let owned = |value| match value {
-        Value::Null => Cell::Null,
-        Value::Number { value, .. } => Cell::Number(value),
-        Value::Text(text) => Cell::Text(text.to_vec()),
+        None => Cell::Null,
+        Some(Value::Integer(value)) => Cell::Number(value),
+        Some(Value::Float(value)) => Cell::Text(value.to_string().into()),
+        Some(Value::Bytes(text)) => Cell::Text(text.to_vec()),
     };
     answer.rows().map(|row| row.map(owned).collect()).collect()
 }
@@ -40,21 +44,26 @@ fn cells(answer: &Answer) -> Vec<Vec<Cell>> {
 #[derive(Debug, Clone)]
 struct Question {
     by: Vec<&'static str>,
-    aggregates: Vec<(Function, Option<&'static str>)>,
+    aggregates: Vec<(&'static str, Option<&'static str>)>,
     condition: Option<Condition>,
     order_by: Vec<(usize, bool)>,
     limit: Option<u64>,
     statistics: bool,
 }
 
+fn aggregate(function: &str, column: Option<&str>) -> Aggregate {
+    let function = Function::by_name(function, false).unwrap();
+    Aggregate { function, column: column.map(str::to_owned), fraction: None }
+}
+
 impl Question {
     fn any() -> impl Strategy<Value = Self> {
         let by = prop::sample::subsequence(COLUMNS.to_vec(), 0..=4).prop_shuffle();
-        let mut all = vec![(Function::Count, None)];
-        for function in [Function::Min, Function::Mean, Function::Max, Function::Sum, Function::Count] {
+        let mut all = vec![("count", None)];
+        for function in ["min", "mean", "max", "sum", "count"] {
             all.extend([(function, Some("x")), (function, Some("y y"))]);
         }
-        all.extend([(Function::Count, Some("s")), (Function::Count, Some("t"))]);
+        all.extend([("count", Some("s")), ("count", Some("t"))]);
         let aggregates = prop::sample::subsequence(all, 0..4).prop_shuffle();
         let order_by = prop::collection::vec((any::<usize>(), any::<bool>()), 0..3);
         let limit = prop::option::weighted(0.3, 0u64..5);
@@ -69,15 +78,12 @@ impl Question {
     }
 
     fn names(&self) -> Vec<String> {
-        let aggregate = |(function, column): &(Function, Option<&str>)| {
-            Aggregate { function: *function, column: column.map(str::to_owned) }.to_string()
-        };
+        let aggregate = |(function, column): &(&'static str, Option<&str>)| aggregate(function, *column).to_string();
         self.by.iter().map(|key| (*key).to_owned()).chain(self.aggregates.iter().map(aggregate)).collect()
     }
 
     fn plan(&self, schema: &Schema) -> Plan {
-        let aggregate =
-            |&(function, column): &(Function, Option<&str>)| Aggregate { function, column: column.map(str::to_owned) };
+        let aggregate = |&(function, column): &(&'static str, Option<&str>)| aggregate(function, column);
         let names = self.names();
         let order = |&(column, descending): &(usize, bool)| OrderBy { column: names[column].clone(), descending };
         let query = Query {
@@ -103,7 +109,7 @@ impl Question {
         let mut answer: Vec<Vec<Cell>> = groups
             .into_iter()
             .map(|(mut cells, rows)| {
-                cells.extend(self.aggregates.iter().map(|(function, column)| computed(*function, *column, &rows)));
+                cells.extend(self.aggregates.iter().map(|(function, column)| computed(function, *column, &rows)));
                 cells
             })
             .collect();
@@ -120,17 +126,17 @@ impl Question {
     }
 }
 
-fn computed(function: Function, column: Option<&str>, rows: &[&Record]) -> Cell {
+fn computed(function: &str, column: Option<&str>, rows: &[&Record]) -> Cell {
     let numbers: Vec<i128> =
         rows.iter().map(|row| if column == Some("x") { row.x.into() } else { row.y.into() }).collect();
     let sum: i128 = numbers.iter().sum();
     let value = match function {
-        Function::Count => Some(rows.len() as i128),
-        Function::Min => numbers.iter().min().copied(),
-        Function::Max => numbers.iter().max().copied(),
+        "count" => Some(rows.len() as i128),
+        "min" => numbers.iter().min().copied(),
+        "max" => numbers.iter().max().copied(),
         _ if rows.is_empty() => None,
-        Function::Sum => Some(sum),
-        Function::Mean => {
+        "sum" => Some(sum),
+        _ => {
             let count = rows.len() as i128;
             Some((2 * sum + count).div_euclid(2 * count))
         }
@@ -236,7 +242,8 @@ fn the_official_shape_is_exactly_that() {
         };
         query.plan(&Schema::parse("s:string,x:decimal(1),y:int").unwrap()).unwrap().is_one_brc()
     };
-    assert!(shape(Some("s"), "min(x),avg(x),max(x)"));
+    assert!(shape(Some("s"), "min(x),mean(x),max(x)"));
+    assert!(!shape(Some("s"), "min(x),avg(x),max(x)"));
     assert!(!shape(Some("y"), "min(x),mean(x),max(x)"));
     assert!(!shape(None, "min(x),max(x),mean(x)"));
     assert!(!shape(None, "min(x),mean(x),max(y)"));
@@ -258,8 +265,8 @@ fn impossible_questions_say_what_is_possible() {
         error(Query { aggregates: aggregates("min(z)"), ..question() }).lines().next(),
         Some("unknown column 'z', did you mean 's'? (columns: s, t, x, y y)")
     );
-    assert_eq!(error(Query { aggregates: aggregates("max(t)"), ..question() }), "max(t) needs a column of numbers");
-    assert_eq!(error(Query { aggregates: aggregates("avg(x),mean(x)"), ..question() }), "mean(x) is asked for twice");
+    assert_eq!(error(Query { aggregates: aggregates("sum(t)"), ..question() }), "sum(t) needs a column of numbers");
+    assert_eq!(error(Query { aggregates: aggregates("mean(x),Mean(x)"), ..question() }), "mean(x) is asked for twice");
     assert_eq!(
         error(Query { order_by: OrderBy::parse_list("mean(x)").unwrap(), ..question() }),
         "unknown output column 'mean(x)' (output columns: s, count())"
@@ -310,7 +317,7 @@ fn a_plan_is_checked_against_its_table() {
     for spoil in [
         (|plan: &mut Plan| plan.keys = vec![7]) as fn(&mut Plan),
         |plan| plan.outputs[0].column = Some(9),
-        |plan| plan.outputs[0].column = Some(0),
+        |plan| plan.outputs[1].column = Some(0),
         |plan| plan.outputs[0].column = None,
         |plan| plan.predicate = Some(brc_core::Predicate::Range { column: 0, low: 0, high: 1 }),
         |plan| plan.order_by = vec![crate::SortKey { column: 4, descending: false }],

@@ -12,8 +12,9 @@ use std::time::Instant;
 
 /// Ask a table a question: group its rows, and compute something for each group
 ///
-/// Without options: min, mean and max of each column of numbers, grouped by the string column. Numbers are exact; means
-/// are rounded half up to the column's scale. The encoding of the table is told by its first bytes.
+/// Without options: min, mean and max of each column of numbers, grouped by the string column. Sums are exact, also those
+/// of floats; means are rounded half up to the column's scale. Nulls are one group, and count as no values. The encoding of
+/// the table is told by its first bytes.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -79,13 +80,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let query = args.query()?;
     let Opened { encoding, table } = args.source.open(&args.file, &args.source.open_options())?;
     let plan = query.plan(table.schema())?;
-    let format = args.format.unwrap_or_else(|| default_format(&plan));
     if args.explain {
         explain::before(encoding, table.as_ref(), &plan);
     }
     let progress = Progress::default();
     let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
-    let answer = watch(&progress, total, || plan.run(table.as_ref(), args.threads.count(), &progress))?;
+    let (plan, answer) = watch(&progress, total, || query.ask(table.as_ref(), args.threads.count(), &progress))?;
+    let format = args.format.unwrap_or_else(|| default_format(&plan));
     let mut text = Vec::new();
     format.render(&plan, &answer, &mut text)?;
     if args.explain {

@@ -14,7 +14,7 @@ use crate::render::exact_format;
 use brc_compress::Compressor;
 use brc_core::{Error, Progress, Result, Table, run_workers};
 use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
-use brc_query::{Answer, Plan, ScanTotals};
+use brc_query::{Answer, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -148,8 +148,7 @@ impl Process<'_> {
     }
 
     fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(Answer, Vec<u8>)> {
-        let plan: Plan = query.plan(table.schema())?;
-        let answer = plan.run(table, self.threads, &Progress::default())?;
+        let (plan, answer) = query.ask(table, self.threads, &Progress::default())?;
         let mut text = Vec::new();
         exact_format().render(&plan, &answer, &mut text)?;
         Ok((answer, text))

@@ -1,4 +1,5 @@
-//! Comma-separated values with a header, quoted as RFC 4180 has it where need be. Names stay the bytes they are.
+//! Comma-separated values with a header, quoted as RFC 4180 has it where need be. Strings stay the bytes they are; a null is
+//! an empty field, and an empty string is one in quotes.
 
 use super::{Format, plain};
 use brc_core::Result;
@@ -16,29 +17,44 @@ impl Format for Csv {
     }
 
     fn render(&self, _: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
-        line(answer.columns().iter(), |column, field| field.extend_from_slice(column.name.as_bytes()), out);
+        let name = |name: &str, field: &mut Vec<u8>| {
+            field.extend_from_slice(name.as_bytes());
+            true
+        };
+        line(answer.columns().iter().map(|column| column.name.as_str()), name, out);
         for row in answer.rows() {
-            line(row, plain, out);
+            let values = row.zip(answer.columns());
+            line(
+                values,
+                |(value, column), field| {
+                    plain(value, column.logical_type, field);
+                    value.is_some()
+                },
+                out,
+            );
         }
         Ok(())
     }
 }
 
-fn line<T>(values: impl Iterator<Item = T>, write: impl Fn(T, &mut Vec<u8>), out: &mut Vec<u8>) {
+/// Appends a line of fields; `write` appends one, and returns whether there is something rather than a null.
+fn line<T>(values: impl Iterator<Item = T>, write: impl Fn(T, &mut Vec<u8>) -> bool, out: &mut Vec<u8>) {
     for (index, value) in values.enumerate() {
         if index > 0 {
             out.push(b',');
         }
         let start = out.len();
-        write(value, out);
-        quote(start, out);
+        if write(value, out) {
+            quote(start, out);
+        }
     }
     out.push(b'\n');
 }
 
-/// Puts the field from `start` on in quotes if it contains what means something in a line.
+/// Puts the field from `start` on in quotes if it is empty, or contains what means something in a line.
 fn quote(start: usize, out: &mut Vec<u8>) {
-    if !out[start..].iter().any(|byte| b",\"\r\n".contains(byte)) {
+    let field = &out[start..];
+    if !field.is_empty() && !field.iter().any(|byte| b",\"\r\n".contains(byte)) {
         return;
     }
     let field = out.split_off(start);
@@ -59,14 +75,20 @@ mod tests {
     #[test]
     fn fields_are_quoted_where_needed() {
         for (field, quoted) in [
-            ("Abha", "Abha\n"),
-            ("St. John's", "St. John's\n"),
-            ("a,b", "\"a,b\"\n"),
-            ("say \"x\"", "\"say \"\"x\"\"\"\n"),
-            ("", "\n"),
+            (Some("Abha"), "Abha\n"),
+            (Some("St. John's"), "St. John's\n"),
+            (Some("a,b"), "\"a,b\"\n"),
+            (Some("say \"x\""), "\"say \"\"x\"\"\"\n"),
+            (Some("\"\""), "\"\"\"\"\"\"\n"),
+            (Some(""), "\"\"\n"),
+            (None, "\n"),
         ] {
             let mut out = Vec::new();
-            line([field].into_iter(), |field, out| out.extend_from_slice(field.as_bytes()), &mut out);
+            let write = |field: Option<&str>, out: &mut Vec<u8>| {
+                out.extend_from_slice(field.unwrap_or_default().as_bytes());
+                field.is_some()
+            };
+            line([field].into_iter(), write, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), quoted);
         }
     }

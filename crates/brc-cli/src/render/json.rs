@@ -1,8 +1,9 @@
-//! A JSON array with an object for each row. Numbers are exact decimals, as JSON allows them.
+//! A JSON array with an object for each row. Numbers are exact decimals, as JSON allows them; floats that are no numbers, and
+//! whatever JSON has no form for, are strings.
 
-use super::{Format, plain};
-use brc_core::{Error, Result, RowFault};
-use brc_query::{Answer, Plan, Value};
+use super::Format;
+use brc_core::{Error, LogicalType, Result, RowFault, Value};
+use brc_query::{Answer, Plan};
 
 pub(super) struct Json;
 
@@ -24,7 +25,7 @@ impl Format for Json {
                 out.extend_from_slice(if column == 0 { b"" } else { b", " });
                 out.extend_from_slice(name.as_bytes());
                 out.extend_from_slice(b": ");
-                write(value, out)?;
+                write(value, answer.columns()[column].logical_type, out)?;
             }
             out.push(b'}');
         }
@@ -33,17 +34,24 @@ impl Format for Json {
     }
 }
 
-fn write(value: Value<'_>, out: &mut Vec<u8>) -> Result<()> {
-    match value {
-        Value::Null => out.extend_from_slice(b"null"),
-        Value::Number { .. } => plain(value, out),
-        Value::Text(text) => match std::str::from_utf8(text) {
-            Ok(text) => out.extend_from_slice(json_string(text).as_bytes()),
-            Err(_) => {
-                let text = RowFault::quote(text);
-                return Err(Error::Usage(format!("'{text}' is not UTF-8, which JSON needs; try --format csv")));
-            }
-        },
+fn write(value: Option<Value<'_>>, logical_type: LogicalType, out: &mut Vec<u8>) -> Result<()> {
+    let Some(value) = value else {
+        out.extend_from_slice(b"null");
+        return Ok(());
+    };
+    let is_finite = !matches!(value, Value::Float(value) if !value.is_finite());
+    if (logical_type.is_numeric() && is_finite) || logical_type == LogicalType::Bool {
+        value.write(logical_type, out);
+        return Ok(());
+    }
+    let mut text = Vec::new();
+    value.write(logical_type, &mut text);
+    match std::str::from_utf8(&text) {
+        Ok(text) => out.extend_from_slice(json_string(text).as_bytes()),
+        Err(_) => {
+            let text = RowFault::quote(&text);
+            return Err(Error::Usage(format!("'{text}' is not UTF-8, which JSON needs; try --format csv")));
+        }
     }
     Ok(())
 }
@@ -69,6 +77,25 @@ pub(crate) fn json_string(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_of_the_types_that_json_has() {
+        for (value, logical_type, written) in [
+            (None, "int64", "null"),
+            (Some(Value::Integer(1)), "bool", "true"),
+            (Some(Value::Integer(-105)), "decimal(10,2)", "-1.05"),
+            (Some(Value::Float(1e300)), "float64", "1e300"),
+            (Some(Value::Float(f64::NAN)), "float64", "\"NaN\""),
+            (Some(Value::Float(f64::NEG_INFINITY)), "float64", "\"-inf\""),
+            (Some(Value::Integer(0)), "date", "\"1970-01-01\""),
+            (Some(Value::Bytes(b"a\"b")), "string", "\"a\\\"b\""),
+        ] {
+            let mut out = Vec::new();
+            write(value, logical_type.parse().unwrap(), &mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), written);
+        }
+        assert!(write(Some(Value::Bytes(b"\xff")), LogicalType::Binary, &mut Vec::new()).is_err());
+    }
 
     #[test]
     fn strings_are_escaped() {

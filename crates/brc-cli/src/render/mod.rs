@@ -8,8 +8,8 @@ mod table;
 pub(crate) use json::json_string;
 pub(crate) use table::STYLE;
 
-use brc_core::{Result, decimal};
-use brc_query::{Answer, Plan, Value};
+use brc_core::{LogicalType, Result, Value};
+use brc_query::{Answer, Plan};
 
 /// A way to print an answer.
 pub(crate) trait Format: Sync {
@@ -39,11 +39,9 @@ pub(crate) fn exact_format() -> &'static dyn Format {
     &csv::Csv
 }
 
-/// Appends a value as plain text; nothing for a null.
-fn plain(value: Value<'_>, out: &mut Vec<u8>) {
-    match value {
-        Value::Text(text) => out.extend_from_slice(text),
-        Value::Number { value, scale } => decimal::format(value, scale, out),
-        Value::Null => {}
+/// Appends the text form of a value of that type; nothing for a null.
+fn plain(value: Option<Value<'_>>, logical_type: LogicalType, out: &mut Vec<u8>) {
+    if let Some(value) = value {
+        value.write(logical_type, out);
     }
 }

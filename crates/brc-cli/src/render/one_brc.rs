@@ -25,9 +25,9 @@ impl Format for OneBrc {
             if index > 0 {
                 out.extend_from_slice(b", ");
             }
-            for (value, before) in row.by_ref().zip(["", "=", "/", "/"]) {
+            for ((value, column), before) in row.by_ref().zip(answer.columns()).zip(["", "=", "/", "/"]) {
                 out.extend_from_slice(before.as_bytes());
-                plain(value, out);
+                plain(value, column.logical_type, out);
             }
         }
         out.extend_from_slice(b"}\n");

@@ -2,8 +2,8 @@
 
 use super::{Format, plain};
 use crate::printable;
-use brc_core::{PhysicalType, Result};
-use brc_query::{Answer, Plan, Value};
+use brc_core::{LogicalType, PhysicalType, Result, Value};
+use brc_query::{Answer, Plan};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
 pub(super) struct Table;
@@ -25,7 +25,7 @@ impl Format for Table {
         table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(answer.columns().iter().map(|column| printable::line(column.name.as_bytes())));
         for row in answer.rows() {
-            table.add_row(row.map(cell));
+            table.add_row(row.zip(answer.columns()).map(|(value, column)| cell(value, column.logical_type)));
         }
         for (column, shown) in answer.columns().iter().zip(table.column_iter_mut()) {
             if column.logical_type.physical() != PhysicalType::Bytes {
@@ -41,11 +41,11 @@ impl Format for Table {
 }
 
 /// A value as it can be shown on one line, whatever bytes it has.
-fn cell(value: Value<'_>) -> String {
-    if value == Value::Null {
+fn cell(value: Option<Value<'_>>, logical_type: LogicalType) -> String {
+    if value.is_none() {
         return "null".to_owned();
     }
     let mut bytes = Vec::new();
-    plain(value, &mut bytes);
+    plain(value, logical_type, &mut bytes);
     printable::line(&bytes).into_owned()
 }

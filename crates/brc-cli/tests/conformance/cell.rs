@@ -2,10 +2,12 @@
 
 use crate::tables::Source;
 use brc_compress::{COMPRESSIONS, Compressor};
-use brc_core::{Batch, Column, Data, LogicalType, Progress, Result, Schema, Sink, Split, Summary, Table, Worker};
+use brc_core::{
+    Batch, Column, Data, LogicalType, Progress, Result, Schema, Sink, Split, Summary, Table, Value, Worker,
+};
 use brc_core::{ScanOptions, Scanned, batch, decimal, scan};
 use brc_encodings::{CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog};
-use brc_query::{Query, Value};
+use brc_query::{OutputColumn, Query};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Cursor, Write};
@@ -126,14 +128,14 @@ impl File {
     /// The answer to a query, as text.
     pub(crate) fn answer(&self, source: &Source, query: &Query, threads: usize) -> Result<String, String> {
         let table = self.open(source, None).map_err(|error| error.to_string())?;
-        let plan = query.plan(table.schema()).map_err(|error| error.to_string())?;
-        let answer = plan.run(table.as_ref(), threads, &Progress::default()).map_err(|error| error.to_string())?;
-        let value = |value: Value<'_>| match value {
-            Value::Text(text) => text.escape_ascii().to_string(),
-            Value::Number { value, scale } => decimal::to_string(value, scale),
-            Value::Null => "null".to_owned(),
+        let (_, answer) =
+            query.ask(table.as_ref(), threads, &Progress::default()).map_err(|error| error.to_string())?;
+        let value = |(value, column): (Option<Value<'_>>, &OutputColumn)| match value {
+            Some(Value::Bytes(bytes)) => bytes.escape_ascii().to_string(),
+            Some(value) => value.to_text(column.logical_type),
+            None => "null".to_owned(),
         };
-        let rows = answer.rows().map(|row| row.map(value).collect::<Vec<_>>().join("|"));
+        let rows = answer.rows().map(|row| row.zip(answer.columns()).map(value).collect::<Vec<_>>().join("|"));
         Ok(rows.collect::<Vec<_>>().join("\n"))
     }
 }

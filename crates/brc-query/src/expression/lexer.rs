@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Name(String),
     /// A `'quoted'` string, without its quotes.
     Text(String),
-    /// A number as written: an optional `-`, digits, and optionally a point and digits.
+    /// A number as written: an optional `-`, digits, and optionally a point and digits, and an exponent.
     Number(String),
     Comparison(Comparison),
     Open,
@@ -69,6 +69,11 @@ impl<'a> Cursor<'a> {
     pub(crate) fn peek(&self) -> &Token {
         // The last token is the end, which is never passed.
         &self.tokens[self.next.min(self.tokens.len() - 1)]
+    }
+
+    /// The token behind the next one.
+    pub(crate) fn second(&self) -> &Token {
+        &self.tokens[(self.next + 1).min(self.tokens.len() - 1)]
     }
 
     pub(crate) fn advance(&mut self) {
@@ -178,17 +183,22 @@ fn quoted(source: &str, position: usize, quote: char) -> Result<(String, usize),
 fn number(source: &str, position: usize) -> Result<(Kind, usize), SyntaxError> {
     let rest = &source[position..];
     let unsigned = rest.strip_prefix('-').unwrap_or(rest);
-    let length = rest.len() - unsigned.trim_start_matches(in_word).len();
+    let mut length = rest.len() - unsigned.trim_start_matches(in_word).len();
+    let after = &rest[length..];
+    if rest[..length].ends_with(['e', 'E']) && after.starts_with(['+', '-']) {
+        length += 1 + after[1..].len() - after[1..].trim_start_matches(in_word).len();
+    }
     let text = &rest[..length];
     let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let digits = text.strip_prefix('-').unwrap_or(text);
+    let (digits, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
     let well_formed = match digits.split_once('.') {
         Some((whole, decimals)) => all_digits(whole) && all_digits(decimals),
         None => all_digits(digits),
     };
-    if well_formed {
+    if well_formed && all_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)) {
         Ok((Kind::Number(text.to_owned()), length))
     } else {
-        Err(SyntaxError::new(format!("'{text}' is not a number of the form -12.3"), position, source))
+        Err(SyntaxError::new(format!("'{text}' is not a number of the form -12.3 or 1e-5"), position, source))
     }
 }

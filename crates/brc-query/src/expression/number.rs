@@ -1,6 +1,4 @@
-//! Decimal constants of any length, and what a comparison with one means for a column of some scale.
-
-use brc_core::Comparison;
+//! Decimal constants of any length.
 
 /// A decimal constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,68 +8,82 @@ pub(super) struct Number {
     decimals: String,
 }
 
-/// The values of a column that compare so with a constant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Range {
-    /// Those from the first to the second.
-    Inside(i64, i64),
-    /// All but this one.
-    Except(i64),
-    /// None.
-    None,
-}
+/// No number of a column has so many digits before or behind its point.
+const FAR: usize = 400;
 
 impl Number {
-    /// Takes a number apart that the lexer found: an optional `-`, digits, and optionally a point and digits.
+    /// Takes a number apart that the lexer found: an optional `-`, digits, and optionally a point and digits, and an
+    /// exponent.
     pub(super) fn new(text: &str) -> Self {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),
             None => (false, text),
         };
+        let (digits, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
         let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
-        Self { negative, whole: whole.to_owned(), decimals: decimals.to_owned() }
+        let mut number = Self { negative, whole: whole.to_owned(), decimals: decimals.to_owned() };
+        let far = if exponent.starts_with('-') { -(FAR as i64) } else { FAR as i64 };
+        number.move_point(exponent.parse().unwrap_or(far).clamp(-(FAR as i64), FAR as i64));
+        number
     }
 
-    /// The values of a column of that scale for which `value <comparison> self` holds.
-    pub(super) fn range(&self, comparison: Comparison, scale: u8) -> Range {
-        let (floor, exact) = self.floor(scale);
-        let (smallest, largest) = (i128::from(i64::MIN), i128::from(i64::MAX));
-        // The first value above, and the first not below.
-        let above = floor + 1;
-        let from = if exact { floor } else { above };
-        let (low, high) = match comparison {
-            Comparison::Less => (smallest, from - 1),
-            Comparison::LessOrEqual => (smallest, floor),
-            Comparison::Greater => (above, largest),
-            Comparison::GreaterOrEqual => (from, largest),
-            Comparison::Equal => (from, floor),
-            Comparison::NotEqual => match i64::try_from(floor) {
-                Ok(value) if exact => return Range::Except(value),
-                _ => (smallest, largest),
-            },
-        };
-        let (low, high) = (low.max(smallest), high.min(largest));
-        // Both lie between the ends of 64 bits now, unless the range is empty.
-        match (i64::try_from(low), i64::try_from(high)) {
-            (Ok(low), Ok(high)) if low <= high => Range::Inside(low, high),
-            _ => Range::None,
+    /// Multiplies by a power of ten.
+    fn move_point(&mut self, exponent: i64) {
+        let places = exponent.unsigned_abs() as usize;
+        if exponent > 0 {
+            let padded = format!("{:0<places$}", self.decimals);
+            self.whole.push_str(&padded[..places]);
+            self.decimals = padded[places..].to_owned();
+        } else if exponent < 0 {
+            let padded = format!("{:0>width$}", self.whole, width = places + 1);
+            let point = padded.len() - places;
+            self.decimals.insert_str(0, &padded[point..]);
+            self.whole = padded[..point].to_owned();
         }
     }
 
-    /// The largest integer not above the number times ten to the power of `scale`, and whether it equals that. Beyond 64
-    /// bits it is only as exact as to stay beyond.
-    fn floor(&self, scale: u8) -> (i128, bool) {
-        const FAR: i128 = 1 << 100;
+    /// The float nearest to it.
+    pub(super) fn to_float(&self) -> f64 {
+        let sign = if self.negative { "-" } else { "" };
+        format!("{sign}{}.{}", self.whole, self.decimals).parse().unwrap_or(f64::NAN)
+    }
+
+    /// The largest integer not above the number times ten to the power of `scale`, and whether it equals that. Beyond 127
+    /// bits it is only as exact as to stay beyond all numbers that columns have.
+    pub(super) fn floor(&self, scale: u8) -> (i128, bool) {
         let scale = usize::from(scale);
         let (kept, cut) = self.decimals.split_at(scale.min(self.decimals.len()));
         let zeros = scale - kept.len();
         let digits = self.whole.bytes().chain(kept.bytes()).chain(std::iter::repeat_n(b'0', zeros));
-        let truncated = digits.fold(0i128, |value, digit| (value * 10 + i128::from(digit - b'0')).min(FAR));
+        let truncated =
+            digits.fold(0i128, |value, digit| value.saturating_mul(10).saturating_add(i128::from(digit - b'0')));
         let exact = cut.bytes().all(|digit| digit == b'0');
         match (self.negative, exact) {
             (false, _) => (truncated, exact),
             (true, true) => (-truncated, true),
             (true, false) => (-truncated - 1, false),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_move_the_point() {
+        for (text, floor, exact, float) in [
+            ("1e5", 10_000_000, true, 1e5),
+            ("-12.345E+2", -123_450, true, -1234.5),
+            ("12345e-2", 12_345, true, 123.45),
+            ("1.5e-2", 1, false, 0.015),
+            ("-1.5e-3", -1, false, -0.0015),
+            ("0e9", 0, true, 0.0),
+            ("5e-9999", 0, false, 0.0),
+        ] {
+            let number = Number::new(text);
+            assert_eq!((number.floor(2), number.to_float()), ((floor, exact), float), "{text}");
+        }
+        assert_eq!(Number::new("1e9999").floor(0).0, i128::MAX);
     }
 }

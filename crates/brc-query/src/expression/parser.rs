@@ -9,7 +9,11 @@ use brc_core::Comparison;
 const DEEPEST: usize = 100;
 
 /// Words that name no column unless they are quoted.
-const KEYWORDS: [&str; 5] = ["and", "or", "not", "in", "between"];
+const KEYWORDS: [&str; 6] = ["and", "or", "not", "in", "between", "null"];
+
+/// What makes a string a date or a time.
+const TYPED: [(&str, fn(Vec<u8>) -> Literal); 3] =
+    [("date", Literal::Date), ("timestamp", Literal::Timestamp), ("time", Literal::Time)];
 
 /// What makes one condition of several.
 type Combine = fn(Vec<Node>) -> Node;
@@ -74,6 +78,10 @@ impl Parser<'_> {
 
     fn comparison(&mut self) -> Result<Node, SyntaxError> {
         let left = self.operand("a condition")?;
+        let left = match left {
+            Operand::Column(column) if self.cursor.take_word("is") => return self.is_null(column),
+            left => left,
+        };
         let negated = matches!(left, Operand::Column(_)) && self.cursor.take_word("not");
         let node = match left {
             Operand::Column(column) if self.cursor.take_word("in") => self.list(&column)?,
@@ -84,11 +92,21 @@ impl Parser<'_> {
         Ok(if negated { Node::Not(Box::new(node)) } else { node })
     }
 
+    /// The rest of `column is [not] null`.
+    fn is_null(&mut self, column: Column) -> Result<Node, SyntaxError> {
+        let negated = self.cursor.take_word("not");
+        if !self.cursor.take_word("null") {
+            return Err(self.cursor.expected(if negated { "'null'" } else { "'null' or 'not null'" }));
+        }
+        let node = Node::IsNull { column };
+        Ok(if negated { Node::Not(Box::new(node)) } else { node })
+    }
+
     /// The rest of a comparison of which `left` was read.
     fn compare(&mut self, left: Operand) -> Result<Node, SyntaxError> {
         let operator = self.cursor.peek().clone();
         let Kind::Comparison(comparison) = operator.kind else {
-            return Err(self.cursor.expected("a comparison (= != < <= > >=), 'in' or 'between'"));
+            return Err(self.cursor.expected("a comparison (= != < <= > >=), 'in', 'between' or 'is'"));
         };
         self.cursor.advance();
         let right = self.operand("a column or a constant")?;
@@ -144,7 +162,19 @@ impl Parser<'_> {
 
     fn operand(&mut self, what: &str) -> Result<Operand, SyntaxError> {
         let Token { kind, position } = self.cursor.peek().clone();
+        if let (Some(literal), Kind::Text(text)) = (typed(&kind), self.cursor.second().kind.clone()) {
+            self.cursor.advance();
+            self.cursor.advance();
+            return Ok(Operand::Constant(Constant { value: literal(text.into_bytes()), position }));
+        }
         let operand = match kind {
+            Kind::Word(word) if word.eq_ignore_ascii_case("null") => {
+                return Err(self.cursor.error("nothing is equal to null; write 'is null' or 'is not null'"));
+            }
+            Kind::Word(word) if word.eq_ignore_ascii_case("true") || word.eq_ignore_ascii_case("false") => {
+                let value = Literal::Bool(word.eq_ignore_ascii_case("true"));
+                Operand::Constant(Constant { value, position })
+            }
             Kind::Word(word) if KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword)) => {
                 return Err(self.cursor.expected(&format!("{what}; write a column of that name in double quotes")));
             }
@@ -156,6 +186,12 @@ impl Parser<'_> {
         self.cursor.advance();
         Ok(operand)
     }
+}
+
+/// What a word makes of the string behind it, if it is one of those that make a date or a time.
+fn typed(kind: &Kind) -> Option<fn(Vec<u8>) -> Literal> {
+    let Kind::Word(word) = kind else { return None };
+    TYPED.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, literal)| *literal)
 }
 
 /// The comparison that says the same with its sides swapped.

@@ -1,18 +1,24 @@
 //! Binds names to columns and constants to their types.
 
-use super::number::Range;
+use super::range::{self, Place};
 use super::{Column, Constant, Literal, Node, SyntaxError};
 use crate::columns;
-use brc_core::{Comparison, PhysicalType, Predicate, Schema};
+use brc_core::{Comparison, LogicalType, Predicate, Schema, TimeUnit, Value, calendar};
 
 pub(super) fn resolve(node: &Node, source: &str, schema: &Schema) -> Result<Predicate, SyntaxError> {
     let all = |parts: &[Node]| parts.iter().map(|part| resolve(part, source, schema)).collect::<Result<Vec<_>, _>>();
     match node {
         Node::Compare { column, comparison, constant } => compare(column, *comparison, constant, source, schema),
+        Node::IsNull { column } => Ok(Predicate::IsNull { column: find(column, source, schema)? }),
         Node::And(parts) => Ok(Predicate::And(intersected(all(parts)?))),
         Node::Or(parts) => Ok(Predicate::Or(all(parts)?)),
         Node::Not(part) => Ok(Predicate::Not(Box::new(resolve(part, source, schema)?))),
     }
+}
+
+fn find(column: &Column, source: &str, schema: &Schema) -> Result<usize, SyntaxError> {
+    columns::find(schema, &column.name)
+        .map_err(|unknown| SyntaxError::new(unknown.to_string(), column.position, source))
 }
 
 fn compare(
@@ -22,33 +28,114 @@ fn compare(
     source: &str,
     schema: &Schema,
 ) -> Result<Predicate, SyntaxError> {
-    let index = columns::find(schema, &column.name)
-        .map_err(|unknown| SyntaxError::new(unknown.to_string(), column.position, source))?;
-    let logical_type = schema.fields()[index].logical_type;
-    match (logical_type.physical(), &constant.value) {
-        (PhysicalType::Bytes, Literal::Text(text)) => {
-            Ok(Predicate::Compare { column: index, comparison, value: text.clone() })
-        }
-        (PhysicalType::Integers, Literal::Number(number)) if logical_type.is_numeric() => {
-            Ok(match number.range(comparison, logical_type.scale()) {
-                Range::Inside(low, high) => Predicate::Range { column: index, low: low.into(), high: high.into() },
-                Range::Except(value) => {
-                    let value = value.into();
-                    Predicate::Not(Box::new(Predicate::Range { column: index, low: value, high: value }))
-                }
-                Range::None => Predicate::Constant(false),
-            })
-        }
-        (PhysicalType::Bytes | PhysicalType::Integers | PhysicalType::Floats, literal) => {
-            let (found, hint) = match literal {
-                Literal::Text(_) => ("a string", ""),
-                Literal::Number(_) => ("a number", "; write strings in single quotes"),
+    let index = find(column, source, schema)?;
+    let field = &schema.fields()[index];
+    let logical_type = field.logical_type;
+    match among(&constant.value, logical_type) {
+        Some(Found::Bytes(value)) => Ok(Predicate::Compare { column: index, comparison, value }),
+        Some(Found::Integer(place)) => Ok(range::of_integers(index, field, comparison, place)),
+        Some(Found::Float(value)) => Ok(range::of_floats(index, comparison, value)),
+        None => {
+            let hint = match (&constant.value, logical_type) {
+                (Literal::Number(_), LogicalType::String | LogicalType::Binary) => "; write strings in single quotes",
+                (_, LogicalType::Bool) => "; compare it with true or false",
+                (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
+                (_, LogicalType::Time { .. }) => "; write times as time '23:59:59'",
+                (_, LogicalType::Timestamp { .. }) => "; write points in time as timestamp '2024-01-31 23:59:59'",
+                _ => "",
             };
-            let message =
-                format!("column '{}' is of type {logical_type}, but is compared with {found}{hint}", column.name);
+            let (name, found) = (&column.name, constant.value.kind());
+            let message = format!("column '{name}' is of type {logical_type}, but is compared with {found}{hint}");
             Err(SyntaxError::new(message, constant.position, source))
         }
     }
+}
+
+/// A constant as one that values of a column compare with.
+enum Found {
+    Bytes(Vec<u8>),
+    Integer(Place),
+    Float(f64),
+}
+
+/// What a constant is among the values of a type; `None` if they do not compare.
+fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
+    let exactly = |floor: i64| Found::Integer(Place { floor: floor.into(), exact: true });
+    match (logical_type, literal) {
+        (LogicalType::String | LogicalType::Binary, Literal::Text(text)) => Some(Found::Bytes(text.clone())),
+        (LogicalType::Bool, Literal::Bool(value)) => Some(exactly((*value).into())),
+        (LogicalType::Bool, Literal::Text(text)) => match Value::parse(text, logical_type) {
+            Ok(Value::Integer(value)) => Some(Found::Integer(Place { floor: value, exact: true })),
+            _ => None,
+        },
+        (
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. },
+            Literal::Number(number),
+        ) => {
+            let (floor, exact) = number.floor(logical_type.scale());
+            Some(Found::Integer(Place { floor, exact }))
+        }
+        (LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(number.to_float())),
+        (LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
+            Ok(Value::Float(value)) => Some(Found::Float(value)),
+            _ => None,
+        },
+        (LogicalType::Date, Literal::Text(text) | Literal::Date(text)) if calendar::parse_date(text).is_some() => {
+            calendar::parse_date(text).map(exactly)
+        }
+        (LogicalType::Date, Literal::Text(text) | Literal::Timestamp(text)) => {
+            let microseconds = calendar::parse_timestamp(text, TimeUnit::Microsecond, false)?;
+            Some(floored(microseconds, TimeUnit::Microsecond.per_second() * 86_400))
+        }
+        (LogicalType::Time { unit }, Literal::Text(text) | Literal::Time(text)) => finer(unit)
+            .find_map(|finer| Some((finer, calendar::parse_time(text, finer)?)))
+            .map(|(finer, value)| floored(value, finer.per_second() / unit.per_second())),
+        (
+            LogicalType::Timestamp { unit, zone },
+            Literal::Text(text) | Literal::Date(text) | Literal::Timestamp(text),
+        ) => {
+            // Without an offset an instant is one of UTC.
+            let parse = |unit: TimeUnit| {
+                let instant = calendar::parse_timestamp(text, unit, zone);
+                instant.or_else(|| calendar::parse_timestamp(text, unit, false).filter(|_| zone))
+            };
+            finer(unit)
+                .find_map(|finer| Some((finer, parse(finer)?)))
+                .map(|(finer, value)| floored(value, finer.per_second() / unit.per_second()))
+        }
+        (
+            LogicalType::Bool
+            | LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Float64
+            | LogicalType::Date
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. }
+            | LogicalType::String
+            | LogicalType::Binary,
+            _,
+        ) => None,
+    }
+}
+
+/// The unit and those that are finer.
+fn finer(unit: TimeUnit) -> impl Iterator<Item = TimeUnit> {
+    TimeUnit::ALL.into_iter().filter(move |finer| *finer >= unit)
+}
+
+/// A number of units of which so many make one of the column.
+fn floored(value: i64, units: i64) -> Found {
+    let floor = value.div_euclid(units).into();
+    Found::Integer(Place { floor, exact: value.rem_euclid(units) == 0 })
 }
 
 /// Joins the ranges that the same column has to lie in, so that rows are compared once.

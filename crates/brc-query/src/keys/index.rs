@@ -52,6 +52,23 @@ impl TupleIndex {
     }
 }
 
+impl TupleIndex {
+    /// Replaces `numbers` by those of tuples that lie one after the other.
+    pub(crate) fn number_all(&mut self, wanted: &[u64], width: usize, tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
+        numbers.clear();
+        let mut last: Option<(&[u64], u32)> = None;
+        for tuple in wanted.chunks_exact(width) {
+            // Rows that belong together often lie together.
+            let number = match last {
+                Some((before, number)) if equal(before, tuple) => number,
+                _ => self.number(tuple, tuples),
+            };
+            last = Some((tuple, number));
+            numbers.push(number);
+        }
+    }
+}
+
 /// Word by word: a slice's own hash goes through bytes, which is slower.
 fn hash(hasher: &RandomState, tuple: &[u64]) -> u64 {
     let mut state = hasher.build_hasher();
@@ -60,7 +77,7 @@ fn hash(hasher: &RandomState, tuple: &[u64]) -> u64 {
 }
 
 /// Word by word: tuples are too short for comparing memory to be worth a call.
-pub(crate) fn equal(one: &[u64], other: &[u64]) -> bool {
+fn equal(one: &[u64], other: &[u64]) -> bool {
     one.iter().eq(other)
 }
 

@@ -1,0 +1,32 @@
+//! The median: the value in the middle, or the mean of the two in the middle, as a float64: the one nearest to it.
+
+use super::avg::units;
+use super::{Bound, Form, Function, Group, numbers};
+use crate::ratio::nearest;
+use crate::states::StateKind;
+use brc_core::{LogicalType, Value};
+use num_bigint::BigInt;
+
+pub(super) static MEDIAN: Function = Function {
+    name: "median",
+    aliases: &[],
+    about: "the float nearest to the value in the middle, or to the mean of the two there",
+    form: Form::Column,
+    bind: |field| {
+        numbers(field)?;
+        Ok(Bound { output: LogicalType::Float64, state: Some(StateKind::Values), value })
+    },
+};
+
+fn value<'a>(group: &Group<'a>) -> Option<Value<'a>> {
+    let ranked = |place: fn(usize) -> usize| group.state()?.ranked(group.group, place);
+    let (low, high) = (ranked(|count| (count - 1) / 2)?, ranked(|count| count / 2)?);
+    Some(Value::Float(match (low, high) {
+        (Value::Integer(low), Value::Integer(high)) => {
+            nearest(&(BigInt::from(low) + high), &(units(group.scale) * 2u8), 0)
+        }
+        (Value::Float(low), Value::Float(high)) if (low + high).is_finite() => (low + high) / 2.0,
+        (Value::Float(low), Value::Float(high)) => low / 2.0 + high / 2.0,
+        _ => return None,
+    }))
+}

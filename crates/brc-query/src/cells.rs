@@ -1,0 +1,117 @@
+//! The values of one column of an answer.
+
+use crate::keys::layout::float_key;
+use brc_core::{BitmapBuffer, LogicalType, PhysicalType, Value};
+use std::cmp::Ordering;
+
+/// Values one below the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Cells {
+    data: Data,
+    validity: BitmapBuffer,
+}
+
+#[derive(Debug, Clone)]
+enum Data {
+    Integers(Vec<i64>),
+    /// Integers of a type that needs more than 64 bits.
+    Wide(Vec<i128>),
+    Floats(Vec<f64>),
+    Bytes {
+        ends: Vec<usize>,
+        bytes: Vec<u8>,
+    },
+}
+
+impl Cells {
+    /// No values of that type.
+    pub(crate) fn new(logical_type: LogicalType) -> Self {
+        let data = match logical_type.physical() {
+            PhysicalType::Integers if logical_type.fits_64_bits() => Data::Integers(Vec::new()),
+            PhysicalType::Integers => Data::Wide(Vec::new()),
+            PhysicalType::Floats => Data::Floats(Vec::new()),
+            PhysicalType::Bytes => Data::Bytes { ends: Vec::new(), bytes: Vec::new() },
+        };
+        Self { data, validity: BitmapBuffer::default() }
+    }
+
+    /// Adds a value; `None` is null. Returns whether it is within what the type holds.
+    pub(crate) fn push(&mut self, value: Option<Value<'_>>) -> bool {
+        const MOST: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
+        self.validity.push(value.is_some());
+        let mut fits = true;
+        match (&mut self.data, value) {
+            (Data::Integers(values), Some(Value::Integer(value))) => {
+                fits = i64::try_from(value).is_ok();
+                values.push(value as i64);
+            }
+            (Data::Integers(values), _) => values.push(0),
+            (Data::Wide(values), Some(Value::Integer(value))) => {
+                fits = value.unsigned_abs() < MOST;
+                values.push(value);
+            }
+            (Data::Wide(values), _) => values.push(0),
+            (Data::Floats(values), Some(Value::Float(value))) => values.push(value),
+            (Data::Floats(values), _) => values.push(0.0),
+            (Data::Bytes { ends, bytes }, value) => {
+                if let Some(Value::Bytes(value)) = value {
+                    bytes.extend_from_slice(value);
+                }
+                ends.push(bytes.len());
+            }
+        }
+        fits
+    }
+
+    /// The value of a row; `None` if it is null.
+    pub(crate) fn get(&self, row: usize) -> Option<Value<'_>> {
+        if self.is_null(row) {
+            return None;
+        }
+        Some(match &self.data {
+            Data::Integers(values) => Value::Integer(values[row].into()),
+            Data::Wide(values) => Value::Integer(values[row]),
+            Data::Floats(values) => Value::Float(values[row]),
+            Data::Bytes { ends, bytes } => {
+                let start = if row == 0 { 0 } else { ends[row - 1] };
+                Value::Bytes(&bytes[start..ends[row]])
+            }
+        })
+    }
+
+    /// How two rows are ordered; nulls come last either way.
+    pub(crate) fn compare(&self, one: usize, other: usize, descending: bool) -> Ordering {
+        let ordering = match (self.get(one), self.get(other)) {
+            (Some(Value::Integer(one)), Some(Value::Integer(other))) => one.cmp(&other),
+            (Some(Value::Float(one)), Some(Value::Float(other))) => float_key(one).cmp(&float_key(other)),
+            (Some(Value::Bytes(one)), Some(Value::Bytes(other))) => one.cmp(other),
+            (one, other) => return one.is_none().cmp(&other.is_none()),
+        };
+        if descending { ordering.reverse() } else { ordering }
+    }
+
+    /// A number that orders rows as [`Cells::compare`] does, as far as it can.
+    pub(crate) fn prefix(&self, row: usize, descending: bool) -> u64 {
+        if self.is_null(row) {
+            return u64::MAX;
+        }
+        let prefix = match &self.data {
+            Data::Integers(values) => values[row] as u64 ^ 1 << 63,
+            Data::Wide(values) => (values[row] >> 64) as u64 ^ 1 << 63,
+            Data::Floats(values) => float_key(values[row]),
+            Data::Bytes { .. } => {
+                let mut first = [0; 8];
+                if let Some(Value::Bytes(bytes)) = self.get(row) {
+                    let length = bytes.len().min(8);
+                    first[..length].copy_from_slice(&bytes[..length]);
+                }
+                u64::from_be_bytes(first)
+            }
+        };
+        if descending { !prefix } else { prefix }
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.validity.bitmap().is_some_and(|validity| !validity.get(row))
+    }
+}

@@ -1,0 +1,375 @@
+//! Numbers the distinct tuples of keys from 0, in the order of their first appearance.
+
+use super::direct::{Direct, UNKNOWN};
+use super::index::TupleIndex;
+use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
+use super::strings::Strings;
+use crate::filter::Selection;
+use crate::group::Malformed;
+use crate::wanted::keep;
+use brc_core::batch::codes_of;
+use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, for_integers};
+use serde::{Deserialize, Serialize};
+
+/// The bits of one key's values, row by row.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lane {
+    /// The lower 64 bits; 0 for nulls.
+    pub(crate) low: Vec<u64>,
+    /// The upper bits; empty if 64 are enough.
+    pub(crate) high: Vec<u64>,
+    /// Which rows are null; empty if none is.
+    pub(crate) nulls: Vec<bool>,
+}
+
+impl Lane {
+    /// The smallest and the largest of the values that are not null.
+    pub(crate) fn bounds(&self) -> Option<(u64, u64)> {
+        if self.nulls.is_empty() {
+            return Some((*self.low.iter().min()?, *self.low.iter().max()?));
+        }
+        let values = self.low.iter().zip(&self.nulls).filter(|(_, null)| !**null).map(|(word, _)| *word);
+        values.fold(None, |bounds, word| {
+            let (low, high) = bounds.unwrap_or((word, word));
+            Some((word.min(low), word.max(high)))
+        })
+    }
+
+    fn clear(&mut self) {
+        self.low.clear();
+        self.high.clear();
+        self.nulls.clear();
+    }
+}
+
+/// Tuples of keys, each once.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "KeyParts", into = "KeyParts")]
+pub(crate) struct KeySet {
+    types: Vec<(LogicalType, bool)>,
+    layout: Layout,
+    strings: Vec<Option<Strings>>,
+    tuples: Vec<u64>,
+    /// Made when it is first needed.
+    index: Option<TupleIndex>,
+    direct: Direct,
+    lanes: Vec<Lane>,
+    /// The tuples of a batch's wanted rows.
+    packed: Vec<u64>,
+    codes: Vec<u32>,
+}
+
+impl KeySet {
+    /// No tuples of keys of these types, each with whether it may be null.
+    ///
+    /// # Panics
+    /// If there is no key.
+    pub(crate) fn new(types: &[(LogicalType, bool)]) -> Self {
+        assert!(!types.is_empty(), "a tuple has at least one key");
+        let layout = Layout::new(types);
+        let is_strings = |key: &KeyLayout| (key.kind == KeyKind::Strings).then(Strings::default);
+        Self {
+            types: types.to_vec(),
+            strings: layout.keys.iter().map(is_strings).collect(),
+            lanes: vec![Lane::default(); types.len()],
+            layout,
+            tuples: Vec::new(),
+            index: None,
+            direct: Direct::default(),
+            packed: Vec::new(),
+            codes: Vec::new(),
+        }
+    }
+
+    /// The tuples of a single key of strings, those of `names` in their order; that of number `null` stands for null.
+    pub(crate) fn of_strings(types: &[(LogicalType, bool)], names: Dictionary, null: Option<u32>) -> Self {
+        let mut set = Self::new(types);
+        let key = set.layout.keys[0];
+        let mut code = 0;
+        for number in 0..names.len() as u32 {
+            let mut tuple = [0];
+            match key.null.filter(|_| null == Some(number)) {
+                Some(place) => place.set(&mut tuple, 1),
+                None => {
+                    key.low.set(&mut tuple, code);
+                    code += 1;
+                }
+            }
+            set.tuples.extend_from_slice(&tuple);
+        }
+        let real = (0..names.len() as u32).filter(|number| Some(*number) != null).map(|number| names.get(number));
+        let names = if null.is_some() { real.collect() } else { names };
+        set.strings[0] = Some(Strings::of(names));
+        set
+    }
+
+    pub(crate) fn types(&self) -> &[(LogicalType, bool)] {
+        &self.types
+    }
+
+    /// How many tuples there are.
+    pub(crate) fn len(&self) -> usize {
+        self.tuples.len() / self.layout.width
+    }
+
+    /// The value that a tuple has for a key; `None` if it is null.
+    pub(crate) fn value(&self, key: usize, tuple: usize) -> Option<Value<'_>> {
+        let width = self.layout.width;
+        let tuple = &self.tuples[tuple * width..(tuple + 1) * width];
+        let layout = &self.layout.keys[key];
+        if layout.is_null(tuple) {
+            return None;
+        }
+        let bits = layout.bits(tuple);
+        Some(match (layout.kind, &self.strings[key]) {
+            (KeyKind::Integers { min, .. }, _) => Value::Integer(min.wrapping_add(bits as i128)),
+            (KeyKind::Floats, _) => Value::Float(float_of_key(bits as u64)),
+            (KeyKind::Strings, Some(strings)) => Value::Bytes(strings.names.get(bits as u32)),
+            (KeyKind::Strings, None) => Value::Bytes(&[]),
+        })
+    }
+
+    /// The lower bits of a tuple's value for a key.
+    pub(crate) fn low_bits(&self, key: usize, tuple: usize) -> u64 {
+        self.layout.keys[key].low.get(&self.tuples[tuple * self.layout.width..])
+    }
+
+    /// Takes the wanted rows of one key of the next tuples.
+    pub(crate) fn take(&mut self, key: usize, column: &Column<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
+        let (lane, layout) = (&mut self.lanes[key], self.layout.keys[key]);
+        lane.clear();
+        if let Some(validity) = column.validity.filter(|validity| validity.count_nulls() > 0) {
+            if layout.null.is_none() {
+                return Err(Malformed("it has nulls in a column without"));
+            }
+            lane.nulls.extend(validity.iter().map(|value| !value));
+        }
+        match (column.data, layout.kind, &mut self.strings[key]) {
+            (Data::Integers(values), KeyKind::Integers { min, span }, _) => {
+                integers(values, min, span, layout.kind.is_wide(), lane)?;
+            }
+            (Data::Floats(values), KeyKind::Floats, _) => lane.low.extend(values.iter().map(|&value| float_key(value))),
+            (Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }, KeyKind::Strings, Some(strings)) => {
+                self.codes.clear();
+                codes_of(column, &mut self.codes);
+                lane.low.extend(self.codes.iter().map(|&code| u64::from(code)));
+                lane.zero_nulls();
+                if dictionary.is_empty() && !lane.nulls.is_empty() && lane.nulls.iter().all(|&null| null) {
+                    // Codes of nulls need no dictionary.
+                } else {
+                    strings.translate(dictionary, &mut lane.low)?;
+                }
+            }
+            (Data::Bytes(values), KeyKind::Strings, Some(strings)) => {
+                for (row, string) in values.iter().enumerate() {
+                    let null = lane.nulls.get(row).is_some_and(|&null| null);
+                    lane.low.push(if null { 0 } else { strings.number(string).into() });
+                }
+            }
+            (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _, _) => {
+                return Err(Malformed("a key is of another type than its column"));
+            }
+        }
+        lane.zero_nulls();
+        if let Selection::Some(mask, _) = selection {
+            keep(&mut lane.low, mask);
+            keep(&mut lane.high, mask);
+            keep(&mut lane.nulls, mask);
+        }
+        Ok(())
+    }
+
+    /// Takes strings as one key of the next tuples.
+    pub(crate) fn take_strings<'a>(&mut self, key: usize, strings: impl Iterator<Item = &'a [u8]>) {
+        let lane = &mut self.lanes[key];
+        lane.clear();
+        if let Some(known) = &mut self.strings[key] {
+            lane.low.extend(strings.map(|string| u64::from(known.number(string))));
+        }
+    }
+
+    /// Takes numbers as one key of the next tuples: groups.
+    pub(crate) fn take_numbers(&mut self, key: usize, numbers: impl Iterator<Item = u32>) {
+        let lane = &mut self.lanes[key];
+        lane.clear();
+        lane.low.extend(numbers.map(u64::from));
+    }
+
+    /// Replaces `numbers` by those of the tuples that were taken, key by key, some of which may be new.
+    pub(crate) fn number(&mut self, numbers: &mut Vec<u32>) {
+        let (rows, width) = (self.lanes[0].low.len(), self.layout.width);
+        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
+        if self.direct.slots_of(&self.lanes, rows, numbers) {
+            let mut tuple = std::mem::take(&mut self.packed);
+            for (row, number) in numbers.iter_mut().enumerate() {
+                let slot = *number as usize;
+                if self.direct.slots[slot] == UNKNOWN {
+                    tuple.clear();
+                    tuple.resize(width, 0);
+                    self.pack(row..row + 1, &mut tuple);
+                    self.direct.slots[slot] = index.number(&tuple, &mut self.tuples);
+                }
+                *number = self.direct.slots[slot];
+            }
+            self.packed = tuple;
+        } else {
+            let mut packed = std::mem::take(&mut self.packed);
+            packed.clear();
+            packed.resize(rows * width, 0);
+            self.pack(0..rows, &mut packed);
+            index.number_all(&packed, width, &mut self.tuples, numbers);
+            self.packed = packed;
+        }
+        self.index = Some(index);
+    }
+
+    /// Puts the lanes' values of these rows into tuples, which are all 0 before.
+    fn pack(&self, rows: std::ops::Range<usize>, tuples: &mut [u64]) {
+        for (lane, key) in self.lanes.iter().zip(&self.layout.keys) {
+            let mut put = |words: &[u64], place: super::layout::Place| {
+                let tuples = tuples.chunks_exact_mut(self.layout.width);
+                tuples.zip(&words[rows.clone()]).for_each(|(tuple, &word)| place.set(tuple, word));
+            };
+            put(&lane.low, key.low);
+            if let Some(high) = key.high {
+                put(&lane.high, high);
+            }
+            if let (Some(null), false) = (key.null, lane.nulls.is_empty()) {
+                let tuples = tuples.chunks_exact_mut(self.layout.width);
+                tuples.zip(&lane.nulls[rows.clone()]).for_each(|(tuple, &is_null)| null.set(tuple, is_null.into()));
+            }
+        }
+    }
+
+    /// Takes the tuples of another set of the same types. Returns the number that each has here.
+    pub(crate) fn merge(&mut self, other: &Self) -> Vec<u32> {
+        self.merge_with(other, |_, _| {})
+    }
+
+    /// The same, each tuple being changed before.
+    pub(crate) fn merge_with(&mut self, other: &Self, change: impl Fn(&Layout, &mut [u64])) -> Vec<u32> {
+        let codes: Vec<Option<Vec<u32>>> = self
+            .strings
+            .iter_mut()
+            .zip(&other.strings)
+            .map(|(ours, theirs)| match (ours, theirs) {
+                (Some(ours), Some(theirs)) if ours.names != theirs.names => Some(ours.numbers_of(&theirs.names)),
+                _ => None,
+            })
+            .collect();
+        let mut tuples = other.tuples.clone();
+        for tuple in tuples.chunks_exact_mut(self.layout.width) {
+            for (key, codes) in self.layout.keys.iter().zip(&codes) {
+                if let (Some(codes), false) = (codes, key.is_null(tuple)) {
+                    key.replace(tuple, codes[key.low.get(tuple) as usize].into());
+                }
+            }
+            change(&self.layout, tuple);
+        }
+        let mut numbers = Vec::new();
+        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, self.layout.width));
+        index.number_all(&tuples, self.layout.width, &mut self.tuples, &mut numbers);
+        self.index = Some(index);
+        numbers
+    }
+
+    /// Whether another set has the same tuples under the same numbers.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let same = |(ours, theirs): (&Strings, &Strings)| ours.names == theirs.names;
+        let pairs = self.strings.iter().flatten().zip(other.strings.iter().flatten());
+        self.tuples == other.tuples && { pairs }.all(same)
+    }
+}
+
+/// The tuples as plain data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeyParts {
+    pub(crate) types: Vec<(LogicalType, bool)>,
+    /// The strings of keys that are such.
+    pub(crate) names: Vec<Option<Vec<Vec<u8>>>>,
+    pub(crate) tuples: Vec<u64>,
+}
+
+impl From<KeySet> for KeyParts {
+    fn from(set: KeySet) -> Self {
+        let names = |strings: &Option<Strings>| {
+            strings.as_ref().map(|strings| strings.names.iter().map(<[u8]>::to_vec).collect())
+        };
+        Self { names: set.strings.iter().map(names).collect(), types: set.types, tuples: set.tuples }
+    }
+}
+
+impl TryFrom<KeyParts> for KeySet {
+    type Error = &'static str;
+
+    fn try_from(KeyParts { types, names, tuples }: KeyParts) -> Result<Self, Self::Error> {
+        if types.is_empty() {
+            return Err("there is no key");
+        }
+        let mut set = Self::new(&types);
+        let width = set.layout.width;
+        if tuples.len() % width != 0 || names.len() != types.len() {
+            return Err("the keys are not as many as the groups");
+        }
+        for ((strings, names), key) in set.strings.iter_mut().zip(names).zip(&set.layout.keys) {
+            let known = names.as_ref().map_or(0, Vec::len) as u128;
+            let is_known = |tuple: &[u64]| key.is_null(tuple) || key.bits(tuple) < known;
+            match (strings, names) {
+                (None, None) => {}
+                (Some(_), Some(_)) if !tuples.chunks_exact(width).all(is_known) => return Err("a code has no name"),
+                (Some(strings), Some(names)) => *strings = Strings::of(names.into_iter().collect()),
+                _ => return Err("the keys are of other types"),
+            }
+        }
+        set.tuples = tuples;
+        Ok(set)
+    }
+}
+
+impl Lane {
+    fn zero_nulls(&mut self) {
+        for words in [&mut self.low, &mut self.high] {
+            words.iter_mut().zip(&self.nulls).filter(|(_, null)| **null).for_each(|(word, _)| *word = 0);
+        }
+    }
+}
+
+impl Strings {
+    /// Our number of each of these names.
+    fn numbers_of(&mut self, names: &Dictionary) -> Vec<u32> {
+        names.iter().map(|name| self.number(name)).collect()
+    }
+}
+
+/// Appends the distances of integers from the smallest.
+fn integers(values: Integers<'_>, min: i128, span: u128, wide: bool, lane: &mut Lane) -> Result<(), Malformed> {
+    if let (false, Integers::I8(_) | Integers::I16(_) | Integers::I32(_) | Integers::I64(_)) = (wide, values) {
+        // The lower bits of a distance only need those of the value.
+        let min = min as i64;
+        match values {
+            Integers::I8(values) => lane.low.extend(values.iter().map(|&v| i64::from(v).wrapping_sub(min) as u64)),
+            Integers::I16(values) => lane.low.extend(values.iter().map(|&v| i64::from(v).wrapping_sub(min) as u64)),
+            Integers::I32(values) => lane.low.extend(values.iter().map(|&v| i64::from(v).wrapping_sub(min) as u64)),
+            Integers::I64(values) => lane.low.extend(values.iter().map(|&v| v.wrapping_sub(min) as u64)),
+            Integers::I128(_) => {}
+        }
+        lane.zero_nulls();
+        return match lane.low.iter().all(|&word| u128::from(word) <= span) {
+            true => Ok(()),
+            false => Err(Malformed("a key is out of its type's bounds")),
+        };
+    }
+    for row in 0..values.len() {
+        let null = lane.nulls.get(row).is_some_and(|&null| null);
+        let value: i128 = for_integers!(values, values => values[row].into());
+        let bits = if null { 0 } else { value.wrapping_sub(min) as u128 };
+        if bits > span {
+            return Err(Malformed("a key is out of its type's bounds"));
+        }
+        lane.low.push(bits as u64);
+        if wide {
+            lane.high.push((bits >> 64) as u64);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! From the key columns of a batch to the numbers of groups.
+//!
+//! One string key needs no hashing: its codes are the groups, as long as there are codes and no nulls. Without a key all rows
+//! are one group. Any other keys are put together to tuples, which are numbered as they appear.
+
+mod direct;
+mod index;
+pub(crate) mod key_set;
+pub(crate) mod layout;
+mod strings;
+
+use crate::filter::Selection;
+use crate::group::Malformed;
+use crate::states::GroupIds;
+use brc_core::batch::codes_of;
+use brc_core::table::ColumnSummary;
+use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{compress, compress_runs};
+use key_set::KeySet;
+use strings::Strings;
+
+/// The keys of a scan: which groups there are.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    kind: Kind,
+    /// The groups of a batch's rows or runs.
+    rows: Vec<u32>,
+    runs: Vec<Run>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    None,
+    Strings(StringKey),
+    Tuples(Box<KeySet>),
+}
+
+impl Keys {
+    /// Keys are the first columns of each batch, of these types, each with whether it may be null.
+    pub(crate) fn new(types: &[(LogicalType, bool)]) -> Self {
+        let kind = match types {
+            [] => Kind::None,
+            [(key, nullable)] if key.physical() == PhysicalType::Bytes => {
+                Kind::Strings(StringKey { types: [(*key, *nullable)], ..StringKey::default() })
+            }
+            _ => Kind::Tuples(Box::new(KeySet::new(types))),
+        };
+        Self { kind, rows: Vec::new(), runs: Vec::new() }
+    }
+
+    /// The groups of the wanted rows of a batch, and how many groups there are with those that are new.
+    pub(crate) fn groups_of<'a>(
+        &'a mut self,
+        level: Level,
+        batch: &Batch<'a>,
+        selection: Selection<'_>,
+    ) -> Result<(GroupIds<'a>, usize), Malformed> {
+        let key = |key: usize| batch.columns.get(key).ok_or(Malformed("a key is not there"));
+        match &mut self.kind {
+            Kind::None => {
+                let rows = u32::try_from(selection.wanted(batch.rows)).map_err(|_| Malformed("it is too large"))?;
+                self.runs.clear();
+                self.runs.push(Run { code: 0, rows });
+                Ok((GroupIds::Runs(&self.runs), 1))
+            }
+            Kind::Strings(strings) => {
+                let found = strings.learn(key(0)?)?;
+                let ids = strings.groups_of(level, key(0)?.data, found, selection, &mut self.rows, &mut self.runs);
+                Ok((ids, strings.groups()))
+            }
+            Kind::Tuples(tuples) => {
+                for index in 0..tuples.types().len() {
+                    tuples.take(index, key(index)?, selection)?;
+                }
+                tuples.number(&mut self.rows);
+                Ok((GroupIds::Rows(&self.rows), tuples.len()))
+            }
+        }
+    }
+
+    /// The group of each set of rows of a summary, and how many groups there are with those that are new.
+    pub(crate) fn groups_of_summary<'a>(&'a mut self, summary: &Summary<'a>) -> Result<(&'a [u32], usize), Malformed> {
+        let key = |key: usize| match summary.columns.get(key) {
+            Some(ColumnSummary::Codes { codes, dictionary }) if codes.len() == summary.rows.len() => {
+                Ok((*codes, *dictionary))
+            }
+            _ => Err(Malformed("a summary's key is not of strings, or too short")),
+        };
+        match &mut self.kind {
+            Kind::None => {
+                self.rows.clear();
+                self.rows.resize(summary.rows.len(), 0);
+                Ok((&self.rows, 1))
+            }
+            Kind::Strings(strings) => {
+                let (codes, dictionary) = key(0)?;
+                let found = strings.learn(&Column::codes(codes, dictionary))?;
+                Ok((if found == Found::Codes { codes } else { &strings.all }, strings.groups()))
+            }
+            Kind::Tuples(tuples) => {
+                for index in 0..tuples.types().len() {
+                    let (codes, dictionary) = key(index)?;
+                    tuples.take(index, &Column::codes(codes, dictionary), Selection::All)?;
+                }
+                tuples.number(&mut self.rows);
+                Ok((&self.rows, tuples.len()))
+            }
+        }
+    }
+
+    /// All groups; `None` if there are no keys.
+    pub(crate) fn finish(self) -> Option<KeySet> {
+        match self.kind {
+            Kind::None => None,
+            Kind::Strings(key) => Some(KeySet::of_strings(&key.types, key.strings.names, key.null)),
+            Kind::Tuples(tuples) => Some(*tuples),
+        }
+    }
+}
+
+/// The only key, which is one of strings.
+#[derive(Debug)]
+struct StringKey {
+    types: [(LogicalType, bool); 1],
+    strings: Strings,
+    /// The group of nulls; none as long as there was no null.
+    null: Option<u32>,
+    /// The groups of a batch's rows or runs, wanted or not.
+    all: Vec<u32>,
+    all_runs: Vec<Run>,
+}
+
+/// What the groups of a batch are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// Its codes.
+    Codes,
+    /// Those of rows that were written down.
+    Rows,
+    /// Those of runs that were written down.
+    Runs,
+}
+
+impl Default for StringKey {
+    fn default() -> Self {
+        let strings = Strings::default();
+        Self { types: [(LogicalType::String, true)], strings, null: None, all: Vec::new(), all_runs: Vec::new() }
+    }
+}
+
+impl StringKey {
+    fn groups(&self) -> usize {
+        self.strings.names.len()
+    }
+
+    /// Learns the strings of a column, and finds its groups.
+    fn learn(&mut self, column: &Column<'_>) -> Result<Found, Malformed> {
+        let Self { strings, null, all, all_runs, .. } = self;
+        let unknown = Malformed("a code is not in its dictionary");
+        let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
+        if validity.is_some() && null.is_none() {
+            *null = Some(strings.reserve());
+        }
+        all.clear();
+        match (column.data, validity) {
+            (Data::Bytes(values), _) => {
+                let valid = |row| validity.is_none_or(|validity| validity.get(row));
+                let number = |(row, string)| if valid(row) { Some(strings.number(string)) } else { *null };
+                all.extend(values.iter().enumerate().filter_map(number));
+                return Ok(Found::Rows);
+            }
+            (Data::Runs { runs, dictionary }, None) => {
+                let Some(numbers) = strings.learn(dictionary) else { return Ok(Found::Codes) };
+                all_runs.clear();
+                for run in runs {
+                    let code = *numbers.get(run.code as usize).ok_or(unknown)?;
+                    all_runs.push(Run { code, ..*run });
+                }
+                return Ok(Found::Runs);
+            }
+            (Data::Codes { dictionary, .. }, None) if strings.learn(dictionary).is_none() => return Ok(Found::Codes),
+            (Data::Codes { .. } | Data::Runs { .. }, _) => {}
+            (Data::Integers(_) | Data::Floats(_), _) => return Err(Malformed("a key is not of strings")),
+        }
+        codes_of(column, all);
+        let numbers = column.dictionary().and_then(|dictionary| strings.learn(dictionary)).unwrap_or(&[]);
+        match (validity, *null) {
+            (Some(validity), Some(null)) => {
+                for (code, valid) in all.iter_mut().zip(validity.iter()) {
+                    *code = if valid { *numbers.get(*code as usize).ok_or(unknown)? } else { null };
+                }
+            }
+            _ => {
+                for code in all {
+                    *code = *numbers.get(*code as usize).ok_or(unknown)?;
+                }
+            }
+        }
+        Ok(Found::Rows)
+    }
+
+    /// The groups of the wanted rows of a column that was learnt.
+    fn groups_of<'a>(
+        &'a self,
+        level: Level,
+        data: Data<'a>,
+        found: Found,
+        selection: Selection<'_>,
+        rows: &'a mut Vec<u32>,
+        kept_runs: &'a mut Vec<Run>,
+    ) -> GroupIds<'a> {
+        let all = match (found, data) {
+            (Found::Codes, Data::Codes { codes, .. }) => GroupIds::Rows(codes),
+            (Found::Codes, Data::Runs { runs, .. }) => GroupIds::Runs(runs),
+            (Found::Runs, _) => GroupIds::Runs(&self.all_runs),
+            (Found::Codes | Found::Rows, _) => GroupIds::Rows(&self.all),
+        };
+        match (all, selection) {
+            (all, Selection::All) => all,
+            (GroupIds::Rows(all), Selection::Some(mask, _)) => {
+                compress(level, all, mask, rows);
+                GroupIds::Rows(rows)
+            }
+            (GroupIds::Runs(all), Selection::Some(mask, _)) => {
+                compress_runs(level, all, mask, kept_runs);
+                GroupIds::Runs(kept_runs)
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The strings of one column, numbered the same way however they come: as codes of the scanner's dictionary or as bytes.
+
+use super::index::NameIndex;
+use crate::group::Malformed;
+use brc_core::Dictionary;
+
+/// The distinct strings of a column. As long as they only come as codes, which is nearly always, their numbers are those
+/// codes, and nothing is hashed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Strings {
+    pub(crate) names: Dictionary,
+    /// Made when strings first come as bytes, or a number is reserved.
+    mixed: Option<Box<Mixed>>,
+}
+
+#[derive(Debug, Clone)]
+struct Mixed {
+    index: NameIndex,
+    /// Our number of each of the scanner's codes.
+    numbers: Vec<u32>,
+}
+
+impl Strings {
+    /// These strings.
+    pub(crate) fn of(names: Dictionary) -> Self {
+        Self { names, mixed: None }
+    }
+
+    /// Learns what was added to the scanner's dictionary. Returns the number of each of its codes, unless that is the code.
+    pub(crate) fn learn(&mut self, dictionary: &Dictionary) -> Option<&[u32]> {
+        let Self { names, mixed } = self;
+        match mixed {
+            None if names.is_empty() => names.clone_from(dictionary),
+            None => {
+                for code in names.len()..dictionary.len() {
+                    names.push(dictionary.get(code as u32));
+                }
+            }
+            Some(mixed) => {
+                for code in mixed.numbers.len()..dictionary.len() {
+                    mixed.numbers.push(mixed.index.code(dictionary.get(code as u32), names));
+                }
+            }
+        }
+        mixed.as_ref().map(|mixed| mixed.numbers.as_slice())
+    }
+
+    /// The number of a string, which may be new.
+    pub(crate) fn number(&mut self, string: &[u8]) -> u32 {
+        self.mix();
+        let Self { names, mixed } = self;
+        mixed.as_mut().map_or(0, |mixed| mixed.index.code(string, names))
+    }
+
+    /// A number that no string has.
+    pub(crate) fn reserve(&mut self) -> u32 {
+        self.mix();
+        self.names.push(b"")
+    }
+
+    /// From now on numbers need not be codes.
+    fn mix(&mut self) {
+        let names = &self.names;
+        self.mixed.get_or_insert_with(|| {
+            Box::new(Mixed { index: NameIndex::of(names), numbers: (0..names.len() as u32).collect() })
+        });
+    }
+
+    /// Replaces codes by numbers.
+    pub(crate) fn translate(&mut self, dictionary: &Dictionary, codes: &mut [u64]) -> Result<(), Malformed> {
+        let known = dictionary.len() as u64;
+        if codes.iter().any(|&code| code >= known) {
+            return Err(Malformed("a code is not in its dictionary"));
+        }
+        if let Some(numbers) = self.learn(dictionary) {
+            codes.iter_mut().for_each(|code| *code = numbers[*code as usize].into());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_bytes_agree() {
+        let mut strings = Strings::default();
+        let mut dictionary: Dictionary = ["a", "b"].into_iter().collect();
+        assert_eq!(strings.learn(&dictionary), None);
+        assert_eq!([strings.number(b"c"), strings.number(b"b"), strings.number(b"")], [2, 1, 3]);
+        dictionary.push(b"");
+        dictionary.push(b"d");
+        assert_eq!(strings.learn(&dictionary), Some(&[0, 1, 3, 4][..]));
+        assert_eq!(strings.number(b"d"), 4);
+        let mut codes = [3, 0, 2];
+        strings.translate(&dictionary, &mut codes).unwrap();
+        assert_eq!(codes, [4, 0, 3]);
+        assert!(strings.translate(&dictionary, &mut [4]).is_err());
+        let nobody = strings.reserve();
+        assert_eq!([nobody, strings.number(b""), strings.number(b"e")], [5, 3, 6]);
+    }
+}

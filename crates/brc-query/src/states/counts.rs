@@ -1,0 +1,63 @@
+//! The number of values of each group.
+
+use super::{Accumulator, GroupIds, Values};
+use crate::group::Malformed;
+use brc_core::Run;
+use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::cpu::Level;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counts(Vec<u64>);
+
+impl Counts {
+    pub(crate) fn get(&self, group: usize) -> u64 {
+        self.0[group]
+    }
+
+    /// Counts the rows of these groups.
+    pub(crate) fn add(&mut self, groups: GroupIds<'_>) -> Result<(), Malformed> {
+        self.change(groups, |count, rows| *count += rows)
+    }
+
+    /// Takes rows of these groups away, which were counted.
+    pub(crate) fn subtract(&mut self, groups: GroupIds<'_>) -> Result<(), Malformed> {
+        self.change(groups, |count, rows| *count -= rows)
+    }
+
+    fn change(&mut self, groups: GroupIds<'_>, change: impl Fn(&mut u64, u64)) -> Result<(), Malformed> {
+        let mut change = |code: u32, rows: u32| {
+            change(self.0.get_mut(code as usize).ok_or(UnknownGroup)?, rows.into());
+            Ok(())
+        };
+        match groups {
+            GroupIds::Rows(groups) => groups.iter().try_for_each(|&code| change(code, 1)),
+            GroupIds::Runs(runs) => runs.iter().try_for_each(|run| change(run.code, run.rows)),
+        }
+    }
+
+    /// Counts the rows of sets of rows.
+    pub(crate) fn add_sets(&mut self, groups: &[u32], rows: &[u32]) -> Result<(), Malformed> {
+        groups.iter().zip(rows).try_for_each(|(&code, &rows)| self.add(GroupIds::Runs(&[Run { code, rows }])))
+    }
+}
+
+impl Accumulator for Counts {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn grow(&mut self, groups: usize) {
+        self.0.resize(groups.max(self.0.len()), 0);
+    }
+
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
+        self.add(groups)
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
+        for (&group, count) in groups.iter().zip(&other.0) {
+            self.0[group as usize] += count;
+        }
+    }
+}

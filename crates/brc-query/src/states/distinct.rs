@@ -1,0 +1,119 @@
+//! The distinct values of each group: a set of pairs of a group and a value.
+
+use super::{Accumulator, GroupIds, Values};
+use crate::filter::Selection;
+use crate::group::Malformed;
+use crate::keys::key_set::{KeyParts, KeySet};
+use brc_core::{Column, Data, LogicalType};
+use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::cpu::Level;
+use serde::{Deserialize, Serialize};
+
+/// The group is the first key of a pair. Its 32 bits are those of a date.
+const GROUP: LogicalType = LogicalType::Date;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub(crate) struct Distinct {
+    pairs: KeySet,
+    groups: usize,
+    /// How many values each group has, when all have come.
+    counts: Vec<u64>,
+    numbers: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    pairs: KeyParts,
+    groups: usize,
+}
+
+impl Distinct {
+    pub(super) fn new(logical_type: LogicalType) -> Self {
+        Self {
+            pairs: KeySet::new(&[(GROUP, false), (logical_type, false)]),
+            groups: 0,
+            counts: Vec::new(),
+            numbers: Vec::new(),
+        }
+    }
+
+    pub(super) fn get(&self, group: usize) -> u64 {
+        self.counts[group]
+    }
+
+    fn count(&mut self) {
+        self.counts.clear();
+        self.counts.resize(self.groups, 0);
+        for pair in 0..self.pairs.len() {
+            self.counts[self.pairs.low_bits(0, pair) as usize] += 1;
+        }
+    }
+}
+
+impl Accumulator for Distinct {
+    fn len(&self) -> usize {
+        self.groups
+    }
+
+    fn grow(&mut self, groups: usize) {
+        self.groups = groups.max(self.groups);
+    }
+
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        let rows = values.len();
+        let known = self.groups;
+        let mut of_rows = std::mem::take(&mut self.numbers);
+        of_rows.clear();
+        groups.each(rows, |group, _| {
+            of_rows.push(if group < known { group as u32 } else { return Err(UnknownGroup.into()) });
+            Ok(())
+        })?;
+        self.pairs.take_numbers(0, of_rows.iter().copied());
+        match values {
+            Values::Integers(values) => self.pairs.take(1, &Column::integers(values), Selection::All)?,
+            Values::Floats(values) => self.pairs.take(1, &Data::Floats(values).into(), Selection::All)?,
+            Values::Codes { codes, dictionary } => {
+                self.pairs.take(1, &Column::codes(codes, dictionary), Selection::All)?;
+            }
+            Values::Bytes { strings, rows } => {
+                self.pairs.take_strings(1, rows.iter().map(|&row| strings.get(row as usize)));
+            }
+        }
+        self.pairs.number(&mut of_rows);
+        self.numbers = of_rows;
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
+        self.pairs.merge_with(&other.pairs, |layout, pair| {
+            let group = &layout.keys[0];
+            group.replace(pair, groups[group.low.get(pair) as usize].into());
+        });
+    }
+
+    fn settle(&mut self) {
+        self.count();
+    }
+}
+
+impl From<Distinct> for Parts {
+    fn from(distinct: Distinct) -> Self {
+        Self { pairs: distinct.pairs.into(), groups: distinct.groups }
+    }
+}
+
+impl TryFrom<Parts> for Distinct {
+    type Error = &'static str;
+
+    fn try_from(Parts { pairs, groups }: Parts) -> Result<Self, Self::Error> {
+        let pairs = KeySet::try_from(pairs)?;
+        if !matches!(pairs.types(), [(GROUP, false), (_, false)]) {
+            return Err("the pairs are no groups and values");
+        }
+        if (0..pairs.len()).any(|pair| pairs.low_bits(0, pair) as usize >= groups) {
+            return Err("a value is of no group");
+        }
+        Ok(Self { pairs, groups, counts: Vec::new(), numbers: Vec::new() })
+    }
+}

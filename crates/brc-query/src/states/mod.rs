@@ -1,0 +1,369 @@
+//! What is kept of the values of each group while rows go by: one column of state for each column that is aggregated, with
+//! one entry for each group.
+//!
+//! Several aggregates may be computed from one state. All states are exact: whatever the order in which values arrive and
+//! states merge, the same comes out.
+
+mod bytes;
+pub(crate) mod counts;
+mod distinct;
+mod float_bounds;
+mod float_sums;
+mod integers;
+mod moments;
+mod values;
+mod wide;
+
+pub(crate) use float_sums::FloatSum;
+#[cfg(test)]
+pub(crate) use float_sums::parts_of;
+pub(crate) use moments::Moment;
+
+use crate::group::Malformed;
+use brc_core::table::ColumnSummary;
+use brc_core::{ByteStrings, Dictionary, Integers, LogicalType, PhysicalType, Run, Value};
+use brc_kernels::cpu::Level;
+use serde::{Deserialize, Serialize};
+
+/// The groups that the wanted rows of a batch belong to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum GroupIds<'a> {
+    /// A group for each row.
+    Rows(&'a [u32]),
+    /// A group for each run.
+    Runs(&'a [Run]),
+}
+
+impl GroupIds<'_> {
+    /// Calls `each` with the group and the number of every row.
+    fn each(self, rows: usize, mut each: impl FnMut(usize, usize) -> Result<(), Malformed>) -> Result<(), Malformed> {
+        match self {
+            Self::Rows(groups) => {
+                check_rows(groups.len(), rows)?;
+                groups.iter().enumerate().try_for_each(|(row, &group)| each(group as usize, row))
+            }
+            Self::Runs(runs) => {
+                check_rows(runs.iter().map(|run| run.rows as usize).sum(), rows)?;
+                let mut start = 0;
+                for run in runs {
+                    let end = start + run.rows as usize;
+                    (start..end).try_for_each(|row| each(run.code as usize, row))?;
+                    start = end;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn check_rows(found: usize, expected: usize) -> Result<(), Malformed> {
+    if found == expected { Ok(()) } else { Err(Malformed("a column has not as many values as rows")) }
+}
+
+/// Values that are not null, as many as [`GroupIds`] tells groups.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Values<'a> {
+    Integers(Integers<'a>),
+    Floats(&'a [f64]),
+    Codes { codes: &'a [u32], dictionary: &'a Dictionary },
+    Bytes { strings: ByteStrings<'a>, rows: &'a [u32] },
+}
+
+impl<'a> Values<'a> {
+    /// Calls `each` with the group and the string of every row.
+    fn each_string(
+        self,
+        groups: GroupIds<'_>,
+        mut each: impl FnMut(usize, &'a [u8]) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        match self {
+            Self::Codes { codes, dictionary } => {
+                let known = dictionary.len();
+                groups.each(codes.len(), |group, row| match codes[row] {
+                    code if (code as usize) < known => each(group, dictionary.get(code)),
+                    _ => Err(Malformed("a code is not in its dictionary")),
+                })
+            }
+            Self::Bytes { strings, rows } => {
+                groups.each(rows.len(), |group, row| each(group, strings.get(rows[row] as usize)))
+            }
+            Self::Integers(_) | Self::Floats(_) => Err(Malformed("a column of strings is not there")),
+        }
+    }
+
+    /// How many there are.
+    fn len(&self) -> usize {
+        match self {
+            Self::Integers(values) => values.len(),
+            Self::Floats(values) => values.len(),
+            Self::Codes { codes, .. } => codes.len(),
+            Self::Bytes { rows, .. } => rows.len(),
+        }
+    }
+
+    fn integers(&self) -> Result<Integers<'a>, Malformed> {
+        match self {
+            Self::Integers(values) => Ok(*values),
+            Self::Floats(_) | Self::Codes { .. } | Self::Bytes { .. } => {
+                Err(Malformed("a column of numbers is not there"))
+            }
+        }
+    }
+
+    fn floats(&self) -> Result<&'a [f64], Malformed> {
+        match self {
+            Self::Floats(values) => Ok(values),
+            Self::Integers(_) | Self::Codes { .. } | Self::Bytes { .. } => {
+                Err(Malformed("a column of floats is not there"))
+            }
+        }
+    }
+}
+
+/// One kind of state, in a column with an entry for each group.
+pub(crate) trait Accumulator {
+    /// How many groups there are.
+    fn len(&self) -> usize;
+
+    /// Adds empty groups until there are `groups`.
+    fn grow(&mut self, groups: usize);
+
+    /// Adds values to their groups.
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed>;
+
+    /// Adds the groups of another to those that `groups` tells.
+    fn merge(&mut self, other: &Self, groups: &[u32]);
+
+    /// Makes everything ready to be merged: no more values will come.
+    fn finish(&mut self) {}
+
+    /// Makes everything ready to be looked at: nothing more will be merged either.
+    fn settle(&mut self) {}
+
+    /// Whether what arrived from elsewhere makes sense.
+    fn is_sound(&self) -> bool {
+        true
+    }
+}
+
+/// Which state it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StateKind {
+    /// The number of values, of any type.
+    Counts,
+    /// Count, sum, smallest and largest of integers.
+    Integers,
+    /// The sum and the count of floats.
+    FloatSums,
+    /// The smallest and the largest float.
+    FloatBounds,
+    /// The smallest and the largest string.
+    Bytes,
+    /// Count, sum and sum of squares of numbers.
+    Moments,
+    /// The distinct values, of any type.
+    Distinct,
+    /// All numbers.
+    Values,
+}
+
+/// A column of state.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum State {
+    Counts(counts::Counts),
+    Integers(integers::IntegerStates),
+    Wide(wide::WideStates),
+    FloatSums(float_sums::FloatSums),
+    FloatBounds(float_bounds::FloatBounds),
+    Bytes(bytes::ByteBounds),
+    Moments(moments::IntegerMoments),
+    WideMoments(moments::WideMoments),
+    FloatMoments(moments::FloatMoments),
+    Distinct(distinct::Distinct),
+    Values(values::AllValues),
+}
+
+/// Evaluates an expression with the accumulator of a [`State`], whatever it is.
+macro_rules! for_state {
+    ($state:expr, $accumulator:ident => $body:expr) => {
+        match $state {
+            State::Counts($accumulator) => $body,
+            State::Integers($accumulator) => $body,
+            State::Wide($accumulator) => $body,
+            State::FloatSums($accumulator) => $body,
+            State::FloatBounds($accumulator) => $body,
+            State::Bytes($accumulator) => $body,
+            State::Moments($accumulator) => $body,
+            State::WideMoments($accumulator) => $body,
+            State::FloatMoments($accumulator) => $body,
+            State::Distinct($accumulator) => $body,
+            State::Values($accumulator) => $body,
+        }
+    };
+}
+
+impl State {
+    /// An empty state for values of that type.
+    pub(crate) fn new(kind: StateKind, logical_type: LogicalType) -> Self {
+        let is_float = logical_type.physical() == PhysicalType::Floats;
+        match kind {
+            StateKind::Counts => Self::Counts(Default::default()),
+            StateKind::Integers if logical_type.fits_64_bits() => Self::Integers(Default::default()),
+            StateKind::Integers => Self::Wide(Default::default()),
+            StateKind::FloatSums => Self::FloatSums(Default::default()),
+            StateKind::FloatBounds => Self::FloatBounds(Default::default()),
+            StateKind::Bytes => Self::Bytes(Default::default()),
+            StateKind::Moments if is_float => Self::FloatMoments(Default::default()),
+            StateKind::Moments if logical_type.fits_64_bits() => Self::Moments(Default::default()),
+            StateKind::Moments => Self::WideMoments(Default::default()),
+            StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
+            StateKind::Values => Self::Values(Default::default()),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        for_state!(self, state => state.len())
+    }
+
+    pub(crate) fn grow(&mut self, groups: usize) {
+        for_state!(self, state => state.grow(groups));
+    }
+
+    pub(crate) fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        for_state!(self, state => state.update(level, groups, values))
+    }
+
+    /// Adds what is known of sets of rows, of which none has nulls.
+    pub(crate) fn summaries(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        rows: &[u32],
+        column: &ColumnSummary<'_>,
+    ) -> Result<(), Malformed> {
+        match (self, column) {
+            (Self::Integers(state), ColumnSummary::Numbers(numbers)) => state.summaries(level, groups, rows, numbers),
+            (Self::Counts(state), _) => state.add_sets(groups, rows),
+            _ => Err(Malformed("a summary's column of numbers is not there")),
+        }
+    }
+
+    pub(crate) fn finish(&mut self) {
+        for_state!(self, state => state.finish());
+    }
+
+    pub(crate) fn settle(&mut self) {
+        for_state!(self, state => state.settle());
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        for_state!(self, state => state.is_sound())
+    }
+
+    /// Adds the groups of another state of the same kind to those that `groups` tells; `false` if it is of another kind.
+    pub(crate) fn merge(&mut self, other: &Self, groups: &[u32]) -> bool {
+        macro_rules! merged {
+            ($($kind:ident),*) => {
+                match (self, other) {
+                    $((Self::$kind(ours), Self::$kind(theirs)) => ours.merge(theirs, groups),)*
+                    _ => return false,
+                }
+            };
+        }
+        merged!(
+            Counts,
+            Integers,
+            Wide,
+            FloatSums,
+            FloatBounds,
+            Bytes,
+            Moments,
+            WideMoments,
+            FloatMoments,
+            Distinct,
+            Values
+        );
+        true
+    }
+
+    /// The number of values of a group.
+    pub(crate) fn count(&self, group: usize) -> u64 {
+        match self {
+            Self::Counts(state) => state.get(group),
+            Self::Integers(state) => state.get(group).count,
+            Self::Wide(state) => state.get(group).count,
+            Self::Distinct(state) => state.get(group),
+            Self::FloatSums(state) => state.count(group),
+            Self::FloatMoments(state) => state.count(group),
+            Self::FloatBounds(_) | Self::Bytes(_) | Self::Moments(_) | Self::WideMoments(_) | Self::Values(_) => 0,
+        }
+    }
+
+    /// The smallest and the largest value of a group.
+    pub(crate) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
+        match self {
+            Self::Integers(state) => state.bounds(group),
+            Self::Wide(state) => state.bounds(group),
+            Self::FloatBounds(state) => state.bounds(group),
+            Self::Bytes(state) => state.bounds(group),
+            Self::Counts(_)
+            | Self::FloatSums(_)
+            | Self::Moments(_)
+            | Self::WideMoments(_)
+            | Self::FloatMoments(_)
+            | Self::Distinct(_)
+            | Self::Values(_) => None,
+        }
+    }
+
+    /// The sum of the values of a group; `None` if it has none.
+    pub(crate) fn sum(&self, group: usize) -> Option<Sum> {
+        match self {
+            Self::Integers(state) => state.sum(group),
+            Self::Wide(state) => state.sum(group),
+            Self::FloatSums(state) => state.sum(group).map(Sum::Float),
+            Self::Counts(_)
+            | Self::FloatBounds(_)
+            | Self::Bytes(_)
+            | Self::Moments(_)
+            | Self::WideMoments(_)
+            | Self::FloatMoments(_)
+            | Self::Distinct(_)
+            | Self::Values(_) => None,
+        }
+    }
+
+    /// Count, sum and sum of squares of a group.
+    pub(crate) fn moment(&self, group: usize) -> Option<Moment> {
+        match self {
+            Self::Moments(state) => Some(state.moment(group)),
+            Self::WideMoments(state) => Some(state.moment(group)),
+            Self::FloatMoments(state) => state.moment(group),
+            _ => None,
+        }
+    }
+
+    /// The value at a place among the sorted values of a group, which `place` finds for their number.
+    pub(crate) fn ranked(&self, group: usize, place: impl Fn(usize) -> usize) -> Option<Value<'_>> {
+        match self {
+            Self::Values(state) => state.ranked(group, place),
+            _ => None,
+        }
+    }
+}
+
+/// The sum of a group's values.
+#[derive(Debug, Clone)]
+pub(crate) enum Sum {
+    /// Of integers.
+    Integer {
+        /// The sum.
+        sum: i128,
+        /// How many they are.
+        count: u64,
+    },
+    /// Of integers of which the sum may need more than 128 bits.
+    Wide(wide::WideState),
+    /// Of floats.
+    Float(FloatSum),
+}

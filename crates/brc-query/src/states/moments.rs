@@ -1,0 +1,174 @@
+//! Count, sum and sum of squares of numbers: what variances are computed of.
+
+use super::float_sums::FloatSums;
+use super::{Accumulator, GroupIds, Values};
+use crate::group::Malformed;
+use brc_core::for_integers;
+use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::cpu::Level;
+use num_bigint::BigInt;
+use serde::{Deserialize, Serialize};
+
+/// The exact moments of a group.
+#[derive(Debug, Clone)]
+pub(crate) struct Moment {
+    pub(crate) count: u64,
+    /// The sum times two to the power of `exponent`.
+    pub(crate) sum: BigInt,
+    /// The sum of squares times two to the power of `exponent`, once.
+    pub(crate) squares: BigInt,
+    pub(crate) exponent: u32,
+}
+
+/// Those of integers of up to 64 bits.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct IntegerMoments(Vec<IntegerMoment>);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct IntegerMoment {
+    count: u64,
+    sum: i128,
+    /// 192 bits: room for 2⁶⁴ squares.
+    squares: u128,
+    carries: u64,
+}
+
+impl IntegerMoment {
+    fn add(&mut self, other: &Self) {
+        let (squares, carry) = self.squares.overflowing_add(other.squares);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares = squares;
+        self.carries += other.carries + u64::from(carry);
+    }
+}
+
+impl IntegerMoments {
+    pub(super) fn moment(&self, group: usize) -> Moment {
+        let IntegerMoment { count, sum, squares, carries } = self.0[group];
+        let squares = (BigInt::from(carries) << 128) + BigInt::from(squares);
+        Moment { count, sum: sum.into(), squares, exponent: 0 }
+    }
+}
+
+impl Accumulator for IntegerMoments {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn grow(&mut self, groups: usize) {
+        self.0.resize(groups.max(self.0.len()), IntegerMoment::default());
+    }
+
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        for_integers!(values.integers()?, values => groups.each(values.len(), |group, row| {
+            let value = i64::try_from(values[row]).map_err(|_| Malformed("a number does not fit 64 bits"))?;
+            let squares = u128::from(value.unsigned_abs()) * u128::from(value.unsigned_abs());
+            let one = IntegerMoment { count: 1, sum: value.into(), squares, carries: 0 };
+            self.0.get_mut(group).ok_or(UnknownGroup)?.add(&one);
+            Ok(())
+        }))
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
+        for (&group, moment) in groups.iter().zip(&other.0) {
+            self.0[group as usize].add(moment);
+        }
+    }
+}
+
+/// Those of integers of up to 128 bits.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct WideMoments(Vec<(u64, BigInt, BigInt)>);
+
+impl WideMoments {
+    pub(super) fn moment(&self, group: usize) -> Moment {
+        let (count, sum, squares) = self.0[group].clone();
+        Moment { count, sum, squares, exponent: 0 }
+    }
+}
+
+impl Accumulator for WideMoments {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn grow(&mut self, groups: usize) {
+        self.0.resize_with(groups.max(self.0.len()), Default::default);
+    }
+
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        let values = values.integers()?;
+        groups.each(values.len(), |group, row| {
+            let (count, sum, squares) = self.0.get_mut(group).ok_or(UnknownGroup)?;
+            let value = BigInt::from(values.get(row));
+            *count += 1;
+            *squares += &value * &value;
+            *sum += value;
+            Ok(())
+        })
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
+        for (&group, theirs) in groups.iter().zip(&other.0) {
+            let (count, sum, squares) = &mut self.0[group as usize];
+            *count += theirs.0;
+            *sum += &theirs.1;
+            *squares += &theirs.2;
+        }
+    }
+}
+
+/// Those of floats. A square is the two floats that it exactly is, as long as it neither overflows nor is subnormal.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct FloatMoments {
+    sums: FloatSums,
+    squares: FloatSums,
+}
+
+impl FloatMoments {
+    pub(super) fn count(&self, group: usize) -> u64 {
+        self.sums.count(group)
+    }
+
+    /// `None` where the variance is no number.
+    pub(super) fn moment(&self, group: usize) -> Option<Moment> {
+        let sum = self.sums.sum(group)?.exact()?;
+        let squares = self.squares.sum(group)?.exact()?;
+        Some(Moment { count: self.sums.count(group), sum, squares, exponent: 1074 })
+    }
+}
+
+impl Accumulator for FloatMoments {
+    fn len(&self) -> usize {
+        self.sums.len()
+    }
+
+    fn grow(&mut self, groups: usize) {
+        self.sums.grow(groups);
+        self.squares.grow(groups);
+    }
+
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        self.sums.update(level, groups, values)?;
+        let values = values.floats()?;
+        groups.each(values.len(), |group, row| {
+            let value = values[row];
+            let square = value * value;
+            self.squares.add(group, square)?;
+            if square.is_finite() {
+                self.squares.add(group, value.mul_add(value, -square))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
+        self.sums.merge(&other.sums, groups);
+        self.squares.merge(&other.squares, groups);
+    }
+
+    fn is_sound(&self) -> bool {
+        self.sums.is_sound() && self.squares.is_sound() && self.sums.len() == self.squares.len()
+    }
+}

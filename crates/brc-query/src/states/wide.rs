@@ -1,0 +1,112 @@
+//! Count, sum, smallest and largest of integers of up to 128 bits.
+
+use super::{Accumulator, GroupIds, Sum, Values};
+use crate::group::Malformed;
+use brc_core::{Value, for_integers};
+use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::cpu::Level;
+use num_bigint::BigInt;
+use serde::{Deserialize, Serialize};
+
+/// The state of one group. The sum has 192 bits: room for 2⁶⁴ values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WideState {
+    pub(crate) count: u64,
+    low: u128,
+    high: i64,
+    min: i128,
+    max: i128,
+}
+
+impl WideState {
+    const EMPTY: Self = Self { count: 0, low: 0, high: 0, min: i128::MAX, max: i128::MIN };
+
+    /// The sum.
+    pub(crate) fn sum(&self) -> BigInt {
+        (BigInt::from(self.high) << 128) + BigInt::from(self.low)
+    }
+
+    fn add(&mut self, value: i128) {
+        self.count += 1;
+        self.add_sum(value as u128, (value >> 127) as i64);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    fn add_sum(&mut self, low: u128, high: i64) {
+        let (sum, carry) = self.low.overflowing_add(low);
+        self.low = sum;
+        self.high = self.high.wrapping_add(high).wrapping_add(carry.into());
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.add_sum(other.low, other.high);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct WideStates(Vec<WideState>);
+
+impl WideStates {
+    pub(super) fn get(&self, group: usize) -> &WideState {
+        &self.0[group]
+    }
+
+    pub(super) fn sum(&self, group: usize) -> Option<Sum> {
+        let state = self.0[group];
+        (state.count > 0).then_some(Sum::Wide(state))
+    }
+
+    pub(super) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
+        let WideState { count, min, max, .. } = self.0[group];
+        (count > 0).then_some((Value::Integer(min), Value::Integer(max)))
+    }
+}
+
+impl Accumulator for WideStates {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn grow(&mut self, groups: usize) {
+        self.0.resize(groups.max(self.0.len()), WideState::EMPTY);
+    }
+
+    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        for_integers!(values.integers()?, values => groups.each(values.len(), |group, row| {
+            self.0.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into());
+            Ok(())
+        }))
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
+        for (&group, state) in groups.iter().zip(&other.0) {
+            self.0[group as usize].merge(state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sums_never_wrap(values in prop::collection::vec(any::<i128>(), 0..20), cut in 0usize..20) {
+            let cut = cut.min(values.len());
+            let state = |values: &[i128]| {
+                let mut state = WideState::EMPTY;
+                values.iter().for_each(|&value| state.add(value));
+                state
+            };
+            let mut merged = state(&values[cut..]);
+            merged.merge(&state(&values[..cut]));
+            prop_assert_eq!(merged, state(&values));
+            prop_assert_eq!(merged.sum(), values.iter().map(|&value| BigInt::from(value)).sum());
+        }
+    }
+}

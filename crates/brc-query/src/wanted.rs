@@ -1,0 +1,180 @@
+//! The values of a column that count: those of wanted rows that are not null, with the group of each.
+
+use crate::filter::Selection;
+use crate::group::Malformed;
+use crate::states::{GroupIds, Values};
+use brc_core::batch::codes_of;
+use brc_core::{Bitmap, Column, Data, Integers, Run};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{compress, compress_runs};
+
+/// Memory for the wanted values of a batch, used again for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    /// Rows that are wanted and not null.
+    mask: Vec<u64>,
+    /// Which of the wanted rows are not null.
+    among: Vec<u64>,
+    ids: Vec<u32>,
+    runs: Vec<Run>,
+    i8s: Vec<i8>,
+    i16s: Vec<i16>,
+    i32s: Vec<i32>,
+    i64s: Vec<i64>,
+    i128s: Vec<i128>,
+    floats: Vec<f64>,
+    codes: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Wanted {
+    /// The values of a column of a batch of `rows` rows that count, and their groups. `ids` are those of the selected rows.
+    pub(crate) fn of<'a>(
+        &'a mut self,
+        level: Level,
+        column: &Column<'a>,
+        selection: Selection<'a>,
+        ids: GroupIds<'a>,
+    ) -> (GroupIds<'a>, Values<'a>) {
+        let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
+        let (mask, ids) = match (selection, validity) {
+            (Selection::All, None) => (None, ids),
+            (Selection::Some(mask, _), None) => (Some(mask), ids),
+            (selection, Some(validity)) => {
+                self.narrow(selection, validity);
+                let ids = match ids {
+                    GroupIds::Rows(all) => {
+                        compress(level, all, &self.among, &mut self.ids);
+                        GroupIds::Rows(&self.ids)
+                    }
+                    GroupIds::Runs(all) => {
+                        compress_runs(level, all, &self.among, &mut self.runs);
+                        GroupIds::Runs(&self.runs)
+                    }
+                };
+                (Some(self.mask.as_slice()), ids)
+            }
+        };
+        let values = match column.data {
+            Data::Codes { codes, dictionary } => match mask {
+                None => Values::Codes { codes, dictionary },
+                Some(mask) => {
+                    compress(level, codes, mask, &mut self.codes);
+                    Values::Codes { codes: &self.codes, dictionary }
+                }
+            },
+            Data::Runs { dictionary, .. } => {
+                self.codes.clear();
+                codes_of(column, &mut self.codes);
+                if let Some(mask) = mask {
+                    keep(&mut self.codes, mask);
+                }
+                Values::Codes { codes: &self.codes, dictionary }
+            }
+            Data::Bytes(strings) => {
+                self.rows.clear();
+                self.rows.extend(0..strings.len() as u32);
+                if let Some(mask) = mask {
+                    keep(&mut self.rows, mask);
+                }
+                Values::Bytes { strings, rows: &self.rows }
+            }
+            Data::Floats(values) => Values::Floats(match mask {
+                None => values,
+                Some(mask) => kept(values, mask, &mut self.floats),
+            }),
+            Data::Integers(values) => Values::Integers(match (values, mask) {
+                (values, None) => values,
+                (Integers::I8(values), Some(mask)) => Integers::I8(kept(values, mask, &mut self.i8s)),
+                (Integers::I16(values), Some(mask)) => {
+                    compress(level, values, mask, &mut self.i16s);
+                    Integers::I16(&self.i16s)
+                }
+                (Integers::I32(values), Some(mask)) => {
+                    compress(level, values, mask, &mut self.i32s);
+                    Integers::I32(&self.i32s)
+                }
+                (Integers::I64(values), Some(mask)) => {
+                    compress(level, values, mask, &mut self.i64s);
+                    Integers::I64(&self.i64s)
+                }
+                (Integers::I128(values), Some(mask)) => Integers::I128(kept(values, mask, &mut self.i128s)),
+            }),
+        };
+        (ids, values)
+    }
+
+    /// Finds the selected rows that are not null: among all rows, and among the selected ones.
+    fn narrow(&mut self, selection: Selection<'_>, validity: Bitmap<'_>) {
+        self.mask.clear();
+        self.among.clear();
+        match selection {
+            Selection::All => {
+                self.mask.extend(validity.words().map(|(word, _)| word));
+                self.among.extend_from_slice(&self.mask);
+            }
+            Selection::Some(mask, _) => {
+                self.mask.extend(validity.words().zip(mask).map(|((values, _), wanted)| values & wanted));
+                let mut place = 0;
+                for (&values, &wanted) in self.mask.iter().zip(mask) {
+                    let mut left = wanted;
+                    while left != 0 {
+                        if place % 64 == 0 {
+                            self.among.push(0);
+                        }
+                        let value = values >> left.trailing_zeros() & 1;
+                        self.among[place / 64] |= value << (place % 64);
+                        place += 1;
+                        left &= left - 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every column of a batch has as many rows as the batch.
+pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), Malformed> {
+    let length = |column: &Column<'_>| match column.data {
+        Data::Codes { codes, .. } => codes.len() as u64,
+        Data::Runs { runs, .. } => runs.iter().map(|run| u64::from(run.rows)).sum(),
+        Data::Bytes(strings) => strings.len() as u64,
+        Data::Integers(values) => values.len() as u64,
+        Data::Floats(values) => values.len() as u64,
+    };
+    let fits = |column: &Column<'_>| {
+        length(column) == rows as u64 && column.validity.is_none_or(|validity| validity.len() == rows)
+    };
+    if columns.iter().all(fits) { Ok(()) } else { Err(Malformed("its columns are not equally long")) }
+}
+
+/// The rows whose bits are set.
+fn set_rows(mask: &[u64]) -> impl Iterator<Item = usize> {
+    mask.iter().enumerate().flat_map(|(index, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(index * 64 + bit)
+        })
+    })
+}
+
+fn kept<'a, T: Copy>(values: &[T], mask: &[u64], kept: &'a mut Vec<T>) -> &'a [T] {
+    kept.clear();
+    kept.extend(set_rows(mask).map(|row| values[row]));
+    kept
+}
+
+/// Leaves only the values of rows whose bits are set; of no values, none.
+pub(crate) fn keep<T: Copy>(values: &mut Vec<T>, mask: &[u64]) {
+    if values.is_empty() {
+        return;
+    }
+    let mut length = 0;
+    for row in set_rows(mask) {
+        values[length] = values[row];
+        length += 1;
+    }
+    values.truncate(length);
+}
