@@ -1,6 +1,8 @@
 //! Tables in plain code, for the tests to hold files against.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
+pub mod typed;
+
 use brc_core::table::ColumnSummary;
 use brc_core::{
     Batch, BatchWriter, Column, Dictionary, Integers, Order, Part, Result, ScanOptions, Scanned, Schema, Sink,
@@ -54,8 +56,9 @@ pub fn schema(columns: &[Data]) -> Schema {
     let column = |(index, data): (usize, &Data)| {
         let name = char::from(b'a' + index as u8);
         match data {
-            Data::Strings(_) => format!("{name}:string"),
-            Data::Numbers(_) => format!("{name}:decimal({index})"),
+            Data::Strings(_) => format!("{name}:string not null"),
+            Data::Numbers(_) if index == 0 => format!("{name}:int64 not null"),
+            Data::Numbers(_) => format!("{name}:decimal({index}) not null"),
         }
     };
     Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
@@ -63,7 +66,8 @@ pub fn schema(columns: &[Data]) -> Schema {
 
 /// Options of that compression and key.
 pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
-    WriterOptions { compression: brc_compress::Compressor::parse(compression).unwrap(), key: key.map(str::to_owned) }
+    let compression = brc_compress::Compressor::parse(compression).unwrap();
+    WriterOptions { key: key.map(str::to_owned), ..WriterOptions::new(compression) }
 }
 
 /// Writes a file: each part has that many rows, the last one the rest. `workers` encoders take turns.
