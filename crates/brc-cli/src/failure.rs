@@ -4,8 +4,10 @@ use crate::printable;
 use brc_core::{Error, HoldFault, RowFault};
 use brc_encodings::ENCODINGS;
 use serde::{Deserialize, Serialize};
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt;
 use std::io;
+use std::panic::PanicHookInfo;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -80,6 +82,28 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         eprintln!("brc: {}", printable::lines(line.as_bytes()));
     }
     ExitCode::from(failure.code)
+}
+
+/// Ends the process when memory has run out. What is written needs none.
+pub(crate) fn out_of_memory(bytes: usize) {
+    brc_encodings::remove_unfinished();
+    eprintln!("brc: out of memory: {bytes} bytes more cannot be had; fewer --threads need less");
+    std::process::exit(1);
+}
+
+/// Ends the process when a thread panics, be it by a fault in the program or because the runtime lacks what a thread needs:
+/// not every panic would be unwound, and drop the unfinished files.
+pub(crate) fn panicked(panic: &PanicHookInfo<'_>) {
+    let payload = panic.payload();
+    let message = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+    let place = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
+    brc_encodings::remove_unfinished();
+    eprintln!("brc: internal error{place}: {}", message.unwrap_or("no message"));
+    let backtrace = Backtrace::capture();
+    if backtrace.status() == BacktraceStatus::Captured {
+        eprintln!("{backtrace}");
+    }
+    std::process::exit(1);
 }
 
 /// Whether the first line of a text has words where numbers should be.

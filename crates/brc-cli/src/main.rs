@@ -17,10 +17,16 @@ mod quantity;
 mod render;
 mod stdout;
 
+use brc_kernels::memory::{self, Allocator};
 use clap::Parser;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
 fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(failure::panicked));
+    memory::when_exhausted(failure::out_of_memory);
     interrupt::take_large_files_for_errors();
     let outcome = match commands::compare_cell::Args::of_this_process() {
         Some(args) => commands::compare_cell::run(&args).map(|()| ExitCode::SUCCESS),

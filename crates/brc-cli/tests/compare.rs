@@ -129,7 +129,8 @@ fn a_cell_that_fails_is_shown_and_the_others_go_on() {
     let outcome = place.shell(&format!("ulimit -f 2000; exec \"$BRC\" compare t.txt {options}"));
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     let shown = String::from_utf8(outcome.stdout).unwrap();
-    assert!(shown.contains("FAILED csv: converting: its process ended with signal"), "{shown}");
+    let failed = shown.lines().find(|line| line.starts_with("FAILED csv: converting: "));
+    assert!(failed.is_some_and(|line| line.contains("cannot write: File too large")), "{shown}");
     assert!(shown.contains("Who asks often: buren"), "{shown}");
     // It gets another chance, and the rest is known.
     place.run(&format!("compare t.txt {options}")).ok();
@@ -173,7 +174,7 @@ fn cells_that_cannot_be_are_left_out_and_a_run_of_nothing_else_is_refused() {
 fn bad_input_is_told_as_a_query_tells_it() {
     let place = Place::new();
     place.write("good.txt", "Abha;1.0\nHamburg;2.0\n");
-    place.write("bad.txt", "Abha;1.0\nHamburg;x\n");
+    place.write("bad.txt", "Abha;1.0\nHamburg;x\nBonn;2.0\n");
     place.write("header.txt", "name;x\nHamburg;2.0\n");
     place.run("generate t.txt --rows 3000").ok();
     place.run("convert t.txt corrupt.buren").ok();
@@ -259,7 +260,7 @@ fn names_with_markup_are_only_names() {
     let mut arguments = vec!["compare", name, &long, "--schema", "a|b <x> & \"q\":string,\u{1b}[31m'<i>`:decimal(1)"];
     arguments.extend(options.split(' '));
     let shown = place.run_of(&arguments).text();
-    assert!(!shown.contains('\u{1b}') && shown.contains("a|b <x> & \"q\", 'z'`*[ ]é🦀.txt: 2 rows"), "{shown}");
+    assert!(!shown.contains('\u{1b}') && shown.contains("a|b <x> & \"q\", 'z'`*[\\n]é🦀.txt: 2 rows"), "{shown}");
     let text = String::from_utf8(place.read("out/results.csv")).unwrap();
     let records = records(&text);
     assert!(records.iter().all(|record| record.len() == records[0].len()), "{text}");
@@ -284,7 +285,7 @@ fn several_questions_are_compared() {
     arguments.extend(["--encodings", "csv", "--compressions", "none", "--out", "out"]);
     arguments.extend(QUICK.split(' '));
     let shown = place.run_of(&arguments).text();
-    let asked = r"asked: --by '' --agg 'max(temperature), count()' --where 'station = '\''Abha'\'''";
+    let asked = "asked: --by '' --agg 'max(temperature), count()' --where \"station = 'Abha'\"";
     assert_eq!(shown.matches(asked).count(), 2, "{shown}");
     assert_eq!(shown.matches("asked: min, mean and max of each column of numbers").count(), 2, "{shown}");
     assert_eq!(shown.matches("a.txt: 3 rows").count(), 2, "{shown}");

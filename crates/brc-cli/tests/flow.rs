@@ -183,7 +183,9 @@ fn tables_may_have_other_columns() {
     let question = "--agg sum(revenue),max(visits) --format csv";
     assert_eq!(place.run(&format!("query visits.tsv {schema} {question} --from csv")).text(), answer);
     assert_eq!(place.run(&format!("query v.buren {question}")).text(), answer);
-    place.run("query v.buren --schema a:int").fails_with(2, "its columns are ip:string,visits:int,revenue:decimal(2)");
+    place
+        .run("query v.buren --schema a:int")
+        .fails_with(2, "its columns are ip:string not null,visits:int64 not null,revenue:decimal(18,2) not null");
     place.run("convert v.buren v2.buren --key visits").fails_with(2, "visits");
     assert!(!place.path("v2.buren").exists());
 }

@@ -96,7 +96,9 @@ fn the_names_of_a_text_are_those_of_its_header_or_those_that_are_given() {
     ask("bare.csv", &["--names", "a,b,c", "--schema", "a:int"]).fails_with(2, "cannot be used with");
     place.run("query header.csv").fails_with(2, "no separator ';', but ','");
     place.run("convert header.csv t.buren --separator ,").ok();
-    place.run("query t.buren --names a,b,c").fails_with(2, "t.buren: names its columns itself: they are city:string not null,");
+    place
+        .run("query t.buren --names a,b,c")
+        .fails_with(2, "t.buren: names its columns itself: they are city:string not null,");
 }
 
 #[test]

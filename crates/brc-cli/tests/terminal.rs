@@ -62,7 +62,7 @@ fn messages_have_no_control_characters() {
     place.run_of(&["query", "\x1b[2Jt.txt", "--by", "y"]).fails_with(2, "(columns: \\x1b[1m, x)");
     place.write("\x1b[2Jt.txt", "\x1b[1m;x\na;1\n");
     let outcome = place.run_of(&["query", "\x1b[2Jt.txt", "--explain", "--agg", "max(x)"]);
-    assert!(outcome.stderr.contains("columns     \\x1b[1m:string,x:int\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("columns     \\x1b[1m:string not null,x:int64 not null\n"), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains('\x1b'));
     let answer = outcome.text();
     assert!(answer.starts_with(" \\x1b[1m   max(x)\n"), "{answer}");

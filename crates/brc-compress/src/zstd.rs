@@ -6,6 +6,8 @@ use crate::frames::{FrameReader, Frames, behind_skippable, skip_frames};
 use crate::marks::{Marks, Spelling, Tally};
 use crate::source::{Source, cut, damaged, unsupported};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
+use brc_kernels::memory::exhausted;
+use std::alloc::Layout;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use zstd::bulk::{Compressor, Decompressor};
@@ -62,8 +64,11 @@ impl Compression for Zstd {
                 Some(decompressor) => decompressor,
                 None => kept.insert(Decompressor::new().map_err(|error| malformed(error.to_string()))?),
             };
-            let result = decompressor.decompress_to_buffer(input, output);
-            let found = result.map_err(|error| malformed(error.to_string()))?;
+            let found = match decompressor.decompress_to_buffer(input, output) {
+                Ok(found) => found,
+                Err(error) if lacks_memory(&error) => exhausted(Layout::for_value(output)),
+                Err(error) => return Err(malformed(error.to_string())),
+            };
             if found == output.len() { Ok(()) } else { Err(DecompressError::Length { expected: output.len(), found }) }
         })
     }
@@ -118,8 +123,16 @@ fn append_frame(level: i32, checksum: bool, input: &[u8], output: &mut Vec<u8>) 
     });
     match result {
         Ok(length) => output.truncate(start + length),
+        Err(error) if lacks_memory(&error) => exhausted(Layout::for_value(input)),
         Err(error) => unreachable!("zstd refused a block: {error}"),
     }
+}
+
+/// Whether the library could not get the memory for its tables.
+fn lacks_memory(error: &io::Error) -> bool {
+    /// `ZSTD_error_memory_allocation`, as functions return it.
+    const MEMORY_ALLOCATION: usize = 64_usize.wrapping_neg();
+    error.to_string() == get_error_name(MEMORY_ALLOCATION)
 }
 
 /// What the header of a frame asks of a reader.

@@ -65,7 +65,13 @@ impl<'a> Integers<'a> {
     /// If `row` is not below [`Integers::len`].
     #[must_use]
     pub fn get(&self, row: usize) -> i128 {
-        for_integers!(self, values => values[row].into())
+        match self {
+            Self::I8(values) => values[row].into(),
+            Self::I16(values) => values[row].into(),
+            Self::I32(values) => values[row].into(),
+            Self::I64(values) => values[row].into(),
+            Self::I128(values) => values[row],
+        }
     }
 
     /// The values of these rows.

@@ -31,7 +31,7 @@ pub use logical_type::{LogicalType, PhysicalType, TimeUnit};
 pub use predicate::{Comparison, Known, KnownValues, Predicate, Verdict, float_of_order, float_order};
 pub use rejects::{Reject, Rejects};
 pub use scan::{Progress, Worker, scan};
-pub use schema::{Field, LeftOut, Schema};
+pub use schema::{Field, LeftOut, Schema, SchemaError};
 pub use statistics::Statistics;
 pub use table::{
     BatchWriter, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Table,

@@ -20,6 +20,14 @@ pub struct Progress {
     pub bytes: AtomicU64,
 }
 
+impl Progress {
+    /// Begins anew.
+    pub fn restart(&self) {
+        self.rows.store(0, Relaxed);
+        self.bytes.store(0, Relaxed);
+    }
+}
+
 /// One thread's share of a scan.
 pub trait Worker: Send {
     /// Called before a split is scanned.

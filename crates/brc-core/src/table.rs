@@ -118,7 +118,7 @@ pub enum ColumnSummary<'a> {
     Codes {
         /// The code of each set.
         codes: &'a [u32],
-        /// What they stand for, as in [`crate::Column::Codes`].
+        /// What they stand for, as in [`crate::Data::Codes`].
         dictionary: &'a Dictionary,
     },
     /// The statistics of each set's numbers.

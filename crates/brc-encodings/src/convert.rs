@@ -3,14 +3,14 @@
 //! Each worker reads a split and encodes it as a part; the parts enter the target in the order of the splits. What is
 //! written depends on the table and the options only, never on the number of workers or their pace.
 
-use crate::encoding::whole;
+use crate::encoding::{read_all, whole};
 use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
 use crate::rejects::RejectLog;
 use brc_core::{
-    Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Sink, Split, Summary, Table,
-    Worker, scan,
+    Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, Split, Summary,
+    Table, Worker, scan,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -83,6 +83,41 @@ pub fn convert(
     appender.rejects.commit()?;
     output.commit()?;
     Ok(converted)
+}
+
+/// Where a conversion writes to.
+pub struct Target {
+    /// Puts the file together.
+    pub writer: Box<dyn BatchWriter>,
+    /// The file.
+    pub output: Output,
+    /// Where malformed rows go.
+    pub rejects: RejectLog,
+}
+
+/// The same for a table whose types may be inferred: `begin` makes a target for the columns that the table seems to have.
+/// Where a value does not fit those, the rest of the table tells all types, and the conversion begins again.
+///
+/// # Errors
+/// As for [`convert`], and those of `begin`.
+pub fn convert_inferred(
+    table: &dyn Table,
+    mut begin: impl FnMut(&Schema) -> Result<Target>,
+    threads: usize,
+    progress: &Progress,
+) -> Result<Converted> {
+    loop {
+        let inferred = table.inferred();
+        let Target { writer, output, rejects } = begin(inferred.as_deref().unwrap_or(table.schema()))?;
+        match convert(table, writer, output, rejects, threads, progress) {
+            Err(Error::Widened) if inferred.is_some() => {
+                progress.restart();
+                read_all(table, threads, progress)?;
+                progress.restart();
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 impl Converted {
@@ -210,6 +245,8 @@ mod tests {
     use crate::output::OutputOptions;
     use brc_core::{Column, Data, Integers, RowFault, ScanError, ScanOptions, Scanner, Schema};
     use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
 
     /// A table of numbers: each split has as many rows as its entry says, and a split that is `None` is bad.
     struct Numbers {
@@ -354,6 +391,93 @@ mod tests {
             let (result, text) = run(&table, threads);
             assert_eq!(result.unwrap_err().to_string(), "numbers: line 68, byte 7, column 'n': empty number");
             assert_eq!(text, None);
+        }
+    }
+
+    /// A table whose numbers have one decimal from some split on, which its first rows do not tell.
+    struct Inferred {
+        schemas: [Arc<Schema>; 2],
+        splits: u64,
+        surprise: u64,
+        widened: AtomicBool,
+    }
+
+    impl Table for Inferred {
+        fn path(&self) -> &Path {
+            Path::new("inferred")
+        }
+
+        fn schema(&self) -> &Schema {
+            &self.schemas[0]
+        }
+
+        fn inferred(&self) -> Option<Arc<Schema>> {
+            Some(Arc::clone(&self.schemas[usize::from(self.widened.load(Relaxed))]))
+        }
+
+        fn rows(&self) -> Option<u64> {
+            None
+        }
+
+        fn bytes(&self) -> Option<u64> {
+            None
+        }
+
+        fn split(&self, index: u64) -> Option<Split> {
+            (index < self.splits).then_some(Split { index, start: index, end: index + 1 })
+        }
+
+        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+            Ok(Box::new(InferredScanner(self)))
+        }
+    }
+
+    struct InferredScanner<'a>(&'a Inferred);
+
+    impl Scanner for InferredScanner<'_> {
+        fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+            let unit = if self.0.widened.load(Relaxed) { 10 } else { 1 };
+            let whole = [split.index as i64 * unit; 3];
+            sink.batch(&Batch { rows: 3, columns: &[Column::integers(Integers::I64(&whole))] })?;
+            if split.index >= self.0.surprise {
+                if unit == 1 {
+                    self.0.widened.store(true, Relaxed);
+                    return Err(ScanError::Widened);
+                }
+                sink.batch(&Batch { rows: 1, columns: &[Column::integers(Integers::I8(&[5]))] })?;
+            }
+            let rows = 3 + u64::from(split.index >= self.0.surprise);
+            Ok(Some(Scanned { rows, bytes: 10, ..Scanned::default() }))
+        }
+    }
+
+    #[test]
+    fn a_table_is_written_in_the_types_that_hold_all_its_values() {
+        let schemas = ["n:int64", "n:decimal(18,1)"].map(|text| Arc::new(Schema::parse(text).unwrap()));
+        for threads in [1, 2, 5] {
+            for surprise in [0, 1, 17, 39, 40] {
+                let (schemas, widened) = (schemas.clone(), AtomicBool::new(false));
+                let table = Inferred { schemas, splits: 40, surprise, widened };
+                let directory = tempfile::tempdir().unwrap();
+                let path = directory.path().join("lines");
+                let mut begun = Vec::new();
+                let begin = |schema: &Schema| {
+                    begun.push(schema.to_string());
+                    let output = Output::create(&path, &OutputOptions::default())?;
+                    Ok(Target { writer: Box::new(LinesWriter(0)), output, rejects: RejectLog::none() })
+                };
+                let converted = convert_inferred(&table, begin, threads, &Progress::default()).unwrap();
+                let (unit, rows) = if surprise < 40 { (10, 40 * 3 + 40 - surprise) } else { (1, 40 * 3) };
+                assert_eq!((converted.rows_read, converted.rows_stored), (rows, rows));
+                assert_eq!(begun, if surprise < 40 { vec!["n:int64", "n:decimal(18,1)"] } else { vec!["n:int64"] });
+                let mut expected = "start\n".to_owned();
+                for split in 0..40 {
+                    expected.push_str(&format!("{}\n", split * unit).repeat(3));
+                    expected.push_str(if split >= surprise { "5\n" } else { "" });
+                }
+                expected.push_str(&format!("{rows} rows\n"));
+                assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+            }
         }
     }
 

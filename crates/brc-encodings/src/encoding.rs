@@ -114,8 +114,11 @@ pub(crate) fn unread(path: &Path, column: &LeftOut) -> Error {
     Error::unsupported(path, format!("{column}; leave it out of the file, or cast it to a string or a number"))
 }
 
-/// Reads all rows of a table.
-pub(crate) fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Result<Verified> {
+/// Reads all rows of a table. Inferred types hold all values then.
+///
+/// # Errors
+/// Those of the scan.
+pub fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Result<Verified> {
     scan(table, &whole(table)?, threads, progress, || Reads)?;
     let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
     Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
@@ -139,6 +142,10 @@ impl Worker for Reads {
     }
 
     fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+        Ok(())
+    }
+
+    fn split_restarts(&mut self, _: &Split) -> Result<()> {
         Ok(())
     }
 }

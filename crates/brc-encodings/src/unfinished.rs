@@ -7,12 +7,13 @@
 use crate::frames::checksum;
 use crate::write_back::WriteBack;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 use tempfile::TempPath;
 
 /// A file under its temporary name, and what it will be called.
@@ -79,10 +80,20 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all targets that are being written: what a process does just before a signal ends it.
-/// Whoever begins or ends another target afterwards waits for ever.
+/// Removes the temporary files of all targets that are being written: what a process does just before it is ended from
+/// outside. Whoever begins or ends another target afterwards waits for ever.
 pub fn remove_unfinished() {
-    let mut unfinished = unfinished();
+    /// How often it is tried while another target is begun or ended: by this very thread perhaps, if memory runs out.
+    const ATTEMPTS: u32 = 100;
+    let attempt = |_| match UNFINISHED.try_lock() {
+        Ok(unfinished) => Some(unfinished),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::thread::sleep(Duration::from_millis(5));
+            None
+        }
+    };
+    let Some(mut unfinished) = (0..ATTEMPTS).find_map(attempt) else { return };
     for path in unfinished.drain(..) {
         // Nobody is left to tell if it fails.
         let _ = fs::remove_file(path);
@@ -166,7 +177,7 @@ fn claim(path: &Path) -> io::Result<Option<File>> {
         // The process's umask takes its share of the permissions, as of any new file.
         match OpenOptions::new().write(true).create_new(true).mode(0o666).open(path) {
             // Another process may have taken it for a stale one before it was locked.
-            Ok(file) if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_at(&file, path) => {
+            Ok(file) if !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) && is_at(&file, path) => {
                 return Ok(Some(file));
             }
             Ok(_) => {}

@@ -40,7 +40,7 @@ fn tables_of_ten_thousand_columns_come_back() {
                 Input::from_stream("stream".into(), Box::new(File::open(&target).unwrap()))
             };
             let table = encoding.open(input.unwrap(), &OpenOptions::default()).unwrap();
-            assert!(*table.schema() == schema, "{}", encoding.name());
+            assert!(table.schema().is_like(&schema), "{}", encoding.name());
             converted(table.as_ref(), text(), Compressor::none(), &back);
             assert!(std::fs::read_to_string(&back).unwrap() == row.repeat(3), "{}", encoding.name());
         }

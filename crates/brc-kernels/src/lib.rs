@@ -13,6 +13,7 @@ pub mod cpu;
 pub mod decimals;
 pub mod filter;
 pub mod interner;
+pub mod memory;
 pub mod packing;
 pub mod structure;
 pub mod text;

@@ -105,7 +105,7 @@ static COMPRESSIONS_HELP: LazyLock<String> = LazyLock::new(|| {
 
 const AFTER_HELP: &str = "\
 Converted files lie beside the results, or in TMPDIR without --out, and are deleted after each cell.
-The exit code is 1 if a cell failed.
+The exit code is 1 if a cell failed. As in SQL, a column whose name is not a plain word is written in double quotes.
 
 Examples:
   brc compare measurements.txt --rows 1M

@@ -4,10 +4,10 @@ use crate::args::{Opened, Source, Threads, compression, encoding};
 use crate::progress::{Total, watch};
 use crate::quantity;
 use brc_compress::Compressor;
-use brc_core::{Error, Progress, Table};
+use brc_core::{Error, Progress, Schema, Table};
 use brc_encodings::{
-    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, by_extension,
-    check_compression_name, compression_by_extension, convert, writer,
+    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, Target, by_extension,
+    check_compression_name, compression_by_extension, convert_inferred, writer,
 };
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -101,16 +101,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Opened { table, .. } = args.source.open(&args.input, &options)?;
     let compression = target_compression(args, to)?;
     let create = CreateOptions { compression, key: args.key.clone(), separator: args.source.separator };
-    let writer = writer(to, table.schema(), &create)?;
-
     crate::interrupt::clean_up_when_killed();
-    let output = Output::create(&args.output, &args.output_options(&[&args.input]))?;
-    let rejects = reject_log(args)?;
+    let begin = |schema: &Schema| {
+        let writer = writer(to, schema, &create)?;
+        let output = Output::create(&args.output, &args.output_options(&[&args.input]))?;
+        Ok(Target { writer, output, rejects: reject_log(args)? })
+    };
     let progress = Progress::default();
     let threads = args.threads.count();
-    let converted = watch(&progress, total(table.as_ref()), || {
-        convert(table.as_ref(), writer, output, rejects, threads, &progress)
-    })?;
+    let converted =
+        watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, threads, &progress))?;
     eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     Ok(())
 }

@@ -17,7 +17,8 @@ pub(crate) struct Source {
 
 impl Source {
     fn new(name: &'static str, schema: &str, text: String, queries: Vec<Query>) -> Self {
-        let schema = Schema::parse(schema).unwrap();
+        let required = schema.split(',').map(|column| format!("{column} not null")).collect::<Vec<_>>();
+        let schema = Schema::parse(&required.join(",")).unwrap();
         Self { name, schema, text: text.into_bytes(), queries, rows: OnceLock::new() }
     }
 
@@ -109,15 +110,15 @@ pub(crate) fn empty() -> Source {
     one_brc("empty", 0, |_| String::new())
 }
 
-/// The smallest and the largest numbers, some of which have too many digits for the decimals of parquet and arrow.
+/// The smallest and the largest numbers of their types.
 pub(crate) fn ends_of_the_ranges() -> Source {
     let text = "\
-        a;9223372036854775807;9.223372036854775807;-922337203685477580.8;0\n\
-        b;-9223372036854775808;-9.223372036854775808;922337203685477580.7;32767\n\
+        a;9223372036854775807;0.999999999999999999;-99999999999999999.9;0\n\
+        b;-9223372036854775808;-0.999999999999999999;99999999999999999.9;32767\n\
         a;0;0.000000000000000000;0.0;-32768\n\
         b;-1;-0.000000000000000001;-0.1;32768\n\
-        c;2147483647;1.000000000000000000;99.9;-32769\n\
-        c;-2147483648;2.500000000000000000;-99.9;2147483648\n";
+        c;2147483647;0.100000000000000000;99.9;-32769\n\
+        c;-2147483648;0.250000000000000000;-99.9;2147483648\n";
     let schema = "k:string,i:int,d:decimal(18),t:decimal(1),s:int";
     let queries = vec![
         query(Some(&["k"]), "min(i),max(i),sum(i),mean(i),min(d),max(d),sum(d),mean(d)", None),

@@ -58,14 +58,13 @@ impl<'a> Sample<'a> {
             // Of an empty text, any columns are right.
             (None, None) => return Ok(Columns { schema: Schema::one_brc(), header: false }),
         };
-        let mut rows = self.lines().filter(|line| self.fields(line).count() == width).peekable();
+        let mut rows = self.lines().filter(|line| self.fields(line).count() == width);
         let first = rows.next().unwrap_or_default();
         let mut seen = vec![Seen::default(); width];
         rows.for_each(|row| self.look(row, &mut seen));
         let types: Vec<LogicalType> = seen.iter().map(Seen::logical_type).collect();
-        let is_first = self.lines().next() == Some(first);
         let is_named = || names.is_some_and(|names| self.fields(first).eq(names.iter().map(String::as_bytes)));
-        if is_first && (self.is_header(first, &types) || is_named()) {
+        if self.first_line() == first && (self.is_header(first, &types) || is_named()) {
             let names = names.map_or_else(|| self.fields(first).map(header_name).collect(), <[_]>::to_vec);
             return Ok(Columns { schema: schema(names, types)?, header: true });
         }
@@ -81,9 +80,12 @@ impl<'a> Sample<'a> {
     /// The lines with anything on them, without one that may be cut off.
     fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let whole = if self.prefix.len() < PREFIX_BYTES { None } else { memrchr(b'\n', self.prefix) };
-        let text = &self.prefix[..whole.unwrap_or(self.prefix.len())];
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        text.split(|&byte| byte == b'\n').map(strip_carriage_return).filter(|line| !line.is_empty())
+        lines(&self.prefix[..whole.unwrap_or(self.prefix.len())]).filter(|line| !line.is_empty())
+    }
+
+    /// The only line that may be a header.
+    fn first_line(&self) -> &'a [u8] {
+        lines(self.prefix).next().unwrap_or_default()
     }
 
     fn fields(&self, line: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
@@ -91,7 +93,7 @@ impl<'a> Sample<'a> {
         line.split(move |&byte| byte == separator)
     }
 
-    /// How many columns most lines have that have several; `None` if there are no lines.
+    /// How many columns most lines have that have several, or else 1; `None` if there are no lines.
     fn width(&self) -> Option<usize> {
         let mut lines_of: HashMap<usize, usize> = HashMap::new();
         for line in self.lines() {
@@ -136,7 +138,7 @@ impl<'a> Sample<'a> {
     /// Whether the first line has the names of a schema.
     fn begins_with(&self, schema: &Schema) -> bool {
         let names = schema.fields().iter().map(|field| field.name.as_bytes());
-        self.lines().next().is_some_and(|line| self.fields(line).eq(names))
+        self.fields(self.first_line()).eq(names)
     }
 
     /// Whether these are the columns of the One Billion Row Challenge.
@@ -147,6 +149,12 @@ impl<'a> Sample<'a> {
             && temperature.logical_type() != LogicalType::String
             && temperature.only_tenths
     }
+}
+
+/// All lines of a text, the empty ones too.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    text.split(|&byte| byte == b'\n').map(strip_carriage_return)
 }
 
 /// What was seen of a column.
@@ -221,11 +229,12 @@ fn columns_of(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frames::columns_text;
 
     fn guess(text: &str, separator: u8, names: Option<&[&str]>) -> Result<(String, bool), String> {
         let names: Option<Vec<String>> = names.map(|names| names.iter().map(|&name| name.to_owned()).collect());
         let columns = Sample { prefix: text.as_bytes(), separator }.columns(names.as_deref())?;
-        Ok((columns.schema.to_string(), columns.header))
+        Ok((columns_text::write(&columns.schema), columns.header))
     }
 
     const ONE_BRC: &str = "station:string,temperature:decimal(1)";
@@ -272,6 +281,7 @@ mod tests {
             "Hamburg;+1.0\nAbha;1.0\nOslo;2.0\n",
             "Hamburg;\nAbha;1.0\nOslo;2.0\n",
             "table of stations\nAbha;1.0\nOslo;2.0\n",
+            "\nstation;temperature\nAbha;1.0\nOslo;2.0\n",
         ] {
             assert!(!guess(text, b';', None).unwrap().1, "{text}");
         }

@@ -217,7 +217,10 @@ fn other_columns_and_separators() {
 fn the_columns_are_guessed() {
     let guess = |text: &[u8]| Csv.open(file(text), &OpenOptions::default()).map(|table| table.schema().clone());
     assert_eq!(guess(b"Abha;-12.3\nAbha;-0.0\n").unwrap(), Schema::one_brc());
-    assert_eq!(guess(b"a;b;c\nd;e;1.25\n").unwrap(), Schema::parse("a:string,b:string,c:decimal(2)").unwrap());
+    assert_eq!(
+        guess(b"a;b;c\nd;e;1.25\n").unwrap(),
+        Schema::parse("a:string not null,b:string not null,c:decimal(2) not null").unwrap()
+    );
     assert!(matches!(guess(b"a,b,c\nd,e,f\n"), Err(Error::Usage(_))));
 }
 

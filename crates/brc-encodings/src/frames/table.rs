@@ -86,7 +86,7 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
     if input.prefix.get(..length) != Some(layout.file_header(&header).as_slice()) {
         return Err(corrupt("it says what it says in other bytes than were written".to_owned()));
     }
-    let own = columns_text::parse(&header.schema).map_err(corrupt)?;
+    let own = columns_text::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
     options.check_schema(path, &own)?;
     Ok((own, Some(length)))
 }

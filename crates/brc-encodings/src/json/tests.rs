@@ -1,6 +1,6 @@
 use super::*;
 use crate::output::OutputOptions;
-use crate::text::testing::{self, Outcome, file, same, stream};
+use crate::text::testing::{self, Outcome, file, pipe, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use crate::{Output, RejectLog, convert};
 use brc_compress::Compressor;
@@ -288,7 +288,7 @@ fn what_cannot_be_guessed_is_told() {
     let long = |bytes| format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(bytes));
     let told = "test: the first line is longer than 1048576 bytes, so it tells no columns; name them with --schema";
     assert_eq!(open(&long(LONGEST_LINE)), told);
-    for input in [file(long(70_000).as_bytes()), stream(long(70_000).as_bytes(), 5000)] {
+    for input in [file(long(70_000).as_bytes()), pipe(long(70_000).as_bytes(), 5000)] {
         assert_eq!(read(input, &OpenOptions::default(), 1).unwrap().0.len(), 2);
     }
 }

@@ -57,8 +57,13 @@ pub fn schema(columns: &[Data]) -> Schema {
         let name = char::from(b'a' + index as u8);
         match data {
             Data::Strings(_) => format!("{name}:string not null"),
-            Data::Numbers(_) if index == 0 => format!("{name}:int64 not null"),
-            Data::Numbers(_) => format!("{name}:decimal({index}) not null"),
+            Data::Numbers(_) => {
+                if index == 0 {
+                    format!("{name}:int64 not null")
+                } else {
+                    format!("{name}:decimal({index}) not null")
+                }
+            }
         }
     };
     Schema::parse(&columns.iter().enumerate().map(column).collect::<Vec<_>>().join(",")).unwrap()
