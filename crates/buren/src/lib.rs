@@ -1,8 +1,10 @@
-//! buren: a dictionary-encoded columnar file whose rows lie in runs of one key and can be put back in order.
+//! buren: a columnar file of any table, small and fast to ask, whose rows come back in their order.
 //!
-//! Inside a row group the rows are stably partitioned by the *cluster key*, so every other column lies in runs, one run
-//! a key. The key's own codes stay in original row order: the *order stream*. A group-by on the key folds contiguous
-//! runs and never reads the order stream; walking the order stream gives back the original rows.
+//! Each column of each row group is stored by the scheme that makes it smallest (version 2, `v2`). Tables of strings and
+//! numbers that one key answers are *clustered* (version 1, `v1`): inside a row group the rows are stably partitioned by the
+//! key, so every other column lies in runs, one run a key. The key's own codes stay in original row order: the *order
+//! stream*. A group-by on the key folds contiguous runs and never reads the order stream; walking the order stream gives
+//! back the original rows.
 //!
 //! [`Writer`] makes such a file out of batches, [`Reader`] lends batches from one; both through the traits of
 //! [`brc_core::table`]. `SPEC.md` beside this crate describes every byte.
@@ -11,36 +13,22 @@
 
 mod array;
 mod block;
-mod cluster;
-mod describe;
-mod dictionary_blocks;
-mod encoder;
-mod footer;
-mod footer_check;
-mod footer_message;
-mod integers;
-mod pieces;
+mod description;
+mod envelope;
 mod place;
 mod reader;
-mod restore;
-mod run_decisions;
-mod run_index;
-mod run_table;
-mod runs;
-mod scan_column;
-mod scanner;
-mod schemes;
-mod selection;
 mod trailer;
+mod v1;
 pub mod v2;
-mod verify;
 mod writer;
 
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
 mod buren_capnp;
 
-pub use describe::{BlockTotals, Bounds, ChunkDescription, ColumnDescription, FileDescription, RowGroupDescription};
-pub use reader::Reader;
+#[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
+mod buren2_capnp;
+
+pub use description::{BlockTotals, Bounds, ChunkDescription, ColumnDescription, FileDescription, RowGroupDescription};
+pub use reader::{Reader, Verified};
 pub use trailer::{MAGIC, VERSION, check_magic};
-pub use verify::Verified;
 pub use writer::{Writer, WriterOptions};

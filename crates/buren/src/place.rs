@@ -9,6 +9,11 @@ pub(crate) enum Place<'a> {
     Map { row_group: usize, column: &'a str },
     RunIndex { row_group: usize },
     Dictionary { column: &'a str, block: usize },
+    Parameters { row_group: usize, column: &'a str },
+    Tokens { row_group: usize, column: &'a str },
+    ChunkDictionary { row_group: usize, column: &'a str, block: usize },
+    Validity { row_group: usize, column: &'a str, block: usize },
+    Unused { index: usize },
 }
 
 impl fmt::Display for Place<'_> {
@@ -20,6 +25,15 @@ impl fmt::Display for Place<'_> {
             Self::Map { row_group, column } => write!(f, "row group {row_group}, column '{column}', code map"),
             Self::RunIndex { row_group } => write!(f, "row group {row_group}, run index"),
             Self::Dictionary { column, block } => write!(f, "dictionary of column '{column}', block {block}"),
+            Self::Parameters { row_group, column } => write!(f, "row group {row_group}, column '{column}', parameters"),
+            Self::Tokens { row_group, column } => write!(f, "row group {row_group}, column '{column}', tokens"),
+            Self::ChunkDictionary { row_group, column, block } => {
+                write!(f, "row group {row_group}, column '{column}', dictionary block {block}")
+            }
+            Self::Validity { row_group, column, block } => {
+                write!(f, "row group {row_group}, column '{column}', validity of block {block}")
+            }
+            Self::Unused { index } => write!(f, "unused bytes {index}"),
         }
     }
 }

@@ -10,8 +10,14 @@ use std::path::Path;
 /// The first and the last eight bytes of every buren file.
 pub const MAGIC: [u8; 8] = *b"\x89bur\r\n\x1a\n";
 
-/// The format version this crate writes, and the newest it reads.
-pub const VERSION: u32 = 1;
+/// The newest format version: this crate reads it and all before it.
+pub const VERSION: u32 = 2;
+
+/// The version of small tables that one key answers.
+pub(crate) const VERSION_1: u32 = 1;
+
+/// The version of all other tables.
+pub(crate) const VERSION_2: u32 = 2;
 
 /// The size of the header in bytes: magic, version, four reserved bytes.
 pub(crate) const HEADER_BYTES: usize = 16;
@@ -19,16 +25,17 @@ pub(crate) const HEADER_BYTES: usize = 16;
 /// The size of the trailer in bytes.
 pub(crate) const TRAILER_BYTES: usize = 32;
 
-pub(crate) fn header() -> [u8; HEADER_BYTES] {
+pub(crate) fn header(version: u32) -> [u8; HEADER_BYTES] {
     let mut bytes = [0; HEADER_BYTES];
     bytes[..8].copy_from_slice(&MAGIC);
-    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[8..12].copy_from_slice(&version.to_le_bytes());
     bytes
 }
 
 /// What the trailer says of the footer before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trailer {
+    pub(crate) version: u32,
     pub(crate) footer_bytes: u64,
     pub(crate) footer_checksum: u32,
 }
@@ -38,7 +45,7 @@ impl Trailer {
         let mut bytes = [0; TRAILER_BYTES];
         bytes[..8].copy_from_slice(&self.footer_bytes.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.footer_checksum.to_le_bytes());
-        bytes[12..16].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.version.to_le_bytes());
         let own = checksum(&bytes[..20]);
         bytes[20..24].copy_from_slice(&own.to_le_bytes());
         bytes[24..].copy_from_slice(&MAGIC);
@@ -64,10 +71,11 @@ pub(crate) fn check(path: &Path, header: &[u8], trailer: &[u8]) -> Result<Traile
             Err(Error::corrupt(path, "header", "its format version is not the trailer's"))
         }
         Some(_) if version > VERSION => Err(newer(path, version)),
-        Some(_) if version != VERSION || header[12..HEADER_BYTES] != [0; 4] => {
+        Some(_) if version == 0 || header[12..HEADER_BYTES] != [0; 4] => {
             Err(Error::corrupt(path, "header", "its format version or its reserved bytes are damaged"))
         }
         Some(bytes) => Ok(Trailer {
+            version,
             footer_bytes: u64::from(u32_at(bytes, 0)) | u64::from(u32_at(bytes, 4)) << 32,
             footer_checksum: u32_at(bytes, 8),
         }),
@@ -107,7 +115,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 mod tests {
     use super::*;
 
-    const TRAILER: Trailer = Trailer { footer_bytes: 1 << 40 | 7, footer_checksum: 9 };
+    const TRAILER: Trailer = Trailer { version: 1, footer_bytes: 1 << 40 | 7, footer_checksum: 9 };
 
     fn check_both(header: &[u8], trailer: &[u8]) -> Result<Trailer> {
         check(Path::new("t.buren"), header, trailer)
@@ -115,18 +123,18 @@ mod tests {
 
     #[test]
     fn bytes_are_pinned() {
-        assert_eq!(header(), *b"\x89bur\r\n\x1a\n\x01\0\0\0\0\0\0\0");
+        assert_eq!(header(1), *b"\x89bur\r\n\x1a\n\x01\0\0\0\0\0\0\0");
         let bytes = TRAILER.to_bytes();
         assert_eq!(bytes[..20], *b"\x07\0\0\0\0\x01\0\0\x09\0\0\0\x01\0\0\0\0\0\0\0");
         assert_eq!(bytes[24..], MAGIC);
-        assert_eq!(check_both(&header(), &bytes).unwrap(), TRAILER);
+        assert_eq!(check_both(&header(1), &bytes).unwrap(), TRAILER);
     }
 
     #[test]
     fn every_flipped_bit_is_found() {
         for at in 0..HEADER_BYTES {
             for bit in 0..8 {
-                let mut bytes = header();
+                let mut bytes = header(1);
                 bytes[at] ^= 1 << bit;
                 assert!(check_both(&bytes, &TRAILER.to_bytes()).is_err(), "header byte {at}");
             }
@@ -135,7 +143,7 @@ mod tests {
             for bit in 0..8 {
                 let mut bytes = TRAILER.to_bytes();
                 bytes[at] ^= 1 << bit;
-                assert!(matches!(check_both(&header(), &bytes), Err(Error::Corrupt { .. })), "trailer byte {at}");
+                assert!(matches!(check_both(&header(1), &bytes), Err(Error::Corrupt { .. })), "trailer byte {at}");
             }
         }
     }
@@ -148,9 +156,9 @@ mod tests {
         }
         let as_text = b"\x89bur\n\x1a\n\x01\0\0\0\0\0\0\0\0";
         assert!(matches!(check_both(as_text, &TRAILER.to_bytes()), Err(Error::Corrupt { .. })));
-        let mut later = header();
-        later[8] = 2;
+        let mut later = header(1);
+        later[8] = 3;
         let message = check_both(&later, b"").unwrap_err().to_string();
-        assert_eq!(message, "t.buren: buren format version 2; this build reads up to version 1");
+        assert_eq!(message, "t.buren: buren format version 3; this build reads up to version 2");
     }
 }

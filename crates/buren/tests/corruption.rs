@@ -84,14 +84,14 @@ fn damage_is_named() {
 #[test]
 fn newer_versions_are_told_apart_from_damage() {
     let mut bytes = small_file("none");
-    bytes[8] = 2;
+    bytes[8] = 3;
     assert!(matches!(answer(&bytes), Err(Error::Corrupt { .. })), "the trailer still says 1");
     let trailer = bytes.len() - 32;
-    bytes[trailer + 12] = 2;
+    bytes[trailer + 12] = 3;
     reseal(&mut bytes);
     match answer(&bytes) {
         Err(Error::Unsupported { reason, .. }) => {
-            assert_eq!(reason, "buren format version 2; this build reads up to version 1");
+            assert_eq!(reason, "buren format version 3; this build reads up to version 2");
         }
         other => panic!("{other:?}"),
     }

@@ -171,7 +171,7 @@ fn an_empty_table_is_a_file_without_row_groups() {
 
 #[test]
 fn the_key_must_be_a_string_column() {
-    let table = Schema::parse("name:string,size:int").unwrap();
+    let table = Schema::parse("name:string not null,size:int not null").unwrap();
     for (key, message) in [
         ("size", "cannot cluster by column 'size': it is int64, not string"),
         ("color", "there is no column 'color' to cluster by"),
@@ -218,7 +218,8 @@ fn chunks_of_several_blocks() {
 /// What an encoder cannot take is an error, not a file that cannot be read.
 #[test]
 fn batches_must_fit_the_schema() {
-    let writer = Writer::new(&Schema::parse("name:string,size:int").unwrap(), options("none", None)).unwrap();
+    let writer =
+        Writer::new(&Schema::parse("name:string not null,size:int not null").unwrap(), options("none", None)).unwrap();
     let names: Dictionary = ["a", "a"].into_iter().collect();
     let strings = Column::codes(&[0, 1], &names);
     let numbers = Column::integers(Integers::I32(&[1, 2]));

@@ -5,6 +5,12 @@
 #[error("{0}")]
 pub struct Malformed(pub &'static str);
 
+impl From<&'static str> for Malformed {
+    fn from(reason: &'static str) -> Self {
+        Self(reason)
+    }
+}
+
 /// The result of decoding.
 pub(crate) type Result<T> = std::result::Result<T, Malformed>;
 

@@ -1,7 +1,9 @@
-//! Version 2 of the format: how columns of any type and their nulls are stored.
+//! Version 2 of the format: tables of any types, with nulls.
 //!
-//! Pure functions between slices and bytes; files, checksums and compression are others' business.
+//! How values lie in blocks is decided by pure functions between slices and bytes (`integers`, `floats`, `strings`,
+//! `validity`); row groups, chunks, statistics and checksums are the business of `file`.
 
+pub(crate) mod file;
 pub mod floats;
 pub mod integers;
 mod malformed;

@@ -1,6 +1,8 @@
 //! Tables in plain code, for the tests to hold files against.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
+pub mod typed;
+
 use brc_core::table::ColumnSummary;
 use brc_core::{
     Batch, BatchWriter, Column, Dictionary, Integers, Order, Part, Result, ScanOptions, Scanned, Schema, Sink,
@@ -69,7 +71,8 @@ pub fn schema(columns: &[Data]) -> Schema {
 
 /// Options of that compression and key.
 pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
-    WriterOptions { compression: brc_compress::Compressor::parse(compression).unwrap(), key: key.map(str::to_owned) }
+    let compression = brc_compress::Compressor::parse(compression).unwrap();
+    WriterOptions { key: key.map(str::to_owned), ..WriterOptions::new(compression) }
 }
 
 /// Writes a file: each part has that many rows, the last one the rest. `workers` encoders take turns.

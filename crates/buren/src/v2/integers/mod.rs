@@ -34,6 +34,7 @@ pub(in crate::v2) use stream::patch;
 
 pub use chunk::{Block, Chunk, Decodable};
 pub use plan::{Candidate, Plan};
+pub use scheme::scheme_name;
 
 /// How many rows a block has; the last one of a chunk takes the rest.
 ///

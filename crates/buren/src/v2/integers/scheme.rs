@@ -68,3 +68,9 @@ pub(super) static SCHEMES: &[Scheme] = &[
     run_length::SCHEME,
     delta::SCHEME,
 ];
+
+/// The name of the scheme that the number stands for in files.
+#[must_use]
+pub fn scheme_name(id: u8) -> Option<&'static str> {
+    SCHEMES.iter().find(|scheme| scheme.id == id).map(|scheme| scheme.name)
+}

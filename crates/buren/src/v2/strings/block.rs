@@ -4,7 +4,7 @@ use super::buffers::StringBuffer;
 use super::sample::sample;
 use super::schemes::{self, Input, Plan, SCHEMES, Scheme, Stored};
 use super::template::Template;
-use super::{Corrupt, Scratch, Strings, Tokenizer, Tokens, train};
+use super::{Malformed, Scratch, Strings, Tokenizer, Tokens, train};
 use std::ops::Range;
 
 /// A scheme that can store some strings.
@@ -143,9 +143,9 @@ impl<'a> StringBlock<'a> {
     ///
     /// # Errors
     /// If the bytes are not the beginning of a block.
-    pub fn open(bytes: &'a [u8], rows: usize, tokens: Option<&'a Tokens>) -> Result<Self, Corrupt> {
-        let (&id, mut bytes) = bytes.split_first().ok_or(Corrupt("it has no bytes"))?;
-        let scheme = schemes::by_id(id).ok_or(Corrupt("its scheme is unknown"))?;
+    pub fn open(bytes: &'a [u8], rows: usize, tokens: Option<&'a Tokens>) -> Result<Self, Malformed> {
+        let (&id, mut bytes) = bytes.split_first().ok_or(Malformed("it has no bytes"))?;
+        let scheme = schemes::by_id(id).ok_or(Malformed("its scheme is unknown"))?;
         let template = Template::take(&mut bytes)?;
         Ok(Self { scheme, template, stored: Stored { bytes, rows, tokens } })
     }
@@ -163,7 +163,7 @@ impl<'a> StringBlock<'a> {
     ///
     /// # Panics
     /// If the rows do not start at a multiple of [`GROUP`](super::GROUP), or end behind the last one.
-    pub fn decode(&self, rows: Range<usize>, scratch: &mut Scratch, out: &mut StringBuffer) -> Result<(), Corrupt> {
+    pub fn decode(&self, rows: Range<usize>, scratch: &mut Scratch, out: &mut StringBuffer) -> Result<(), Malformed> {
         assert!(rows.start.is_multiple_of(super::GROUP), "rows start with a group");
         assert!(rows.start <= rows.end && rows.end <= self.stored.rows, "rows of the block");
         if self.template.is_none() {

@@ -1,6 +1,6 @@
 //! Strings in memory: offsets and bytes, as in Arrow, borrowed to be encoded and owned to be decoded into.
 
-use super::Corrupt;
+use super::Malformed;
 
 /// How many bytes behind the last value a decoder may write.
 pub(super) const SLACK: usize = 16;
@@ -151,7 +151,7 @@ impl StringBuffer {
         &mut self,
         lengths: impl ExactSizeIterator<Item = u32>,
         more: usize,
-    ) -> Result<usize, Corrupt> {
+    ) -> Result<usize, Malformed> {
         self.offsets.resize(lengths.len() + 1, 0);
         self.offsets[0] = 0;
         let mut end = 0u64;
@@ -161,7 +161,7 @@ impl StringBuffer {
         }
         if u32::try_from(end).is_err() {
             self.clear();
-            return Err(Corrupt("its values have 4 GiB or more"));
+            return Err(Malformed("its values have 4 GiB or more"));
         }
         Ok(end as usize)
     }

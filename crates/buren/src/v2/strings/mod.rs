@@ -20,6 +20,8 @@ mod tests;
 mod tokens;
 mod train;
 
+use super::Malformed;
+
 pub use block::{Candidate, Choice, Estimate, StringBlock, encode, estimate};
 pub use buffers::{StringBuffer, Strings};
 pub use sorted::{SortedBlock, encode_sorted, train_sorted};
@@ -29,20 +31,8 @@ pub use train::train;
 /// Rows that are decoded together: decoding starts at a multiple of them.
 pub const GROUP: usize = 1024;
 
-/// What is wrong with a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Corrupt(&'static str);
-
-impl Corrupt {
-    const LENGTHS: Self = Self("the lengths of its values do not fit what is stored of them");
-}
-
-impl From<&'static str> for Corrupt {
-    fn from(reason: &'static str) -> Self {
-        Self(reason)
-    }
-}
+/// What is wrong where lengths and what is stored of values contradict each other.
+const LENGTHS: Malformed = Malformed("the lengths of its values do not fit what is stored of them");
 
 /// Buffers of a decoder, used again for the next block.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::buffers::{StringBuffer, at_least};
 use super::tokens::LONGEST;
-use super::{Corrupt, GROUP, Scratch, Strings, Tokenizer, Tokens};
+use super::{GROUP, LENGTHS, Malformed, Scratch, Strings, Tokenizer, Tokens};
 use crate::array::{self, PackedArray};
 use brc_core::Run;
 use brc_kernels::bitpack;
@@ -44,10 +44,10 @@ pub(super) struct Lengths<'a> {
 
 impl<'a> Lengths<'a> {
     /// Takes the lengths off the front of `bytes`.
-    pub(super) fn take(bytes: &mut &'a [u8], rows: usize) -> Result<Self, Corrupt> {
+    pub(super) fn take(bytes: &mut &'a [u8], rows: usize) -> Result<Self, Malformed> {
         let array = PackedArray::take(bytes, rows)?;
         let groups = rows.div_ceil(GROUP);
-        let (ends, rest) = bytes.split_at_checked(4 * groups).ok_or(Corrupt("the ends of its groups are cut off"))?;
+        let (ends, rest) = bytes.split_at_checked(4 * groups).ok_or(Malformed("the ends of its groups are cut off"))?;
         *bytes = rest;
         Ok(Self { array, ends: ends.as_chunks().0, rows })
     }
@@ -68,14 +68,14 @@ impl<'a> Lengths<'a> {
     }
 
     /// What is stored of the groups that these rows are.
-    pub(super) fn stored(&self, rows: &Range<usize>) -> Result<Range<usize>, Corrupt> {
+    pub(super) fn stored(&self, rows: &Range<usize>) -> Result<Range<usize>, Malformed> {
         let stored = self.end(rows.start / GROUP)..self.end(rows.end.div_ceil(GROUP));
         let ascend = stored.start <= stored.end && stored.end <= self.total();
-        if ascend { Ok(stored) } else { Err(Corrupt("the ends of its groups descend")) }
+        if ascend { Ok(stored) } else { Err(Malformed("the ends of its groups descend")) }
     }
 
     /// The lengths of some rows.
-    pub(super) fn read<'b>(&self, rows: &Range<usize>, scratch: &'b mut Vec<u32>) -> Result<&'b [u32], Corrupt> {
+    pub(super) fn read<'b>(&self, rows: &Range<usize>, scratch: &'b mut Vec<u32>) -> Result<&'b [u32], Malformed> {
         let lengths = at_least(scratch, rows.len());
         self.array.read_u32_part(rows.start, lengths)?;
         Ok(lengths)
@@ -122,12 +122,12 @@ pub(super) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// Takes `bytes` for the values of so many rows.
-    pub(super) fn open(mut bytes: &'a [u8], rows: usize, tokens: Option<&'a Tokens>) -> Result<Self, Corrupt> {
+    pub(super) fn open(mut bytes: &'a [u8], rows: usize, tokens: Option<&'a Tokens>) -> Result<Self, Malformed> {
         let lengths = Lengths::take(&mut bytes, rows)?;
         let total = lengths.total() as u64;
         let size = tokens.map_or(Some(total), |tokens| bitpack::packed_bytes(tokens.width(), total));
         if size != Some(bytes.len() as u64) {
-            return Err(Corrupt("the ends of its groups do not fit what is stored"));
+            return Err(Malformed("the ends of its groups do not fit what is stored"));
         }
         Ok(Self { lengths, stored: bytes, tokens })
     }
@@ -138,7 +138,7 @@ impl<'a> Section<'a> {
         rows: Range<usize>,
         scratch: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt> {
+    ) -> Result<(), Malformed> {
         let groups = self.lengths.whole_groups(&rows);
         let stored = self.lengths.stored(&groups)?;
         let lengths = self.lengths.read(&groups, &mut scratch.lengths)?;
@@ -146,7 +146,7 @@ impl<'a> Section<'a> {
         // Checked before room is made.
         let possible = if self.tokens.is_some() { total <= stored.len() * LONGEST } else { total == stored.len() };
         if !possible {
-            return Err(Corrupt::LENGTHS);
+            return Err(LENGTHS);
         }
         let (_, room) = out.room();
         let end = match self.tokens {
@@ -157,7 +157,7 @@ impl<'a> Section<'a> {
             }
         };
         if end != total {
-            return Err(Corrupt::LENGTHS);
+            return Err(LENGTHS);
         }
         out.truncate(rows.len());
         Ok(())
@@ -174,9 +174,9 @@ impl<'a> Section<'a> {
     }
 
     /// Appends what some of the stored bytes or codes stand for.
-    pub(super) fn append(&self, stored: Range<usize>, out: &mut Vec<u8>) -> Result<(), Corrupt> {
+    pub(super) fn append(&self, stored: Range<usize>, out: &mut Vec<u8>) -> Result<(), Malformed> {
         if stored.start > stored.end || stored.end > self.lengths.total() {
-            return Err(Corrupt::LENGTHS);
+            return Err(LENGTHS);
         }
         match self.tokens {
             Some(tokens) => {

@@ -5,7 +5,7 @@
 use super::buffers::StringBuffer;
 use super::section::{self, Section};
 use super::template::Template;
-use super::{Corrupt, GROUP, Scratch, Strings, Tokenizer, Tokens, train};
+use super::{GROUP, LENGTHS, Malformed, Scratch, Strings, Tokenizer, Tokens, train};
 use crate::array::{self, PackedArray};
 
 /// Each so-many-th value starts anew.
@@ -14,7 +14,7 @@ const RESTART: usize = 16;
 /// The most bytes that a value takes from the one before, which bounds what a forged block can grow to.
 const MOST_SHARED: usize = 255;
 
-const SHARED: Corrupt = Corrupt("a value shares more with the one before than it has or may");
+const SHARED: Malformed = Malformed("a value shares more with the one before than it has or may");
 
 /// Appends a block of values in ascending order. The tokens should be those of [`train_sorted`].
 pub fn encode_sorted(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mut Vec<u8>) {
@@ -73,7 +73,7 @@ impl<'a> SortedBlock<'a> {
     ///
     /// # Errors
     /// If the bytes do not look like a block.
-    pub fn open(mut bytes: &'a [u8], count: usize, tokens: Option<&'a Tokens>) -> Result<Self, Corrupt> {
+    pub fn open(mut bytes: &'a [u8], count: usize, tokens: Option<&'a Tokens>) -> Result<Self, Malformed> {
         let template = Template::take(&mut bytes)?;
         let shared = PackedArray::take(&mut bytes, count)?;
         let restarts = tokens.map(|_| PackedArray::take(&mut bytes, count.div_ceil(RESTART))).transpose()?;
@@ -85,7 +85,7 @@ impl<'a> SortedBlock<'a> {
     ///
     /// # Errors
     /// If the bytes are not those of a block, or the values do not ascend.
-    pub fn decode(&self, scratch: &mut Scratch, out: &mut StringBuffer) -> Result<(), Corrupt> {
+    pub fn decode(&self, scratch: &mut Scratch, out: &mut StringBuffer) -> Result<(), Malformed> {
         let (mut rests, mut left) = (StringBuffer::default(), std::mem::take(&mut scratch.left));
         self.rests.decode(0..self.count, scratch, &mut rests)?;
         let shared = self.shared(0..self.count, &mut scratch.lengths)?;
@@ -107,7 +107,7 @@ impl<'a> SortedBlock<'a> {
         if out.strings().iter().is_sorted_by(|a, b| a < b) {
             Ok(())
         } else {
-            Err(Corrupt("its values are not in ascending order"))
+            Err(Malformed("its values are not in ascending order"))
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> SortedBlock<'a> {
     ///
     /// # Panics
     /// If there are not more values than `index`.
-    pub fn get(&self, index: usize, scratch: &mut Scratch) -> Result<Vec<u8>, Corrupt> {
+    pub fn get(&self, index: usize, scratch: &mut Scratch) -> Result<Vec<u8>, Malformed> {
         assert!(index < self.count, "a value of the block");
         let (group, restart) = (index / GROUP * GROUP, index / RESTART * RESTART);
         let group_end = self.count.min(group + GROUP);
@@ -129,7 +129,7 @@ impl<'a> SortedBlock<'a> {
             Some(restarts) => {
                 let mut codes = vec![0; (restart - group) / RESTART + 1];
                 restarts.read_u32_part(group / RESTART, &mut codes)?;
-                let (&of_restart, before) = codes.split_last().ok_or(Corrupt::LENGTHS)?;
+                let (&of_restart, before) = codes.split_last().ok_or(LENGTHS)?;
                 (sum(before), of_restart as usize)
             }
             None => (
@@ -144,7 +144,7 @@ impl<'a> SortedBlock<'a> {
         let mut value: Vec<u8> = Vec::new();
         let mut rests = rests.as_slice();
         for (&shared, &length) in shared.iter().zip(&lengths[restart - group..]) {
-            let (rest, behind) = rests.split_at_checked(length as usize).ok_or(Corrupt::LENGTHS)?;
+            let (rest, behind) = rests.split_at_checked(length as usize).ok_or(LENGTHS)?;
             if shared as usize > value.len() {
                 return Err(SHARED);
             }
@@ -159,7 +159,7 @@ impl<'a> SortedBlock<'a> {
     }
 
     /// How many bytes some values take from the one before.
-    fn shared<'b>(&self, values: std::ops::Range<usize>, scratch: &'b mut Vec<u32>) -> Result<&'b [u32], Corrupt> {
+    fn shared<'b>(&self, values: std::ops::Range<usize>, scratch: &'b mut Vec<u32>) -> Result<&'b [u32], Malformed> {
         let shared = super::buffers::at_least(scratch, values.len());
         self.shared.read_u32_part(values.start, shared)?;
         if shared.iter().any(|&shared| shared as usize > MOST_SHARED) {

@@ -5,7 +5,7 @@
 //! and 12.
 
 use super::buffers::{SLACK, StringBuffer};
-use super::{Corrupt, Strings};
+use super::{Malformed, Strings};
 
 /// The most bytes of all literals: so a forged block cannot become much longer than its rows are many.
 const MOST: usize = 255;
@@ -102,13 +102,13 @@ impl Template {
     }
 
     /// Replaces what is in `out` by the values of which `left` was left.
-    pub(super) fn fill(&self, left: &mut StringBuffer, out: &mut StringBuffer) -> Result<(), Corrupt> {
+    pub(super) fn fill(&self, left: &mut StringBuffer, out: &mut StringBuffer) -> Result<(), Malformed> {
         out.set_lengths(left.strings().lengths(), self.literals())?;
         let takes = self.parts.split_last().map_or(0, |(_, parts)| parts.iter().map(|part| usize::from(part.1)).sum());
         // Without a gap nothing may be left, and otherwise enough for all gaps but the last.
         let fits = |length: u32| if self.parts.is_empty() { length == 0 } else { length as usize >= takes };
         if !left.strings().lengths().all(fits) {
-            return Err(Corrupt("what is left of a value does not fit the template"));
+            return Err(Malformed("what is left of a value does not fit the template"));
         }
         let literals: Vec<_> = self.parts.iter().map(|(literal, gap)| (padded(literal), literal.len(), *gap)).collect();
         let end = padded(&self.end);
@@ -140,20 +140,20 @@ impl Template {
     }
 
     /// Takes a template off the front of `bytes`.
-    pub(super) fn take(bytes: &mut &[u8]) -> Result<Self, Corrupt> {
-        const CUT: Corrupt = Corrupt("the template is cut off");
+    pub(super) fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
+        const CUT: Malformed = Malformed("the template is cut off");
         let (&gaps, rest) = bytes.split_first().ok_or(CUT)?;
         let (lengths, mut rest) = rest.split_at_checked(2 * usize::from(gaps) + 1).ok_or(CUT)?;
-        let mut literal = |length: u8| -> Result<Vec<u8>, Corrupt> {
+        let mut literal = |length: u8| -> Result<Vec<u8>, Malformed> {
             let (literal, behind) = rest.split_at_checked(usize::from(length)).ok_or(CUT)?;
             rest = behind;
             Ok(literal.to_vec())
         };
         let (pairs, end) = lengths.as_chunks();
-        let parts = pairs.iter().map(|&[length, gap]| Ok((literal(length)?, gap))).collect::<Result<_, Corrupt>>()?;
+        let parts = pairs.iter().map(|&[length, gap]| Ok((literal(length)?, gap))).collect::<Result<_, Malformed>>()?;
         let template = Self { parts, end: literal(end[0])? };
         if template.literals() > MOST {
-            return Err(Corrupt("the template is too long"));
+            return Err(Malformed("the template is too long"));
         }
         *bytes = rest;
         Ok(template)

@@ -36,7 +36,12 @@ fn column(values: &[Vec<u8>], copies: usize) -> StringBuffer {
     values.iter().map(Vec::as_slice).cycle().take(values.len() * copies).collect()
 }
 
-fn decoded(block: &[u8], rows: usize, part: std::ops::Range<usize>, tokens: &Tokens) -> Result<StringBuffer, Corrupt> {
+fn decoded(
+    block: &[u8],
+    rows: usize,
+    part: std::ops::Range<usize>,
+    tokens: &Tokens,
+) -> Result<StringBuffer, Malformed> {
     let mut out = StringBuffer::default();
     StringBlock::open(block, rows, Some(tokens))?.decode(part, &mut Scratch::default(), &mut out)?;
     Ok(out)

@@ -5,7 +5,7 @@
 //! [`train`](super::train). All blocks of a chunk, or of a column, share them.
 
 use super::matcher::Matcher;
-use super::{Corrupt, Strings};
+use super::{LENGTHS, Malformed, Strings};
 use brc_kernels::bitpack;
 
 /// The most bytes of a token.
@@ -46,12 +46,12 @@ impl Tokens {
     ///
     /// # Errors
     /// If the bytes are not those of tokens.
-    pub fn read(bytes: &[u8]) -> Result<Self, Corrupt> {
-        const CUT: Corrupt = Corrupt("the tokens are cut off");
+    pub fn read(bytes: &[u8]) -> Result<Self, Malformed> {
+        const CUT: Malformed = Malformed("the tokens are cut off");
         let (count, rest) = bytes.split_first_chunk::<2>().ok_or(CUT)?;
         let count = usize::from(u16::from_le_bytes(*count));
         if count > MOST - SINGLES {
-            return Err(Corrupt("there are more than 4,096 tokens"));
+            return Err(Malformed("there are more than 4,096 tokens"));
         }
         let (lengths, mut rest) = rest.split_at_checked(count.div_ceil(2)).ok_or(CUT)?;
         let mut longer: Vec<&[u8]> = Vec::with_capacity(count);
@@ -59,13 +59,13 @@ impl Tokens {
             let length = 1 + usize::from(lengths[token / 2] >> (token % 2 * 4) & 15);
             let (bytes, behind) = rest.split_at_checked(length).ok_or(CUT)?;
             if length == 1 || longer.last().is_some_and(|&last| last >= bytes) {
-                return Err(Corrupt("the tokens are not in ascending order, or one is a single byte"));
+                return Err(Malformed("the tokens are not in ascending order, or one is a single byte"));
             }
             longer.push(bytes);
             rest = behind;
         }
         if !rest.is_empty() || count % 2 == 1 && lengths[count / 2] > 15 {
-            return Err(Corrupt("something is behind the tokens"));
+            return Err(Malformed("something is behind the tokens"));
         }
         Ok(Self::new(longer.into_iter()))
     }
@@ -108,11 +108,11 @@ impl Tokens {
     /// # Errors
     /// If fewer than [`LONGEST`] bytes of room are left for one of them.
     #[inline]
-    pub(super) fn expand(&self, codes: &[i16], out: &mut [u8]) -> Result<usize, Corrupt> {
+    pub(super) fn expand(&self, codes: &[i16], out: &mut [u8]) -> Result<usize, Malformed> {
         let mut at = 0;
         for &code in codes {
             let code = code as usize % MOST;
-            let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut()).ok_or(Corrupt::LENGTHS)?;
+            let room = out.get_mut(at..).and_then(|out| out.first_chunk_mut()).ok_or(LENGTHS)?;
             *room = self.bytes[code];
             at += usize::from(self.lengths[code]);
         }

@@ -1,6 +1,6 @@
 //! Nothing: all values are what they have in common.
 
-use super::{Corrupt, Input, Plan, Scheme, Scratch, Stored, StringBuffer};
+use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use std::ops::Range;
 
 pub(super) struct Constant;
@@ -30,9 +30,9 @@ impl Scheme for Constant {
         rows: Range<usize>,
         _: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt> {
+    ) -> Result<(), Malformed> {
         if !stored.bytes.is_empty() {
-            return Err(Corrupt("something is behind the template of a constant"));
+            return Err(Malformed("something is behind the template of a constant"));
         }
         out.set_lengths(rows.map(|_| 0), 0)?;
         out.room();

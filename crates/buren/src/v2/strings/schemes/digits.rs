@@ -1,6 +1,6 @@
 //! Numbers of up to 18 decimal digits: either all with the same number of digits, or none with a leading zero.
 
-use super::{Corrupt, Input, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
+use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
 use crate::array::{self, PackedArray};
 use std::ops::Range;
 
@@ -41,9 +41,9 @@ impl Scheme for Digits {
         rows: Range<usize>,
         scratch: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt> {
-        const DIGITS: Corrupt = Corrupt("a number has too many digits");
-        let (&digits, mut bytes) = stored.bytes.split_first().ok_or(Corrupt("the digits are cut off"))?;
+    ) -> Result<(), Malformed> {
+        const DIGITS: Malformed = Malformed("a number has too many digits");
+        let (&digits, mut bytes) = stored.bytes.split_first().ok_or(Malformed("the digits are cut off"))?;
         let digits = usize::from(digits);
         let array = PackedArray::take(&mut bytes, stored.rows)?;
         if !bytes.is_empty() || digits > MOST {

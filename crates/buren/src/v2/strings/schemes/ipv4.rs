@@ -1,6 +1,6 @@
 //! IPv4 addresses, `192.0.2.1`, as integers of 32 bits.
 
-use super::{Corrupt, Input, Plan, Scheme, Scratch, Stored, StringBuffer};
+use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::array::{self, PackedArray};
 use std::ops::Range;
 
@@ -39,16 +39,16 @@ impl Scheme for Ipv4 {
         rows: Range<usize>,
         scratch: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt> {
+    ) -> Result<(), Malformed> {
         let mut bytes = stored.bytes;
         let array = PackedArray::take(&mut bytes, stored.rows)?;
         if !bytes.is_empty() {
-            return Err(Corrupt("something is behind the addresses"));
+            return Err(Malformed("something is behind the addresses"));
         }
         array.read_part(rows.clone(), &mut scratch.integers);
         let integers = &scratch.integers[rows];
         if integers.iter().any(|&integer| u32::try_from(integer).is_err()) {
-            return Err(Corrupt("an address has more than 32 bits"));
+            return Err(Malformed("an address has more than 32 bits"));
         }
         let addresses = || integers.iter().map(|&integer| (integer as u32).to_be_bytes());
         out.set_lengths(addresses().map(length), 0)?;

@@ -12,7 +12,7 @@ mod tokenized;
 
 pub(super) use symbols::few_symbols;
 
-use super::{Corrupt, Scratch, StringBuffer, Strings, Tokenizer, Tokens};
+use super::{LENGTHS, Malformed, Scratch, StringBuffer, Strings, Tokenizer, Tokens};
 use std::ops::Range;
 
 /// What a scheme is to store.
@@ -74,7 +74,7 @@ pub(super) trait Scheme: Sync {
         rows: Range<usize>,
         scratch: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt>;
+    ) -> Result<(), Malformed>;
 }
 
 /// All schemes. Of two that need the same room and time the first is taken.

@@ -1,6 +1,6 @@
 //! The bytes as they are, behind their lengths.
 
-use super::{Corrupt, Input, Plan, Scheme, Scratch, Stored, StringBuffer};
+use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::v2::strings::section::{self, Section};
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ impl Scheme for Plain {
         rows: Range<usize>,
         scratch: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt> {
+    ) -> Result<(), Malformed> {
         Section::open(stored.bytes, stored.rows, None)?.decode(rows, scratch, out)
     }
 }

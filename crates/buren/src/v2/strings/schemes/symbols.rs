@@ -1,6 +1,6 @@
 //! Values of at most 16 different bytes (hexadecimal digits, bases, flags) in 1, 2 or 4 bits each, behind the lengths.
 
-use super::{Corrupt, Input, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
+use super::{Input, LENGTHS, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
 use crate::v2::strings::GROUP;
 use crate::v2::strings::section::{self, Lengths};
 use std::ops::Range;
@@ -54,18 +54,18 @@ impl Scheme for Symbols {
         rows: Range<usize>,
         scratch: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt> {
+    ) -> Result<(), Malformed> {
         let mut bytes = stored.bytes;
         let alphabet = Alphabet::take(&mut bytes)?;
         let lengths = Lengths::take(&mut bytes, stored.rows)?;
         if lengths.total() != bytes.len() {
-            return Err(Corrupt("the ends of its groups do not fit what is stored"));
+            return Err(Malformed("the ends of its groups do not fit what is stored"));
         }
         let whole = lengths.whole_groups(&rows);
         let of_rows = lengths.read(&whole, &mut scratch.lengths)?;
         let total = out.set_lengths(of_rows.iter().copied(), 0)?;
         if total > lengths.stored(&whole)?.len() * (8 / alphabet.bits) {
-            return Err(Corrupt::LENGTHS);
+            return Err(LENGTHS);
         }
         let (offsets, room) = out.room();
         for group in whole.clone().step_by(GROUP) {
@@ -74,7 +74,7 @@ impl Scheme for Symbols {
             let packed = &bytes[lengths.stored(&group)?];
             let (start, end) = (offset(group.start), offset(group.end));
             if alphabet.stored(end - start) != packed.len() as u64 {
-                return Err(Corrupt::LENGTHS);
+                return Err(LENGTHS);
             }
             alphabet.unpack(packed, &mut room[start..]);
         }
@@ -118,11 +118,11 @@ impl Alphabet {
         Some(Self { symbols, bits })
     }
 
-    fn take(bytes: &mut &[u8]) -> Result<Self, Corrupt> {
-        const CUT: Corrupt = Corrupt("the symbols are cut off");
+    fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
+        const CUT: Malformed = Malformed("the symbols are cut off");
         let (&bits, rest) = bytes.split_first().ok_or(CUT)?;
         if !matches!(bits, 1 | 2 | 4) {
-            return Err(Corrupt("its symbols are not of 1, 2 or 4 bits"));
+            return Err(Malformed("its symbols are not of 1, 2 or 4 bits"));
         }
         let (stored, rest) = rest.split_at_checked(1 << bits).ok_or(CUT)?;
         *bytes = rest;

@@ -1,6 +1,6 @@
 //! Codes of tokens, behind the values' lengths. The tokens are stored elsewhere, once for many blocks.
 
-use super::{Corrupt, Input, Plan, Scheme, Scratch, Stored, StringBuffer};
+use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::v2::strings::sample::sample;
 use crate::v2::strings::section::{self, Section};
 use std::ops::Range;
@@ -43,8 +43,8 @@ impl Scheme for Tokenized {
         rows: Range<usize>,
         scratch: &mut Scratch,
         out: &mut StringBuffer,
-    ) -> Result<(), Corrupt> {
-        let tokens = stored.tokens.ok_or(Corrupt("it has tokens, but its column has none"))?;
+    ) -> Result<(), Malformed> {
+        let tokens = stored.tokens.ok_or(Malformed("it has tokens, but its column has none"))?;
         Section::open(stored.bytes, stored.rows, Some(tokens))?.decode(rows, scratch, out)
     }
 }

@@ -1,0 +1,49 @@
+//! What files of all versions have in common: header, trailer, and a checksummed footer that lies before the trailer.
+
+use crate::block::checksum;
+use crate::trailer::{self, HEADER_BYTES, TRAILER_BYTES, Trailer};
+use brc_core::{Error, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// An open file whose footer is not damaged, but not yet understood.
+pub(crate) struct Envelope {
+    pub(crate) version: u32,
+    pub(crate) file: File,
+    /// Its name, for messages.
+    pub(crate) path: PathBuf,
+    pub(crate) file_bytes: u64,
+    pub(crate) footer_bytes: u64,
+    pub(crate) footer_offset: u64,
+    pub(crate) footer: Vec<capnp::Word>,
+}
+
+impl Envelope {
+    pub(crate) fn open(file: File, path: &Path) -> Result<Self> {
+        let file_bytes = file.metadata().map_err(Error::io(path, "open"))?.len();
+        let Trailer { version, footer_bytes, footer_checksum } = read_trailer(&file, path, file_bytes)?;
+        let least = (HEADER_BYTES + TRAILER_BYTES) as u64;
+        if footer_bytes % 8 != 0 || file_bytes.checked_sub(least).is_none_or(|most| footer_bytes > most) {
+            let reason = format!("a footer of {footer_bytes} bytes in a file of {file_bytes}");
+            return Err(Error::corrupt(path, "trailer", reason));
+        }
+        let footer_offset = file_bytes - TRAILER_BYTES as u64 - footer_bytes;
+        let mut footer = capnp::Word::allocate_zeroed_vec((footer_bytes / 8) as usize);
+        let bytes = capnp::Word::words_to_bytes_mut(&mut footer);
+        file.read_exact_at(bytes, footer_offset).map_err(Error::io(path, "read"))?;
+        if checksum(bytes) != footer_checksum {
+            return Err(Error::corrupt(path, "footer", "the checksum does not match"));
+        }
+        Ok(Self { version, file, path: path.to_owned(), file_bytes, footer_bytes, footer_offset, footer })
+    }
+}
+
+fn read_trailer(file: &File, path: &Path, file_bytes: u64) -> Result<Trailer> {
+    let mut header = vec![0; HEADER_BYTES.min(usize::try_from(file_bytes).unwrap_or(HEADER_BYTES))];
+    file.read_exact_at(&mut header, 0).map_err(Error::io(path, "read"))?;
+    let mut trailer = vec![0; TRAILER_BYTES.min(usize::try_from(file_bytes).unwrap_or(TRAILER_BYTES))];
+    let offset = file_bytes - trailer.len() as u64;
+    file.read_exact_at(&mut trailer, offset).map_err(Error::io(path, "read"))?;
+    trailer::check(path, &header, &trailer)
+}

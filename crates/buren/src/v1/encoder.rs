@@ -1,0 +1,325 @@
+//! Turns the rows of one split into one row group: gather, choose the key, cluster, encode.
+
+use crate::block;
+use crate::v1::cluster::{Partition, choose_key};
+use crate::v1::footer::{Chunk, Cluster, Content, ROWS_PER_BLOCK, RowGroup};
+use crate::v1::footer_check::MOST_ROWS;
+use crate::v1::integers::{Integers, UNKNOWN, slice};
+use crate::v1::run_index::{self, RunStatistics};
+use crate::v1::runs::RunWalk;
+use crate::v1::schemes::{self, Facts, Frames};
+use brc_compress::Compressor;
+use brc_core::{
+    Batch, Column, Data, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Run, Schema, Sink, Statistics,
+    Summary,
+};
+use std::sync::Arc;
+
+/// What the writer must know of a part. The row group's code maps are still to be made.
+pub(crate) struct PartMeta {
+    pub(crate) row_group: RowGroup,
+    /// For each string column, the value of each of its codes.
+    pub(crate) dictionaries: Vec<Dictionary>,
+}
+
+/// One worker's encoder. Its buffers are used again for every part.
+pub(crate) struct Encoder {
+    schema: Arc<Schema>,
+    compression: Compressor,
+    key: Option<usize>,
+    rows: usize,
+    columns: Vec<Gathered>,
+    partition: Partition,
+    clustered: Integers,
+    chunk_writer: ChunkWriter,
+    bytes: Vec<u8>,
+}
+
+/// The rows of one column gathered so far.
+enum Gathered {
+    String(Strings),
+    Decimal { values: Integers, runs: RunStatistics },
+}
+
+#[derive(Default)]
+struct Strings {
+    /// This part's code of each code of the worker's dictionary.
+    local: Vec<u32>,
+    dictionary: Dictionary,
+    codes: Integers,
+    /// The codes of a batch of runs, written out.
+    given: Vec<u32>,
+}
+
+impl Strings {
+    fn append(&mut self, column: &Column<'_>, dictionary: &Dictionary) {
+        self.local.resize(dictionary.len(), UNKNOWN);
+        if let Data::Codes { codes, .. } = column.data {
+            self.translate(codes, dictionary);
+        } else {
+            let mut given = std::mem::take(&mut self.given);
+            given.clear();
+            brc_core::batch::codes_of(column, &mut given);
+            self.translate(&given, dictionary);
+            self.given = given;
+        }
+    }
+
+    fn translate(&mut self, codes: &[u32], dictionary: &Dictionary) {
+        while !self.codes.extend_translated(codes, &self.local, self.dictionary.len() as u32) {
+            for &code in codes {
+                let local = &mut self.local[code as usize];
+                if *local == UNKNOWN {
+                    *local = self.dictionary.push(dictionary.get(code));
+                }
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.local.clear();
+        self.codes.clear();
+    }
+}
+
+impl Encoder {
+    pub(crate) fn new(schema: Arc<Schema>, compression: Compressor, key: Option<usize>) -> Self {
+        let gathered = |logical_type: &LogicalType| match logical_type {
+            LogicalType::String => Gathered::String(Strings::default()),
+            _ => Gathered::Decimal { values: Integers::default(), runs: RunStatistics::default() },
+        };
+        let columns = schema.fields().iter().map(|field| gathered(&field.logical_type)).collect();
+        Self {
+            schema,
+            compression,
+            key,
+            rows: 0,
+            columns,
+            partition: Partition::default(),
+            clustered: Integers::default(),
+            chunk_writer: ChunkWriter::default(),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn choose_key(&self, columns: &[Gathered]) -> Option<usize> {
+        let strings = columns.iter().enumerate().filter_map(|(index, column)| match column {
+            Gathered::String(strings) => Some((index, strings.dictionary.len())),
+            Gathered::Decimal { .. } => None,
+        });
+        self.key.or_else(|| choose_key(strings, self.rows))
+    }
+
+    fn encode(&mut self, bytes: &mut Vec<u8>) -> Result<RowGroup> {
+        let mut columns = std::mem::take(&mut self.columns);
+        let row_group = self.encode_columns(&mut columns, bytes);
+        self.columns = columns;
+        row_group
+    }
+
+    /// Encodes all columns and, of a clustered row group, the run index.
+    fn encode_columns(&mut self, columns: &mut [Gathered], bytes: &mut Vec<u8>) -> Result<RowGroup> {
+        let key = self.choose_key(columns);
+        let key_codes = key.and_then(|key| match &mut columns[key] {
+            Gathered::String(strings) => Some((key, std::mem::take(&mut strings.codes), strings.dictionary.len())),
+            Gathered::Decimal { .. } => None,
+        });
+        if let Some((_, codes, cardinality)) = &key_codes {
+            self.partition.prepare(codes.values(), *cardinality);
+        }
+        let mut chunks = Vec::new();
+        for (index, column) in columns.iter_mut().enumerate() {
+            chunks.push(match &key_codes {
+                Some((key, codes, cardinality)) if *key == index => {
+                    self.chunk_writer.strings(codes, *cardinality, self.compression, bytes)?
+                }
+                Some((_, codes, _)) => self.encode_clustered(column, codes, bytes)?,
+                None => self.encode_in_order(column, bytes)?,
+            });
+        }
+        let cluster = match key_codes {
+            None => None,
+            Some((key, codes, _)) => {
+                if let Gathered::String(strings) = &mut columns[key] {
+                    strings.codes = codes;
+                }
+                Some(Cluster { key, run_index: self.write_run_index(columns, bytes)? })
+            }
+        };
+        Ok(RowGroup { rows: self.rows as u32, cluster, chunks })
+    }
+
+    fn encode_in_order(&mut self, column: &Gathered, bytes: &mut Vec<u8>) -> Result<Chunk> {
+        match column {
+            Gathered::String(strings) => {
+                self.chunk_writer.strings(&strings.codes, strings.dictionary.len(), self.compression, bytes)
+            }
+            Gathered::Decimal { values, .. } => {
+                let all = values.values().statistics();
+                self.chunk_writer.decimals(values, all, None, self.compression, bytes)
+            }
+        }
+    }
+
+    fn encode_clustered(&mut self, column: &mut Gathered, key: &Integers, bytes: &mut Vec<u8>) -> Result<Chunk> {
+        match column {
+            Gathered::String(strings) => {
+                self.partition.scatter(key.values(), &strings.codes, &mut self.clustered);
+                self.chunk_writer.strings(&self.clustered, strings.dictionary.len(), self.compression, bytes)
+            }
+            Gathered::Decimal { values, runs } => {
+                self.partition.scatter(key.values(), values, &mut self.clustered);
+                runs.clear();
+                let mut all = Statistics::EMPTY;
+                let mut start = 0;
+                for &rows in self.partition.rows() {
+                    let end = start + rows as usize;
+                    let of_run = slice(self.clustered.values(), start..end).statistics();
+                    runs.push(&of_run);
+                    all.merge(&of_run);
+                    start = end;
+                }
+                let runs = Some((self.partition.rows(), &*runs));
+                self.chunk_writer.decimals(&self.clustered, all, runs, self.compression, bytes)
+            }
+        }
+    }
+
+    fn write_run_index(&mut self, columns: &[Gathered], bytes: &mut Vec<u8>) -> Result<block::Block> {
+        let start = bytes.len();
+        let decimals = columns.iter().filter_map(|column| match column {
+            Gathered::Decimal { runs, .. } => Some(runs),
+            Gathered::String(_) => None,
+        });
+        run_index::write(self.partition.rows(), decimals, bytes);
+        block::seal(self.compression, bytes, start, &mut self.chunk_writer.compressed)
+    }
+}
+
+impl Sink for Encoder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        if batch.columns.len() != self.columns.len() {
+            return Err(Error::Usage(format!(
+                "a batch of {} columns for a table of {}",
+                batch.columns.len(),
+                self.columns.len()
+            )));
+        }
+        for (index, (gathered, column)) in self.columns.iter_mut().zip(batch.columns).enumerate() {
+            let stored = match (gathered, column.data, column.dictionary()) {
+                _ if column.has_nulls() => None,
+                (Gathered::String(strings), _, Some(dictionary)) => {
+                    strings.append(column, dictionary);
+                    Some(())
+                }
+                (Gathered::Decimal { values, .. }, Data::Integers(new), _) => values.extend_any(new),
+                _ => None,
+            };
+            if stored.is_none() {
+                let field = &self.schema.fields()[index];
+                return Err(Error::Usage(format!("buren cannot store what is in column '{}'", field.name)));
+            }
+        }
+        self.rows += batch.rows;
+        if self.rows > MOST_ROWS as usize {
+            return Err(Error::too_large(
+                "buren",
+                format!("one of its row groups would have more than {MOST_ROWS} rows"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, _summary: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("a summary cannot be encoded: it has no rows".to_owned()))
+    }
+}
+
+impl PartEncoder for Encoder {
+    fn finish(&mut self) -> Result<Part> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        let rows = self.rows as u64;
+        let no_rows = RowGroup { rows: 0, cluster: None, chunks: Vec::new() };
+        let row_group = if rows == 0 { no_rows } else { self.encode(&mut bytes)? };
+        let mut dictionaries = Vec::new();
+        for column in &mut self.columns {
+            dictionaries.push(match column {
+                Gathered::String(strings) => {
+                    strings.clear();
+                    std::mem::take(&mut strings.dictionary)
+                }
+                Gathered::Decimal { values, .. } => {
+                    values.clear();
+                    Dictionary::new()
+                }
+            });
+        }
+        self.rows = 0;
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { row_group, dictionaries }) })
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.bytes);
+    }
+}
+
+/// Writes column chunks, with buffers that are used again.
+#[derive(Default)]
+struct ChunkWriter {
+    runs: Vec<Run>,
+    compressed: Vec<u8>,
+}
+
+impl ChunkWriter {
+    fn strings(
+        &mut self,
+        codes: &Integers,
+        cardinality: usize,
+        compression: Compressor,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Chunk> {
+        let content = Content::String { cardinality: cardinality as u32, map: block::Block::default() };
+        self.write(codes, content, None, compression, bytes)
+    }
+
+    fn decimals(
+        &mut self,
+        values: &Integers,
+        statistics: Statistics,
+        runs: Option<(&[u32], &RunStatistics)>,
+        compression: Compressor,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Chunk> {
+        self.write(values, Content::Decimal(statistics), runs, compression, bytes)
+    }
+
+    /// Chooses the scheme and appends the chunk block by block.
+    fn write(
+        &mut self,
+        integers: &Integers,
+        content: Content,
+        runs: Option<(&[u32], &RunStatistics)>,
+        compression: Compressor,
+        bytes: &mut Vec<u8>,
+    ) -> Result<Chunk> {
+        let mut chunk = Chunk { scheme: schemes::SCHEMES[0], width: 0, content, blocks: Vec::new() };
+        let (min, max) = chunk.bounds();
+        let facts = Facts { min, max, widest_run: runs.map(|(_, statistics)| statistics.widest()) };
+        let rows = integers.len();
+        (chunk.scheme, chunk.width) = schemes::smallest(&facts, rows as u32, ROWS_PER_BLOCK);
+        let (run_rows, bases) = runs.map_or((&[][..], &[][..]), |(rows, statistics)| (rows, &statistics.min));
+        let mut walk = RunWalk::new(run_rows, run_rows, 0);
+        let mut start = 0;
+        while start < rows && chunk.scheme.block_bytes(chunk.width, ROWS_PER_BLOCK).is_some() {
+            let end = rows.min(start + ROWS_PER_BLOCK as usize);
+            let of_block = walk.take(end - start, &mut self.runs);
+            let frames = Frames { chunk: min, runs: &self.runs, bases: &bases[of_block] };
+            let block_start = bytes.len();
+            let values = slice(integers.values(), start..end);
+            chunk.scheme.encode(chunk.width, values, frames, bytes);
+            chunk.blocks.push(block::seal(compression, bytes, block_start, &mut self.compressed)?);
+            start = end;
+        }
+        Ok(chunk)
+    }
+}

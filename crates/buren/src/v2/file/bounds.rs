@@ -1,0 +1,117 @@
+//! What is known of the values of some rows: between which two values they lie.
+
+use brc_core::predicate::KnownValues;
+
+/// The most bytes of a string that are kept as a bound.
+const MOST_BYTES: usize = 64;
+
+/// No value lies outside. Numbers are exactly the smallest and the largest one; long strings are cut or rounded up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Bounds {
+    /// Of integers, or of floats as [`brc_core::predicate::float_order`] maps them.
+    Numbers {
+        min: i128,
+        max: i128,
+    },
+    Strings {
+        min: Vec<u8>,
+        max: Vec<u8>,
+    },
+}
+
+impl Bounds {
+    /// Those of the smallest and the largest string; `None` if no string of [`MOST_BYTES`] is above all values.
+    pub(super) fn strings(min: &[u8], max: &[u8]) -> Option<Self> {
+        Some(Self::Strings { min: min[..min.len().min(MOST_BYTES)].to_vec(), max: rounded_up(max)? })
+    }
+
+    /// Those of two sets of rows together.
+    pub(super) fn merge(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Numbers { min: a, max: b }, Self::Numbers { min: c, max: d }) => {
+                Some(Self::Numbers { min: *a.min(c), max: *b.max(d) })
+            }
+            (Self::Strings { min: a, max: b }, Self::Strings { min: c, max: d }) => {
+                Some(Self::Strings { min: a.min(c).clone(), max: b.max(d).clone() })
+            }
+            (Self::Numbers { .. }, Self::Strings { .. }) | (Self::Strings { .. }, Self::Numbers { .. }) => None,
+        }
+    }
+
+    pub(super) fn known(&self) -> KnownValues<'_> {
+        match self {
+            Self::Numbers { min, max } => KnownValues::Numbers { min: *min, max: *max },
+            Self::Strings { min, max } => KnownValues::Strings { min, max },
+        }
+    }
+
+    /// Numbers as the footer has them: little-endian, in as few bytes as hold them. Strings as they are.
+    pub(super) fn to_bytes(&self) -> (Vec<u8>, Vec<u8>) {
+        match self {
+            Self::Numbers { min, max } => (number_to_bytes(*min), number_to_bytes(*max)),
+            Self::Strings { min, max } => (min.clone(), max.clone()),
+        }
+    }
+
+    /// Reads numbers; `None` if the bytes are no numbers, or not in order.
+    pub(super) fn numbers_of(min: &[u8], max: &[u8]) -> Option<Self> {
+        let (min, max) = (number_of(min)?, number_of(max)?);
+        (min <= max).then_some(Self::Numbers { min, max })
+    }
+
+    /// Takes strings; `None` if they are too long, or not in order.
+    pub(super) fn strings_of(min: &[u8], max: &[u8]) -> Option<Self> {
+        let fine = min <= max && min.len() <= MOST_BYTES && max.len() <= MOST_BYTES;
+        fine.then(|| Self::Strings { min: min.to_vec(), max: max.to_vec() })
+    }
+}
+
+/// The shortest string above all that begin as this one does, if it is too long.
+fn rounded_up(value: &[u8]) -> Option<Vec<u8>> {
+    if value.len() <= MOST_BYTES {
+        return Some(value.to_vec());
+    }
+    let mut cut = value[..MOST_BYTES].to_vec();
+    while cut.pop_if(|last| *last == u8::MAX).is_some() {}
+    *cut.last_mut()? += 1;
+    Some(cut)
+}
+
+fn number_to_bytes(value: i128) -> Vec<u8> {
+    let bytes = value.to_le_bytes();
+    let bits = 129 - if value < 0 { value.leading_ones() } else { value.leading_zeros() };
+    bytes[..bits.div_ceil(8) as usize].to_vec()
+}
+
+fn number_of(bytes: &[u8]) -> Option<i128> {
+    let sign = *bytes.last()? as i8 >> 7;
+    let mut all = [sign as u8; 16];
+    all.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(i128::from_le_bytes(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn long_strings_are_cut_or_rounded_up() {
+        let long = [b'a'; 100];
+        let mut up = vec![b'a'; 64];
+        up[63] = b'b';
+        assert_eq!(Bounds::strings(&long, &long), Some(Bounds::Strings { min: vec![b'a'; 64], max: up }));
+        let mut high = [0xff; 100];
+        assert_eq!(Bounds::strings(b"", &high), None);
+        high[0] = 7;
+        assert_eq!(Bounds::strings(b"", &high), Some(Bounds::Strings { min: vec![], max: vec![8] }));
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_round_trip(value: i128, shift in 0u32..128) {
+            let value = value >> shift;
+            prop_assert_eq!(number_of(&number_to_bytes(value)), Some(value));
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Writes column chunks: nulls filled, the smallest scheme chosen, blocks compressed and checksummed, bounds noted.
+
+use super::bounds::Bounds;
+use super::footer::{Chunk, Layout, RowBlock};
+use super::footer_check::BoundsOfBlocks;
+use super::gathered::{Gathered, Values};
+use crate::block::{self, Block};
+use crate::v2::floats;
+use crate::v2::integers::{self, BLOCK_ROWS, wide};
+use crate::v2::validity::Validity;
+use brc_compress::Compressor;
+use brc_core::predicate::float_order;
+use brc_core::{Bitmap, Result};
+use std::ops::Range;
+
+/// Appends blocks to the bytes of a part.
+pub(super) struct ChunkWriter<'a> {
+    pub(super) compression: Compressor,
+    pub(super) bytes: &'a mut Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl<'a> ChunkWriter<'a> {
+    pub(super) fn new(compression: Compressor, bytes: &'a mut Vec<u8>) -> Self {
+        Self { compression, bytes, scratch: Vec::new() }
+    }
+
+    /// Appends the rows of a column as a chunk.
+    pub(super) fn write(&mut self, column: Gathered) -> Result<Chunk> {
+        let rows = Rows { count: column.validity.len(), validity: column.validity.bitmap() };
+        let mut chunk = match column.values {
+            Values::Nothing => self.integers(Vec::new(), rows)?,
+            Values::Integers(values) => self.integers(values, rows)?,
+            Values::Wide(mut values) => {
+                rows.fill(&mut values, 0);
+                match values.iter().map(|&value| i64::try_from(value)).collect() {
+                    Ok(narrow) => self.integers(narrow, rows)?,
+                    Err(_) => self.wide(&values, rows)?,
+                }
+            }
+            Values::Floats(values) => self.floats(values, rows)?,
+            Values::Strings(strings) => self.strings(strings.form, rows)?,
+        };
+        let mut bounds = BoundsOfBlocks::default();
+        for (block, of_block) in chunk.blocks.iter().zip(rows.blocks()) {
+            chunk.nulls += block.nulls;
+            bounds.add(block, of_block.len() as u32);
+        }
+        chunk.bounds = bounds.all();
+        Ok(chunk)
+    }
+
+    fn integers(&mut self, mut values: Vec<i64>, rows: Rows<'_>) -> Result<Chunk> {
+        rows.fill(&mut values, 0);
+        let mut chunk = self.chunk(Layout::Integers);
+        chunk.sum = rows.sum(&values);
+        let bounds = |min: i64, max: i64| Some(Bounds::Numbers { min: min.into(), max: max.into() });
+        self.planned_integers(&mut chunk, &values, rows, |_, _| Ok(()), bounds)?;
+        Ok(chunk)
+    }
+
+    /// Appends the parameters and blocks of integers, or of codes.
+    pub(super) fn planned_integers(
+        &mut self,
+        chunk: &mut Chunk,
+        values: &[i64],
+        rows: Rows<'_>,
+        behind_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
+        bounds: impl Fn(i64, i64) -> Option<Bounds>,
+    ) -> Result<()> {
+        let plan = integers::Plan::choose(values, &[]);
+        chunk.scheme = plan.scheme_id();
+        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        behind_parameters(self, chunk)?;
+        for of_block in rows.blocks() {
+            let values = &values[of_block.clone()];
+            let (min, max) = bounds_of(values, |value| value);
+            self.row_block(chunk, rows, of_block, bounds(min, max), |out| plan.encode_block(values, &[], out))?;
+        }
+        Ok(())
+    }
+
+    fn wide(&mut self, values: &[i128], rows: Rows<'_>) -> Result<Chunk> {
+        let mut chunk = self.chunk(Layout::Wide);
+        chunk.sum = rows.sum(values);
+        let plan = wide::Plan::choose(values);
+        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        for (number, of_block) in rows.blocks().enumerate() {
+            let (min, max) = bounds_of(&values[of_block.clone()], |value| value);
+            let bounds = Some(Bounds::Numbers { min, max });
+            self.row_block(&mut chunk, rows, of_block, bounds, |out| plan.encode_block(number, out))?;
+        }
+        Ok(chunk)
+    }
+
+    fn floats(&mut self, mut values: Vec<f64>, rows: Rows<'_>) -> Result<Chunk> {
+        rows.fill(&mut values, 0.0);
+        let mut chunk = self.chunk(Layout::Floats);
+        let plan = floats::Plan::choose(&values);
+        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        for (number, of_block) in rows.blocks().enumerate() {
+            let (min, max) = bounds_of(&values[of_block.clone()], float_order);
+            let bounds = Some(Bounds::Numbers { min: min.into(), max: max.into() });
+            self.row_block(&mut chunk, rows, of_block, bounds, |out| plan.encode_block(number, out))?;
+        }
+        Ok(chunk)
+    }
+
+    /// A chunk that starts here.
+    pub(super) fn chunk(&self, layout: Layout) -> Chunk {
+        Chunk::new(layout, self.bytes.len() as u64)
+    }
+
+    /// Appends what `encode` appends as a block.
+    pub(super) fn block(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Result<Block> {
+        let start = self.bytes.len();
+        encode(self.bytes);
+        block::seal(self.compression, self.bytes, start, &mut self.scratch)
+    }
+
+    /// Appends validity and values of some rows. The bounds do not count if all are null.
+    pub(super) fn row_block(
+        &mut self,
+        chunk: &mut Chunk,
+        rows: Rows<'_>,
+        of_block: Range<usize>,
+        bounds: Option<Bounds>,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<()> {
+        let count = of_block.len();
+        let validity = rows.validity.map(|validity| validity.slice(of_block));
+        let nulls = validity.map_or(0, |validity| validity.count_nulls());
+        let mut block = RowBlock {
+            nulls: nulls as u32,
+            validity: Block::default(),
+            values: Block::default(),
+            bounds: bounds.filter(|_| nulls < count),
+        };
+        if let Some(validity) = validity.filter(|_| nulls > 0) {
+            let bitmap: Vec<u8> = validity.words().flat_map(|(word, _)| word.to_le_bytes()).collect();
+            block.validity = self.block(|out| Validity::of_bitmap(&bitmap, count).encode(count, out))?;
+        }
+        block.values = self.block(encode)?;
+        chunk.blocks.push(block);
+        Ok(())
+    }
+}
+
+fn bounds_of<T: Copy, K: Ord + Copy>(values: &[T], key: impl Fn(T) -> K) -> (K, K) {
+    let first = key(values[0]);
+    values.iter().fold((first, first), |(min, max), &value| (min.min(key(value)), max.max(key(value))))
+}
+
+/// The rows of a chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) count: usize,
+    pub(super) validity: Option<Bitmap<'a>>,
+}
+
+impl Rows<'_> {
+    pub(super) fn is_valid(self, row: usize) -> bool {
+        self.validity.is_none_or(|validity| validity.get(row))
+    }
+
+    pub(super) fn blocks(self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.count).step_by(BLOCK_ROWS).map(move |start| start..self.count.min(start + BLOCK_ROWS))
+    }
+
+    /// Replaces nulls by the smallest value of their block; where there is none, by that of the chunk, or by `otherwise`.
+    pub(super) fn fill<T: Copy + PartialOrd>(self, values: &mut [T], otherwise: T) {
+        let Some(validity) = self.validity else { return };
+        let smallest = |values: &[T], validity: Bitmap<'_>| {
+            let valid = values.iter().zip(validity.iter()).filter(|(_, valid)| *valid).map(|(value, _)| *value);
+            valid.reduce(|least, value| if value < least { value } else { least })
+        };
+        let of_chunk = smallest(values, validity).unwrap_or(otherwise);
+        for of_block in self.blocks() {
+            let validity = validity.slice(of_block.clone());
+            let values = &mut values[of_block];
+            let filler = smallest(values, validity).unwrap_or(of_chunk);
+            for (value, _) in values.iter_mut().zip(validity.iter()).filter(|(_, valid)| !valid) {
+                *value = filler;
+            }
+        }
+    }
+
+    /// The sum of all values that are not null, unless it needs more than 128 bits.
+    fn sum<T: Copy + Into<i128>>(self, values: &[T]) -> Option<i128> {
+        let add = |sum: i128, value: &T| sum.checked_add((*value).into());
+        match self.validity {
+            None => values.iter().try_fold(0, add),
+            Some(validity) => {
+                let valid = values.iter().zip(validity.iter()).filter(|(_, valid)| *valid);
+                valid.map(|(value, _)| value).try_fold(0, add)
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Reads one column of a scan: chunk by chunk, block by block, some thousand rows at a time.
+
+use super::decoder::{Decoded, DecodedStrings, Decoder};
+use super::footer::Chunk;
+use super::interner::Interner;
+use super::reader::Reader;
+use crate::block::{BlockBuffer, Cost};
+use crate::place::Place;
+use crate::v2::Malformed;
+use crate::v2::integers::{BLOCK_ROWS, Block};
+use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
+use crate::v2::validity::Validity;
+use brc_core::{Bitmap, Column, Data, Integers, Result};
+use std::ops::Range;
+
+/// Rows of a batch.
+pub(super) const PIECE: usize = 4096;
+
+/// A scanner's dictionary grows to so many values; strings of further row groups come without codes.
+const MOST_VALUES: usize = 1 << 20;
+
+/// And to so many bytes.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Values of this length always get a code: written out, those of a batch might not fit.
+const LONG: usize = 256 << 10;
+
+const NO_VALUES: [u8; PIECE / 8] = [0; PIECE / 8];
+
+pub(super) struct ScanColumn<'r> {
+    reader: &'r Reader,
+    pub(super) column: usize,
+    row_group: usize,
+    /// `None` before the first row group.
+    decoder: Option<Decoder>,
+    dictionary: ChunkDictionary,
+    codes: Vec<u32>,
+    written_out: DecodedStrings,
+    /// All values that have got a code so far.
+    interner: Interner,
+    buffer: BlockBuffer,
+    validity: BlockBuffer,
+    block: usize,
+    block_rows: usize,
+    /// Whether the block has no nulls, only nulls, or a bitmap.
+    nulls: Nulls,
+    piece: Range<usize>,
+}
+
+/// What the codes of the chunk at hand stand for.
+enum ChunkDictionary {
+    /// Codes of the scanner's dictionary.
+    Interned(Vec<u32>),
+    Values(StringBuffer),
+}
+
+#[derive(Clone, Copy)]
+enum Nulls {
+    None,
+    All,
+    Some,
+}
+
+impl<'r> ScanColumn<'r> {
+    pub(super) fn new(reader: &'r Reader, column: usize) -> Self {
+        Self {
+            reader,
+            column,
+            row_group: 0,
+            decoder: None,
+            dictionary: ChunkDictionary::Interned(Vec::new()),
+            codes: Vec::new(),
+            written_out: DecodedStrings::default(),
+            interner: Interner::default(),
+            buffer: BlockBuffer::default(),
+            validity: BlockBuffer::default(),
+            block: 0,
+            block_rows: 0,
+            nulls: Nulls::None,
+            piece: 0..0,
+        }
+    }
+
+    fn name(&self) -> &'r str {
+        self.reader.footer.name(self.column)
+    }
+
+    fn chunk(&self) -> &'r Chunk {
+        &self.reader.row_group(self.row_group).chunks[self.column]
+    }
+
+    /// Reads what the blocks of a chunk share.
+    pub(super) fn start(&mut self, row_group: usize, cost: &mut Cost) -> Result<()> {
+        self.row_group = row_group;
+        let (reader, chunk, column) = (self.reader, self.chunk(), self.name());
+        let source = reader.source();
+        let mut tokens = None;
+        if chunk.tokens.length > 0 {
+            let place = Place::Tokens { row_group, column };
+            self.buffer.load(source, &chunk.tokens, place, cost)?;
+            tokens = Some(Tokens::read(self.buffer.bytes()).map_err(|reason| reader.corrupt(place, reason))?);
+        }
+        self.read_dictionary(tokens.as_ref(), cost)?;
+        let place = Place::Parameters { row_group, column };
+        self.buffer.load(source, &chunk.parameters, place, cost)?;
+        let decoder = Decoder::open(chunk, self.buffer.bytes(), tokens);
+        self.decoder = Some(decoder.map_err(|reason| reader.corrupt(place, reason))?);
+        Ok(())
+    }
+
+    fn read_dictionary(&mut self, tokens: Option<&Tokens>, cost: &mut Cost) -> Result<()> {
+        let (reader, row_group, column) = (self.reader, self.row_group, self.name());
+        let (mut scratch, mut decoded, mut values) = Default::default();
+        let of_values: &mut StringBuffer = &mut values;
+        for (block, (count, stored)) in self.chunk().dictionary.iter().enumerate() {
+            let place = Place::ChunkDictionary { row_group, column, block };
+            self.buffer.load(reader.source(), stored, place, cost)?;
+            decode_dictionary(self.buffer.bytes(), *count, tokens, &mut scratch, &mut decoded)
+                .and_then(|()| append(&decoded, of_values))
+                .map_err(|reason| reader.corrupt(place, reason))?;
+        }
+        let known = self.interner.dictionary();
+        let has_room = known.len() < MOST_VALUES && known.value_bytes() < MOST_BYTES;
+        self.dictionary = if has_room || values.strings().iter().any(|value| value.len() > LONG) {
+            ChunkDictionary::Interned(values.strings().iter().map(|value| self.interner.intern(value).0).collect())
+        } else {
+            ChunkDictionary::Values(values)
+        };
+        Ok(())
+    }
+
+    /// Reads a block of the chunk, which has so many rows.
+    pub(super) fn load(&mut self, block: usize, rows: usize, cost: &mut Cost) -> Result<()> {
+        (self.block, self.block_rows) = (block, rows);
+        let (reader, row_group, column) = (self.reader, self.row_group, self.name());
+        let of_rows = &self.chunk().blocks[block];
+        self.nulls = Nulls::None;
+        if of_rows.nulls > 0 {
+            let place = Place::Validity { row_group, column, block };
+            self.validity.load(reader.source(), &of_rows.validity, place, cost)?;
+            let validity = Validity::decode(self.validity.bytes(), rows);
+            self.nulls = match validity.map_err(|reason| reader.corrupt(place, reason))? {
+                Validity::AllValid => Nulls::None,
+                Validity::AllNull => Nulls::All,
+                Validity::Bitmap(_) => Nulls::Some,
+            };
+        }
+        self.buffer.load(reader.source(), &of_rows.values, Place::Data { row_group, column, block }, cost)
+    }
+
+    /// Decodes some rows of the block, from a multiple of a group's rows on, at most [`PIECE`] of them.
+    pub(super) fn decode(&mut self, rows: Range<usize>) -> Result<()> {
+        let block =
+            Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
+        self.piece = rows.clone();
+        let decoded = match &mut self.decoder {
+            Some(decoder) => decoder.decode(&block, rows),
+            None => Ok(()),
+        };
+        decoded.and_then(|()| self.look_up()).map_err(|reason| {
+            let (row_group, column, block) = (self.row_group, self.name(), self.block);
+            self.reader.corrupt(Place::Data { row_group, column, block }, reason)
+        })
+    }
+
+    /// Turns the codes of the chunk into those of the scanner, or into strings.
+    fn look_up(&mut self) -> std::result::Result<(), Malformed> {
+        const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
+        let Some(Decoded::Codes(codes)) = self.decoder.as_ref().map(Decoder::decoded) else { return Ok(()) };
+        match &self.dictionary {
+            ChunkDictionary::Interned(interned) => {
+                self.codes.clear();
+                // A code that is negative is too large as well.
+                let known = codes.iter().map_while(|&code| interned.get(code as u32 as usize).copied());
+                self.codes.extend(known);
+                if self.codes.len() < codes.len() { Err(UNKNOWN) } else { Ok(()) }
+            }
+            ChunkDictionary::Values(values) => {
+                let values = values.strings();
+                if codes.iter().any(|&code| code as u32 as usize >= values.len()) {
+                    return Err(UNKNOWN);
+                }
+                self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)))
+            }
+        }
+    }
+
+    /// What was decoded last.
+    pub(super) fn as_column(&self) -> Column<'_> {
+        let data = match (self.decoder.as_ref().map(Decoder::decoded), &self.dictionary) {
+            (None, _) => Data::Integers(Integers::I16(&[])),
+            (Some(Decoded::Data(data)), _) => data,
+            (Some(Decoded::Codes(_)), ChunkDictionary::Interned(_)) => {
+                Data::Codes { codes: &self.codes, dictionary: self.interner.dictionary() }
+            }
+            (Some(Decoded::Codes(_)), ChunkDictionary::Values(_)) => self.written_out.data(),
+        };
+        Column { data, validity: self.piece_validity() }
+    }
+
+    fn piece_validity(&self) -> Option<Bitmap<'_>> {
+        match self.nulls {
+            Nulls::None => None,
+            Nulls::All => Some(Bitmap::new(&NO_VALUES, 0, self.piece.len())),
+            Nulls::Some => Some(Bitmap::new(&self.validity.bytes()[1..], self.piece.start, self.piece.len())),
+        }
+    }
+}
+
+fn decode_dictionary(
+    bytes: &[u8],
+    count: u32,
+    tokens: Option<&Tokens>,
+    scratch: &mut Scratch,
+    decoded: &mut StringBuffer,
+) -> std::result::Result<(), Malformed> {
+    SortedBlock::open(bytes, count as usize, tokens)?.decode(scratch, decoded)
+}
+
+/// Appends the values of a block, which must be above those before.
+fn append(decoded: &StringBuffer, values: &mut StringBuffer) -> std::result::Result<(), Malformed> {
+    let (new, known) = (decoded.strings(), values.strings());
+    if !known.is_empty() && !new.is_empty() && known.get(known.len() - 1) >= new.get(0) {
+        return Err("its values are not above those of the block before".into());
+    }
+    if known.total_bytes() + new.total_bytes() > i32::MAX as usize {
+        return Err("the dictionary has 2 GiB or more".into());
+    }
+    new.iter().for_each(|value| values.push(value));
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Describes a file of version 2: all of it stands in the footer.
+
+use super::bounds::Bounds as Known;
+use super::footer::{Chunk, Layout, RowGroup};
+use super::reader::Reader;
+use super::scanner::statistics;
+use crate::description::{
+    BlockTotals, Bounds, ChunkDescription, ColumnDescription, FileDescription, RowGroupDescription,
+};
+use crate::trailer;
+use crate::v2::integers::{self, BLOCK_ROWS};
+use brc_core::predicate::float_of_order;
+use brc_core::{LogicalType, PhysicalType, Statistics};
+
+impl Reader {
+    pub(crate) fn describe(&self) -> FileDescription {
+        let footer = &self.footer;
+        FileDescription {
+            version: trailer::VERSION_2,
+            schema: footer.schema.clone(),
+            rows: footer.rows,
+            bytes: self.file_bytes,
+            footer_bytes: self.footer_bytes,
+            compression: footer.compression.name(),
+            rows_per_block: BLOCK_ROWS as u32,
+            metadata: footer.metadata.clone(),
+            unused_bytes: footer.unused.iter().map(|unused| unused.bytes).sum(),
+            columns: (0..footer.schema.fields().len()).map(|column| self.describe_column(column)).collect(),
+            run_indexes: BlockTotals::default(),
+            row_groups: footer.row_groups.iter().map(describe_row_group).collect(),
+        }
+    }
+
+    fn describe_column(&self, column: usize) -> ColumnDescription {
+        let field = &self.footer.schema.fields()[column];
+        let chunks = || self.footer.row_groups.iter().map(|row_group| &row_group.chunks[column]);
+        let mut schemes: Vec<(&'static str, u64)> = Vec::new();
+        for name in chunks().map(scheme) {
+            match schemes.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, chunks)) => *chunks += 1,
+                None => schemes.push((name, 1)),
+            }
+        }
+        let of_dictionary = |chunk: &'_ Chunk| -> Vec<_> {
+            let dictionary = chunk.dictionary.iter().map(|(_, block)| *block);
+            dictionary.chain(Some(chunk.tokens).filter(|tokens| tokens.length > 0)).collect()
+        };
+        let dictionaries: Vec<_> = chunks().flat_map(of_dictionary).collect();
+        let only = if self.footer.row_groups.len() == 1 { chunks().next() } else { None };
+        ColumnDescription {
+            name: field.name.clone(),
+            logical_type: field.logical_type,
+            schemes,
+            widths: None,
+            data: totals(chunks()),
+            maps: BlockTotals::default(),
+            dictionary: BlockTotals::of(&dictionaries),
+            cardinality: only.and_then(cardinality),
+            nulls: chunks().map(|chunk| u64::from(chunk.nulls)).sum(),
+            bounds: bounds_of(&self.footer.row_groups, column, field.logical_type),
+        }
+    }
+}
+
+fn describe_row_group(row_group: &RowGroup) -> RowGroupDescription {
+    let describe = |chunk: &Chunk| ChunkDescription {
+        scheme: scheme(chunk),
+        width: 0,
+        data: totals(std::iter::once(chunk)),
+        cardinality: cardinality(chunk),
+        statistics: statistics(chunk).map(|(min, max, sum)| Statistics { count: row_group.rows.into(), sum, min, max }),
+    };
+    RowGroupDescription {
+        rows: row_group.rows,
+        key: None,
+        run_index: BlockTotals::default(),
+        chunks: row_group.chunks.iter().map(describe).collect(),
+    }
+}
+
+/// The blocks of values, validity and parameters.
+fn totals<'a>(chunks: impl Iterator<Item = &'a Chunk>) -> BlockTotals {
+    let blocks = |chunk: &'a Chunk| {
+        let of_rows = chunk.blocks.iter().flat_map(|block| [&block.validity, &block.values]);
+        std::iter::once(&chunk.parameters).chain(of_rows).filter(|block| block.length > 0)
+    };
+    BlockTotals::of(chunks.flat_map(blocks))
+}
+
+/// The name of what stores the chunk's values; a dictionary's codes have a scheme of their own, which is not told.
+fn scheme(chunk: &Chunk) -> &'static str {
+    match chunk.layout {
+        Layout::Integers => integers::scheme_name(chunk.scheme).unwrap_or("unknown"),
+        Layout::Wide => "two limbs",
+        Layout::Floats => "floats",
+        Layout::Strings if chunk.tokens.length > 0 => "tokens",
+        Layout::Strings => "strings",
+        Layout::Codes => "dictionary",
+    }
+}
+
+fn cardinality(chunk: &Chunk) -> Option<u32> {
+    (chunk.layout == Layout::Codes).then(|| chunk.distinct() as u32)
+}
+
+/// `None` if there is no value, or a chunk's are not known.
+fn bounds_of(row_groups: &[RowGroup], column: usize, logical_type: LogicalType) -> Option<Bounds> {
+    let mut all: Option<Known> = None;
+    for row_group in row_groups {
+        let chunk = &row_group.chunks[column];
+        match (&all, &chunk.bounds) {
+            (_, None) if chunk.nulls < row_group.rows => return None,
+            (_, None) => {}
+            (None, Some(bounds)) => all = Some(bounds.clone()),
+            (Some(known), Some(bounds)) => all = known.merge(bounds),
+        }
+    }
+    Some(match (all?, logical_type.physical()) {
+        (Known::Strings { min, max }, _) => Bounds::Text { min, max },
+        (Known::Numbers { min, max }, PhysicalType::Floats) => {
+            Bounds::Float { min: float_of_order(min as i64), max: float_of_order(max as i64) }
+        }
+        (Known::Numbers { min, max }, PhysicalType::Integers | PhysicalType::Bytes) => Bounds::Number { min, max },
+    })
+}

@@ -1,0 +1,145 @@
+//! What a file knows of itself, in memory. [`super::footer_message`] turns it into bytes and back, and
+//! [`super::footer_check`] holds it against itself and the file's size.
+
+use super::bounds::Bounds;
+use crate::block::Block;
+use brc_compress::Compression;
+use brc_core::{PhysicalType, Schema};
+
+/// Rows of a row group are at most this many.
+pub(super) const MOST_ROWS: u32 = 1 << 26;
+
+pub(crate) struct Footer {
+    pub(super) schema: Schema,
+    pub(super) rows: u64,
+    pub(super) compression: &'static dyn Compression,
+    pub(super) row_groups: Vec<RowGroup>,
+    pub(super) unused: Vec<Unused>,
+    pub(super) metadata: Vec<(String, Vec<u8>)>,
+}
+
+pub(super) struct RowGroup {
+    pub(super) rows: u32,
+    pub(super) chunks: Vec<Chunk>,
+}
+
+/// Bytes that are no longer part of the table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unused {
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    pub(super) checksum: u32,
+}
+
+/// How the values of a chunk are stored; the numbers stand in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Integers of up to 64 bits.
+    Integers = 0,
+    /// Integers of 128 bits.
+    Wide = 1,
+    Floats = 2,
+    /// Each row has its own string.
+    Strings = 3,
+    /// Codes of a dictionary of strings.
+    Codes = 4,
+}
+
+impl Layout {
+    pub(super) fn from_id(id: u8) -> Option<Self> {
+        [Self::Integers, Self::Wide, Self::Floats, Self::Strings, Self::Codes].into_iter().nth(id.into())
+    }
+
+    /// The values that can be stored so.
+    pub(super) fn physical(self) -> PhysicalType {
+        match self {
+            Self::Integers | Self::Wide => PhysicalType::Integers,
+            Self::Floats => PhysicalType::Floats,
+            Self::Strings | Self::Codes => PhysicalType::Bytes,
+        }
+    }
+}
+
+/// One column of one row group.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    /// Where its first block starts; while it is part of a [`brc_core::Part`], in that.
+    pub(super) offset: u64,
+    pub(super) layout: Layout,
+    /// Of integers and codes.
+    pub(super) scheme: u8,
+    pub(super) nulls: u32,
+    pub(super) parameters: Block,
+    pub(super) tokens: Block,
+    /// Each block with how many values it has.
+    pub(super) dictionary: Vec<(u32, Block)>,
+    pub(super) blocks: Vec<RowBlock>,
+    pub(super) bounds: Option<Bounds>,
+    pub(super) sum: Option<i128>,
+}
+
+/// [`BLOCK_ROWS`](crate::v2::integers::BLOCK_ROWS) rows of a chunk, or those that are left.
+#[derive(Debug)]
+pub(super) struct RowBlock {
+    pub(super) nulls: u32,
+    pub(super) validity: Block,
+    pub(super) values: Block,
+    pub(super) bounds: Option<Bounds>,
+}
+
+impl Chunk {
+    pub(super) fn new(layout: Layout, offset: u64) -> Self {
+        Self {
+            offset,
+            layout,
+            scheme: 0,
+            nulls: 0,
+            parameters: Block::default(),
+            tokens: Block::default(),
+            dictionary: Vec::new(),
+            blocks: Vec::new(),
+            bounds: None,
+            sum: None,
+        }
+    }
+
+    /// How many distinct values the dictionary has.
+    pub(super) fn distinct(&self) -> u64 {
+        self.dictionary.iter().map(|(values, _)| u64::from(*values)).sum()
+    }
+
+    /// All blocks in the order in which they lie in the file.
+    pub(super) fn all_blocks(&self) -> impl Iterator<Item = &Block> {
+        let of_rows = self.blocks.iter().flat_map(|block| [&block.validity, &block.values]);
+        let dictionary = self.dictionary.iter().map(|(_, block)| block);
+        [&self.parameters, &self.tokens].into_iter().chain(dictionary).chain(of_rows)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn all_blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+        let of_rows = self.blocks.iter_mut().flat_map(|block| [&mut block.validity, &mut block.values]);
+        let dictionary = self.dictionary.iter_mut().map(|(_, block)| block);
+        [&mut self.parameters, &mut self.tokens].into_iter().chain(dictionary).chain(of_rows)
+    }
+
+    /// Its size in the file in bytes.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.all_blocks().map(|block| u64::from(block.stored)).sum()
+    }
+
+    /// Gives each block its offset.
+    pub(super) fn place_blocks(&mut self) {
+        let mut offset = self.offset;
+        for block in self.all_blocks_mut() {
+            block.offset = offset;
+            offset = offset.saturating_add(block.stored.into());
+        }
+    }
+}
+
+impl Footer {
+    /// The name of a column.
+    pub(super) fn name(&self, column: usize) -> &str {
+        &self.schema.fields()[column].name
+    }
+}

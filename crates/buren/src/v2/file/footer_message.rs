@@ -1,0 +1,228 @@
+//! The footer as a Cap'n Proto message.
+
+use super::bounds::Bounds;
+use super::footer::{Chunk, Footer, Layout, RowBlock, RowGroup, Unused};
+use crate::block::Block;
+use crate::buren2_capnp::{block, bounds, chunk, column, footer, row_block, row_group};
+use brc_core::{Error, Field, LogicalType, PhysicalType, Result, Schema};
+use capnp::message::{Builder, ReaderOptions};
+use std::path::Path;
+
+/// The bytes of a footer: a multiple of eight. The message has one segment in canonical form, so that the same footer is
+/// the same bytes whatever library wrote it.
+pub(super) fn write(contents: &Footer) -> Result<Vec<u8>> {
+    let mut message = Builder::new_default();
+    let mut root = message.init_root::<footer::Builder<'_>>();
+    root.set_rows(contents.rows);
+    root.set_compression(contents.compression.id());
+    let mut columns = root.reborrow().init_columns(contents.schema.fields().len() as u32);
+    for (index, field) in (0..).zip(contents.schema.fields()) {
+        let mut builder = columns.reborrow().get(index);
+        builder.set_name(&field.name);
+        builder.set_type(field.logical_type.to_string());
+        builder.set_nullable(field.nullable);
+    }
+    let mut row_groups = root.reborrow().init_row_groups(contents.row_groups.len() as u32);
+    for (index, row_group) in (0..).zip(&contents.row_groups) {
+        let mut builder = row_groups.reborrow().get(index);
+        builder.set_rows(row_group.rows);
+        let mut chunks = builder.init_chunks(row_group.chunks.len() as u32);
+        for (index, chunk) in (0..).zip(&row_group.chunks) {
+            write_chunk(chunk, chunks.reborrow().get(index));
+        }
+    }
+    let mut unused = root.reborrow().init_unused(contents.unused.len() as u32);
+    for (index, bytes) in (0..).zip(&contents.unused) {
+        let mut builder = unused.reborrow().get(index);
+        builder.set_offset(bytes.offset);
+        builder.set_bytes(bytes.bytes);
+        builder.set_checksum(bytes.checksum);
+    }
+    let mut metadata = root.init_metadata(contents.metadata.len() as u32);
+    for (index, (key, value)) in (0..).zip(&contents.metadata) {
+        let mut builder = metadata.reborrow().get(index);
+        builder.set_key(key);
+        builder.set_value(value);
+    }
+    let too_large = |_| Error::too_large("buren", "it has too many row groups: make them larger");
+    let words = message.into_reader().canonicalize().map_err(too_large)?;
+    let mut bytes = vec![0; 4];
+    bytes.extend_from_slice(&(words.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(capnp::Word::words_to_bytes(&words));
+    Ok(bytes)
+}
+
+fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
+    builder.set_offset(chunk.offset);
+    builder.set_layout(chunk.layout as u8);
+    builder.set_scheme(chunk.scheme);
+    builder.set_nulls(chunk.nulls);
+    write_block(&chunk.parameters, || builder.reborrow().init_parameters());
+    write_block(&chunk.tokens, || builder.reborrow().init_tokens());
+    let mut dictionary = builder.reborrow().init_dictionary(chunk.dictionary.len() as u32);
+    for (index, (values, block)) in (0..).zip(&chunk.dictionary) {
+        let mut builder = dictionary.reborrow().get(index);
+        builder.set_values(*values);
+        write_block(block, || builder.init_block());
+    }
+    let mut blocks = builder.reborrow().init_blocks(chunk.blocks.len() as u32);
+    for (index, block) in (0..).zip(&chunk.blocks) {
+        let mut builder = blocks.reborrow().get(index);
+        builder.set_nulls(block.nulls);
+        write_block(&block.validity, || builder.reborrow().init_validity());
+        write_block(&block.values, || builder.reborrow().init_values());
+        write_bounds(block.bounds.as_ref(), || builder.init_bounds());
+    }
+    write_bounds(chunk.bounds.as_ref(), || builder.reborrow().init_bounds());
+    if let Some(sum) = chunk.sum {
+        let mut builder = builder.init_sum();
+        builder.set_low(sum as u64);
+        builder.set_high((sum >> 64) as i64);
+    }
+}
+
+/// Writes a block, unless there is none: then the footer has no words for it.
+fn write_block<'a>(block: &Block, builder: impl FnOnce() -> block::Builder<'a>) {
+    if block.length > 0 {
+        let mut builder = builder();
+        builder.set_stored(block.stored);
+        builder.set_length(block.length);
+        builder.set_checksum(block.checksum);
+    }
+}
+
+fn write_bounds<'a>(bounds: Option<&Bounds>, builder: impl FnOnce() -> bounds::Builder<'a>) {
+    if let Some(bounds) = bounds {
+        let mut builder = builder();
+        let (min, max) = bounds.to_bytes();
+        builder.set_min(&min);
+        builder.set_max(&max);
+    }
+}
+
+/// Reads a footer. What it says is not yet checked; blocks have no offsets yet.
+///
+/// # Errors
+/// If the message is malformed, or something in it is not known to this version.
+pub(super) fn read(path: &Path, words: &[capnp::Word]) -> Result<Footer> {
+    // Every word is looked at once; a message that has more to look at refers to some of them several times.
+    let options = ReaderOptions { traversal_limit_in_words: Some(words.len() + 1024), nesting_limit: 16 };
+    let mut bytes = capnp::Word::words_to_bytes(words);
+    let parsed = capnp::serialize::read_message_from_flat_slice(&mut bytes, options)
+        .map_err(Problem::from)
+        .and_then(|message| if bytes.is_empty() { Ok(message) } else { Err(Problem::malformed("too long")) })
+        .and_then(|message| read_footer(message.get_root()?));
+    parsed.map_err(|problem| match problem {
+        Problem::Malformed(reason) => Error::corrupt(path, "footer", reason),
+        Problem::Unknown(what) => Error::unsupported(path, format!("{what}: a newer version may have written it")),
+    })
+}
+
+enum Problem {
+    Malformed(String),
+    Unknown(String),
+}
+
+impl Problem {
+    fn malformed(reason: impl Into<String>) -> Self {
+        Self::Malformed(reason.into())
+    }
+}
+
+impl From<capnp::Error> for Problem {
+    fn from(error: capnp::Error) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
+impl From<std::str::Utf8Error> for Problem {
+    fn from(error: std::str::Utf8Error) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
+fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
+    let id = root.get_compression();
+    let compression = brc_compress::by_id(id).ok_or_else(|| Problem::Unknown(format!("unknown compression {id}")))?;
+    let fields = root.get_columns()?.iter().map(read_column).collect::<Result<Vec<_>, _>>()?;
+    let schema = Schema::new(fields).map_err(|error| Problem::malformed(error.to_string()))?;
+    let read_group = |row_group| read_row_group(row_group, &schema);
+    let row_groups = root.get_row_groups()?.iter().map(read_group).collect::<Result<_, _>>()?;
+    let unused = root.get_unused()?.iter();
+    let unused =
+        unused.map(|it| Unused { offset: it.get_offset(), bytes: it.get_bytes(), checksum: it.get_checksum() });
+    let unused = unused.collect();
+    let mut metadata = Vec::new();
+    for entry in root.get_metadata()? {
+        metadata.push((entry.get_key()?.to_string()?, entry.get_value()?.to_vec()));
+    }
+    Ok(Footer { rows: root.get_rows(), schema, compression, row_groups, unused, metadata })
+}
+
+fn read_column(column: column::Reader<'_>) -> Result<Field, Problem> {
+    let text = column.get_type()?.to_string()?;
+    let known = text.parse::<LogicalType>().ok().filter(|logical_type| logical_type.to_string() == text);
+    let logical_type = known.ok_or_else(|| Problem::Unknown(format!("unknown type '{text}'")))?;
+    Ok(Field { name: column.get_name()?.to_string()?, logical_type, nullable: column.get_nullable() })
+}
+
+fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<RowGroup, Problem> {
+    let chunks = row_group.get_chunks()?;
+    let columns = schema.fields().len();
+    if chunks.len() as usize != columns {
+        return Err(Problem::malformed(format!("{} chunks for {columns} columns", chunks.len())));
+    }
+    let chunks = chunks.iter().map(read_chunk).collect::<Result<_, _>>()?;
+    Ok(RowGroup { rows: row_group.get_rows(), chunks })
+}
+
+fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
+    let id = reader.get_layout();
+    let layout = Layout::from_id(id).ok_or_else(|| Problem::Unknown(format!("unknown layout {id}")))?;
+    let mut dictionary = Vec::new();
+    for part in reader.get_dictionary()? {
+        dictionary.push((part.get_values(), read_block(part.get_block()?)));
+    }
+    let blocks = reader.get_blocks()?.iter().map(|block| read_row_block(block, layout)).collect::<Result<_, _>>()?;
+    let bounds = if reader.has_bounds() { Some(read_bounds(reader.get_bounds()?, layout)?) } else { None };
+    let sum = if reader.has_sum() {
+        let sum = reader.get_sum()?;
+        Some(i128::from(sum.get_high()) << 64 | i128::from(sum.get_low()))
+    } else {
+        None
+    };
+    Ok(Chunk {
+        offset: reader.get_offset(),
+        layout,
+        scheme: reader.get_scheme(),
+        nulls: reader.get_nulls(),
+        parameters: read_block(reader.get_parameters()?),
+        tokens: read_block(reader.get_tokens()?),
+        dictionary,
+        blocks,
+        bounds,
+        sum,
+    })
+}
+
+fn read_row_block(reader: row_block::Reader<'_>, layout: Layout) -> Result<RowBlock, Problem> {
+    Ok(RowBlock {
+        nulls: reader.get_nulls(),
+        validity: read_block(reader.get_validity()?),
+        values: read_block(reader.get_values()?),
+        bounds: if reader.has_bounds() { Some(read_bounds(reader.get_bounds()?, layout)?) } else { None },
+    })
+}
+
+fn read_bounds(reader: bounds::Reader<'_>, layout: Layout) -> Result<Bounds, Problem> {
+    let (min, max) = (reader.get_min()?, reader.get_max()?);
+    let bounds = match layout.physical() {
+        PhysicalType::Integers | PhysicalType::Floats => Bounds::numbers_of(min, max),
+        PhysicalType::Bytes => Bounds::strings_of(min, max),
+    };
+    bounds.ok_or_else(|| Problem::malformed("bounds that are none"))
+}
+
+fn read_block(block: block::Reader<'_>) -> Block {
+    Block { offset: 0, stored: block.get_stored(), length: block.get_length(), checksum: block.get_checksum() }
+}

@@ -1,0 +1,73 @@
+//! The rows of one column of a part, gathered until its row group is encoded.
+//!
+//! What a column is like shows in its first batch: types that are inferred may still become wider, so an encoder does not
+//! hold the batches against a schema. The writer does, when all is known.
+
+use super::strings_gathered::Strings;
+use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result, for_integers};
+
+/// The rows of one column.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) values: Values,
+    pub(super) validity: BitmapBuffer,
+}
+
+#[derive(Default)]
+pub(super) enum Values {
+    /// No batch came yet.
+    #[default]
+    Nothing,
+    Integers(Vec<i64>),
+    /// At least one value has needed more than 64 bits; it may have been a null.
+    Wide(Vec<i128>),
+    Floats(Vec<f64>),
+    Strings(Strings),
+}
+
+impl Gathered {
+    /// Adds the rows of a batch's column.
+    ///
+    /// # Errors
+    /// If these are other values than those before, or too many bytes.
+    pub(super) fn append(&mut self, column: &Column<'_>, rows: usize) -> Result<()> {
+        if matches!(self.values, Values::Nothing) {
+            self.values = match column.data {
+                Data::Integers(_) => Values::Integers(Vec::new()),
+                Data::Floats(_) => Values::Floats(Vec::new()),
+                Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => Values::Strings(Strings::default()),
+            };
+        }
+        self.validity.extend(column.validity, rows);
+        match (&mut self.values, column.data) {
+            (Values::Integers(_) | Values::Wide(_), Data::Integers(new)) => self.values.extend(new),
+            (Values::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
+            (Values::Strings(strings), Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_)) => {
+                strings.append(column)?;
+            }
+            _ => return Err(Error::Usage("a column of one part has values of several types".to_owned())),
+        }
+        Ok(())
+    }
+}
+
+impl Values {
+    fn extend(&mut self, new: Integers<'_>) {
+        if let (Self::Integers(values), Integers::I128(new)) = (&*self, new)
+            && !new.iter().all(|&value| i64::try_from(value).is_ok())
+        {
+            *self = Self::Wide(values.iter().map(|&value| value.into()).collect());
+        }
+        match (self, new) {
+            (Self::Integers(values), Integers::I8(new)) => values.extend(new.iter().map(|&value| i64::from(value))),
+            (Self::Integers(values), Integers::I16(new)) => values.extend(new.iter().map(|&value| i64::from(value))),
+            (Self::Integers(values), Integers::I32(new)) => values.extend(new.iter().map(|&value| i64::from(value))),
+            (Self::Integers(values), Integers::I64(new)) => values.extend_from_slice(new),
+            (Self::Integers(values), Integers::I128(new)) => values.extend(new.iter().map(|&value| value as i64)),
+            (Self::Wide(values), new) => {
+                for_integers!(new, new => values.extend(new.iter().map(|&value| i128::from(value))))
+            }
+            (Self::Nothing | Self::Floats(_) | Self::Strings(_), _) => {}
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Scans row groups: leaves out what statistics rule out, lets them stand for rows where they may, delivers the rest.
+
+use super::bounds::Bounds;
+use super::column::{PIECE, ScanColumn};
+use super::footer::{Chunk, Layout, RowGroup};
+use super::reader::Reader;
+use crate::block::Cost;
+use crate::v2::integers::BLOCK_ROWS;
+use brc_core::predicate::{Known, KnownValues};
+use brc_core::table::{ColumnSummary, Numbers, Sums};
+use brc_core::{Batch, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict};
+use std::time::Instant;
+
+pub(super) struct FileScanner<'r> {
+    reader: &'r Reader,
+    options: ScanOptions,
+    columns: Vec<ScanColumn<'r>>,
+    cost: Cost,
+}
+
+impl<'r> FileScanner<'r> {
+    pub(super) fn new(reader: &'r Reader, options: ScanOptions) -> Self {
+        let columns = options.projection.iter().map(|&column| ScanColumn::new(reader, column)).collect();
+        Self { reader, options, columns, cost: Cost::default() }
+    }
+
+    fn decide<'a>(&self, known: impl Fn(usize) -> Known<'a>) -> Verdict {
+        self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
+    }
+
+    fn scan_row_group(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
+        let row_group = self.reader.row_group(index);
+        let rows = row_group.rows;
+        let verdict = self.decide(|column| {
+            let chunk = &row_group.chunks[column];
+            known(chunk.bounds.as_ref(), chunk.nulls, rows)
+        });
+        match verdict {
+            Verdict::Never => scanned.skipped_rows += u64::from(rows),
+            Verdict::Always if self.summarise(row_group, sink)? => scanned.summarised_rows += u64::from(rows),
+            Verdict::Always => self.deliver(index, row_group, false, sink, scanned)?,
+            Verdict::Maybe => self.deliver(index, row_group, true, sink, scanned)?,
+        }
+        Ok(())
+    }
+
+    /// Gives the statistics of a row group to the sink, if they may stand for its rows.
+    fn summarise(&self, row_group: &RowGroup, sink: &mut dyn Sink) -> Result<bool> {
+        if !self.options.statistics || self.options.order != Order::Any {
+            return Ok(false);
+        }
+        let projected = self.columns.iter().map(|column| statistics(&row_group.chunks[column.column]));
+        let Some(statistics) = projected.collect::<Option<Vec<_>>>() else { return Ok(false) };
+        let columns: Vec<_> = statistics.iter().map(summary_of).collect();
+        sink.summary(&Summary { rows: &[row_group.rows], columns: &columns })?;
+        Ok(true)
+    }
+
+    /// Delivers the rows of a row group, without those of blocks that the predicate rules out.
+    fn deliver(
+        &mut self,
+        index: usize,
+        row_group: &RowGroup,
+        by_block: bool,
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+    ) -> Result<()> {
+        let mut started = false;
+        for (number, start) in (0..row_group.rows as usize).step_by(BLOCK_ROWS).enumerate() {
+            let rows = BLOCK_ROWS.min(row_group.rows as usize - start);
+            let of_block = |column: usize| {
+                let block = &row_group.chunks[column].blocks[number];
+                known(block.bounds.as_ref(), block.nulls, rows as u32)
+            };
+            if by_block && self.decide(of_block) == Verdict::Never {
+                scanned.skipped_rows += rows as u64;
+                continue;
+            }
+            for column in &mut self.columns {
+                if !started {
+                    column.start(index, &mut self.cost)?;
+                }
+                column.load(number, rows, &mut self.cost)?;
+            }
+            started = true;
+            self.deliver_block(rows, sink)?;
+            scanned.rows += rows as u64;
+        }
+        Ok(())
+    }
+
+    /// Delivers the rows of the block that every column has loaded.
+    fn deliver_block(&mut self, rows: usize, sink: &mut dyn Sink) -> Result<()> {
+        for first in (0..rows).step_by(PIECE) {
+            let piece = first..rows.min(first + PIECE);
+            let started = Instant::now();
+            for column in &mut self.columns {
+                column.decode(piece.clone())?;
+            }
+            self.cost.decode_time += started.elapsed();
+            let columns: Vec<_> = self.columns.iter().map(ScanColumn::as_column).collect();
+            sink.batch(&Batch { rows: piece.len(), columns: &columns })?;
+        }
+        Ok(())
+    }
+}
+
+/// What is known of the values of some rows.
+fn known(bounds: Option<&Bounds>, nulls: u32, rows: u32) -> Known<'_> {
+    let values = match bounds {
+        Some(bounds) => bounds.known(),
+        None if nulls == rows => KnownValues::None,
+        None => KnownValues::Nothing,
+    };
+    Known { values, nulls: nulls > 0 }
+}
+
+/// Smallest value, largest value and sum of a chunk of integers without nulls.
+pub(super) fn statistics(chunk: &Chunk) -> Option<(i64, i64, i128)> {
+    let of_64_bits = chunk.layout == Layout::Integers && chunk.nulls == 0;
+    match (&chunk.bounds, chunk.sum) {
+        (Some(Bounds::Numbers { min, max }), Some(sum)) if of_64_bits => {
+            Some((i64::try_from(*min).ok()?, i64::try_from(*max).ok()?, sum))
+        }
+        _ => None,
+    }
+}
+
+fn summary_of((min, max, sum): &(i64, i64, i128)) -> ColumnSummary<'_> {
+    let [min, max] = [min, max].map(std::slice::from_ref);
+    ColumnSummary::Numbers(Numbers { min, max, sum: Sums::Wide(std::slice::from_ref(sum)) })
+}
+
+impl Scanner for FileScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let index = usize::try_from(split.index).unwrap_or(usize::MAX);
+        if index >= self.reader.footer.row_groups.len() {
+            return Ok(None);
+        }
+        self.cost = Cost::default();
+        let mut scanned = Scanned::default();
+        self.scan_row_group(index, sink, &mut scanned)?;
+        scanned.bytes = self.cost.bytes;
+        scanned.read_time = self.cost.read_time;
+        scanned.decompress_time = self.cost.decompress_time;
+        scanned.decode_time = self.cost.decode_time;
+        Ok(Some(scanned))
+    }
+}

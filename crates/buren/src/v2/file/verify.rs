@@ -1,0 +1,162 @@
+//! Holds every byte and every invariant of a file against each other.
+//!
+//! Opening has checked the footer against itself and the file's size. Here every block is read, so every checksum is
+//! tested, and whatever is stored twice in some form is compared: bounds, sums and counts of nulls with the values,
+//! dictionaries with the codes.
+
+use super::bounds::Bounds;
+use super::column::{PIECE, ScanColumn};
+use super::footer::{Chunk, Layout, RowGroup};
+use super::reader::Reader;
+use crate::block::{Block, BlockBuffer, Cost};
+use crate::place::Place;
+use crate::reader::Verified;
+use crate::v2::integers::BLOCK_ROWS;
+use brc_core::predicate::float_order;
+use brc_core::{Column, Data, Error, Progress, Result, for_integers, run_workers};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// Unused bytes are read so many at a time.
+const UNUSED_AT_ONCE: u64 = 1 << 30;
+
+impl Reader {
+    /// Reads the whole file with up to `threads` threads and checks everything that can be checked.
+    ///
+    /// # Errors
+    /// The first thing in the file that does not hold.
+    pub(crate) fn verify(&self, threads: usize, progress: &Progress) -> Result<Verified> {
+        let row_groups = &self.footer.row_groups;
+        let next = AtomicUsize::new(0);
+        let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Relaxed);
+                let Some(row_group) = row_groups.get(index) else { return };
+                let mut cost = Cost::default();
+                if let Err(error) = self.verify_row_group(index, row_group, &mut cost) {
+                    let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                    if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                        *first = Some((index, error));
+                    }
+                    next.store(row_groups.len(), Relaxed);
+                }
+                progress.rows.fetch_add(u64::from(row_group.rows), Relaxed);
+                progress.bytes.fetch_add(cost.bytes, Relaxed);
+            }
+        };
+        run_workers(threads, work);
+        if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        self.verify_unused()?;
+        let chunks = row_groups.iter().flat_map(|row_group| &row_group.chunks);
+        let blocks = chunks.flat_map(Chunk::all_blocks).filter(|block| block.length > 0).count() as u64;
+        Ok(Verified { rows: self.footer.rows, row_groups: row_groups.len() as u64, blocks, bytes: self.file_bytes })
+    }
+
+    fn verify_unused(&self) -> Result<()> {
+        let mut buffer = BlockBuffer::default();
+        for (index, unused) in self.footer.unused.iter().enumerate() {
+            let place = Place::Unused { index };
+            let length = u32::try_from(unused.bytes).ok().filter(|_| unused.bytes <= UNUSED_AT_ONCE);
+            let length = length.ok_or_else(|| self.corrupt(place, "too many at once"))?;
+            let block = Block { offset: unused.offset, stored: length, length, checksum: unused.checksum };
+            buffer.load(self.source(), &block, place, &mut Cost::default())?;
+        }
+        Ok(())
+    }
+
+    fn verify_row_group(&self, index: usize, row_group: &RowGroup, cost: &mut Cost) -> Result<()> {
+        for (column, chunk) in row_group.chunks.iter().enumerate() {
+            self.verify_chunk(index, column, chunk, row_group.rows as usize, cost)?;
+        }
+        Ok(())
+    }
+
+    fn verify_chunk(&self, row_group: usize, column: usize, chunk: &Chunk, rows: usize, cost: &mut Cost) -> Result<()> {
+        let mut scan = ScanColumn::new(self, column);
+        scan.start(row_group, cost)?;
+        let mut used = vec![false; chunk.distinct() as usize];
+        let mut sum = Some(0i128);
+        for (number, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
+            let of_block = BLOCK_ROWS.min(rows - start);
+            scan.load(number, of_block, cost)?;
+            let mut seen = Seen { sum, ..Seen::default() };
+            for first in (0..of_block).step_by(PIECE) {
+                let piece = first..of_block.min(first + PIECE);
+                scan.decode(piece.clone())?;
+                seen.add(&scan.as_column(), piece.len(), &mut used);
+            }
+            let stored = &chunk.blocks[number];
+            if stored.nulls != seen.nulls || stored.bounds != seen.bounds() {
+                let place = Place::Data { row_group, column: self.footer.name(column), block: number };
+                return Err(self.corrupt(place, "the statistics are not those of the values"));
+            }
+            sum = seen.sum;
+        }
+        let place = Place::Parameters { row_group, column: self.footer.name(column) };
+        let has_sum = matches!(chunk.layout, Layout::Integers | Layout::Wide);
+        if chunk.sum != sum.filter(|_| has_sum) {
+            return Err(self.corrupt(place, "the sum is not that of the values"));
+        }
+        if used.contains(&false) {
+            return Err(self.corrupt(place, "no row has some value of the dictionary"));
+        }
+        Ok(())
+    }
+}
+
+/// What was seen of a block; the sum is that of the chunk so far.
+#[derive(Default)]
+struct Seen {
+    nulls: u32,
+    sum: Option<i128>,
+    numbers: Option<(i128, i128)>,
+    strings: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Seen {
+    fn add(&mut self, column: &Column<'_>, rows: usize, used: &mut [bool]) {
+        let valid = || (0..rows).filter(|&row| column.is_valid(row));
+        self.nulls += column.validity.map_or(0, |validity| validity.count_nulls() as u32);
+        match column.data {
+            Data::Integers(values) => for_integers!(values, values => for row in valid() {
+                let value = values[row].into();
+                self.number(value);
+                self.sum = self.sum.and_then(|sum| sum.checked_add(value));
+            }),
+            Data::Floats(values) => valid().for_each(|row| self.number(float_order(values[row]).into())),
+            Data::Bytes(strings) => valid().for_each(|row| self.string(strings.get(row))),
+            // The column has no other row group's values, so its codes are those of the chunk, in byte order.
+            Data::Codes { codes, dictionary } => {
+                valid().for_each(|row| used[codes[row] as usize] = true);
+                let (min, max) = (valid().map(|row| codes[row]).min(), valid().map(|row| codes[row]).max());
+                [min, max].into_iter().flatten().for_each(|code| self.string(dictionary.get(code)));
+            }
+            Data::Runs { .. } => {}
+        }
+    }
+
+    fn number(&mut self, value: i128) {
+        let (min, max) = self.numbers.unwrap_or((value, value));
+        self.numbers = Some((min.min(value), max.max(value)));
+    }
+
+    fn string(&mut self, value: &[u8]) {
+        match &mut self.strings {
+            None => self.strings = Some((value.to_vec(), value.to_vec())),
+            Some((min, _)) if value < min.as_slice() => *min = value.to_vec(),
+            Some((_, max)) if value > max.as_slice() => *max = value.to_vec(),
+            Some(_) => {}
+        }
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        match (&self.numbers, &self.strings) {
+            (Some((min, max)), _) => Some(Bounds::Numbers { min: *min, max: *max }),
+            (None, Some((min, max))) => Bounds::strings(min, max),
+            (None, None) => None,
+        }
+    }
+}

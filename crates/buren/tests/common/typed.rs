@@ -1,0 +1,274 @@
+//! Tables of any types with nulls, in plain code.
+
+use brc_core::{
+    Batch, BatchWriter, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Field, Integers, LogicalType, PartEncoder,
+    PhysicalType, Result, ScanOptions, Scanned, Schema, Sink, Summary, Table, TimeUnit, Value,
+};
+use buren::{Reader, Writer, WriterOptions};
+use std::ops::Range;
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cell {
+    Null,
+    Integer(i128),
+    /// The bits of a float.
+    Float(u64),
+    Bytes(Vec<u8>),
+}
+
+impl Cell {
+    pub fn of(value: Option<Value<'_>>) -> Self {
+        match value {
+            None => Self::Null,
+            Some(Value::Integer(value)) => Self::Integer(value),
+            Some(Value::Float(value)) => Self::Float(value.to_bits()),
+            Some(Value::Bytes(value)) => Self::Bytes(value.to_vec()),
+        }
+    }
+}
+
+/// A table, column by column.
+#[derive(Debug, Clone)]
+pub struct Typed {
+    pub schema: Schema,
+    pub columns: Vec<Vec<Cell>>,
+}
+
+/// Every type.
+pub fn all_types() -> Vec<LogicalType> {
+    let mut types = vec![
+        LogicalType::Bool,
+        LogicalType::Int8,
+        LogicalType::Int16,
+        LogicalType::Int32,
+        LogicalType::Int64,
+        LogicalType::UInt64,
+        LogicalType::Decimal { precision: 12, scale: 2 },
+        LogicalType::Decimal { precision: 38, scale: 10 },
+        LogicalType::Float64,
+        LogicalType::Date,
+        LogicalType::String,
+        LogicalType::Binary,
+    ];
+    for unit in TimeUnit::ALL {
+        types.push(LogicalType::Time { unit });
+        types.push(LogicalType::Timestamp { unit, zone: unit == TimeUnit::Millisecond });
+    }
+    types
+}
+
+pub fn mix(seed: u64, row: usize) -> u64 {
+    let mixed = (seed ^ row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+/// A value of a type; `spread` says of how many different ones, 0 for extremes.
+pub fn cell(logical_type: LogicalType, spread: u64, seed: u64, row: usize) -> Cell {
+    let random = mix(seed, row) >> 8;
+    match logical_type.bounds() {
+        Some((min, max)) => Cell::Integer(match spread {
+            0 => [min, max, 0, min / 3, max / 7][random as usize % 5],
+            1 => 1.clamp(min, max),
+            2 => (row as i128 * 3).clamp(min, max),
+            spread => (i128::from(random % spread) - i128::from(spread / 2)).clamp(min, max),
+        }),
+        None if logical_type == LogicalType::Float64 => Cell::Float(match spread {
+            0 => [f64::NAN, -f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, f64::MIN, f64::MIN_POSITIVE]
+                [random as usize % 8]
+                .to_bits()
+                .wrapping_add(random / 8 % 2),
+            1 => 1.5f64.to_bits(),
+            spread => ((random % spread) as f64 / 100.0).to_bits(),
+        }),
+        None => Cell::Bytes(match spread {
+            0 => [&b""[..], b"\0", b"\xff\xfe", &[0xff; 100], &[b'x'; 300], b"a;\"\r\n"][random as usize % 6].to_vec(),
+            1 => b"same".to_vec(),
+            2 => row.to_string().into_bytes(),
+            spread => format!("http://example.org/{}/{}", random % spread, random % spread % 7).into_bytes(),
+        }),
+    }
+}
+
+impl Typed {
+    /// A table of these types; every column may have nulls, `nulls` per cent of them.
+    pub fn new(types: &[(LogicalType, u64, u64)], rows: usize, seed: u64) -> Self {
+        let fields = types.iter().enumerate().map(|(index, (logical_type, _, nulls))| Field {
+            name: format!("c{index}"),
+            logical_type: *logical_type,
+            nullable: *nulls > 0,
+        });
+        let column = |(index, (logical_type, spread, nulls)): (usize, &(LogicalType, u64, u64))| {
+            let seed = seed.wrapping_add(index as u64 * 77);
+            let value = |row| match mix(seed ^ 0x5555, row) % 100 < *nulls {
+                true => Cell::Null,
+                false => cell(*logical_type, *spread, seed, row),
+            };
+            (0..rows).map(value).collect()
+        };
+        let schema = Schema::new(fields.collect()).unwrap();
+        Self { schema, columns: types.iter().enumerate().map(column).collect() }
+    }
+
+    pub fn physical(&self) -> Vec<PhysicalType> {
+        self.schema.fields().iter().map(|field| field.logical_type.physical()).collect()
+    }
+
+    pub fn rows(&self) -> usize {
+        self.columns[0].len()
+    }
+}
+
+#[derive(Default)]
+struct Lent {
+    validity: BitmapBuffer,
+    narrow: Vec<i16>,
+    long: Vec<i64>,
+    wide: Vec<i128>,
+    floats: Vec<f64>,
+    codes: Vec<u32>,
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+/// Lends rows of columns of these types as a batch: integers in any width, strings as codes or bytes.
+fn lend(
+    schema: &[PhysicalType],
+    columns: &[Vec<Cell>],
+    rows: Range<usize>,
+    dictionaries: &mut [Dictionary],
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let lent: Vec<Lent> = columns
+        .iter()
+        .zip(dictionaries.iter_mut())
+        .map(|(column, dictionary)| {
+            let mut lent = Lent { offsets: vec![0], ..Lent::default() };
+            for cell in &column[rows.clone()] {
+                lent.validity.push(*cell != Cell::Null);
+                match cell {
+                    Cell::Integer(value) => {
+                        lent.wide.push(*value);
+                        lent.long.extend(i64::try_from(*value));
+                        lent.narrow.extend(i16::try_from(*value));
+                    }
+                    Cell::Float(bits) => lent.floats.push(f64::from_bits(*bits)),
+                    Cell::Bytes(value) => {
+                        let known = dictionary.iter().position(|known| known == value.as_slice());
+                        lent.codes.push(known.map_or_else(|| dictionary.push(value), |code| code as u32));
+                        lent.bytes.extend_from_slice(value);
+                    }
+                    // What a null has for a value means nothing.
+                    Cell::Null => {
+                        let any = lent.wide.len() as i64 * 1_000_003;
+                        lent.wide.push(i128::from(any) << 60);
+                        lent.long.push(any);
+                        lent.narrow.push(any as i16);
+                        lent.floats.push(f64::NAN);
+                        lent.codes.push(0);
+                        lent.bytes.extend_from_slice(b"?");
+                    }
+                }
+                lent.offsets.push(lent.bytes.len() as i32);
+            }
+            lent
+        })
+        .collect();
+    let count = rows.len();
+    let lent: Vec<_> = lent
+        .iter()
+        .zip(schema)
+        .zip(dictionaries.iter())
+        .map(|((lent, physical), dictionary)| {
+            let data = match physical {
+                PhysicalType::Floats => Data::Floats(&lent.floats),
+                PhysicalType::Bytes if rows.start.is_multiple_of(2) && !dictionary.is_empty() => {
+                    Data::Codes { codes: &lent.codes, dictionary }
+                }
+                PhysicalType::Bytes => Data::Bytes(ByteStrings::new(&lent.offsets, &lent.bytes)),
+                _ if lent.narrow.len() == count => Data::Integers(Integers::I16(&lent.narrow)),
+                _ if lent.long.len() == count && rows.start.is_multiple_of(3) => {
+                    Data::Integers(Integers::I64(&lent.long))
+                }
+                _ => Data::Integers(Integers::I128(&lent.wide)),
+            };
+            Column::from(data).with_validity(lent.validity.bitmap())
+        })
+        .collect();
+    sink.batch(&Batch { rows: count, columns: &lent })
+}
+
+/// Gives rows to an encoder in batches of various sizes.
+pub fn encode(
+    schema: &[PhysicalType],
+    columns: &[Vec<Cell>],
+    rows: Range<usize>,
+    cut: usize,
+    encoder: &mut dyn PartEncoder,
+) -> Result<()> {
+    let mut dictionaries = vec![Dictionary::new(); columns.len()];
+    let mut start = rows.start;
+    while start < rows.end {
+        let end = rows.end.min(start + 1 + (start * 7 + cut) % 1000);
+        lend(schema, columns, start..end, &mut dictionaries, encoder)?;
+        start = end;
+    }
+    Ok(())
+}
+
+/// Writes a file: each part has that many rows, the last one the rest.
+pub fn write(table: &Typed, parts: &[usize], options: WriterOptions, cut: usize) -> Result<Vec<u8>> {
+    let mut writer = Writer::new(&table.schema, options)?;
+    let mut file = writer.start();
+    let mut encoder = writer.encoder();
+    let mut start = 0;
+    for rows in parts.iter().copied().chain([usize::MAX]) {
+        let end = start + rows.min(table.rows() - start);
+        encode(&table.physical(), &table.columns, start..end, cut, encoder.as_mut())?;
+        let mut part = encoder.finish()?;
+        writer.append(&mut part)?;
+        file.extend_from_slice(&part.bytes);
+        start = end;
+    }
+    file.extend_from_slice(&writer.finish()?);
+    Ok(file)
+}
+
+/// Collects rows, column by column, and summaries.
+#[derive(Default)]
+pub struct Collected {
+    pub columns: Vec<Vec<Cell>>,
+    pub summarised: u64,
+}
+
+impl Sink for Collected {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        assert!(batch.rows > 0 && batch.rows <= 4096);
+        self.columns.resize(batch.columns.len(), Vec::new());
+        for (cells, column) in self.columns.iter_mut().zip(batch.columns) {
+            cells.extend((0..batch.rows).map(|row| Cell::of(Value::of_row(column, row))));
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        self.summarised += summary.rows.iter().map(|&rows| u64::from(rows)).sum::<u64>();
+        Ok(())
+    }
+}
+
+/// Scans all row groups with one scanner.
+pub fn scan(reader: &Reader, options: &ScanOptions) -> Result<(Collected, Vec<Scanned>)> {
+    let mut collected = Collected::default();
+    let mut all = Vec::new();
+    let mut scanner = reader.scanner(options)?;
+    for index in 0.. {
+        let Some(split) = reader.split(index) else { break };
+        match scanner.scan(&split, &mut collected) {
+            Ok(scanned) => all.push(scanned.unwrap()),
+            Err(brc_core::ScanError::Other(error)) => return Err(error),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    Ok((collected, all))
+}

@@ -1,0 +1,230 @@
+//! Tables of every type come back as they were, nulls and all, whatever the batches and row groups.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use brc_core::predicate::{Known, KnownValues, float_order};
+use brc_core::{
+    BatchWriter, Comparison, Error, LogicalType, Order, PartEncoder, PhysicalType, Predicate, Progress, ScanOptions,
+    Schema, Table, Verdict,
+};
+use buren::{Writer, WriterOptions};
+use common::typed::{Cell, Typed, all_types, encode, scan, write};
+use common::{open, options};
+use proptest::prelude::*;
+
+fn columns() -> impl Strategy<Value = Vec<(LogicalType, u64, u64)>> {
+    let spread = prop::sample::select(vec![0u64, 1, 2, 5, 300, 1 << 20, 1 << 50]);
+    let nulls = prop::sample::select(vec![0u64, 0, 10, 60, 100]);
+    prop::collection::vec((prop::sample::select(all_types()), spread, nulls), 1..6)
+}
+
+fn tables() -> impl Strategy<Value = Typed> {
+    let rows = prop_oneof![Just(0usize), Just(1), 2usize..50, 1000usize..4000];
+    (columns(), rows, any::<u64>()).prop_map(|(columns, rows, seed)| Typed::new(&columns, rows, seed))
+}
+
+fn everything(table: &Typed) -> ScanOptions {
+    ScanOptions::everything(&table.schema)
+}
+
+fn expected(table: &Typed) -> Vec<Vec<Cell>> {
+    if table.rows() == 0 { Vec::new() } else { table.columns.clone() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn rows_come_back(
+        table in tables(),
+        parts in prop::collection::vec(0usize..3000, 0..3),
+        compression in prop::sample::select(vec!["none", "snappy", "zstd"]),
+        cut in 0usize..1000,
+    ) {
+        let bytes = write(&table, &parts, options(compression, None), 0).unwrap();
+        prop_assert!(bytes == write(&table, &parts, options(compression, None), cut).unwrap(), "batches do not matter");
+        let reader = open(&bytes).unwrap();
+        prop_assert_eq!(reader.schema(), &table.schema);
+        prop_assert_eq!(reader.rows(), Some(table.rows() as u64));
+        for order in [Order::Original, Order::Any] {
+            let (found, _) = scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap();
+            prop_assert_eq!(&found.columns, &expected(&table));
+        }
+        prop_assert_eq!(reader.verify(2, &Progress::default()).unwrap().bytes, bytes.len() as u64);
+        reader.describe().unwrap();
+    }
+
+    #[test]
+    fn what_is_skipped_was_right_to_be(
+        table in tables(),
+        parts in prop::collection::vec(1usize..2000, 0..3),
+        pick: prop::sample::Index,
+        (negated, either, null) in any::<(bool, bool, bool)>(),
+    ) {
+        prop_assume!(table.rows() > 0);
+        let mut conditions = Vec::new();
+        for (column, cells) in table.columns.iter().enumerate() {
+            conditions.push(match pick.get(cells) {
+                _ if null && column == 0 => Predicate::IsNull { column },
+                Cell::Null => Predicate::IsNull { column },
+                Cell::Integer(value) => Predicate::Range { column, low: *value, high: i128::MAX },
+                Cell::Float(bits) => Predicate::Range {
+                    column, low: i128::MIN, high: float_order(f64::from_bits(*bits)).into(),
+                },
+                Cell::Bytes(value) => {
+                    Predicate::Compare { column, comparison: Comparison::LessOrEqual, value: value.clone() }
+                }
+            });
+        }
+        let predicate = if either { Predicate::Or(conditions) } else { Predicate::And(conditions) };
+        let predicate = if negated { Predicate::Not(Box::new(predicate)) } else { predicate };
+        let reader = open(&write(&table, &parts, options("none", None), 0).unwrap()).unwrap();
+        let asked = ScanOptions { predicate: Some(predicate.clone()), ..everything(&table) };
+        let (found, scanned) = scan(&reader, &asked).unwrap();
+        prop_assert_eq!(scanned.iter().map(brc_core::Scanned::all_rows).sum::<u64>(), table.rows() as u64);
+        prop_assert_eq!(matching(&found.columns, &predicate), matching(&table.columns, &predicate));
+    }
+}
+
+/// The rows for which the predicate is true.
+fn matching(columns: &[Vec<Cell>], predicate: &Predicate) -> Vec<Vec<Cell>> {
+    let rows = columns.first().map_or(0, Vec::len);
+    let row = |row: usize| columns.iter().map(|column| column[row].clone()).collect::<Vec<_>>();
+    (0..rows).map(row).filter(|row| predicate.decide(&|column| known(&row[column])) == Verdict::Always).collect()
+}
+
+fn known(cell: &Cell) -> Known<'_> {
+    let number = |value: i128| KnownValues::Numbers { min: value, max: value };
+    let values = match cell {
+        Cell::Null => KnownValues::None,
+        Cell::Integer(value) => number(*value),
+        Cell::Float(bits) => number(float_order(f64::from_bits(*bits)).into()),
+        Cell::Bytes(value) => KnownValues::Strings { min: value, max: value },
+    };
+    Known { values, nulls: *cell == Cell::Null }
+}
+
+/// A column of each type and spread, with and without nulls.
+fn every_column() -> Vec<(LogicalType, u64, u64)> {
+    let nulls = [0, 20, 100];
+    let columns = all_types().into_iter().flat_map(|logical_type| [0u64, 2, 300].map(|spread| (logical_type, spread)));
+    columns.enumerate().map(|(index, (logical_type, spread))| (logical_type, spread, nulls[index % 3])).collect()
+}
+
+#[test]
+fn chunks_of_several_blocks() {
+    let few: Vec<_> = every_column().into_iter().step_by(4).collect();
+    let table = Typed::new(&few, 140_000, 5);
+    let reader = open(&write(&table, &[131_072 + 5], options("lz4", None), 3).unwrap()).unwrap();
+    assert!(scan(&reader, &everything(&table)).unwrap().0.columns == table.columns);
+    reader.verify(2, &Progress::default()).unwrap();
+}
+
+#[test]
+fn blocks_without_matches_are_not_read() {
+    let types = [(LogicalType::Int64, 2, 0), (LogicalType::String, 300, 0), (LogicalType::Float64, 1 << 30, 0)];
+    let table = Typed::new(&types, 200_000, 1);
+    let reader = open(&write(&table, &[], options("none", None), 0).unwrap()).unwrap();
+    let predicate = Some(Predicate::Range { column: 0, low: 0, high: 30 });
+    let (found, scanned) = scan(&reader, &ScanOptions { predicate, ..everything(&table) }).unwrap();
+    assert_eq!((found.columns[0].len(), scanned[0].skipped_rows), (65_536, 200_000 - 65_536));
+    let projected = ScanOptions { projection: vec![2, 0, 2], ..everything(&table) };
+    let (found, _) = scan(&reader, &projected).unwrap();
+    assert!(found.columns == [2, 0, 2].map(|column: usize| table.columns[column].clone()));
+}
+
+#[test]
+fn statistics_stand_for_integers_without_nulls() {
+    let types = [(LogicalType::Int32, 300, 0), (LogicalType::Date, 300, 10), (LogicalType::String, 300, 0)];
+    let table = Typed::new(&types, 5000, 1);
+    let reader = open(&write(&table, &[3000], options("none", None), 0).unwrap()).unwrap();
+    for (projection, summarised) in [(vec![0], 5000), (vec![1], 0), (vec![0, 2], 0), (vec![], 5000)] {
+        let asked = ScanOptions { projection, statistics: true, order: Order::Any, ..everything(&table) };
+        let (found, scanned) = scan(&reader, &asked).unwrap();
+        assert_eq!(found.summarised, summarised);
+        assert_eq!(scanned.iter().map(|scanned| scanned.summarised_rows).sum::<u64>(), summarised);
+    }
+}
+
+#[test]
+fn which_version_a_table_gets() {
+    for (schema, version) in [
+        ("station:string not null,temperature:decimal(18,1) not null", 1),
+        ("station:string,temperature:decimal(18,1) not null", 2),
+        ("station:string not null,temperature:decimal(12,1) not null", 2),
+        ("station:string not null,day:date not null", 2),
+        (
+            "a:int not null,b:int not null,c:int not null,d:int not null,e:int not null,f:int not null,g:int not null,\
+          h:int not null,i:int not null",
+            2,
+        ),
+    ] {
+        let schema = Schema::parse(schema).unwrap();
+        let mut writer = Writer::new(&schema, options("none", None)).unwrap();
+        let bytes = [writer.start(), writer.finish().unwrap()].concat();
+        let reader = open(&bytes).unwrap();
+        assert_eq!(reader.describe().unwrap().version, version, "{schema}");
+        assert_eq!(reader.schema(), &schema);
+    }
+    let dates = Schema::parse("station:string,day:date").unwrap();
+    let error = Writer::new(&dates, options("none", Some("station"))).err().unwrap();
+    assert!(error.to_string().starts_with("only tables of strings, int64"), "{error}");
+}
+
+#[test]
+fn metadata_is_kept() {
+    let schema = Schema::one_brc();
+    let metadata = vec![("b".to_owned(), vec![1, 2]), ("a".to_owned(), vec![])];
+    let options = WriterOptions { metadata, ..options("none", None) };
+    let mut writer = Writer::new(&schema, options).unwrap();
+    let reader = open(&[writer.start(), writer.finish().unwrap()].concat()).unwrap();
+    assert_eq!(reader.metadata(), [("a".to_owned(), vec![]), ("b".to_owned(), vec![1, 2])]);
+}
+
+/// A column that turned out to be of a wider type is written anew behind all others.
+#[test]
+fn columns_are_replaced() {
+    let schema = Schema::parse("id:int64 not null,value:int32 not null").unwrap();
+    let wider = Schema::parse("id:int64 not null,value:string").unwrap();
+    let numbers: Vec<_> = (0..3000).map(|row| Cell::Integer(row % 100)).collect();
+    let ids: Vec<_> = (0..6000).map(Cell::Integer).collect();
+    let texts: Vec<_> = (0..6000)
+        .map(|row| if row % 7 == 0 { Cell::Null } else { Cell::Bytes(format!("x{row}").into_bytes()) })
+        .collect();
+
+    let mut writer = Writer::new(&schema, options("none", None)).unwrap();
+    let mut file = writer.start();
+    let append =
+        |writer: &mut Writer, file: &mut Vec<u8>, second, columns: &[Vec<Cell>], rows: std::ops::Range<usize>| {
+            let mut encoder = writer.encoder();
+            encode(&[PhysicalType::Integers, second], columns, rows, 0, encoder.as_mut()).unwrap();
+            let mut part = encoder.finish().unwrap();
+            writer.append(&mut part).unwrap();
+            file.extend_from_slice(&part.bytes);
+        };
+    append(&mut writer, &mut file, PhysicalType::Integers, &[ids[..3000].to_vec(), numbers], 0..3000);
+    append(&mut writer, &mut file, PhysicalType::Bytes, &[ids.clone(), texts.clone()], 3000..6000);
+    assert!(!writer.widen(&wider).unwrap(), "the first part still has numbers");
+    let mut replacer: Box<dyn PartEncoder> = writer.replacer(&wider, &[1]).unwrap();
+    encode(&[PhysicalType::Bytes], &[texts.clone()], 0..3000, 0, replacer.as_mut()).unwrap();
+    let mut made = replacer.finish().unwrap();
+    writer.replace(0, &[1], &mut made).unwrap();
+    file.extend_from_slice(&made.bytes);
+    assert!(matches!(writer.finish(), Err(Error::Usage(_))), "the schema is still the narrow one");
+    assert!(writer.widen(&wider).unwrap());
+    file.extend_from_slice(&writer.finish().unwrap());
+
+    let reader = open(&file).unwrap();
+    assert_eq!(reader.schema(), &wider);
+    assert!(scan(&reader, &ScanOptions::everything(&wider)).unwrap().0.columns == [ids, texts]);
+    reader.verify(1, &Progress::default()).unwrap();
+    assert!(reader.describe().unwrap().unused_bytes > 0);
+    for at in 0..file.len() {
+        let mut damaged = file.clone();
+        damaged[at] ^= 0x10;
+        let found = open(&damaged).and_then(|reader| reader.verify(1, &Progress::default()));
+        assert!(matches!(found, Err(Error::Corrupt { .. } | Error::Unsupported { .. })), "byte {at}");
+    }
+}

@@ -1,0 +1,123 @@
+# The footer of a buren file, format version 2. crates/buren/SPEC.md tells what the fields mean and which are checked
+# against what; this file only tells where they lie.
+
+@0xe2a90b6d41c7f835;
+
+struct Footer {
+  rows @0 :UInt64;
+  # Rows of the table: the sum of the row groups'.
+
+  compression @1 :UInt8;
+  # What compressed blocks are compressed with: 0 none, 1 snappy, 2 lz4, 3 gzip, 4 zlib, 5 zstd.
+
+  columns @2 :List(Column);
+  # In the order of the schema.
+
+  rowGroups @3 :List(RowGroup);
+  # In the order of the rows.
+
+  unused @4 :List(Unused);
+  # Bytes that are no longer part of the table.
+
+  metadata @5 :List(Entry);
+  # What the writer's user wanted to keep with the table.
+}
+
+struct Column {
+  name @0 :Text;
+
+  type @1 :Text;
+  # Such as "int32", "decimal(12,2)" or "timestamp(ms) with zone".
+
+  nullable @2 :Bool;
+}
+
+struct Entry {
+  key @0 :Text;
+  value @1 :Data;
+}
+
+struct Unused {
+  offset @0 :UInt64;
+  bytes @1 :UInt64;
+
+  checksum @2 :UInt32;
+  # CRC-32C of the bytes.
+}
+
+struct RowGroup {
+  rows @0 :UInt32;
+
+  chunks @1 :List(Chunk);
+  # One for each column.
+}
+
+struct Chunk {
+  offset @0 :UInt64;
+  # Where its first block starts in the file; the others lie behind it: the parameters, the tokens, the dictionary's
+  # blocks, then for each block of rows its validity and its values.
+
+  layout @1 :UInt8;
+  # 0 integers, 1 integers of 128 bits, 2 floats, 3 strings, 4 codes.
+
+  scheme @2 :UInt8;
+  # Of integers and codes.
+
+  nulls @3 :UInt32;
+
+  parameters @4 :Block;
+  # Of integers, floats and codes.
+
+  tokens @5 :Block;
+  # Of strings, or of the dictionary.
+
+  dictionary @6 :List(DictionaryBlock);
+  # What codes stand for: the distinct values in byte order.
+
+  blocks @7 :List(RowBlock);
+  # Each but the last one has 65,536 rows.
+
+  bounds @8 :Bounds;
+  # None if they are not known, or if all rows are null.
+
+  sum @9 :Sum;
+  # None if it is not known.
+}
+
+struct RowBlock {
+  nulls @0 :UInt32;
+
+  validity @1 :Block;
+  # None if there is no null.
+
+  values @2 :Block;
+
+  bounds @3 :Bounds;
+}
+
+struct DictionaryBlock {
+  values @0 :UInt32;
+  block @1 :Block;
+}
+
+struct Bounds {
+  min @0 :Data;
+  max @1 :Data;
+}
+
+struct Sum {
+  low @0 :UInt64;
+  high @1 :Int64;
+  # The sum is high * 2^64 + low.
+}
+
+struct Block {
+  stored @0 :UInt32;
+  # Bytes in the file.
+
+  length @1 :UInt32;
+  # Bytes when decompressed. The block is compressed if and only if it is longer than `stored`.
+
+  checksum @2 :UInt32;
+  # CRC-32C of the stored bytes.
+}
