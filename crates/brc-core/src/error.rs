@@ -178,6 +178,9 @@ pub enum HoldFault {
     /// A line would be longer than a line may be.
     #[error("its line would be longer than {0} bytes")]
     LineTooLong(usize),
+    /// A value is larger or smaller than any that the encoding has a place for.
+    #[error("is out of the range of its type there")]
+    OutOfRange,
     /// A row is too long to be stored with those that it must be stored with.
     #[error("it is longer than {most} bytes together with the {rows} rows before it, which are stored with it")]
     FrameTooLong {

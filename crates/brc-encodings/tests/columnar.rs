@@ -83,7 +83,7 @@ fn round_trip(text: &str, schema: &str) {
 
 #[test]
 fn tables_of_all_kinds_come_back() {
-    const ONE_BRC: &str = "station:string,temperature:decimal(1)";
+    const ONE_BRC: &str = "station:string not null,temperature:decimal(18,1) not null";
     round_trip("", ONE_BRC);
     round_trip("Abha;-1.5\n", ONE_BRC);
     round_trip(&"Abha;12.3\n".repeat(9_000), ONE_BRC);
@@ -93,19 +93,19 @@ fn tables_of_all_kinds_come_back() {
     round_trip(&(0..300).map(long).collect::<String>(), ONE_BRC);
     let extremes = [i64::MIN, i64::MAX, 0, -1, 1];
     let ends = |row: usize| format!("{};{}\n", extremes[row % 5], extremes[row * 3 % 5]);
-    round_trip(&(0..100).map(ends).collect::<String>(), "a:int,b:int");
+    round_trip(&(0..100).map(ends).collect::<String>(), "a:int64 not null,b:int64 not null");
     let digits = |row: usize| format!("{}99999999999999999.{}\n", ["", "-"][row % 2], row % 10);
-    round_trip(&(0..100).map(digits).collect::<String>(), "x:decimal(1)");
+    round_trip(&(0..100).map(digits).collect::<String>(), "x:decimal(18,1) not null");
     let large = |row: i64| format!("{}\n", (row * 2_654_435_761) << 20);
-    round_trip(&(0..9_000).map(large).collect::<String>(), "hardly_equal:int");
+    round_trip(&(0..9_000).map(large).collect::<String>(), "hardly_equal:int64 not null");
     let mixed = |row: usize| format!("{0};{1}.00;b{0};-0.{2}00000000000000001\n", row % 3, row, row % 9 + 1);
-    round_trip(&(0..5_000).map(mixed).collect::<String>(), "a:string,b:decimal(2),c:string,d:decimal(18)");
+    round_trip(&(0..5_000).map(mixed).collect::<String>(), "a:string not null,b:decimal(18,2) not null,c:string not null,d:decimal(18,18) not null");
 }
 
 #[test]
 fn numbers_beyond_eighteen_digits() {
     let text = "922337203685477580.7\n-922337203685477580.8\n";
-    round_trip(text, "x:decimal(1)");
+    round_trip(text, "x:decimal(19,1) not null");
 }
 
 /// Takes rows as text, and counts what was skipped.

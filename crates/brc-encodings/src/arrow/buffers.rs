@@ -1,11 +1,11 @@
 //! The bytes of one column of a record batch, where they can be used as they lie.
 
 use super::codec::Codec;
-use super::types::Stored;
 use crate::columnar::Fault;
 use crate::input::read_full_at;
-use arrow_buffer::MutableBuffer;
+use arrow_buffer::{Buffer, MutableBuffer};
 use brc_core::Error;
+use crc_fast::{CrcAlgorithm, Digest};
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +17,7 @@ const LARGEST_RATIO: usize = 1 << 15;
 /// The buffers of one column, in memory. They are aligned for every type of numbers.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    buffers: Vec<MutableBuffer>,
+    buffers: Vec<Buffer>,
     packed: Vec<u8>,
     pub(super) cost: Cost,
 }
@@ -52,7 +52,7 @@ impl ReadError {
 }
 
 impl Buffers {
-    /// Reads the buffers that are at these places of a file and decompresses them; `checksum` is that of the first.
+    /// Reads the buffers that are at these places of a file and decompresses them; `checksum` is that of all of them.
     pub(super) fn read(
         &mut self,
         path: &Path,
@@ -61,12 +61,15 @@ impl Buffers {
         codec: Option<Codec>,
         checksum: Option<u32>,
     ) -> Result<(), ReadError> {
-        self.buffers.resize_with(places.len(), MutableBuffer::default);
+        self.buffers.resize_with(places.len(), Buffer::default);
+        let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
         for (index, place) in places.iter().enumerate() {
+            // Its memory is used again, unless somebody still looks at it.
+            let mut buffer = std::mem::take(&mut self.buffers[index]).into_mutable().unwrap_or_default();
             let length = usize::try_from(place.end - place.start).map_err(|_| too_long())?;
             let begun = Instant::now();
             let stored = match codec {
-                None => sized(&mut self.buffers[index], length),
+                None => sized(&mut buffer, length),
                 Some(_) => {
                     self.packed.resize(length, 0);
                     self.packed.as_mut_slice()
@@ -78,53 +81,48 @@ impl Buffers {
             if read.map_err(ReadError::Io)? != length {
                 return Err(Fault::corrupt("the file ends within it").into());
             }
-            if index == 0 && checksum.is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(stored)) {
-                return Err(Fault::corrupt("its checksum does not match").into());
+            if checksum.is_some() {
+                digest.update(stored);
             }
             if let Some(codec) = codec {
                 let begun = Instant::now();
-                decompress(codec, &self.packed, &mut self.buffers[index])?;
+                decompress(codec, &self.packed, &mut buffer)?;
                 self.cost.decompress_time += begun.elapsed();
             }
+            self.buffers[index] = buffer.into();
+        }
+        if checksum.is_some_and(|checksum| u64::from(checksum) != digest.finalize()) {
+            return Err(Fault::corrupt("its checksum does not match").into());
         }
         Ok(())
     }
 
-    /// Checks that the first buffer has what `rows` rows need, and leaves nothing behind that.
-    pub(super) fn check(&mut self, stored: Stored, rows: usize) -> Result<(), Fault> {
-        let (width, more) = match stored {
-            Stored::Integers(width) => (width.bytes(), 0),
-            Stored::Wide | Stored::Views => (16, 0),
-            // Each string begins where the one before it ends.
-            Stored::Strings => (4, usize::from(rows > 0)),
-            Stored::LongStrings => (8, usize::from(rows > 0)),
-        };
-        let needed = rows.checked_add(more).and_then(|values| values.checked_mul(width));
-        match (needed, self.buffers.first_mut()) {
-            (Some(needed), Some(buffer)) if needed <= buffer.len() => {
-                buffer.truncate(needed);
-                Ok(())
-            }
+    /// All buffers.
+    pub(super) fn all(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// Checks that a buffer has that many values of so many bytes.
+    pub(super) fn check(&self, index: usize, values: usize, width: usize) -> Result<(), Fault> {
+        let needed = values.checked_mul(width);
+        match (needed, self.buffers.get(index)) {
+            (Some(needed), Some(buffer)) if needed <= buffer.len() => Ok(()),
             _ => Err(Fault::corrupt("a buffer is shorter than its rows")),
         }
     }
 
     /// The bytes of a buffer.
     pub(super) fn bytes(&self, index: usize) -> &[u8] {
-        self.buffers.get(index).map_or(&[], MutableBuffer::as_slice)
+        self.buffers.get(index).map_or(&[], Buffer::as_slice)
     }
 
-    /// Some values of the first buffer, if they were [checked](Self::check) to be there.
-    pub(super) fn values<T: arrow_buffer::ArrowNativeType>(&self, range: Range<usize>) -> &[T] {
+    /// Some values of a buffer, if they were [checked](Self::check) to be there.
+    pub(super) fn values<T: arrow_buffer::ArrowNativeType>(&self, index: usize, range: Range<usize>) -> &[T] {
         // The library panics where the last value is not whole.
-        let Some(buffer) = self.buffers.first().filter(|buffer| buffer.len().is_multiple_of(size_of::<T>())) else {
+        let Some(buffer) = self.buffers.get(index).filter(|buffer| buffer.len().is_multiple_of(size_of::<T>())) else {
             return &[];
         };
         buffer.typed_data().get(range).unwrap_or_default()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.buffers.len()
     }
 }
 

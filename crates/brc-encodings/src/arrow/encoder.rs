@@ -8,10 +8,12 @@
 use super::NAME;
 use super::bounds::{self, BOUNDS, Bounds};
 use super::codec::Codec;
-use super::messages::{self, padding};
-use crate::columnar::part_rows::{PartRows, Rows};
+use super::column_buffers;
+use super::messages::{self, ColumnBuffers, padding};
+use crate::columnar::part_rows::{PartRows, Rows, Values};
 use brc_core::{Batch, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary};
 use brc_kernels::interner::Interner;
+use crc_fast::{CrcAlgorithm, Digest};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -34,10 +36,9 @@ pub(super) struct BatchMeta {
     pub(super) rows: usize,
     pub(super) message: Range<usize>,
     pub(super) body: Range<usize>,
-    /// The buffer of each column.
-    pub(super) buffers: Vec<Range<usize>>,
+    pub(super) columns: Vec<ColumnBuffers>,
     pub(super) bounds: Bounds,
-    /// The checksums of the message and of each buffer, once nothing in them will change.
+    /// The checksums of the message and of each column's buffers, once nothing in them will change.
     pub(super) checksums: Vec<u32>,
 }
 
@@ -62,10 +63,9 @@ impl Encoder {
     }
 
     fn dictionaries(&self) -> impl Iterator<Item = &Dictionary> {
-        self.rows.columns().iter().filter_map(|rows| match rows {
-            Rows::Strings(strings) => Some(&strings.dictionary),
-            Rows::Numbers(_) => None,
-        })
+        let columns = self.rows.columns().iter().zip(self.schema.fields());
+        let texts = columns.filter(|(_, field)| field.logical_type == LogicalType::String);
+        texts.filter_map(|(rows, _)| rows.dictionary())
     }
 }
 
@@ -82,7 +82,7 @@ impl Sink for Encoder {
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
         let rows = self.rows.rows();
-        let (mut bytes, mut batches) = lay_out(self.rows.columns(), rows as usize);
+        let (mut bytes, mut batches) = lay_out(&self.schema, self.rows.columns(), rows as usize)?;
         let own = match self.known_codes() {
             Some(codes) => {
                 translate(&mut bytes, &batches, &self.schema, &codes);
@@ -97,56 +97,57 @@ impl PartEncoder for Encoder {
 }
 
 /// The record batches of some rows, not compressed, with the part's own codes.
-fn lay_out(columns: &[Rows], rows: usize) -> (Vec<u8>, Vec<BatchMeta>) {
+fn lay_out(schema: &Schema, columns: &[Rows], rows: usize) -> Result<(Vec<u8>, Vec<BatchMeta>)> {
     let (mut out, mut batches) = (Vec::new(), Vec::new());
     for start in (0..rows).step_by(BATCH_ROWS) {
         let range = start..rows.min(start + BATCH_ROWS);
         let mut body = Vec::with_capacity(range.len() * columns.len() * 8 + 64 * columns.len());
-        let mut buffers = Vec::with_capacity(columns.len());
-        for column in columns {
-            let at = body.len();
-            match column {
-                Rows::Strings(strings) => {
-                    body.extend(strings.codes[range.clone()].iter().flat_map(|code| code.to_le_bytes()));
-                }
-                Rows::Numbers(numbers) => {
-                    body.extend(numbers[range.clone()].iter().flat_map(|number| number.to_le_bytes()));
-                }
-            }
-            buffers.push(at..body.len());
-            body.resize(body.len() + padding(body.len()), 0);
+        let mut laid = Vec::with_capacity(columns.len());
+        for (column, field) in columns.iter().zip(schema.fields()) {
+            laid.push(column_buffers::lay_out(field.logical_type, column, range.clone(), &mut body)?);
         }
         let bounds = columns.iter().map(|column| bounds(column, range.clone())).collect();
-        batches.push(append(range.len(), &body, buffers, bounds, None, &mut out));
+        batches.push(append(range.len(), &body, laid, bounds, None, &mut out));
     }
-    (out, batches)
+    Ok((out, batches))
 }
 
-/// The smallest and the largest number of some rows of a column.
-fn bounds(column: &Rows, rows: Range<usize>) -> Option<(i64, i64)> {
-    let Rows::Numbers(numbers) = column else { return None };
-    let numbers = &numbers[rows];
-    Some((*numbers.iter().min()?, *numbers.iter().max()?))
+/// The smallest and the largest integer of some rows of a column.
+fn bounds(column: &Rows, rows: Range<usize>) -> Option<(i128, i128)> {
+    let Values::Integers(numbers) = &column.values else { return None };
+    let numbers = numbers.as_values().slice(rows.clone());
+    match column.validity.bitmap().map(|validity| validity.slice(rows)) {
+        Some(validity) if validity.count_nulls() > 0 => {
+            let valid = validity.iter().enumerate().filter(|(_, is_valid)| *is_valid);
+            let bounds = valid.map(|(row, _)| numbers.get(row)).map(|number| (number, number));
+            bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        }
+        _ => numbers.bounds(),
+    }
 }
 
 /// Appends a record batch whose buffers are at these places of its body.
 fn append(
     rows: usize,
     body: &[u8],
-    buffers: Vec<Range<usize>>,
+    columns: Vec<ColumnBuffers>,
     bounds: Bounds,
     codec: Option<Codec>,
     out: &mut Vec<u8>,
 ) -> BatchMeta {
     let about = [(BOUNDS, bounds::to_text(&bounds))];
-    let message = messages::batch(rows, &buffers, codec.map(|codec| codec.id), &about);
+    let message = messages::batch(rows, &columns, codec.map(|codec| codec.id), &about);
     let start = out.len();
     out.extend_from_slice(&message);
     let body_start = out.len();
     out.extend_from_slice(body);
-    let shifted = |buffer: Range<usize>| buffer.start + body_start..buffer.end + body_start;
-    let buffers = buffers.into_iter().map(shifted).collect();
-    BatchMeta { rows, message: start..body_start, body: body_start..out.len(), buffers, bounds, checksums: Vec::new() }
+    let shifted = |buffer: &Range<usize>| buffer.start + body_start..buffer.end + body_start;
+    let columns = columns.into_iter().map(|column| ColumnBuffers {
+        nulls: column.nulls,
+        buffers: column.buffers.iter().map(shifted).collect(),
+    });
+    let columns = columns.collect();
+    BatchMeta { rows, message: start..body_start, body: body_start..out.len(), columns, bounds, checksums: Vec::new() }
 }
 
 /// Replaces the part's own codes by the file's: `codes` has those of each string column.
@@ -154,9 +155,12 @@ pub(super) fn translate(bytes: &mut [u8], batches: &[BatchMeta], schema: &Schema
     let strings = schema.fields().iter().enumerate().filter(|(_, field)| field.logical_type == LogicalType::String);
     for ((column, _), codes) in strings.zip(codes) {
         for batch in batches {
-            for bytes in bytes[batch.buffers[column].clone()].chunks_exact_mut(4) {
+            let Some(buffer) = batch.columns[column].buffers.last() else { continue };
+            for bytes in bytes[buffer.clone()].chunks_exact_mut(4) {
                 let own = bytes.first_chunk().map_or(0, |own| u32::from_le_bytes(*own));
-                bytes.copy_from_slice(&codes[own as usize].to_le_bytes());
+                // There is no value where all rows are null.
+                let code = codes.get(own as usize).copied().unwrap_or_default();
+                bytes.copy_from_slice(&code.to_le_bytes());
             }
         }
     }
@@ -166,8 +170,15 @@ pub(super) fn translate(bytes: &mut [u8], batches: &[BatchMeta], schema: &Schema
 pub(super) fn finish(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (Vec<u8>, Vec<BatchMeta>) {
     let (bytes, mut batches) = compress(bytes, batches, codec);
     for batch in &mut batches {
-        let parts = std::iter::once(&batch.message).chain(&batch.buffers);
-        batch.checksums = parts.map(|part| crc_fast::crc32_iscsi(&bytes[part.clone()])).collect();
+        let message = crc_fast::crc32_iscsi(&bytes[batch.message.clone()]);
+        let columns = batch.columns.iter().map(|column| {
+            let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
+            for buffer in &column.buffers {
+                digest.update(&bytes[buffer.clone()]);
+            }
+            digest.finalize() as u32
+        });
+        batch.checksums = std::iter::once(message).chain(columns).collect();
     }
     (bytes, batches)
 }
@@ -178,14 +189,21 @@ fn compress(bytes: Vec<u8>, batches: Vec<BatchMeta>, codec: Option<Codec>) -> (V
     let (mut out, mut packed) = (Vec::new(), Vec::new());
     for batch in batches {
         let mut body = Vec::new();
-        let mut buffers = Vec::with_capacity(batch.buffers.len());
-        for buffer in batch.buffers {
-            let at = body.len();
-            codec.compress(&bytes[buffer], &mut body);
-            buffers.push(at..body.len());
-            body.resize(body.len() + padding(body.len()), 0);
+        let mut columns = Vec::with_capacity(batch.columns.len());
+        for column in batch.columns {
+            let mut buffers = Vec::with_capacity(column.buffers.len());
+            for buffer in column.buffers {
+                let at = body.len();
+                // One that is empty has no length before it either.
+                if !buffer.is_empty() {
+                    codec.compress(&bytes[buffer], &mut body);
+                }
+                buffers.push(at..body.len());
+                body.resize(body.len() + padding(body.len()), 0);
+            }
+            columns.push(ColumnBuffers { nulls: column.nulls, buffers });
         }
-        packed.push(append(batch.rows, &body, buffers, batch.bounds, Some(codec), &mut out));
+        packed.push(append(batch.rows, &body, columns, batch.bounds, Some(codec), &mut out));
     }
     (out, packed)
 }

@@ -3,22 +3,23 @@
 use super::bounds::Bounds;
 use super::codec::Codec;
 use super::messages::CONTINUATION;
-use super::types::{FileColumn, Gap, Stored};
-use crate::columnar::{self, Fault};
+use super::types::{FileColumn, Gap};
+use crate::columnar::Fault;
 use arrow_ipc::{Block, Message, RecordBatch, root_as_message};
 use std::ops::Range;
 
 /// A record batch, or the values of a dictionary.
 pub(super) struct BatchLayout {
     pub(super) rows: usize,
-    /// The buffers of each column that hold its values. Places are counted from the start of the file.
+    /// The buffers of each column: first the bits that tell which rows are null, then its values. Places are counted
+    /// from the start of the file.
     pub(super) columns: Vec<Vec<Range<u64>>>,
-    /// Which columns have a NULL.
-    nulls: Vec<bool>,
+    /// How many rows of each column are null.
+    pub(super) nulls: Vec<usize>,
     pub(super) codec: Option<Codec>,
     /// The whole block.
     pub(super) place: Place,
-    /// The checksum of each column's buffer, where `brc` wrote the file.
+    /// The checksum of each column's buffers, where `brc` wrote the file.
     pub(super) checksums: Vec<u32>,
     /// The bounds of each column's numbers, where `brc` told them.
     pub(super) bounds: Bounds,
@@ -99,19 +100,18 @@ impl BatchLayout {
             if usize::try_from(node.length()) != Ok(rows) {
                 return Err(Fault::corrupt(format!("column '{}' does not have its rows", column.name)));
             }
-            nulls.push(node.null_count() != 0);
-            let mut count = column.buffers();
-            if column.dictionary.is_none() && column.stored == Stored::Views {
+            let null = usize::try_from(node.null_count()).ok().filter(|null| *null == 0 || column.nullable && *null <= rows);
+            let strange = || Fault::corrupt(format!("column '{}' does not have so many nulls", column.name));
+            nulls.push(null.ok_or_else(strange)?);
+            let mut count = column.own.buffers;
+            for _ in 0..column.own.views {
                 let more = variadic.next().and_then(Result::ok);
                 count = count.saturating_add(more.ok_or_else(missing)?);
             }
             let mut own = Vec::new();
-            for index in 0..count {
+            for _ in 0..count {
                 let buffer = buffers.next().ok_or_else(missing)?;
-                // The first one tells which values are NULL.
-                if index > 0 {
-                    own.push(range(buffer.offset(), buffer.length(), place)?);
-                }
+                own.push(range(buffer.offset(), buffer.length(), place)?);
             }
             all.push(own);
         }
@@ -136,16 +136,6 @@ fn pass<N, B, E>(
     }
     let passed = (nodes.take(gap.nodes).count(), buffers.take(count).count());
     (passed == (gap.nodes, count)).then_some(())
-}
-
-impl BatchLayout {
-    /// Sees to it that a column has no NULL.
-    pub(super) fn check_nulls(&self, column: usize) -> Result<(), Fault> {
-        match self.nulls.get(column) {
-            Some(true) => Err(Fault::unsupported(columnar::HAS_NULL)),
-            _ => Ok(()),
-        }
-    }
 }
 
 fn range(offset: i64, length: i64, place: &Place) -> Result<Range<u64>, Fault> {

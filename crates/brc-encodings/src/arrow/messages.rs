@@ -1,13 +1,14 @@
 //! The metadata of an arrow file, as flatbuffers: what stands before the bytes of columns, and the footer.
 
-use crate::columnar::DIGITS;
 use arrow_ipc::{
-    Block, BodyCompression, BodyCompressionArgs, BodyCompressionMethod, Buffer, CompressionType, Decimal, DecimalArgs,
-    DictionaryBatch, DictionaryBatchArgs, DictionaryEncoding, DictionaryEncodingArgs, Field, FieldArgs, FieldNode,
-    Footer, FooterArgs, Int, IntArgs, KeyValue, KeyValueArgs, Message, MessageArgs, MessageHeader, MetadataVersion,
-    RecordBatch, RecordBatchArgs, Schema as FlatSchema, SchemaArgs, Type, Utf8, Utf8Args,
+    Binary, BinaryArgs, Block, BodyCompression, BodyCompressionArgs, BodyCompressionMethod, Bool, BoolArgs, Buffer,
+    CompressionType, Date, DateArgs, DateUnit, Decimal, DecimalArgs, DictionaryBatch, DictionaryBatchArgs,
+    DictionaryEncoding, DictionaryEncodingArgs, Field, FieldArgs, FieldNode, FloatingPoint, FloatingPointArgs, Footer,
+    FooterArgs, Int, IntArgs, KeyValue, KeyValueArgs, Message, MessageArgs, MessageHeader, MetadataVersion, Precision,
+    RecordBatch, RecordBatchArgs, Schema as FlatSchema, SchemaArgs, Time, TimeArgs, TimeUnit as FlatUnit, Timestamp,
+    TimestampArgs, Type, Utf8, Utf8Args,
 };
-use brc_core::{LogicalType, Schema};
+use brc_core::{Field as TableField, LogicalType, Schema, TimeUnit};
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, UnionWIPOffset, Vector, WIPOffset};
 use std::ops::Range;
 
@@ -32,40 +33,48 @@ pub(super) fn padding(length: usize) -> usize {
 /// The message that begins a file, behind so many bytes.
 pub(super) fn schema(schema: &Schema, behind: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let header = flat_schema(&mut builder, schema, &[]).as_union_value();
+    let header = flat_schema(&mut builder, schema).as_union_value();
     message(builder, MessageHeader::Schema, header, 0, behind, &[])
 }
 
-/// A message whose body has one of these buffers for each column.
+/// A column of a record batch: how many of its rows are null, and where in the body its buffers are, that which tells
+/// them first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ColumnBuffers {
+    pub(super) nulls: usize,
+    pub(super) buffers: Vec<Range<usize>>,
+}
+
+/// A message whose body has these columns.
 pub(super) fn batch(
     rows: usize,
-    buffers: &[Range<usize>],
+    columns: &[ColumnBuffers],
     codec: Option<CompressionType>,
     about: &[(&str, String)],
 ) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let header = flat_batch(&mut builder, rows, buffers.len(), buffers, codec).as_union_value();
-    message(builder, MessageHeader::RecordBatch, header, body_length(buffers), 0, about)
+    let header = flat_batch(&mut builder, rows, columns, codec).as_union_value();
+    message(builder, MessageHeader::RecordBatch, header, body_length(columns), 0, about)
 }
 
 /// The message of the dictionary of that number.
-pub(super) fn dictionary(id: i64, values: usize, buffers: &[Range<usize>], codec: Option<CompressionType>) -> Vec<u8> {
+pub(super) fn dictionary(id: i64, values: usize, column: ColumnBuffers, codec: Option<CompressionType>) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let data = Some(flat_batch(&mut builder, values, 1, buffers, codec));
+    let columns = [column];
+    let data = Some(flat_batch(&mut builder, values, &columns, codec));
     let header = DictionaryBatch::create(&mut builder, &DictionaryBatchArgs { id, data, isDelta: false });
-    message(builder, MessageHeader::DictionaryBatch, header.as_union_value(), body_length(buffers), 0, &[])
+    message(builder, MessageHeader::DictionaryBatch, header.as_union_value(), body_length(&columns), 0, &[])
 }
 
-/// The footer of a file; `as_integers` tells which decimals are integers for others.
+/// The footer of a file.
 pub(super) fn footer(
     schema: &Schema,
-    as_integers: &[bool],
     dictionaries: &[Block],
     batches: &[Block],
     about: &[(&str, String)],
 ) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let schema = Some(flat_schema(&mut builder, schema, as_integers));
+    let schema = Some(flat_schema(&mut builder, schema));
     let dictionaries = Some(builder.create_vector(dictionaries));
     let batches = Some(builder.create_vector(batches));
     let custom_metadata = flat_about(&mut builder, about);
@@ -76,8 +85,9 @@ pub(super) fn footer(
     builder.finished_data().to_vec()
 }
 
-fn body_length(buffers: &[Range<usize>]) -> usize {
-    buffers.last().map_or(0, |last| last.end.next_multiple_of(ALIGNMENT))
+fn body_length(columns: &[ColumnBuffers]) -> usize {
+    let last = columns.last().and_then(|column| column.buffers.last());
+    last.map_or(0, |last| last.end.next_multiple_of(ALIGNMENT))
 }
 
 fn message(
@@ -123,42 +133,29 @@ fn flat_about<'a>(builder: &mut FlatBufferBuilder<'a>, about: &[(&str, String)])
 fn flat_batch<'a>(
     builder: &mut FlatBufferBuilder<'a>,
     rows: usize,
-    columns: usize,
-    buffers: &[Range<usize>],
+    columns: &[ColumnBuffers],
     codec: Option<CompressionType>,
 ) -> WIPOffset<RecordBatch<'a>> {
-    let nodes = Some(builder.create_vector(&vec![FieldNode::new(rows as i64, 0); columns]));
-    let mut flat = Vec::new();
-    for column in buffers.chunks((buffers.len() / columns.max(1)).max(1)) {
-        // There are no NULLs, so the buffer that would tell them is empty.
-        flat.push(Buffer::new(column.first().map_or(0, |first| first.start) as i64, 0));
-        flat.extend(column.iter().map(|buffer| Buffer::new(buffer.start as i64, buffer.len() as i64)));
-    }
-    let flat = Some(builder.create_vector(&flat));
+    let nodes: Vec<_> = columns.iter().map(|column| FieldNode::new(rows as i64, column.nulls as i64)).collect();
+    let nodes = Some(builder.create_vector(&nodes));
+    let buffers = columns.iter().flat_map(|column| &column.buffers);
+    let buffers: Vec<_> = buffers.map(|buffer| Buffer::new(buffer.start as i64, buffer.len() as i64)).collect();
+    let buffers = Some(builder.create_vector(&buffers));
     let compression = codec.map(|codec| {
         BodyCompression::create(builder, &BodyCompressionArgs { codec, method: BodyCompressionMethod::BUFFER })
     });
-    let batch = RecordBatchArgs { length: rows as i64, nodes, buffers: flat, compression, variadicBufferCounts: None };
+    let batch = RecordBatchArgs { length: rows as i64, nodes, buffers, compression, variadicBufferCounts: None };
     RecordBatch::create(builder, &batch)
 }
 
-fn flat_schema<'a>(
-    builder: &mut FlatBufferBuilder<'a>,
-    schema: &Schema,
-    as_integers: &[bool],
-) -> WIPOffset<FlatSchema<'a>> {
+fn flat_schema<'a>(builder: &mut FlatBufferBuilder<'a>, schema: &Schema) -> WIPOffset<FlatSchema<'a>> {
     let mut strings = 0..;
     let fields: Vec<_> = schema
         .fields()
         .iter()
-        .enumerate()
-        .map(|(index, field)| {
+        .map(|field| {
             let id = if field.logical_type == LogicalType::String { strings.next() } else { None };
-            let logical_type = match as_integers.get(index) {
-                Some(true) => LogicalType::Int64,
-                _ => field.logical_type,
-            };
-            flat_field(builder, &field.name, logical_type, id)
+            flat_field(builder, field, id)
         })
         .collect();
     let fields = Some(builder.create_vector(&fields));
@@ -167,29 +164,69 @@ fn flat_schema<'a>(
 
 fn flat_field<'a>(
     builder: &mut FlatBufferBuilder<'a>,
-    name: &str,
-    logical_type: LogicalType,
+    field: &TableField,
     dictionary: Option<i64>,
 ) -> WIPOffset<Field<'a>> {
-    let int =
-        |builder: &mut FlatBufferBuilder<'a>, bits| Int::create(builder, &IntArgs { bitWidth: bits, is_signed: true });
-    let name = Some(builder.create_string(name));
-    let (type_type, type_) = match logical_type {
-        LogicalType::String => (Type::Utf8, Utf8::create(builder, &Utf8Args {}).as_union_value()),
-        LogicalType::Decimal { scale, .. } if scale > 0 => {
-            let decimal = DecimalArgs { precision: DIGITS, scale: scale.into(), bitWidth: 64 };
-            (Type::Decimal, Decimal::create(builder, &decimal).as_union_value())
-        }
-        _ => (Type::Int, int(builder, 64).as_union_value()),
-    };
+    let name = Some(builder.create_string(&field.name));
+    let (type_type, type_) = flat_type(builder, field.logical_type);
     let dictionary = dictionary.map(|id| {
-        let encoding =
-            DictionaryEncodingArgs { id, indexType: Some(int(builder, 32)), ..DictionaryEncodingArgs::default() };
+        let index = Int::create(builder, &IntArgs { bitWidth: 32, is_signed: true });
+        let encoding = DictionaryEncodingArgs { id, indexType: Some(index), ..DictionaryEncodingArgs::default() };
         DictionaryEncoding::create(builder, &encoding)
     });
     // Some readers expect an empty list of children rather than none.
     let children = Some(builder.create_vector::<WIPOffset<Field<'_>>>(&[]));
+    let nullable = field.nullable;
     let field =
-        FieldArgs { name, nullable: false, type_type, type_: Some(type_), dictionary, children, custom_metadata: None };
+        FieldArgs { name, nullable, type_type, type_: Some(type_), dictionary, children, custom_metadata: None };
     Field::create(builder, &field)
+}
+
+fn flat_type<'a>(
+    builder: &mut FlatBufferBuilder<'a>,
+    logical_type: LogicalType,
+) -> (Type, WIPOffset<UnionWIPOffset>) {
+    let mut int = |bits, is_signed| {
+        (Type::Int, Int::create(builder, &IntArgs { bitWidth: bits, is_signed }).as_union_value())
+    };
+    match logical_type {
+        LogicalType::Int8 => int(8, true),
+        LogicalType::Int16 => int(16, true),
+        LogicalType::Int32 => int(32, true),
+        LogicalType::Int64 => int(64, true),
+        LogicalType::UInt64 => int(64, false),
+        LogicalType::Bool => (Type::Bool, Bool::create(builder, &BoolArgs {}).as_union_value()),
+        LogicalType::Decimal { precision, scale } => {
+            let is_narrow = precision <= LogicalType::MAX_PRECISION_64;
+            let bits = if is_narrow { 64 } else { 128 };
+            let decimal = DecimalArgs { precision: precision.into(), scale: scale.into(), bitWidth: bits };
+            (Type::Decimal, Decimal::create(builder, &decimal).as_union_value())
+        }
+        LogicalType::Float64 => {
+            let double = FloatingPointArgs { precision: Precision::DOUBLE };
+            (Type::FloatingPoint, FloatingPoint::create(builder, &double).as_union_value())
+        }
+        LogicalType::Date => (Type::Date, Date::create(builder, &DateArgs { unit: DateUnit::DAY }).as_union_value()),
+        LogicalType::Time { unit } => {
+            let bits = if unit <= TimeUnit::Millisecond { 32 } else { 64 };
+            let time = TimeArgs { unit: flat_unit(unit), bitWidth: bits };
+            (Type::Time, Time::create(builder, &time).as_union_value())
+        }
+        LogicalType::Timestamp { unit, zone } => {
+            let timezone = zone.then(|| builder.create_string("UTC"));
+            let timestamp = TimestampArgs { unit: flat_unit(unit), timezone };
+            (Type::Timestamp, Timestamp::create(builder, &timestamp).as_union_value())
+        }
+        LogicalType::String => (Type::Utf8, Utf8::create(builder, &Utf8Args {}).as_union_value()),
+        LogicalType::Binary => (Type::Binary, Binary::create(builder, &BinaryArgs {}).as_union_value()),
+    }
+}
+
+fn flat_unit(unit: TimeUnit) -> FlatUnit {
+    match unit {
+        TimeUnit::Second => FlatUnit::SECOND,
+        TimeUnit::Millisecond => FlatUnit::MILLISECOND,
+        TimeUnit::Microsecond => FlatUnit::MICROSECOND,
+        TimeUnit::Nanosecond => FlatUnit::NANOSECOND,
+    }
 }

@@ -3,16 +3,17 @@
 //! The library provides the flatbuffers of the metadata. Buffers are read and written here: each is read by itself, so
 //! that columns nobody asked for are not, checked, and lent as it lies where its type is one that batches have.
 
+mod arrays;
 mod bounds;
 mod buffers;
 mod codec;
+mod column_buffers;
 mod encoder;
 mod layout;
 mod lz4_frame;
 mod messages;
 mod scanner;
 mod stream;
-mod strings;
 mod table;
 mod types;
 mod writer;
@@ -47,6 +48,10 @@ impl Encoding for Arrow {
 
     fn sniff(&self, prefix: &[u8]) -> bool {
         prefix.starts_with(MAGIC) || stream::is_stream(prefix)
+    }
+
+    fn can_hold(&self, _: &Schema) -> Result<(), String> {
+        Ok(())
     }
 
     fn holds_any_bytes(&self) -> bool {

@@ -1,17 +1,18 @@
 //! Scans record batches for one worker: reads the buffers wanted and lends them, window by window, mostly as they lie.
 
+use super::arrays;
 use super::buffers::Buffers;
-use super::strings;
-use super::table::{ArrowTable, FileDictionary};
-use super::types::{FileColumn, Stored, Width};
+use super::layout::BatchLayout;
+use super::table::{ArrowTable, FileDictionary, StringDictionary};
+use super::types::{FileColumn, Width};
+use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, WINDOW};
+use arrow_array::ArrayRef;
 use arrow_buffer::ArrowNativeType;
 use brc_core::{
-    Batch, Column, Error, Integers, Known, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split,
-    Verdict,
+    Batch, Bitmap, Column, Error, Known, KnownValues, Predicate, Result, ScanError, ScanOptions, Scanned,
+    Scanner, Sink, Split, Verdict,
 };
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,21 +27,33 @@ pub(super) struct ArrowScanner<'t> {
 struct ScanColumn<'t> {
     index: usize,
     column: &'t FileColumn,
-    strings: Option<Names>,
     buffers: Buffers,
-    /// What of the batch cannot be lent as it lies.
-    codes: Vec<u32>,
-    shorts: Vec<i16>,
-    numbers: Vec<i64>,
+    values: Values,
 }
 
-/// What codes stand for.
-enum Names {
-    /// Those of the file.
-    File(Arc<FileDictionary>),
-    /// Those of this scanner, for strings that have none in the file.
-    Own(Interner),
+/// How the values of a column are had.
+enum Values {
+    /// As arrays that the library makes of the buffers; those of codes stand for the values of another array.
+    Arrays(ArrowColumn, Option<ArrayRef>),
+    /// As codes of a dictionary of strings.
+    Codes(Codes),
 }
+
+/// Codes as they lie in a buffer.
+struct Codes {
+    dictionary: Arc<StringDictionary>,
+    width: Width,
+    /// How many of the rows of the record batch are null.
+    nulls: usize,
+    /// How many rows it has.
+    rows: usize,
+    /// What of the window cannot be lent as it lies.
+    codes: Vec<u32>,
+}
+
+/// Where the bits are that tell which rows are null, and where the values.
+const VALIDITY: usize = 0;
+const FIRST: usize = 1;
 
 impl<'t> ArrowScanner<'t> {
     pub(super) fn new(table: &'t ArrowTable, options: &ScanOptions) -> Result<Self> {
@@ -52,7 +65,10 @@ impl<'t> ArrowScanner<'t> {
         let table = self.table;
         let Some(layout) = table.batches.get(index) else { return Ok(Duration::ZERO) };
         let known = |column: usize| match layout.bounds.get(column) {
-            Some(Some((min, max))) => Known::numbers(*min, *max),
+            Some(&Some((min, max))) => {
+                let nulls = layout.nulls.get(column).is_none_or(|&nulls| nulls > 0);
+                Known { values: KnownValues::Numbers { min, max }, nulls }
+            }
             _ => Known::NOTHING,
         };
         if self.predicate.as_ref().is_some_and(|predicate| predicate.decide(&known) == Verdict::Never) {
@@ -60,14 +76,16 @@ impl<'t> ArrowScanner<'t> {
             return Ok(Duration::ZERO);
         }
         for column in &mut self.columns {
-            column.read(table, index)?;
+            column.read(table, index, layout)?;
         }
         let mut in_sink = Duration::ZERO;
         for start in (0..layout.rows).step_by(WINDOW) {
             let rows = start..layout.rows.min(start + WINDOW);
             for column in &mut self.columns {
-                let filled = column.fill(rows.clone());
-                filled.map_err(|fault| fault.at(&table.path, &table.place(index, column.index)))?;
+                if let Values::Codes(codes) = &mut column.values {
+                    let filled = codes.fill(&column.buffers, rows.clone());
+                    filled.map_err(|fault| fault.at(&table.path, &table.place(index, column.index)))?;
+                }
             }
             let columns: Vec<_> = self.columns.iter().map(|column| column.as_column(rows.clone())).collect();
             let begun = Instant::now();
@@ -103,124 +121,126 @@ impl Scanner for ArrowScanner<'_> {
 impl<'t> ScanColumn<'t> {
     fn new(table: &'t ArrowTable, index: usize) -> Result<Self> {
         let column = table.columns.get(index).ok_or_else(|| Error::Usage(format!("there is no column {index}")))?;
-        let strings = match (column.dictionary, column.stored) {
-            (Some((id, _)), _) => Some(Names::File(table.dictionary(index, id)?)),
-            (None, Stored::Integers(_) | Stored::Wide) => None,
-            (None, _) => Some(Names::Own(Interner::new(Level::best()))),
+        let arrays = || ArrowColumn::new(column.logical_type, table.is_own);
+        let values = match column.dictionary {
+            None => Values::Arrays(arrays(), None),
+            Some((id, width)) => match table.dictionary(index, id)? {
+                FileDictionary::Any(values) => Values::Arrays(arrays(), Some(values)),
+                FileDictionary::Strings(dictionary) => {
+                    Values::Codes(Codes { dictionary, width, nulls: 0, rows: 0, codes: Vec::new() })
+                }
+            },
         };
-        let buffers = Buffers::default();
-        Ok(Self { index, column, strings, buffers, codes: Vec::new(), shorts: Vec::new(), numbers: Vec::new() })
+        Ok(Self { index, column, buffers: Buffers::default(), values })
     }
 
     /// Reads the column of a record batch.
-    fn read(&mut self, table: &ArrowTable, batch: usize) -> Result<()> {
-        let layout = &table.batches[batch];
-        layout.check_nulls(self.index).map_err(|fault| fault.at(&table.path, &table.place(batch, self.index)))?;
+    fn read(&mut self, table: &ArrowTable, batch: usize, layout: &BatchLayout) -> Result<()> {
+        if let Values::Arrays(arrays, _) = &mut self.values {
+            arrays.release();
+        }
         let places = layout.columns.get(self.index).map(Vec::as_slice).unwrap_or_default();
         let checksum = layout.checksums.get(self.index).copied();
-        let stored = self.stored();
         let read = self.buffers.read(&table.path, &table.file, places, layout.codec, checksum);
-        let read = read.and_then(|()| Ok(self.buffers.check(stored, layout.rows)?));
+        let read = read.and_then(|()| Ok(self.take(layout)?));
         read.map_err(|error| error.at(&table.path, &table.place(batch, self.index)))
     }
 
-    /// How what is in the first buffer lies.
-    fn stored(&self) -> Stored {
-        self.column.dictionary.map_or(self.column.stored, |(_, width)| Stored::Integers(width))
-    }
-
-    /// Makes some rows ready to be lent.
-    fn fill(&mut self, rows: Range<usize>) -> Result<(), Fault> {
-        self.codes.clear();
-        let in_buffer = self.stored();
-        match (&mut self.strings, in_buffer) {
-            (Some(Names::Own(interner)), stored) => {
-                let codes = &mut self.codes;
-                strings::for_each(&self.buffers, stored, rows, |value| codes.push(interner.intern(value)))
+    /// Takes what was read.
+    fn take(&mut self, layout: &BatchLayout) -> Result<(), Fault> {
+        let rows = layout.rows;
+        let nulls = layout.nulls.get(self.index).copied().unwrap_or_default();
+        let buffers = self.buffers.all();
+        match (&mut self.values, self.column.dictionary) {
+            (Values::Codes(codes), _) => {
+                (codes.nulls, codes.rows) = (nulls, rows);
+                self.buffers.check(FIRST, rows, codes.width.bytes())?;
+                if nulls > 0 { self.buffers.check(VALIDITY, rows.div_ceil(8), 1) } else { Ok(()) }
             }
-            (Some(Names::File(dictionary)), Stored::Integers(width)) => {
-                let dictionary = Arc::clone(dictionary);
-                self.fill_codes(width, rows, &dictionary)
+            (Values::Arrays(arrays, Some(values)), Some((_, width))) => {
+                let keys = arrays::of_codes(&width.data_type(), rows, nulls, buffers)?;
+                arrays.take(&arrays::looked_up(values, &keys)?)
             }
-            (None, Stored::Integers(width)) => self.fill_numbers(width, rows),
-            (Some(Names::File(_)) | None, _) => {
-                self.numbers.clear();
-                for &value in self.buffers.values::<i128>(rows) {
-                    let narrow = i64::try_from(value);
-                    self.numbers.push(narrow.map_err(|_| Fault::unsupported("a number does not fit 64 bits"))?);
-                }
-                Ok(())
-            }
+            (Values::Arrays(arrays, _), _) => arrays.take(&arrays::of_values(self.column, rows, nulls, buffers)?),
         }
-    }
-
-    fn fill_codes(&mut self, width: Width, rows: Range<usize>, dictionary: &FileDictionary) -> Result<(), Fault> {
-        let Self { buffers, codes, .. } = self;
-        let values = dictionary.codes.as_ref().map_or(dictionary.values.len(), Vec::len);
-        let lent = match width {
-            // A negative code is too large for any dictionary if it is read without its sign.
-            Width::I32 | Width::U32 if dictionary.codes.is_none() => buffers.values::<u32>(rows),
-            _ => {
-                match width {
-                    Width::I8 | Width::U8 => widen(buffers.values::<u8>(rows), codes),
-                    Width::I16 | Width::U16 => widen(buffers.values::<u16>(rows), codes),
-                    Width::I32 | Width::U32 => widen(buffers.values::<u32>(rows), codes),
-                    Width::I64 | Width::U64 => {
-                        let narrow = |&code: &u64| u32::try_from(code).unwrap_or(u32::MAX);
-                        codes.extend(buffers.values::<u64>(rows).iter().map(narrow));
-                    }
-                }
-                codes.as_slice()
-            }
-        };
-        if lent.iter().max().is_some_and(|&largest| largest as usize >= values) {
-            return Err(Fault::corrupt("a code is not in its dictionary"));
-        }
-        if let Some(translated) = &dictionary.codes {
-            for code in codes {
-                *code = translated[*code as usize];
-            }
-        }
-        Ok(())
-    }
-
-    fn fill_numbers(&mut self, width: Width, rows: Range<usize>) -> Result<(), Fault> {
-        let Self { buffers, shorts, numbers, .. } = self;
-        shorts.clear();
-        numbers.clear();
-        match width {
-            Width::I16 | Width::I32 | Width::I64 => {}
-            Width::I8 => shorts.extend(buffers.values::<i8>(rows).iter().map(|&value| i16::from(value))),
-            Width::U8 => shorts.extend(buffers.values::<u8>(rows).iter().map(|&value| i16::from(value))),
-            Width::U16 => numbers.extend(buffers.values::<u16>(rows).iter().map(|&value| i64::from(value))),
-            Width::U32 => numbers.extend(buffers.values::<u32>(rows).iter().map(|&value| i64::from(value))),
-            Width::U64 => {
-                for &value in buffers.values::<u64>(rows) {
-                    let too_large = || Fault::unsupported(format!("the unsigned number {value} does not fit 64 bits"));
-                    numbers.push(i64::try_from(value).map_err(|_| too_large())?);
-                }
-            }
-        }
-        Ok(())
     }
 
     fn as_column(&self, rows: Range<usize>) -> Column<'_> {
-        match (&self.strings, self.column.stored) {
-            (Some(Names::Own(interner)), _) => Column::codes(&self.codes, interner.dictionary()),
-            (Some(Names::File(file)), _) => {
-                let is_lent = self.codes.is_empty();
-                let codes = if is_lent { self.buffers.values(rows) } else { self.codes.as_slice() };
-                Column::codes(codes, &file.values)
-            }
-            (None, Stored::Integers(Width::I16)) => Column::integers(Integers::I16(self.buffers.values(rows))),
-            (None, Stored::Integers(Width::I32)) => Column::integers(Integers::I32(self.buffers.values(rows))),
-            (None, Stored::Integers(Width::I64)) => Column::integers(Integers::I64(self.buffers.values(rows))),
-            (None, Stored::Integers(Width::I8 | Width::U8)) => Column::integers(Integers::I16(&self.shorts)),
-            (None, _) => Column::integers(Integers::I64(&self.numbers)),
+        match &self.values {
+            Values::Arrays(arrays, _) => arrays.column(rows),
+            Values::Codes(codes) => codes.column(&self.buffers, rows),
         }
     }
 }
 
-fn widen<T: ArrowNativeType + Into<u32>>(narrow: &[T], codes: &mut Vec<u32>) {
-    codes.extend(narrow.iter().map(|&code| code.into()));
+impl Codes {
+    /// Makes some rows ready to be lent.
+    fn fill(&mut self, buffers: &Buffers, rows: Range<usize>) -> Result<(), Fault> {
+        let dictionary = Arc::clone(&self.dictionary);
+        let translated = &dictionary.codes;
+        let codes = &mut self.codes;
+        codes.clear();
+        let lent = match self.width {
+            // A negative code is too large for any dictionary if it is read without its sign.
+            Width::I32 | Width::U32 if translated.is_none() => buffers.values::<u32>(FIRST, rows.clone()),
+            width => {
+                widen(buffers, width, rows.clone(), codes);
+                codes.as_slice()
+            }
+        };
+        let count = translated.as_ref().map_or(dictionary.values.len(), Vec::len);
+        if lent.len() != rows.len() {
+            return Err(Fault::corrupt("a buffer is shorter than its rows"));
+        }
+        if lent.iter().max().is_some_and(|&largest| largest as usize >= count) {
+            self.blank_nulls(buffers, rows, count)?;
+        }
+        if let Some(translated) = translated {
+            for code in &mut self.codes {
+                *code = translated.get(*code as usize).copied().unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts code 0 wherever a row is null; all others must have codes below `count`.
+    fn blank_nulls(&mut self, buffers: &Buffers, rows: Range<usize>, count: usize) -> Result<(), Fault> {
+        self.codes.clear();
+        widen(buffers, self.width, rows.clone(), &mut self.codes);
+        let validity = self.validity(buffers, rows);
+        for (row, code) in self.codes.iter_mut().enumerate() {
+            if validity.is_some_and(|validity| !validity.get(row)) {
+                *code = 0;
+            } else if *code as usize >= count {
+                return Err(Fault::corrupt("a code is not in its dictionary"));
+            }
+        }
+        Ok(())
+    }
+
+    fn validity<'a>(&self, buffers: &'a Buffers, rows: Range<usize>) -> Option<Bitmap<'a>> {
+        (self.nulls > 0).then(|| Bitmap::new(buffers.bytes(VALIDITY), 0, self.rows).slice(rows))
+    }
+
+    fn column<'a>(&'a self, buffers: &'a Buffers, rows: Range<usize>) -> Column<'a> {
+        let codes: &[u32] =
+            if self.codes.is_empty() { buffers.values(FIRST, rows.clone()) } else { self.codes.as_slice() };
+        Column::codes(codes, &self.dictionary.values).with_validity(self.validity(buffers, rows))
+    }
+}
+
+/// Appends the codes of some rows.
+fn widen(buffers: &Buffers, width: Width, rows: Range<usize>, codes: &mut Vec<u32>) {
+    fn extend<T: ArrowNativeType + Into<u32>>(narrow: &[T], codes: &mut Vec<u32>) {
+        codes.extend(narrow.iter().map(|&code| code.into()));
+    }
+    match width {
+        Width::I8 | Width::U8 => extend(buffers.values::<u8>(FIRST, rows), codes),
+        Width::I16 | Width::U16 => extend(buffers.values::<u16>(FIRST, rows), codes),
+        Width::I32 | Width::U32 => extend(buffers.values::<u32>(FIRST, rows), codes),
+        Width::I64 | Width::U64 => {
+            let narrow = |&code: &u64| u32::try_from(code).unwrap_or(u32::MAX);
+            codes.extend(buffers.values::<u64>(FIRST, rows).iter().map(narrow));
+        }
+    }
 }

@@ -1,18 +1,19 @@
 //! An open arrow file: its footer and the metadata of all blocks, checked, in the form that scans need.
 
+use super::arrays;
 use super::bounds::{self, BOUNDS};
-use super::buffers::Buffers;
+use super::buffers::{Buffers, ReadError};
 use super::layout::{self, BatchLayout, Place};
 use super::messages::value_of;
 use super::scanner::ArrowScanner;
-use super::strings;
 use super::types::{self, Columns, FileColumn, Gap};
 use super::writer::{self, CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
-use crate::columnar::{self, Fault, SCALES, seal, with_scales};
+use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
 use crate::input::read_full_at;
+use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
-use brc_core::{Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{ByteStrings, Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::fs::File;
@@ -28,7 +29,7 @@ pub(super) struct ArrowTable {
     pub(super) bytes: u64,
     /// Where the footer begins.
     pub(super) end: u64,
-    is_own: bool,
+    pub(super) is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
     pub(super) columns: Vec<FileColumn>,
@@ -37,7 +38,7 @@ pub(super) struct ArrowTable {
     splits: Vec<usize>,
     dictionaries: Vec<DictionaryBlock>,
     /// The dictionary of each column, once a scan wanted it.
-    loaded: Vec<Mutex<Option<Arc<FileDictionary>>>>,
+    loaded: Vec<Mutex<Option<FileDictionary>>>,
 }
 
 /// A block with values of a dictionary.
@@ -50,7 +51,15 @@ struct DictionaryBlock {
 }
 
 /// The dictionary of a column.
-pub(super) struct FileDictionary {
+#[derive(Clone)]
+pub(super) enum FileDictionary {
+    Strings(Arc<StringDictionary>),
+    /// Values that are no strings, or of which some are null.
+    Any(ArrayRef),
+}
+
+/// A dictionary of strings.
+pub(super) struct StringDictionary {
     pub(super) values: Dictionary,
     /// What the codes of the file are in `values`, if not the same.
     pub(super) codes: Option<Vec<u32>>,
@@ -73,7 +82,12 @@ impl ArrowTable {
         if let Some(scales) = about(SCALES).filter(|_| is_own) {
             with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
         }
-        let fields = columns.iter().map(|column| Field::required(column.name.clone(), column.logical_type));
+        let field = |column: &FileColumn| Field {
+            name: column.name.clone(),
+            logical_type: column.logical_type,
+            nullable: column.nullable,
+        };
+        let fields = columns.iter().map(field);
         let schema = columnar::schema(&path, fields.collect(), left_out)?;
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns, behind };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
@@ -134,13 +148,13 @@ impl ArrowTable {
     }
 
     /// The dictionary of a column, which is read but once.
-    pub(super) fn dictionary(&self, column: usize, id: i64) -> Result<Arc<FileDictionary>> {
+    pub(super) fn dictionary(&self, column: usize, id: i64) -> Result<FileDictionary> {
         let mut loaded = self.loaded[column].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(dictionary) = loaded.as_ref() {
-            return Ok(Arc::clone(dictionary));
+            return Ok(dictionary.clone());
         }
-        let dictionary = Arc::new(self.load(&self.columns[column], id)?);
-        *loaded = Some(Arc::clone(&dictionary));
+        let dictionary = self.load(&self.columns[column], id)?;
+        *loaded = Some(dictionary.clone());
         Ok(dictionary)
     }
 
@@ -149,40 +163,54 @@ impl ArrowTable {
         if self.is_own && !self.dictionaries.iter().any(|block| block.id == id) {
             return Err(Error::corrupt(&self.path, format!("column '{}'", column.name), "it has no dictionary"));
         }
-        let mut interner = Interner::new(Level::best());
-        let mut codes = Vec::new();
+        let mut arrays = Vec::new();
         for (index, block) in self.dictionaries.iter().enumerate().filter(|(_, block)| block.id == id) {
             let place = format!("dictionary {index} of column '{}'", column.name);
-            if !block.is_delta && !codes.is_empty() {
+            if !block.is_delta && !arrays.is_empty() {
                 return Err(Error::corrupt(&self.path, place, "there is a dictionary for it already"));
             }
-            let read = self.values(column, block, |value| codes.push(interner.intern(value)));
-            read.map_err(|fault| fault.at(&self.path, &place))?;
+            arrays.push(self.values(column, block).map_err(|fault| fault.at(&self.path, &place))?);
         }
-        let is_same = codes.iter().enumerate().all(|(index, code)| index == *code as usize);
-        Ok(FileDictionary { values: interner.dictionary().clone(), codes: if is_same { None } else { Some(codes) } })
+        let place = format!("the dictionary of column '{}'", column.name);
+        self.joined(column, &arrays).map_err(|fault| fault.at(&self.path, &place))
     }
 
-    fn values(
-        &self,
-        column: &FileColumn,
-        block: &DictionaryBlock,
-        each: impl FnMut(&[u8]),
-    ) -> Result<(), super::buffers::ReadError> {
+    /// The dictionary that has these values, one behind the other.
+    fn joined(&self, column: &FileColumn, arrays: &[ArrayRef]) -> Result<FileDictionary, Fault> {
+        if !column.has_strings() || arrays.iter().any(|array| array.logical_null_count() > 0) {
+            let arrays: Vec<_> = arrays.iter().map(|array| array.as_ref()).collect();
+            let array = if arrays.is_empty() {
+                arrow_array::new_empty_array(&column.stored)
+            } else {
+                arrow_select::concat::concat(&arrays).map_err(|error| Fault::corrupt(error.to_string()))?
+            };
+            return Ok(FileDictionary::Any(array));
+        }
+        let mut strings = Interner::new(Level::best());
+        let mut codes = Vec::new();
+        for array in arrays {
+            let (offsets, bytes) = arrow_columns::strings(array)?;
+            codes.extend(ByteStrings::new(&offsets, &bytes).iter().map(|value| strings.intern(value)));
+        }
+        let is_same = codes.iter().enumerate().all(|(index, code)| index == *code as usize);
+        let codes = if is_same { None } else { Some(codes) };
+        Ok(FileDictionary::Strings(Arc::new(StringDictionary { values: strings.dictionary().clone(), codes })))
+    }
+
+    fn values(&self, column: &FileColumn, block: &DictionaryBlock) -> Result<ArrayRef, ReadError> {
         let mut bytes = Buffers::default();
         bytes.read(&self.path, &self.file, &[block.place.whole()], None, block.checksum)?;
         let message = layout::message(bytes.bytes(0).get(..block.place.metadata).unwrap_or_default())?;
         let values = message.header_as_dictionary_batch().and_then(|batch| batch.data());
         let values = values.ok_or_else(|| Fault::corrupt("it has no values"))?;
-        // Its values are a column like any other, but for the codes.
-        let plain = FileColumn { before: Gap::default(), dictionary: None, ..column.clone() };
+        // Its values are a column like any other, but for the codes. They may be null where rows may not.
+        let plain = FileColumn { nullable: true, ..column.of_values() };
         let layout = BatchLayout::new(values, &[plain], Gap::default(), &block.place)?;
-        layout.check_nulls(0)?;
         let mut buffers = Buffers::default();
         let places = layout.columns.first().map(Vec::as_slice).unwrap_or_default();
         buffers.read(&self.path, &self.file, places, layout.codec, None)?;
-        buffers.check(column.stored, layout.rows)?;
-        Ok(strings::for_each(&buffers, column.stored, 0..layout.rows, each)?)
+        let nulls = layout.nulls.first().copied().unwrap_or_default();
+        Ok(arrays::of_values(column, layout.rows, nulls, buffers.all())?)
     }
 }
 

@@ -1,24 +1,12 @@
 //! Which arrow columns are which columns of a table.
 
-use arrow_ipc::{Field, Int, Precision, Schema as FlatSchema, TimeUnit, Type, UnionMode};
+use crate::columnar::arrow_columns::logical_type;
+use crate::columnar::{Fault, guarded};
+use arrow_ipc::{Field, Int, Schema as FlatSchema, Type, UnionMode};
+use arrow_schema::DataType;
 use brc_core::{LeftOut, LogicalType};
 
-/// How the values of a column lie in buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    /// Integers.
-    Integers(Width),
-    /// Signed integers of 128 bits.
-    Wide,
-    /// Strings one after the other, and where each of them ends in 32 bits.
-    Strings,
-    /// The same with 64 bits.
-    LongStrings,
-    /// 16 bytes for each string: short ones themselves, or where they are.
-    Views,
-}
-
-/// The width of integers.
+/// The width of codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(super) enum Width {
@@ -55,6 +43,20 @@ impl Width {
             _ => None,
         }
     }
+
+    /// The type of such codes.
+    pub(super) fn data_type(self) -> DataType {
+        match self {
+            Self::I8 => DataType::Int8,
+            Self::U8 => DataType::UInt8,
+            Self::I16 => DataType::Int16,
+            Self::U16 => DataType::UInt16,
+            Self::I32 => DataType::Int32,
+            Self::U32 => DataType::UInt32,
+            Self::I64 => DataType::Int64,
+            Self::U64 => DataType::UInt64,
+        }
+    }
 }
 
 /// The columns of a file.
@@ -68,7 +70,7 @@ pub(super) struct Columns {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// What columns that are left out take up in the metadata of a record batch.
+/// What columns take up in the metadata of a record batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) nodes: usize,
@@ -83,21 +85,32 @@ pub(super) struct Gap {
 pub(super) struct FileColumn {
     /// What stands before it in record batches.
     pub(super) before: Gap,
+    /// What it takes up there itself.
+    pub(super) own: Gap,
     pub(super) name: String,
     pub(super) logical_type: LogicalType,
-    /// How its values lie; those of its dictionary, if it has one.
-    pub(super) stored: Stored,
+    pub(super) nullable: bool,
+    /// How its values lie; those of its dictionary, if it has one. Text is binary here: it may be any bytes.
+    pub(super) stored: DataType,
     /// The number of its dictionary, and the width of the codes.
     pub(super) dictionary: Option<(i64, Width)>,
 }
 
 impl FileColumn {
-    /// How many buffers it has of its own in a record batch, without those that views point into.
-    pub(super) fn buffers(&self) -> usize {
-        match (self.dictionary, self.stored) {
-            (None, Stored::Strings | Stored::LongStrings) => 3,
+    /// The values of its dictionary as a column like any other.
+    pub(super) fn of_values(&self) -> Self {
+        let views = usize::from(self.stored == DataType::BinaryView);
+        let buffers = match self.stored {
+            DataType::Null => 0,
+            DataType::Binary | DataType::LargeBinary => 3,
             _ => 2,
-        }
+        };
+        Self { before: Gap::default(), own: Gap { nodes: 1, buffers, views }, dictionary: None, ..self.clone() }
+    }
+
+    /// Whether its values are strings.
+    pub(super) fn has_strings(&self) -> bool {
+        matches!(self.logical_type, LogicalType::String | LogicalType::Binary)
     }
 }
 
@@ -161,82 +174,33 @@ impl Gap {
 /// # Errors
 /// What it is instead of something that a table can hold, with an article.
 fn column(field: Field<'_>) -> Result<FileColumn, String> {
-    let name = field.name().unwrap_or_default().to_owned();
-    let (logical_type, stored) = value_type(field).ok_or_else(|| described(field))?;
+    // The library panics where a type is not known or lacks its parameters.
+    let data_type = guarded(|| {
+        let mut data_type = arrow_schema::Field::from(field).data_type().clone();
+        if let DataType::Dictionary(_, values) = data_type {
+            data_type = *values;
+        }
+        Ok::<_, Fault>(data_type)
+    });
+    let data_type = data_type.map_err(|_| "of an unknown type".to_owned())?;
+    let logical_type = logical_type(&data_type)?;
     let dictionary = match field.dictionary() {
         None => None,
-        Some(dictionary) if logical_type == LogicalType::String => {
-            // Codes of 32 bits are what a file means that does not say.
+        // Codes of 32 bits are what a file means that does not say.
+        Some(dictionary) => {
             let width = dictionary.indexType().map_or(Some(Width::I32), Width::of);
             Some((dictionary.id(), width.ok_or("a dictionary with codes of an unknown width")?))
         }
-        Some(_) => return Err("a dictionary of numbers".to_owned()),
     };
-    Ok(FileColumn { before: Gap::default(), name, logical_type, stored, dictionary })
-}
-
-fn value_type(field: Field<'_>) -> Option<(LogicalType, Stored)> {
-    let text = |stored| Some((LogicalType::String, stored));
-    match field.type_type() {
-        Type::Utf8 | Type::Binary => text(Stored::Strings),
-        Type::LargeUtf8 | Type::LargeBinary => text(Stored::LongStrings),
-        Type::Utf8View | Type::BinaryView => text(Stored::Views),
-        Type::Int => Some((LogicalType::Int64, Stored::Integers(Width::of(field.type_as_int()?)?))),
-        Type::Decimal => {
-            let decimal = field.type_as_decimal()?;
-            let scale = u8::try_from(decimal.scale()).ok().filter(|scale| *scale <= LogicalType::MAX_PRECISION_64)?;
-            let stored = match decimal.bitWidth() {
-                32 => Stored::Integers(Width::I32),
-                64 => Stored::Integers(Width::I64),
-                128 => Stored::Wide,
-                _ => return None,
-            };
-            Some((LogicalType::number(scale), stored))
-        }
-        _ => None,
-    }
-}
-
-/// The type of a column that no table can hold.
-fn described(field: Field<'_>) -> String {
-    let unit = |unit| match unit {
-        TimeUnit::SECOND => "s",
-        TimeUnit::MILLISECOND => "ms",
-        TimeUnit::MICROSECOND => "us",
-        _ => "ns",
+    let mut own = Gap::default();
+    own.add(field, MOST_NESTED).ok_or_else(|| "of an unknown type".to_owned())?;
+    let stored = match data_type {
+        DataType::Utf8 => DataType::Binary,
+        DataType::LargeUtf8 => DataType::LargeBinary,
+        DataType::Utf8View => DataType::BinaryView,
+        other => other,
     };
-    if let Some(decimal) = field.type_as_decimal() {
-        return format!("a decimal of {} bits with {} decimals", decimal.bitWidth(), decimal.scale());
-    }
-    if let Some(time) = field.type_as_time() {
-        return format!("a time({})", unit(time.unit()));
-    }
-    if let Some(timestamp) = field.type_as_timestamp() {
-        return format!("a timestamp({})", unit(timestamp.unit()));
-    }
-    if let Some(duration) = field.type_as_duration() {
-        return format!("a duration({})", unit(duration.unit()));
-    }
-    if let Some(float) = field.type_as_floating_point() {
-        let kind = match float.precision() {
-            Precision::HALF => "a float of 16 bits",
-            Precision::SINGLE => "a float",
-            _ => "a double",
-        };
-        return kind.to_owned();
-    }
-    match field.type_type() {
-        Type::Null => "of the null type",
-        Type::Bool => "a boolean",
-        Type::Date => "a date",
-        Type::Interval => "an interval",
-        Type::FixedSizeBinary => "binary data of a fixed length",
-        Type::List | Type::LargeList | Type::FixedSizeList | Type::ListView | Type::LargeListView => "a list",
-        Type::Struct_ => "a struct",
-        Type::Map => "a map",
-        Type::Union => "a union",
-        Type::RunEndEncoded => "run-end encoded",
-        _ => "of an unknown type",
-    }
-    .to_owned()
+    let name = field.name().unwrap_or_default().to_owned();
+    let nullable = field.nullable() || stored == DataType::Null;
+    Ok(FileColumn { before: Gap::default(), own, name, logical_type, nullable, stored, dictionary })
 }

@@ -3,11 +3,10 @@
 //! The footer tells where the dictionaries are, so they may stand behind the record batches, when all values are known.
 
 use super::NAME;
-use super::bounds::Bounds;
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
-use super::messages::{self, padding};
-use crate::columnar::{self, SCALES, seal};
+use super::messages::{self, ColumnBuffers, padding};
+use crate::columnar::seal;
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
 use brc_kernels::cpu::Level;
@@ -21,7 +20,7 @@ pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
 const MAGIC_BYTES: usize = 8;
 
 /// The key in the footer under which the checksums are: for each record batch that of its message and one for each
-/// column's buffer, then one for each dictionary.
+/// column's buffers, then one for each dictionary.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
 
 /// The end of a stream, for who reads the file as one: a message of no bytes.
@@ -41,8 +40,6 @@ pub(super) struct Writer {
     codes: Codes,
     batches: Vec<Block>,
     checksums: Vec<u32>,
-    /// Which columns have decimals of too many digits.
-    long_decimals: Vec<bool>,
     /// Where the next part will lie.
     end: usize,
 }
@@ -57,17 +54,7 @@ impl Writer {
             codes: Arc::new(RwLock::new(interners)),
             batches: Vec::new(),
             checksums: Vec::new(),
-            long_decimals: vec![false; schema.fields().len()],
             end: 0,
-        }
-    }
-
-    /// Remembers which decimals have too many digits.
-    fn note_digits(&mut self, bounds: &Bounds) {
-        let columns = self.long_decimals.iter_mut().zip(self.schema.fields()).zip(bounds);
-        for ((is_long, field), bounds) in columns {
-            let is_decimal = matches!(field.logical_type, LogicalType::Decimal { scale: 1.., .. });
-            *is_long |= is_decimal && bounds.is_some_and(|(min, max)| !columnar::has_digits(min, max));
         }
     }
 
@@ -93,7 +80,8 @@ impl Writer {
             offsets.extend_from_slice(&end.to_le_bytes());
         }
         let values: Vec<u8> = dictionary.iter().flatten().copied().collect();
-        let (mut body, mut buffers) = (Vec::new(), Vec::new());
+        // None of the values is null.
+        let (mut body, mut buffers) = (Vec::new(), vec![0..0]);
         for buffer in [offsets, values] {
             let start = body.len();
             match self.codec {
@@ -103,7 +91,12 @@ impl Writer {
             buffers.push(start..body.len());
             body.resize(body.len() + padding(body.len()), 0);
         }
-        let message = messages::dictionary(id as i64, dictionary.len(), &buffers, self.codec.map(|codec| codec.id));
+        let message = messages::dictionary(
+            id as i64,
+            dictionary.len(),
+            ColumnBuffers { nulls: 0, buffers },
+            self.codec.map(|codec| codec.id),
+        );
         let start = out.len();
         out.extend_from_slice(&message);
         out.extend_from_slice(&body);
@@ -133,7 +126,6 @@ impl BatchWriter for Writer {
         }
         for batch in batches {
             let offset = (self.end + batch.message.start) as i64;
-            self.note_digits(&batch.bounds);
             self.batches.push(Block::new(offset, batch.message.len() as i32, batch.body.len() as i64));
             self.checksums.extend(batch.checksums);
         }
@@ -154,11 +146,8 @@ impl BatchWriter for Writer {
             self.checksums.push(crc_fast::crc32_iscsi(&out[start..]));
         }
         out.extend_from_slice(&END);
-        let mut about = vec![("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
-        if self.long_decimals.contains(&true) {
-            about.push((SCALES, columnar::scales(&self.schema)));
-        }
-        let mut footer = messages::footer(&self.schema, &self.long_decimals, &dictionaries, &self.batches, &about);
+        let about = [("created_by", seal::created_by()), (CHECKSUMS, seal::to_text(&self.checksums))];
+        let mut footer = messages::footer(&self.schema, &dictionaries, &self.batches, &about);
         if !seal::seal(&mut footer) {
             return Err(Error::Usage("arrow has no room for the checksum of the footer".into()));
         }

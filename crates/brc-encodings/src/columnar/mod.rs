@@ -3,13 +3,14 @@
 //! Their files come from anywhere, so nothing in them is believed before it was checked; and those that `brc` writes
 //! carry checksums where the formats themselves have none, so that damage is never taken for data.
 
+pub(crate) mod arrow_columns;
 pub(crate) mod footer;
 pub(crate) mod part_rows;
 pub(crate) mod seal;
 
 use crate::description::{Fact, Facts};
 use crate::encoding::unread;
-use brc_core::{Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table};
+use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, for_integers};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -17,39 +18,18 @@ use std::path::Path;
 /// The most rows of a batch: few enough for the nearest cache.
 pub(crate) const WINDOW: usize = 4096;
 
-/// The largest number of digits of a decimal of 64 bits, in both formats. A number of 64 bits may have one more: where
-/// one has, the column is stored as integers, and its scale beside it.
-pub(crate) const DIGITS: i32 = 18;
-
-/// The key under which the scales of all columns are, if one of them is stored as integers.
+/// The key under which files of the first version have the scales of all columns, if one of them has numbers of nineteen
+/// digits, which are no decimals of 64 bits for other programs: they are stored as integers there.
 pub(crate) const SCALES: &str = "brc.scales";
 
-/// Whether no number from `min` to `max` has too many digits for a decimal.
-pub(crate) fn has_digits(min: i64, max: i64) -> bool {
-    min.unsigned_abs().max(max.unsigned_abs()) < 10u64.pow(DIGITS as u32)
-}
-
-/// The scales of all columns, as text.
-pub(crate) fn scales(schema: &Schema) -> String {
-    let scale = |logical_type| match logical_type {
-        LogicalType::String => String::new(),
-        _ => logical_type.scale().to_string(),
-    };
-    let scales: Vec<_> = schema.fields().iter().map(|field| scale(field.logical_type)).collect();
-    scales.join(",")
-}
-
-/// The types of columns with the scales that [`scales`] wrote.
+/// The types of columns with the scales that are under [`SCALES`].
 pub(crate) fn with_scales<'a>(types: impl Iterator<Item = &'a mut LogicalType>, scales: &str) {
     for (logical_type, scale) in types.zip(scales.split(',')) {
-        if let (LogicalType::Int64 | LogicalType::Decimal { .. }, Ok(scale)) = (&logical_type, scale.parse()) {
-            *logical_type = LogicalType::number(scale);
+        if let (LogicalType::Int64, Ok(scale @ 1..=18)) = (&logical_type, scale.parse()) {
+            *logical_type = LogicalType::Decimal { precision: 19, scale };
         }
     }
 }
-
-/// What is said of a column that has a NULL.
-pub(crate) const HAS_NULL: &str = "there is a NULL, which brc has no place for yet";
 
 /// The schema of a file with these columns, and others that no table can hold.
 ///
@@ -118,12 +98,31 @@ pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, Fault>) -> Result<T, F
         .unwrap_or_else(|_| Err(Fault::corrupt("the library that decodes it gave up on its content")))
 }
 
-/// Decimal values of a batch, in the narrowest width that they came in.
+/// Sees to it that the values that are not null are within the bounds of their type.
+pub(crate) fn check_bounds(
+    values: &Integers<'_>,
+    validity: Option<Bitmap<'_>>,
+    logical_type: LogicalType,
+) -> Result<(), Fault> {
+    let Some((min, max)) = logical_type.bounds() else { return Ok(()) };
+    if values.bounds().is_none_or(|(low, high)| min <= low && high <= max) {
+        return Ok(());
+    }
+    let is_valid = |row: usize| validity.is_none_or(|validity| validity.get(row));
+    let outside = (0..values.len()).filter(|&row| is_valid(row)).map(|row| values.get(row));
+    match outside.into_iter().find(|value| !(min..=max).contains(value)) {
+        Some(value) => Err(Fault::unsupported(format!("the value {value} is out of the range of {logical_type}"))),
+        None => Ok(()),
+    }
+}
+
+/// Integers in the narrowest width that all of them came in.
 #[derive(Debug)]
 pub(crate) enum Numbers {
     I16(Vec<i16>),
     I32(Vec<i32>),
     I64(Vec<i64>),
+    I128(Vec<i128>),
 }
 
 impl Numbers {
@@ -132,6 +131,7 @@ impl Numbers {
             Self::I16(values) => Integers::I16(values),
             Self::I32(values) => Integers::I32(values),
             Self::I64(values) => Integers::I64(values),
+            Self::I128(values) => Integers::I128(values),
         }
     }
 
@@ -144,6 +144,27 @@ impl Numbers {
             Self::I16(values) => values.clear(),
             Self::I32(values) => values.clear(),
             Self::I64(values) => values.clear(),
+            Self::I128(values) => values.clear(),
+        }
+    }
+
+    /// Appends values of any width.
+    pub(crate) fn extend(&mut self, values: &Integers<'_>) {
+        match *values {
+            Integers::I8(values) => extend_narrow(self, values),
+            Integers::I16(values) => extend_narrow(self, values),
+            Integers::I32(values) => match self.medium() {
+                Some(own) => own.extend_from_slice(values),
+                None => match self.wide() {
+                    Some(own) => own.extend(values.iter().map(|&value| i64::from(value))),
+                    None => self.widest().extend(values.iter().map(|&value| i128::from(value))),
+                },
+            },
+            Integers::I64(values) => match self.wide() {
+                Some(own) => own.extend_from_slice(values),
+                None => self.widest().extend(values.iter().map(|&value| i128::from(value))),
+            },
+            Integers::I128(values) => self.widest().extend_from_slice(values),
         }
     }
 
@@ -159,41 +180,39 @@ impl Numbers {
     pub(crate) fn medium(&mut self) -> Option<&mut Vec<i32>> {
         match self {
             Self::I16(values) => *self = Self::I32(values.iter().map(|&value| value.into()).collect()),
-            Self::I64(values) if values.is_empty() => *self = Self::I32(Vec::new()),
-            _ => {}
+            Self::I64(_) | Self::I128(_) if self.len() == 0 => *self = Self::I32(Vec::new()),
+            Self::I32(_) | Self::I64(_) | Self::I128(_) => {}
         }
         if let Self::I32(values) = self { Some(values) } else { None }
     }
 
-    /// The values as 64-bit ones to add others to.
-    pub(crate) fn wide(&mut self) -> &mut Vec<i64> {
+    /// The values as 64-bit ones to add others to, if there are no wider ones yet.
+    pub(crate) fn wide(&mut self) -> Option<&mut Vec<i64>> {
         match self {
             Self::I16(values) => *self = Self::I64(values.iter().map(|&value| value.into()).collect()),
             Self::I32(values) => *self = Self::I64(values.iter().map(|&value| value.into()).collect()),
-            Self::I64(_) => {}
+            Self::I128(values) if values.is_empty() => *self = Self::I64(Vec::new()),
+            Self::I64(_) | Self::I128(_) => {}
         }
-        if let Self::I64(values) = self { values } else { unreachable!("it was just made so") }
+        if let Self::I64(values) = self { Some(values) } else { None }
+    }
+
+    /// The values as 128-bit ones to add others to.
+    pub(crate) fn widest(&mut self) -> &mut Vec<i128> {
+        if !matches!(self, Self::I128(_)) {
+            *self = Self::I128(for_integers!(self.as_values(), it => it.iter().map(|&value| value.into()).collect()));
+        }
+        if let Self::I128(values) = self { values } else { unreachable!("it was just made so") }
     }
 }
 
-/// Reads a two's-complement big-endian integer of any length, as far as it fits 64 bits.
-pub(crate) fn big_endian(bytes: &[u8]) -> Option<i64> {
-    // Nearly all have a few bytes more than 64 bits.
-    if let Some((rest, last)) = bytes.split_last_chunk() {
-        let number = i64::from_be_bytes(*last);
-        let fill = (number >> 63) as u8;
-        return rest.iter().all(|&byte| byte == fill).then_some(number);
+fn extend_narrow<T: Copy + Into<i16> + Into<i32> + Into<i64> + Into<i128>>(own: &mut Numbers, values: &[T]) {
+    match own {
+        Numbers::I16(own) => own.extend(values.iter().map(|&value| Into::<i16>::into(value))),
+        Numbers::I32(own) => own.extend(values.iter().map(|&value| Into::<i32>::into(value))),
+        Numbers::I64(own) => own.extend(values.iter().map(|&value| Into::<i64>::into(value))),
+        Numbers::I128(own) => own.extend(values.iter().map(|&value| Into::<i128>::into(value))),
     }
-    let (rest, last) = bytes.split_at(bytes.len().saturating_sub(8));
-    let sign = last.first().is_some_and(|&byte| byte >= 0x80);
-    let fill = if sign { 0xff } else { 0 };
-    // Bytes beyond the last eight must only repeat the sign.
-    if rest.iter().any(|&byte| byte != fill) {
-        return None;
-    }
-    let mut wide = [fill; 8];
-    wide[8 - last.len()..].copy_from_slice(last);
-    Some(i64::from_be_bytes(wide))
 }
 
 #[cfg(test)]
@@ -201,27 +220,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn big_endian_integers_of_any_length() {
-        assert_eq!(big_endian(&[]), Some(0));
-        assert_eq!(big_endian(&[0xff]), Some(-1));
-        assert_eq!(big_endian(&[1, 0]), Some(256));
-        for value in [0, 1, -1, i64::MIN, i64::MAX] {
-            assert_eq!(big_endian(&value.to_be_bytes()), Some(value));
-            assert_eq!(big_endian(&i128::from(value).to_be_bytes()), Some(value));
-        }
-        assert_eq!(big_endian(&(i128::from(i64::MAX) + 1).to_be_bytes()), None);
-        assert_eq!(big_endian(&(i128::from(i64::MIN) - 1).to_be_bytes()), None);
-    }
-
-    #[test]
     fn numbers_widen_and_keep_their_values() {
         let mut numbers = Numbers::I64(Vec::new());
         numbers.narrow().unwrap().extend([1, -2]);
         numbers.medium().unwrap().push(70_000);
         assert!(numbers.narrow().is_none());
-        numbers.wide().push(i64::MIN);
+        numbers.wide().unwrap().push(i64::MIN);
         assert!(numbers.medium().is_none());
         assert_eq!(numbers.as_values(), Integers::I64(&[1, -2, 70_000, i64::MIN]));
+        for values in [Integers::I8(&[5]), Integers::I128(&[i128::MAX]), Integers::I16(&[6]), Integers::I32(&[7])] {
+            numbers.extend(&values);
+        }
+        let all = [1, -2, 70_000, i64::MIN.into(), 5, i128::MAX, 6, 7];
+        assert_eq!(numbers.as_values(), Integers::I128(&all));
         numbers.clear();
         assert!(numbers.narrow().is_some());
     }

@@ -1,19 +1,18 @@
 //! Decodes column chunks window by window. Values that a file keeps as dictionary codes stay codes: each value of a
 //! dictionary is looked at once, whatever the number of rows.
 
-use super::delta;
 use super::hybrid::Hybrid;
 use super::page::{
-    BYTE_STREAM_SPLIT, DATA_PAGE_V2, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY_PAGE,
-    PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY,
+    DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY,
 };
 use super::types::Stored;
-use crate::columnar::{self, Fault, Numbers, big_endian};
+use crate::columnar::{Fault, Numbers};
+use brc_core::for_integers;
 use brc_kernels::interner::Interner;
 
 /// A walk over the values of a column chunk, page by page.
 struct Walk {
-    /// Whether rows have definition levels, as columns have that may hold NULLs.
+    /// Whether rows have definition levels, as columns have that may hold nulls.
     has_levels: bool,
     /// Values left in the page.
     left: usize,
@@ -26,17 +25,12 @@ enum Values {
     Codes(Hybrid),
     /// From that byte of the page's body on.
     Plain(usize),
-    /// Already decoded, from that one on.
-    Decoded(usize),
 }
 
-/// What a column does with parts of its pages.
+/// What a column does with its dictionary.
 trait Decode {
     /// Takes the values of the dictionary.
     fn dictionary(&mut self, body: &[u8], values: usize) -> Result<(), Fault>;
-
-    /// Decodes a page that can only be decoded as a whole.
-    fn whole_page(&mut self, encoding: i64, body: &[u8], values: usize) -> Result<(), Fault>;
 }
 
 impl Walk {
@@ -87,19 +81,12 @@ impl Walk {
                 None if self.left == 0 => Values::Plain(start),
                 None => return Err(Fault::corrupt("a page of codes is empty")),
             },
-            DELTA_BINARY_PACKED | DELTA_LENGTH_BYTE_ARRAY | DELTA_BYTE_ARRAY | BYTE_STREAM_SPLIT => {
-                if self.left > delta::MOST {
-                    return Err(Fault::unsupported(format!("a page has more than {} values", delta::MOST)));
-                }
-                column.whole_page(header.encoding, body, self.left)?;
-                Values::Decoded(0)
-            }
-            other => return Err(Fault::corrupt(format!("a page is of the unknown encoding {other}"))),
+            other => return Err(Fault::corrupt(format!("a page is of encoding {other}, which the footer does not tell"))),
         };
         Ok(true)
     }
 
-    /// Checks that no value is NULL, and tells where the values begin.
+    /// Checks that no row is null, as the footer has it, and tells where the values begin.
     fn check_levels(&self, header: &PageHeader, body: &[u8]) -> Result<usize, Fault> {
         let cut_off = || Fault::corrupt("a page is shorter than its levels");
         let (levels, start) = if header.kind == DATA_PAGE_V2 {
@@ -117,7 +104,7 @@ impl Walk {
             (&[][..], 0)
         };
         if header.nulls > 0 || self.has_levels && !Hybrid::new(1, 0)?.all_ones(levels, header.values)? {
-            return Err(Fault::unsupported(columnar::HAS_NULL));
+            return Err(Fault::corrupt("a page has nulls, of which the footer does not know"));
         }
         Ok(start)
     }
@@ -133,7 +120,6 @@ pub(super) struct StringChunk {
 #[derive(Default)]
 struct StringCodes {
     dictionary: Vec<u32>,
-    decoded: Vec<u32>,
 }
 
 /// [`StringCodes`] at work.
@@ -150,17 +136,6 @@ impl Decode for Interning<'_> {
             self.codes.dictionary.push(self.interner.intern(plain_string(&mut body)?));
         }
         Ok(())
-    }
-
-    fn whole_page(&mut self, encoding: i64, body: &[u8], values: usize) -> Result<(), Fault> {
-        let Self { codes: StringCodes { decoded, .. }, interner } = self;
-        decoded.clear();
-        let each = |value: &[u8]| decoded.push(interner.intern(value));
-        match encoding {
-            DELTA_LENGTH_BYTE_ARRAY => delta::strings(body, values, each),
-            DELTA_BYTE_ARRAY => delta::shared_strings(body, values, each),
-            _ => Err(Fault::corrupt("a page of strings is encoded as numbers")),
-        }
     }
 }
 
@@ -193,9 +168,6 @@ impl StringChunk {
                         out.push(interner.intern(plain_string(&mut rest)?));
                     }
                     *at += body.len() - rest.len();
-                }
-                Values::Decoded(at) => {
-                    out.extend_from_slice(decoded(&self.codes.decoded, at, run)?);
                 }
             }
             rows -= run;
@@ -230,12 +202,6 @@ fn check_codes(codes: &[u32], values: usize) -> Result<(), Fault> {
     }
 }
 
-fn decoded<'a, T>(values: &'a [T], at: &mut usize, run: usize) -> Result<&'a [T], Fault> {
-    let run = values.get(*at..).and_then(|rest| rest.get(..run)).ok_or_else(cut_off)?;
-    *at += run.len();
-    Ok(run)
-}
-
 fn cut_off() -> Fault {
     Fault::corrupt("a page ends before its last value")
 }
@@ -250,7 +216,6 @@ pub(super) struct NumberChunk {
 struct NumberPages {
     stored: Stored,
     dictionary: Numbers,
-    decoded: Vec<i64>,
 }
 
 impl Decode for NumberPages {
@@ -260,37 +225,11 @@ impl Decode for NumberPages {
         self.dictionary = narrowed(numbers);
         Ok(())
     }
-
-    fn whole_page(&mut self, encoding: i64, body: &[u8], values: usize) -> Result<(), Fault> {
-        match encoding {
-            DELTA_BINARY_PACKED => {
-                delta::integers(body, values, &mut self.decoded)?;
-            }
-            BYTE_STREAM_SPLIT => {
-                let mut numbers = Numbers::I64(Vec::new());
-                let bytes = joined(body, values, self.stored)?;
-                plain_numbers(self.stored, &mut bytes.as_slice(), values, &mut numbers)?;
-                self.decoded = std::mem::take(numbers.wide());
-                return Ok(());
-            }
-            _ => return Err(Fault::corrupt("a page of numbers is encoded as strings")),
-        }
-        for value in &mut self.decoded {
-            *value = match self.stored {
-                Stored::Int32 => i64::from(*value as i32),
-                Stored::Unsigned32 => i64::from(*value as u32),
-                Stored::Unsigned64 => unsigned(*value as u64)?,
-                Stored::Int64 => *value,
-                _ => return Err(Fault::corrupt("a page of bytes is encoded as integers")),
-            };
-        }
-        Ok(())
-    }
 }
 
 impl NumberChunk {
     pub(super) fn new(stored: Stored, has_levels: bool) -> Self {
-        let numbers = NumberPages { stored, dictionary: Numbers::I16(Vec::new()), decoded: Vec::new() };
+        let numbers = NumberPages { stored, dictionary: Numbers::I16(Vec::new()) };
         Self { walk: Walk::new(has_levels), numbers, codes: Vec::new() }
     }
 
@@ -310,7 +249,6 @@ impl NumberChunk {
                     plain_numbers(self.numbers.stored, &mut rest, run, out)?;
                     *at += body.len() - rest.len();
                 }
-                Values::Decoded(at) => out.wide().extend_from_slice(decoded(&self.numbers.decoded, at, run)?),
             }
             rows -= run;
         }
@@ -330,78 +268,40 @@ fn plain_numbers(stored: Stored, body: &mut &[u8], values: usize, out: &mut Numb
         *body = rest;
         Ok(taken)
     };
-    let too_large = || Fault::unsupported("a number does not fit 64 bits");
     match stored {
         Stored::Int32 => {
             let words = take(4)?.chunks_exact(4).map(|word| word.first_chunk().map_or(0, |it| i32::from_le_bytes(*it)));
             match out.medium() {
                 Some(out) => out.extend(words),
-                None => out.wide().extend(words.map(i64::from)),
+                None => out.wide().ok_or_else(too_wide)?.extend(words.map(i64::from)),
             }
-        }
-        Stored::Unsigned32 => {
-            let words = take(4)?.chunks_exact(4).map(|word| word.first_chunk().map_or(0, |it| u32::from_le_bytes(*it)));
-            out.wide().extend(words.map(i64::from));
         }
         Stored::Int64 => {
             let words = take(8)?.chunks_exact(8).map(|word| word.first_chunk().map_or(0, |it| i64::from_le_bytes(*it)));
-            out.wide().extend(words);
-        }
-        Stored::Unsigned64 => {
-            for word in take(8)?.chunks_exact(8) {
-                out.wide().push(unsigned(word.first_chunk().map_or(0, |it| u64::from_le_bytes(*it)))?);
-            }
-        }
-        Stored::BigEndian(width) => {
-            for word in take(width)?.chunks_exact(width) {
-                out.wide().push(big_endian(word).ok_or_else(too_large)?);
-            }
-        }
-        Stored::BigEndianBytes => {
-            for _ in 0..values {
-                out.wide().push(big_endian(plain_string(body)?).ok_or_else(too_large)?);
-            }
+            out.wide().ok_or_else(too_wide)?.extend(words);
         }
         Stored::Bytes => return Err(Fault::corrupt("strings where numbers belong")),
     }
     Ok(())
 }
 
-fn unsigned(value: u64) -> Result<i64, Fault> {
-    i64::try_from(value).map_err(|_| Fault::unsupported(format!("the unsigned number {value} does not fit 64 bits")))
-}
-
-/// Values of which the first bytes of all stand together, then the second ones, and so on: as they lie elsewhere.
-fn joined(body: &[u8], values: usize, stored: Stored) -> Result<Vec<u8>, Fault> {
-    let width = match stored {
-        Stored::Int32 | Stored::Unsigned32 => 4,
-        Stored::Int64 | Stored::Unsigned64 => 8,
-        Stored::BigEndian(width) => width,
-        Stored::Bytes | Stored::BigEndianBytes => return Err(Fault::corrupt("strings are encoded as numbers")),
-    };
-    let length = values.checked_mul(width).filter(|length| *length <= body.len()).ok_or_else(cut_off)?;
-    let mut joined = vec![0; length];
-    if values > 0 {
-        for (place, stream) in body[..length].chunks_exact(values).enumerate() {
-            for (value, &byte) in joined.chunks_exact_mut(width).zip(stream) {
-                value[place] = byte;
-            }
-        }
-    }
-    Ok(joined)
+fn too_wide() -> Fault {
+    Fault::corrupt("numbers of 64 bits and wider ones")
 }
 
 /// The same numbers in the narrowest width that holds all of them.
-fn narrowed(mut numbers: Numbers) -> Numbers {
-    let wide = numbers.wide();
-    let fits = |low: i64, high: i64| wide.iter().all(|value| (low..=high).contains(value));
-    if fits(i16::MIN.into(), i16::MAX.into()) {
-        Numbers::I16(wide.iter().map(|&value| value as i16).collect())
-    } else if fits(i32::MIN.into(), i32::MAX.into()) {
-        Numbers::I32(wide.iter().map(|&value| value as i32).collect())
-    } else {
-        numbers
-    }
+fn narrowed(numbers: Numbers) -> Numbers {
+    let Some((min, max)) = numbers.as_values().bounds() else { return numbers };
+    let fits = |low: i64, high: i64| i128::from(low) <= min && max <= i128::from(high);
+    for_integers!(numbers.as_values(), values => {
+        if fits(i16::MIN.into(), i16::MAX.into()) {
+            Numbers::I16(values.iter().map(|&value| value as i16).collect())
+        } else if fits(i32::MIN.into(), i32::MAX.into()) {
+            Numbers::I32(values.iter().map(|&value| value as i32).collect())
+        } else {
+            numbers
+        }
+    })
 }
 
 /// Appends what codes stand for.
@@ -414,14 +314,15 @@ fn gather(codes: &[u32], dictionary: &Numbers, out: &mut Numbers) -> Result<(), 
             } else if let Some(out) = out.medium() {
                 look_up(codes, values, out);
             } else {
-                look_up(codes, values, out.wide());
+                look_up(codes, values, out.wide().ok_or_else(too_wide)?);
             }
         }
         Numbers::I32(values) => match out.medium() {
             Some(out) => look_up(codes, values, out),
-            None => look_up(codes, values, out.wide()),
+            None => look_up(codes, values, out.wide().ok_or_else(too_wide)?),
         },
-        Numbers::I64(values) => look_up(codes, values, out.wide()),
+        Numbers::I64(values) => look_up(codes, values, out.wide().ok_or_else(too_wide)?),
+        Numbers::I128(_) => return Err(too_wide()),
     }
     Ok(())
 }

@@ -3,22 +3,21 @@
 //! Strings come as codes already and stay codes: the library would look up each of them in a hash table again. Numbers
 //! are numbered too where that makes them smaller.
 
-use super::hybrid;
-use super::page::{self, DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE_DICTIONARY};
-use super::{NAME, types};
-use crate::columnar::part_rows::{PartRows, Rows, Strings};
+use super::paging::{Page, Paging};
+use super::page::{
+    self, BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY_PAGE, PLAIN, RLE_DICTIONARY,
+};
+use super::{NAME, choice, types};
+use crate::columnar::part_rows::{PartRows, Rows, Values};
+use crate::refused::Refused;
+use crate::rows::foreign;
 use brc_compress::Compressor;
-use brc_core::{Batch, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
-use parquet::basic::CompressionCodec;
+use brc_core::{
+    Batch, Bitmap, BitmapBuffer, Data, Error, Field, HoldFault, Integers, Part, PartEncoder, Result, Schema, Sink,
+    Summary, Value, for_integers,
+};
+use parquet::basic::{CompressionCodec, Encoding, Type as Physical};
 use std::sync::Arc;
-
-/// Rows of a page: enough for a compressor to see what repeats, few enough for a nearby cache.
-const PAGE_ROWS: usize = 64 << 10;
-
-/// The largest range of numbers that is looked up in a table rather than hashed.
-const TABLE: u64 = 1 << 16;
 
 /// The most bytes of a smallest or largest string that are kept.
 const LONGEST_BOUND: usize = 256;
@@ -30,21 +29,26 @@ pub(super) struct PartMeta {
 
 /// What is remembered of a column chunk. Places are counted from the start of the part.
 pub(super) struct Chunk {
+    /// The column that it was encoded for.
+    pub(super) field: Field,
     pub(super) start: u64,
     /// Where the first page of data is.
     pub(super) data: u64,
     pub(super) stored: u64,
     pub(super) unpacked: u64,
     pub(super) codec: CompressionCodec,
+    pub(super) encodings: Vec<Encoding>,
     pub(super) has_dictionary: bool,
     pub(super) checksum: u32,
     pub(super) bounds: Bounds,
+    pub(super) nulls: u64,
 }
 
-/// The smallest and the largest value of a column chunk.
+/// The smallest and the largest value of a column chunk, as they are stored.
 pub(super) enum Bounds {
     Unknown,
-    Numbers(i64, i64),
+    Integers(i128, i128),
+    Floats(f64, f64),
     Text(Vec<u8>, Vec<u8>),
 }
 
@@ -59,10 +63,32 @@ impl Encoder {
     pub(super) fn new(schema: &Arc<Schema>, compressor: Compressor) -> Self {
         Self { schema: Arc::clone(schema), rows: PartRows::new(NAME, schema), compressor, bytes: Vec::new() }
     }
+
+    /// Sees to it that times that are counted in seconds are not too far away: the format has no seconds.
+    fn check_seconds(&self, batch: &Batch<'_>) -> Result<()> {
+        let mut refused = Vec::new();
+        for (index, (column, field)) in batch.columns.iter().zip(self.schema.fields()).enumerate() {
+            let most = i128::from(i64::MAX / types::factor(field.logical_type));
+            let Data::Integers(values) = column.data else { continue };
+            if most == i64::MAX.into() || values.bounds().is_none_or(|(min, max)| -most <= min && max <= most) {
+                continue;
+            }
+            let is_far = |row: &usize| column.is_valid(*row) && values.get(*row).abs() > most;
+            if let Some(row) = (0..values.len()).find(is_far) {
+                let text = Value::Integer(values.get(row)).to_text(field.logical_type);
+                refused.push(Refused::value(row, index, text.as_bytes(), HoldFault::OutOfRange));
+            }
+        }
+        match Refused::first(refused.into_iter()) {
+            Some(refused) => Err(refused.behind(self.rows.rows(), NAME, &self.schema)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Sink for Encoder {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        self.check_seconds(batch)?;
         self.rows.push(batch)
     }
 
@@ -75,14 +101,12 @@ impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut chunks = Vec::new();
-        for (rows, field) in self.rows.columns().iter().zip(self.schema.fields()) {
-            let (pages, bounds) = match rows {
-                Rows::Strings(strings) => strings_pages(strings),
-                Rows::Numbers(numbers) => number_pages(numbers, types::is_decimal(field.logical_type)),
-            };
-            chunks.push(write(&pages, bounds, self.compressor, &mut bytes)?);
-        }
         let rows = self.rows.rows();
+        for (column, field) in self.rows.columns().iter().zip(self.schema.fields()) {
+            let (pages, bounds) = pages(column, field, rows as usize, self.compressor)?;
+            let chunk = write(&pages, field, self.compressor, &mut bytes)?;
+            chunks.push(Chunk { bounds, nulls: column.validity.nulls() as u64, ..chunk });
+        }
         self.rows.clear();
         Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { chunks }) })
     }
@@ -92,110 +116,143 @@ impl PartEncoder for Encoder {
     }
 }
 
-/// A page before compression.
-struct Page {
-    kind: i64,
-    values: usize,
-    encoding: i64,
-    body: Vec<u8>,
+/// The pages of a column chunk, and its bounds.
+fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> Result<(Vec<Page>, Bounds)> {
+    let validity = column.validity.bitmap();
+    let paging = |bytes: usize| Paging::new(field.nullable, validity, rows, bytes);
+    match &column.values {
+        Values::Strings(strings) => {
+            let codes = dense(&strings.codes, validity);
+            let dictionary = strings.dictionary();
+            let bytes = codes.iter().map(|&code| dictionary.get(code).len()).sum();
+            let pages = choice::strings(&paging(bytes), &codes, dictionary, compressor);
+            let bounds = match (dictionary.iter().min(), dictionary.iter().max()) {
+                (Some(min), Some(max)) if min.len().max(max.len()) <= LONGEST_BOUND => {
+                    Bounds::Text(min.to_vec(), max.to_vec())
+                }
+                _ => Bounds::Unknown,
+            };
+            Ok((pages, bounds))
+        }
+        Values::Floats(floats) => {
+            let floats = dense(floats, validity);
+            let bits: Vec<_> = floats.iter().map(|value| value.to_bits() as i64).collect();
+            let pages =
+                choice::numbers(&paging(0), &bits, &choice::FLOAT, choice::number_by_hash, compressor);
+            Ok((pages, float_bounds(&floats)))
+        }
+        Values::Integers(numbers) => integer_pages(&numbers.as_values(), validity, field, &paging(0), compressor),
+    }
 }
 
-fn strings_pages(strings: &Strings) -> (Vec<Page>, Bounds) {
-    let dictionary = &strings.dictionary;
-    let mut body = Vec::with_capacity(dictionary.value_bytes() + 4 * dictionary.len());
-    for value in dictionary.iter() {
-        // A value is shorter than its part, and parts than 4 GiB.
-        body.extend_from_slice(&(value.len() as u32).to_le_bytes());
-        body.extend_from_slice(value);
+fn integer_pages(
+    values: &Integers<'_>,
+    validity: Option<Bitmap<'_>>,
+    field: &Field,
+    paging: &Paging,
+    compressor: Compressor,
+) -> Result<(Vec<Page>, Bounds)> {
+    let physical = types::physical(field.logical_type);
+    if physical == Physical::FIXED_LEN_BYTE_ARRAY {
+        let values = for_integers!(values, values => dense(values, validity).into_iter().map(i128::from).collect::<Vec<_>>());
+        let pages = choice::numbers(paging, &values, &choice::DECIMAL, choice::number_by_hash, compressor);
+        return Ok((pages, integer_bounds(&values)));
     }
-    let bounds = match (dictionary.iter().min(), dictionary.iter().max()) {
-        (Some(min), Some(max)) if min.len().max(max.len()) <= LONGEST_BOUND => Bounds::Text(min.to_vec(), max.to_vec()),
-        _ => Bounds::Unknown,
+    let values = stored_integers(values, validity, field)?;
+    let bounds = match field.logical_type.bounds() {
+        // What is unsigned is ordered so.
+        Some((0, max)) if max == u64::MAX.into() => {
+            let unsigned: Vec<_> = values.iter().map(|&value| i128::from(value as u64)).collect();
+            integer_bounds(&unsigned)
+        }
+        _ => integer_bounds(&values),
     };
-    (dictionary_pages(body, dictionary.len(), &strings.codes), bounds)
-}
-
-fn number_pages(numbers: &[i64], is_decimal: bool) -> (Vec<Page>, Bounds) {
-    let (Some(&min), Some(&max)) = (numbers.iter().min(), numbers.iter().max()) else {
-        return (Vec::new(), Bounds::Unknown);
+    let pages = match physical {
+        Physical::BOOLEAN => paging.pages(PLAIN, &values, bits),
+        Physical::INT32 => {
+            choice::numbers(paging, &values, &choice::INT_32, choice::number_integers, compressor)
+        }
+        _ => choice::numbers(paging, &values, &choice::INT_64, choice::number_integers, compressor),
     };
-    let numbered = if max.abs_diff(min) < TABLE { number_by_table(numbers, min, max) } else { number_by_hash(numbers) };
-    let pages = match numbered {
-        Some((distinct, codes)) => dictionary_pages(number_bytes(&distinct, is_decimal), distinct.len(), &codes),
-        None => numbers.chunks(PAGE_ROWS).map(|numbers| plain_page(numbers, is_decimal)).collect(),
+    Ok((pages, bounds))
+}
+
+/// The integers that are not null, as pages have them: in units of the format, and in 32 or 64 bits, be they signed or
+/// not.
+fn stored_integers(values: &Integers<'_>, validity: Option<Bitmap<'_>>, field: &Field) -> Result<Vec<i64>> {
+    let factor = types::factor(field.logical_type);
+    let (min, max) = field.logical_type.bounds().unwrap_or((0, 0));
+    let narrow = match types::physical(field.logical_type) {
+        Physical::INT32 => i128::from(i32::MIN)..=i128::from(i32::MAX),
+        // A decimal of eighteen digits may have come with one more.
+        _ => min.min(i64::MIN.into())..=max.max(i64::MAX.into()),
     };
-    (pages, Bounds::Numbers(min, max))
-}
-
-fn plain_page(numbers: &[i64], is_decimal: bool) -> Page {
-    let body = number_bytes(numbers, is_decimal);
-    Page { kind: DATA_PAGE, values: numbers.len(), encoding: PLAIN, body }
-}
-
-fn number_bytes(numbers: &[i64], is_decimal: bool) -> Vec<u8> {
-    if is_decimal {
-        numbers.iter().flat_map(|&number| types::decimal(number)).collect()
-    } else {
-        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-    }
-}
-
-/// Whether codes and a dictionary take less than the numbers themselves.
-fn pays(distinct: usize, rows: usize) -> bool {
-    let width = hybrid::width_of(distinct as u32) as usize;
-    distinct * 8 + rows * width / 8 < rows * 8
-}
-
-/// The distinct numbers in ascending order and the code of each row, if that pays.
-fn number_by_table(numbers: &[i64], min: i64, max: i64) -> Option<(Vec<i64>, Vec<u32>)> {
-    let mut codes = vec![0u32; max.abs_diff(min) as usize + 1];
-    for &number in numbers {
-        codes[number.abs_diff(min) as usize] = 1;
-    }
-    let mut distinct = Vec::new();
-    for (offset, code) in codes.iter_mut().enumerate().filter(|(_, seen)| **seen == 1) {
-        *code = distinct.len() as u32;
-        distinct.push(min + offset as i64);
-    }
-    if !pays(distinct.len(), numbers.len()) {
-        return None;
-    }
-    Some((distinct, numbers.iter().map(|number| codes[number.abs_diff(min) as usize]).collect()))
-}
-
-/// The distinct numbers in the order in which they appear and the code of each row, if that pays.
-fn number_by_hash(numbers: &[i64]) -> Option<(Vec<i64>, Vec<u32>)> {
-    let mut distinct = Vec::new();
-    let mut codes = Vec::with_capacity(numbers.len());
-    let mut known: HashMap<i64, u32, RandomState> = HashMap::default();
-    for number in numbers {
-        let code = *known.entry(*number).or_insert_with(|| {
-            distinct.push(*number);
-            distinct.len() as u32 - 1
-        });
-        codes.push(code);
-        // Where most numbers are new, they go on being so.
-        if codes.len().is_power_of_two() && codes.len() >= 4096 && distinct.len() > codes.len() / 2 {
-            return None;
+    let stored = |value: i64| value.checked_mul(factor).ok_or_else(foreign);
+    match *values {
+        Integers::I128(values) => {
+            let values = dense(values, validity).into_iter();
+            values.map(|value| if narrow.contains(&value) { stored(value as i64) } else { Err(foreign()) }).collect()
+        }
+        _ => {
+            if values.bounds().is_some_and(|(low, high)| !narrow.contains(&low) || !narrow.contains(&high)) {
+                return Err(foreign());
+            }
+            let values: Vec<i64> = match values {
+                Integers::I8(values) => dense(values, validity).into_iter().map(i64::from).collect(),
+                Integers::I16(values) => dense(values, validity).into_iter().map(i64::from).collect(),
+                Integers::I32(values) => dense(values, validity).into_iter().map(i64::from).collect(),
+                Integers::I64(values) => dense(values, validity),
+                Integers::I128(_) => Vec::new(),
+            };
+            if factor == 1 { Ok(values) } else { values.into_iter().map(stored).collect() }
         }
     }
-    pays(distinct.len(), numbers.len()).then_some((distinct, codes))
 }
 
-fn dictionary_pages(body: Vec<u8>, distinct: usize, codes: &[u32]) -> Vec<Page> {
-    let mut pages = vec![Page { kind: DICTIONARY_PAGE, values: distinct, encoding: PLAIN, body }];
-    // A width of 0 is legal, but readers are known to stumble over it.
-    let width = hybrid::width_of((distinct as u32).saturating_sub(1)).max(1);
-    pages.extend(codes.chunks(PAGE_ROWS).map(|codes| {
-        let mut body = vec![width as u8];
-        hybrid::encode(width, codes, &mut body);
-        Page { kind: DATA_PAGE, values: codes.len(), encoding: RLE_DICTIONARY, body }
-    }));
-    pages
+/// The values that are not null.
+fn dense<T: Copy>(values: &[T], validity: Option<Bitmap<'_>>) -> Vec<T> {
+    match validity {
+        None => values.to_vec(),
+        Some(validity) => values.iter().zip(validity.iter()).filter(|(_, valid)| *valid).map(|(&value, _)| value).collect(),
+    }
+}
+
+/// One bit for each truth value.
+fn bits(values: &[i64], out: &mut Vec<u8>) {
+    let mut bits = BitmapBuffer::default();
+    // A buffer without a null has no bits.
+    values.iter().for_each(|&value| bits.push(value != 0));
+    match bits.bitmap() {
+        Some(bitmap) => {
+            let bytes = bitmap.words().flat_map(|(word, rows)| word.to_le_bytes().into_iter().take(rows.div_ceil(8)));
+            out.extend(bytes);
+        }
+        None => {
+            out.resize(out.len() + values.len() / 8, 0xff);
+            out.extend((!values.len().is_multiple_of(8)).then(|| (1u8 << (values.len() % 8)) - 1));
+        }
+    }
+}
+
+fn integer_bounds<T: Copy + Ord + Into<i128>>(values: &[T]) -> Bounds {
+    match (values.iter().min(), values.iter().max()) {
+        (Some(&min), Some(&max)) => Bounds::Integers(min.into(), max.into()),
+        _ => Bounds::Unknown,
+    }
+}
+
+/// As the format wants it: NaN is in no order, and each zero stands for both.
+fn float_bounds(values: &[f64]) -> Bounds {
+    if values.is_empty() || values.iter().any(|value| value.is_nan()) {
+        return Bounds::Unknown;
+    }
+    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Bounds::Floats(if min == 0.0 { -0.0 } else { min }, if max == 0.0 { 0.0 } else { max })
 }
 
 /// Appends a column chunk: compressed, unless that saves nothing.
-fn write(pages: &[Page], bounds: Bounds, compressor: Compressor, out: &mut Vec<u8>) -> Result<Chunk> {
+fn write(pages: &[Page], field: &Field, compressor: Compressor, out: &mut Vec<u8>) -> Result<Chunk> {
     let packed = if compressor.is_none() { None } else { compress(pages, compressor) };
     let codec = match &packed {
         Some(_) => types::codec(compressor.compression).ok_or_else(|| Error::Usage(no_codec(compressor)))?,
@@ -214,15 +271,26 @@ fn write(pages: &[Page], bounds: Bounds, compressor: Compressor, out: &mut Vec<u
             data = out.len();
         }
     }
+    let mut encodings = vec![Encoding::PLAIN, Encoding::RLE];
+    match pages.last().map(|page| page.encoding) {
+        Some(RLE_DICTIONARY) => encodings.push(Encoding::RLE_DICTIONARY),
+        Some(DELTA_BINARY_PACKED) => encodings.push(Encoding::DELTA_BINARY_PACKED),
+        Some(DELTA_LENGTH_BYTE_ARRAY) => encodings.push(Encoding::DELTA_LENGTH_BYTE_ARRAY),
+        Some(BYTE_STREAM_SPLIT) => encodings.push(Encoding::BYTE_STREAM_SPLIT),
+        _ => {}
+    }
     Ok(Chunk {
+        field: field.clone(),
         start: start as u64,
         data: data as u64,
         stored: (out.len() - start) as u64,
         unpacked: unpacked as u64,
         codec,
         has_dictionary: data > start,
+        encodings,
         checksum: crc_fast::crc32_iscsi(&out[start..]),
-        bounds,
+        bounds: Bounds::Unknown,
+        nulls: 0,
     })
 }
 

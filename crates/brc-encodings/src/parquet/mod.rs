@@ -4,11 +4,15 @@
 //! both directions, sizes are checked before anything is allocated, and every chunk that `brc` wrote has a checksum,
 //! which covers the headers of pages too (the format's own checksums do not).
 
+mod choice;
 mod chunk;
+mod dead;
 mod delta;
 mod encoder;
 mod hybrid;
+mod library;
 mod page;
+mod paging;
 mod scanner;
 mod table;
 mod thrift;
@@ -20,7 +24,7 @@ use crate::description::{Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified, read_all};
 use crate::input::Input;
 use brc_compress::Compression;
-use brc_core::{BatchWriter, Error, LogicalType, PhysicalType, Progress, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, LogicalType, PhysicalType, Progress, Result, Schema, Table, Value};
 use table::{Bounds, Chunk, ParquetTable};
 use writer::{MAGIC, Writer};
 
@@ -47,6 +51,10 @@ impl Encoding for Parquet {
 
     fn sniff(&self, prefix: &[u8]) -> bool {
         prefix.starts_with(MAGIC) || prefix.starts_with(ENCRYPTED)
+    }
+
+    fn can_hold(&self, _: &Schema) -> Result<(), String> {
+        Ok(())
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -131,15 +139,17 @@ fn describe_bounds(logical_type: LogicalType, chunks: &[&Chunk]) -> Facts {
         Bounds::Text(min, max) => Some((min.clone(), max.clone())),
         _ => None,
     };
-    match logical_type {
-        _ if logical_type.physical() == PhysicalType::Integers => {
-            let scale = logical_type.scale();
+    match logical_type.physical() {
+        PhysicalType::Integers => {
             let bounds: Option<Vec<_>> = chunks.iter().map(numbers).collect();
-            let number = |value: i64| Fact::Number { value: value.into(), scale };
+            let number = |value: i128| match logical_type.is_numeric() {
+                true => Fact::Number { value, scale: logical_type.scale() },
+                false => Fact::from(Value::Integer(value).to_text(logical_type).as_str()),
+            };
             let bounds = bounds.and_then(|all| all.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))));
             bounds.map(|(min, max)| vec![("min", number(min)), ("max", number(max))]).unwrap_or_default()
         }
-        _ => {
+        PhysicalType::Floats | PhysicalType::Bytes => {
             let bounds: Option<Vec<_>> = chunks.iter().map(texts).collect();
             let bounds = bounds.and_then(|all| all.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))));
             bounds.map(|(min, max)| vec![("min", Fact::Text(min)), ("max", Fact::Text(max))]).unwrap_or_default()

@@ -16,6 +16,7 @@ pub(super) const DATA_PAGE_V2: i64 = 3;
 pub(super) const PLAIN: i64 = 0;
 pub(super) const PLAIN_DICTIONARY: i64 = 2;
 pub(super) const RLE: i64 = 3;
+pub(super) const BIT_PACKED: i64 = 4;
 pub(super) const DELTA_BINARY_PACKED: i64 = 5;
 pub(super) const DELTA_LENGTH_BYTE_ARRAY: i64 = 6;
 pub(super) const DELTA_BYTE_ARRAY: i64 = 7;
@@ -33,6 +34,7 @@ pub(super) struct PageHeader {
     pub(super) encoding: i64,
     /// How definition levels are encoded in a page of version 1.
     pub(super) level_encoding: i64,
+    pub(super) repetition_encoding: i64,
     /// The sizes of repetition and definition levels in a page of version 2.
     pub(super) level_bytes: [usize; 2],
     pub(super) nulls: usize,
@@ -61,6 +63,7 @@ fn header(bytes: &[u8]) -> Result<PageHeader, Fault> {
             [5 | 7 | 8, 1] => size(&mut header.values),
             [5 | 7, 2] | [8, 4] => header.encoding = value,
             [5, 3] => header.level_encoding = value,
+            [5, 4] => header.repetition_encoding = value,
             [8, 2] => size(&mut header.nulls),
             [8, 3] => size(&mut header.rows),
             [8, 5] => size(&mut header.level_bytes[1]),

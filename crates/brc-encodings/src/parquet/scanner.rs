@@ -1,15 +1,17 @@
 //! Scans row groups for one worker: reads the column chunks wanted and delivers them window by window.
 
 use super::chunk::{NumberChunk, StringChunk};
+use super::library::LibraryColumn;
 use super::page::Pages;
 use super::table::{Bounds, Chunk, ParquetTable, RowGroup};
-use crate::columnar::{Fault, Numbers, WINDOW};
+use super::types::Stored;
+use crate::columnar::arrow_columns::ArrowColumn;
+use crate::columnar::{Fault, Numbers, WINDOW, check_bounds};
 use crate::input::read_full_at;
 use brc_core::{
-    Batch, Column, Error, Known, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Verdict,
+    Batch, Column, Error, Known, KnownValues, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Sink,
+    Split, Verdict,
 };
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
 use std::time::{Duration, Instant};
 
 pub(super) struct ParquetScanner<'t> {
@@ -21,14 +23,18 @@ pub(super) struct ParquetScanner<'t> {
 /// One column of the projection, with buffers that live as long as the scanner.
 struct ScanColumn {
     column: usize,
+    logical_type: LogicalType,
     pages: Pages,
-    values: Values,
+    /// What the library decodes, and what all codes stand for.
+    arrays: ArrowColumn,
+    lane: Lane,
 }
 
-/// The values of the batch, and where we are in the column chunk.
-enum Values {
-    Strings { chunk: StringChunk, codes: Vec<u32>, interner: Interner },
+/// Who decodes the column chunk at hand: where we are in it, and the values of the batch.
+enum Lane {
+    Strings { chunk: StringChunk, codes: Vec<u32> },
     Numbers { chunk: NumberChunk, numbers: Numbers },
+    Library(Option<LibraryColumn>),
 }
 
 impl<'t> ParquetScanner<'t> {
@@ -39,10 +45,14 @@ impl<'t> ParquetScanner<'t> {
 
     /// What the predicate is for a whole row group.
     fn decide(&self, row_group: &RowGroup) -> Verdict {
-        let known = |column: usize| match row_group.chunks.get(column).map(|chunk| &chunk.bounds) {
-            Some(Bounds::Numbers(min, max)) => Known::numbers(*min, *max),
-            Some(Bounds::Text(min, max)) if min == max => Known::string(min),
-            _ => Known::NOTHING,
+        let known = |column: usize| {
+            let Some(chunk) = row_group.chunks.get(column) else { return Known::NOTHING };
+            let values = match &chunk.bounds {
+                Bounds::Numbers(min, max) => KnownValues::Numbers { min: *min, max: *max },
+                Bounds::Text(min, max) => KnownValues::Strings { min, max },
+                Bounds::Unknown => KnownValues::Nothing,
+            };
+            Known { values, nulls: chunk.has_nulls }
         };
         self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
     }
@@ -59,10 +69,10 @@ impl<'t> ParquetScanner<'t> {
         for start in (0..row_group.rows).step_by(WINDOW) {
             let rows = WINDOW.min(row_group.rows - start);
             for column in &mut self.columns {
-                let filled = column.fill(rows);
+                let filled = column.fill(rows, table.is_own);
                 filled.map_err(|fault| fault.at(&table.path, &table.place(index, column.column)))?;
             }
-            let columns: Vec<_> = self.columns.iter().map(ScanColumn::as_column).collect();
+            let columns: Vec<_> = self.columns.iter().map(|column| column.as_column(rows)).collect();
             let begun = Instant::now();
             sink.batch(&Batch { rows, columns: &columns })?;
             in_sink += begun.elapsed();
@@ -88,12 +98,12 @@ impl Scanner for ParquetScanner<'_> {
         let begun = Instant::now();
         for column in &mut self.columns {
             let chunk = &row_group.chunks[column.column];
-            scanned.read_time += column.read(table, index, chunk)?;
+            scanned.read_time += column.read(table, index, row_group.rows, chunk)?;
             scanned.bytes += chunk.stored as u64;
         }
         let in_sink = self.deliver(index, row_group, sink, &mut scanned)?;
         for column in &mut self.columns {
-            scanned.decompress_time += std::mem::take(&mut column.pages.decompress_time);
+            scanned.decompress_time += column.decompress_time();
         }
         let elsewhere = scanned.read_time + scanned.decompress_time + in_sink;
         scanned.decode_time = begun.elapsed().saturating_sub(elsewhere);
@@ -105,23 +115,17 @@ impl ScanColumn {
     fn new(table: &ParquetTable, column: usize) -> Result<Self> {
         let field = table.schema.fields().get(column);
         let field = field.ok_or_else(|| Error::Usage(format!("there is no column {column}")))?;
-        let optional = table.columns[column].is_optional;
-        let values = match field.logical_type {
-            LogicalType::String => Values::Strings {
-                chunk: StringChunk::new(optional),
-                codes: Vec::new(),
-                interner: Interner::new(Level::best()),
-            },
-            _ => Values::Numbers {
-                chunk: NumberChunk::new(table.columns[column].stored, optional),
-                numbers: Numbers::I16(Vec::new()),
-            },
-        };
-        Ok(Self { column, pages: Pages::default(), values })
+        Ok(Self {
+            column,
+            logical_type: field.logical_type,
+            pages: Pages::default(),
+            arrays: ArrowColumn::new(field.logical_type, table.is_own),
+            lane: Lane::Library(None),
+        })
     }
 
     /// Reads a column chunk into memory and checks it. Returns the time that reading took.
-    fn read(&mut self, table: &ParquetTable, index: usize, chunk: &Chunk) -> Result<Duration> {
+    fn read(&mut self, table: &ParquetTable, index: usize, rows: usize, chunk: &Chunk) -> Result<Duration> {
         let begun = Instant::now();
         let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.compression);
         let read = read_full_at(&table.file, stored, chunk.start).map_err(Error::io(&table.path, "read"))?;
@@ -133,42 +137,80 @@ impl ScanColumn {
         if chunk.checksum.is_some_and(|checksum| checksum != crc_fast::crc32_iscsi(self.pages.stored())) {
             return Err(corrupt("its checksum does not match"));
         }
-        match &mut self.values {
-            Values::Strings { chunk, .. } => *chunk = StringChunk::new(table.columns[self.column].is_optional),
-            Values::Numbers { chunk, .. } => {
-                *chunk = NumberChunk::new(table.columns[self.column].stored, table.columns[self.column].is_optional);
-            }
-        }
+        let begun = self.begin(table, rows, chunk);
+        begun.map_err(|fault| fault.at(&table.path, &table.place(index, self.column)))?;
         Ok(took)
     }
 
-    /// Decodes the next rows.
-    fn fill(&mut self, rows: usize) -> Result<(), Fault> {
-        match &mut self.values {
-            Values::Strings { chunk, codes, interner } => {
-                codes.clear();
-                chunk.fill(&mut self.pages, rows, interner, codes)
+    /// Makes ready for a column chunk; buffers are used again.
+    fn begin(&mut self, table: &ParquetTable, rows: usize, chunk: &Chunk) -> Result<(), Fault> {
+        let column = &table.columns[self.column];
+        let is_optional = column.is_optional;
+        let before = std::mem::replace(&mut self.lane, Lane::Library(None));
+        self.lane = match chunk.fast {
+            None => {
+                let pages = std::mem::take(&mut self.pages);
+                let library = LibraryColumn::new(&table.metadata, column, rows, pages, chunk.has_dictionary);
+                Lane::Library(Some(library?))
             }
-            Values::Numbers { chunk, numbers } => {
+            Some(Stored::Bytes) => {
+                let codes = if let Lane::Strings { codes, .. } = before { codes } else { Vec::new() };
+                Lane::Strings { chunk: StringChunk::new(is_optional), codes }
+            }
+            Some(stored @ (Stored::Int32 | Stored::Int64)) => {
+                let numbers = if let Lane::Numbers { numbers, .. } = before { numbers } else { Numbers::I16(Vec::new()) };
+                Lane::Numbers { chunk: NumberChunk::new(stored, is_optional), numbers }
+            }
+        };
+        Ok(())
+    }
+
+    /// The time that decompression took since this was asked the last time.
+    fn decompress_time(&mut self) -> Duration {
+        match &self.lane {
+            Lane::Library(Some(library)) => library.decompress_time(),
+            Lane::Library(None) | Lane::Strings { .. } | Lane::Numbers { .. } => {
+                std::mem::take(&mut self.pages.decompress_time)
+            }
+        }
+    }
+
+    /// Decodes the next rows.
+    fn fill(&mut self, rows: usize, is_own: bool) -> Result<(), Fault> {
+        match &mut self.lane {
+            Lane::Strings { chunk, codes } => {
+                codes.clear();
+                chunk.fill(&mut self.pages, rows, &mut self.arrays.interner, codes)
+            }
+            Lane::Numbers { chunk, numbers } => {
                 numbers.clear();
-                chunk.fill(&mut self.pages, rows, numbers)
+                chunk.fill(&mut self.pages, rows, numbers)?;
+                if is_own { Ok(()) } else { check_bounds(&numbers.as_values(), None, self.logical_type) }
+            }
+            Lane::Library(None) => Ok(()),
+            Lane::Library(Some(library)) => {
+                self.arrays.release();
+                self.arrays.take(&library.next(rows)?)
             }
         }
     }
 
     /// Checks that no value is left over.
     fn end(&mut self) -> Result<(), Fault> {
-        let is_over = match &mut self.values {
-            Values::Strings { chunk, interner, .. } => chunk.is_over(&mut self.pages, interner)?,
-            Values::Numbers { chunk, .. } => chunk.is_over(&mut self.pages)?,
+        let is_over = match &mut self.lane {
+            Lane::Strings { chunk, .. } => chunk.is_over(&mut self.pages, &mut self.arrays.interner)?,
+            Lane::Numbers { chunk, .. } => chunk.is_over(&mut self.pages)?,
+            Lane::Library(None) => true,
+            Lane::Library(Some(library)) => library.is_over()?,
         };
         if is_over { Ok(()) } else { Err(Fault::corrupt("it has more values than the row group has rows")) }
     }
 
-    fn as_column(&self) -> Column<'_> {
-        match &self.values {
-            Values::Strings { codes, interner, .. } => Column::codes(codes, interner.dictionary()),
-            Values::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
+    fn as_column(&self, rows: usize) -> Column<'_> {
+        match &self.lane {
+            Lane::Strings { codes, .. } => Column::codes(codes, self.arrays.interner.dictionary()),
+            Lane::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
+            Lane::Library(_) => self.arrays.column(0..rows),
         }
     }
 }

@@ -3,16 +3,26 @@
 use super::scanner::ParquetScanner;
 use super::thrift;
 use super::types::{self, Stored};
-use super::writer::{CHECKSUMS, MAGIC};
+use super::writer::{CHECKSUMS, DEAD, MAGIC, SCHEMA};
+use super::dead::Dead;
 use crate::columnar::footer::{Footer, check_rest};
-use crate::columnar::{self, Fault, SCALES, big_endian, guarded, seal, with_scales};
+use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
 use brc_compress::Compression;
 use brc_core::{Error, Field, LeftOut, Result, ScanOptions, Scanner, Schema, Split, Table};
-use parquet::data_type::FixedLenByteArray;
+use parquet::basic::Encoding;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
-use parquet::file::statistics::Statistics;
+use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::schema::types::TypePtr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+
+/// The encodings of dictionary codes.
+const DICTIONARY: [Encoding; 2] = [Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
+
+/// The encodings that our own reader knows.
+#[allow(deprecated)]
+const KNOWN: [Encoding; 5] =
+    [Encoding::PLAIN, Encoding::RLE, Encoding::BIT_PACKED, Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
 
 pub(super) struct ParquetTable {
     pub(super) path: PathBuf,
@@ -20,24 +30,29 @@ pub(super) struct ParquetTable {
     pub(super) bytes: u64,
     /// Where the footer begins.
     pub(super) end: u64,
-    is_own: bool,
+    pub(super) is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
     /// How the columns of the schema lie in the file.
     pub(super) columns: Vec<FileColumn>,
     pub(super) rows: u64,
     pub(super) row_groups: Vec<RowGroup>,
+    pub(super) metadata: ParquetMetaData,
+    /// What lies in a file of `brc` and belongs to no row group any more.
+    dead: Vec<Dead>,
 }
 
 /// A column of the file that is one of the table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct FileColumn {
     /// Its position among the column chunks of a row group.
     leaf: usize,
-    /// How its values lie in pages.
-    pub(super) stored: Stored,
-    /// Whether it may hold NULLs.
+    /// How its values lie in pages, if our own reader knows it.
+    pub(super) stored: Option<Stored>,
+    /// Whether it may have nulls.
     pub(super) is_optional: bool,
+    /// What the library is told that it is.
+    pub(super) file_type: TypePtr,
 }
 
 pub(super) struct RowGroup {
@@ -52,6 +67,11 @@ pub(super) struct Chunk {
     pub(super) unpacked: usize,
     pub(super) compression: Option<&'static dyn Compression>,
     pub(super) bounds: Bounds,
+    /// Whether a row may be null.
+    pub(super) has_nulls: bool,
+    pub(super) has_dictionary: bool,
+    /// How values lie, if our own reader can read the chunk.
+    pub(super) fast: Option<Stored>,
     /// The checksum of all its bytes, where `brc` wrote the file.
     pub(super) checksum: Option<u32>,
 }
@@ -59,7 +79,7 @@ pub(super) struct Chunk {
 /// What the footer tells of the values of a column chunk.
 pub(super) enum Bounds {
     Unknown,
-    Numbers(i64, i64),
+    Numbers(i128, i128),
     Text(Vec<u8>, Vec<u8>),
 }
 
@@ -93,7 +113,9 @@ impl ParquetTable {
         if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
             return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
         }
-        Ok(Self { path, file, bytes, end, is_own, created_by, schema, columns, rows, row_groups })
+        let dead = own_text(&metadata, DEAD).filter(|_| is_own).map_or(Some(Vec::new()), Dead::list);
+        let dead = dead.ok_or_else(|| Error::corrupt(&path, "footer", "what is replaced in it has no place"))?;
+        Ok(Self { path, file, bytes, end, is_own, created_by, schema, columns, rows, row_groups, metadata, dead })
     }
 
     /// Checks the bytes of a file of `brc` that are neither footer nor in a column chunk; those of other files may be any.
@@ -102,8 +124,12 @@ impl ParquetTable {
             return Ok(());
         }
         let chunks = self.row_groups.iter().flat_map(|row_group| &row_group.chunks);
-        let chunks = chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect();
-        check_rest(&self.path, &self.file, MAGIC, chunks, &[], self.end)
+        let mut parts: Vec<_> = chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect();
+        for dead in &self.dead {
+            dead.check(&self.path, &self.file, self.end)?;
+            parts.push(dead.start..dead.start + dead.length);
+        }
+        check_rest(&self.path, &self.file, MAGIC, parts, &[], self.end)
     }
 
     /// The name of a part of the file, for messages.
@@ -117,23 +143,41 @@ impl ParquetTable {
 fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Schema, Vec<FileColumn>)> {
     let (mut fields, mut columns, mut left_out) = (Vec::new(), Vec::new(), Vec::<LeftOut>::new());
     let descriptor = metadata.file_metadata().schema_descr();
-    for (leaf, column) in descriptor.columns().iter().enumerate() {
-        let found = guarded(|| Ok(types::column(column, descriptor.get_column_root(leaf))));
-        let name = column.path().parts().first().cloned().unwrap_or_default();
+    let mut last_root = None;
+    for leaf in 0..descriptor.num_columns() {
+        let index = descriptor.get_column_root_idx(leaf);
+        // A nested column has several leaves, one behind the other.
+        if last_root.replace(index) == Some(index) {
+            continue;
+        }
+        let root = descriptor.get_column_root_ptr(leaf);
+        let name = root.name().to_owned();
+        let found = guarded(|| Ok(types::column(&root)));
         match found.map_err(|fault| fault.at(path, "footer"))? {
-            Ok((logical_type, stored)) => {
-                fields.push(Field::required(name, logical_type));
-                columns.push(FileColumn { leaf, stored, is_optional: column.max_def_level() > 0 });
+            Ok(column) => {
+                let is_optional = descriptor.column(leaf).max_def_level() > 0;
+                fields.push(Field { name, logical_type: column.logical_type, nullable: column.nullable });
+                let (stored, file_type) = (column.stored, column.file_type);
+                columns.push(FileColumn { leaf, stored, is_optional, file_type });
             }
-            // A nested column has several leaves, one behind the other.
-            Err(_) if left_out.last().is_some_and(|last| last.name == name) => {}
             Err(kind) => left_out.push(LeftOut { name, kind }),
         }
     }
     if let Some(scales) = own_text(metadata, SCALES).filter(|_| is_own) {
         with_scales(fields.iter_mut().map(|field| &mut field.logical_type), scales);
     }
-    Ok((columnar::schema(path, fields, left_out)?, columns))
+    let schema = columnar::schema(path, fields, left_out)?;
+    match own_text(metadata, SCHEMA).filter(|_| is_own).map(Schema::parse) {
+        None => Ok((schema, columns)),
+        Some(Ok(own)) if own.fields().len() == columns.len() => {
+            for (column, field) in columns.iter_mut().zip(own.fields()) {
+                // Our own reader does not divide.
+                column.stored = column.stored.filter(|_| types::factor(field.logical_type) == 1);
+            }
+            Ok((own, columns))
+        }
+        Some(_) => Err(Error::corrupt(path, "footer", "its two schemas are not of the same columns")),
+    }
 }
 
 fn own_text<'a>(metadata: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
@@ -162,7 +206,7 @@ impl RowGroup {
             let chunk = row_group.columns().get(column.leaf);
             let chunk = chunk.ok_or_else(|| Fault::corrupt("it does not have the columns of the table"))?;
             let name = chunk.column_path().string();
-            Chunk::new(chunk, column.stored, rows, end, checksums.next()).map_err(|fault| match fault {
+            Chunk::new(chunk, column, rows, end, checksums.next()).map_err(|fault| match fault {
                 Fault::Corrupt(reason) => Fault::corrupt(format!("column '{name}': {reason}")),
                 Fault::Unsupported(reason) => Fault::unsupported(format!("column '{name}': {reason}")),
             })
@@ -174,7 +218,7 @@ impl RowGroup {
 impl Chunk {
     fn new(
         chunk: &ColumnChunkMetaData,
-        stored_as: Stored,
+        column: &FileColumn,
         rows: usize,
         end: u64,
         checksum: Option<u32>,
@@ -194,6 +238,12 @@ impl Chunk {
         if start < MAGIC.len() as u64 || start.checked_add(stored).is_none_or(|chunk_end| chunk_end > end) {
             return Err(outside());
         }
+        let has_dictionary = start < data || chunk.encodings().any(|it| DICTIONARY.contains(&it));
+        let nulls = chunk.statistics().and_then(Statistics::null_count_opt);
+        let has_nulls = column.is_optional && nulls != Some(0);
+        // Strings that are not codes would all have to be looked up.
+        let is_known = chunk.encodings().all(|it| KNOWN.contains(&it));
+        let is_coded = has_dictionary || column.stored != Some(Stored::Bytes);
         let codec = chunk.compression_codec();
         let compression = types::compression(codec);
         Ok(Self {
@@ -201,38 +251,29 @@ impl Chunk {
             stored: usize::try_from(stored).map_err(|_| outside())?,
             unpacked: usize::try_from(chunk.uncompressed_size()).map_err(|_| outside())?,
             compression: compression.ok_or_else(|| Fault::unsupported(format!("it is compressed with {codec:?}")))?,
-            bounds: Bounds::of(chunk.statistics(), stored_as),
+            bounds: Bounds::of(chunk.statistics(), column),
+            has_nulls,
+            has_dictionary,
+            fast: column.stored.filter(|_| is_known && is_coded && !has_nulls),
             checksum,
         })
     }
 }
 
 impl Bounds {
-    fn of(statistics: Option<&Statistics>, stored: Stored) -> Self {
-        match statistics {
-            Some(Statistics::Int32(known)) if stored.has_signed_order() => match (known.min_opt(), known.max_opt()) {
-                (Some(min), Some(max)) => Self::Numbers(i64::from(*min), i64::from(*max)),
-                _ => Self::Unknown,
-            },
-            Some(Statistics::Int64(known)) if stored.has_signed_order() => match (known.min_opt(), known.max_opt()) {
-                (Some(min), Some(max)) => Self::Numbers(*min, *max),
-                _ => Self::Unknown,
-            },
-            Some(all @ Statistics::FixedLenByteArray(known))
-                if matches!(stored, Stored::BigEndian(_)) && !all.is_min_max_deprecated() =>
-            {
-                let number = |bytes: Option<&FixedLenByteArray>| big_endian(bytes?.data());
-                match (number(known.min_opt()), number(known.max_opt())) {
-                    (Some(min), Some(max)) if known.min_is_exact() && known.max_is_exact() => Self::Numbers(min, max),
-                    _ => Self::Unknown,
-                }
+    fn of(statistics: Option<&Statistics>, column: &FileColumn) -> Self {
+        fn numbers<T: Copy + Into<i128>>(known: &ValueStatistics<T>) -> Bounds {
+            match (known.min_opt(), known.max_opt()) {
+                (Some(&min), Some(&max)) => Bounds::Numbers(min.into(), max.into()),
+                _ => Bounds::Unknown,
             }
+        }
+        match (statistics, column.stored) {
+            (Some(Statistics::Int32(known)), Some(Stored::Int32)) => numbers(known),
+            (Some(Statistics::Int64(known)), Some(Stored::Int64)) => numbers(known),
             // Old files order strings as if their bytes were signed.
-            Some(all @ Statistics::ByteArray(known))
-                if stored == Stored::Bytes
-                    && known.min_is_exact()
-                    && known.max_is_exact()
-                    && !all.is_min_max_deprecated() =>
+            (Some(all @ Statistics::ByteArray(known)), Some(Stored::Bytes))
+                if known.min_is_exact() && known.max_is_exact() && !all.is_min_max_deprecated() =>
             {
                 match (known.min_opt(), known.max_opt()) {
                     (Some(min), Some(max)) => Self::Text(min.data().to_vec(), max.data().to_vec()),

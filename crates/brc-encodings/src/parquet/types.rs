@@ -1,95 +1,73 @@
 //! Which parquet columns are which columns of a table, and the other way round.
 
+use crate::columnar::arrow_columns;
 use brc_compress::{Compression, Compressor};
-use brc_core::LogicalType;
+use brc_core::{Field, LogicalType, TimeUnit};
+use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::{
-    CompressionCodec, ConvertedType, LogicalType as Annotation, Repetition, TimeUnit, Type as Physical,
+    CompressionCodec, ConvertedType, LogicalType as Annotation, Repetition, TimeUnit as Unit, Type as Physical,
 };
-use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
+use parquet::errors::Result;
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::sync::Arc;
 
-/// How the values of a column lie in pages.
+/// How the values of a column lie in pages, of those that our own reader knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
     /// Strings with a length each.
     Bytes,
     /// Signed integers of 32 bits.
     Int32,
-    /// Unsigned integers of 32 bits.
-    Unsigned32,
     /// Signed integers of 64 bits.
     Int64,
-    /// Unsigned integers of 64 bits.
-    Unsigned64,
-    /// Big-endian integers of that many bytes.
-    BigEndian(usize),
-    /// Big-endian integers with a length each.
-    BigEndianBytes,
 }
 
-impl Stored {
-    /// Whether the library orders such values as numbers are ordered.
-    pub(super) fn has_signed_order(self) -> bool {
-        matches!(self, Self::Int32 | Self::Int64)
-    }
+/// A column of a file.
+pub(super) struct ColumnType {
+    pub(super) logical_type: LogicalType,
+    pub(super) nullable: bool,
+    /// `None` if only the library knows how to read it.
+    pub(super) stored: Option<Stored>,
+    /// What the library is told that it is: strings are any bytes to it.
+    pub(super) file_type: TypePtr,
 }
 
-/// What a column of a file is, which is or is inside of the column `root` of the schema.
+/// What a column of a file is.
 ///
 /// # Errors
 /// What it is instead of something that a table can hold, with an article.
-pub(super) fn column(column: &ColumnDescriptor, root: &Type) -> Result<(LogicalType, Stored), String> {
-    if column.max_rep_level() > 0 || column.path().parts().len() != 1 || column.max_def_level() > 1 {
+pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
+    let info = root.get_basic_info();
+    let is_repeated = info.has_repetition() && info.repetition() == Repetition::REPEATED;
+    if root.is_group() || is_repeated {
         return Err(nested(root).to_owned());
     }
-    let logical = column.logical_type_ref();
-    let converted = column.converted_type();
-    let physical = column.physical_type();
-    let scale = match logical {
-        Some(Annotation::Decimal(decimal)) => Some(decimal.scale),
-        None if converted == ConvertedType::DECIMAL => Some(column.type_scale()),
+    let (annotation, converted) = (info.logical_type_ref(), info.converted_type());
+    let alone = |column: &TypePtr| Type::group_type_builder("schema").with_fields(vec![Arc::clone(column)]).build();
+    let schema = alone(root).and_then(|root| parquet_to_arrow_schema(&SchemaDescriptor::new(Arc::new(root)), None));
+    let schema = schema.map_err(|error| format!("of a type that the library does not know ({error})"))?;
+    let field = schema.fields().first().ok_or("of no type")?;
+    let is_enum = annotation == Some(&Annotation::Enum) || converted == ConvertedType::ENUM;
+    let logical_type = if is_enum { LogicalType::String } else { arrow_columns::logical_type(field.data_type())? };
+    let physical = root.get_physical_type();
+    let is_unsigned = field.data_type().is_unsigned_integer();
+    let stored = match (physical, logical_type) {
+        _ if field.data_type().is_null() || is_unsigned => None,
+        (Physical::INT32, _) => Some(Stored::Int32),
+        (Physical::INT64, _) => Some(Stored::Int64),
+        (Physical::BYTE_ARRAY, LogicalType::String | LogicalType::Binary) => Some(Stored::Bytes),
         _ => None,
     };
-    if let Some(scale) = scale {
-        let fits = u8::try_from(scale).ok().filter(|scale| *scale <= LogicalType::MAX_PRECISION_64);
-        let stored = match physical {
-            Physical::INT32 => Some(Stored::Int32),
-            Physical::INT64 => Some(Stored::Int64),
-            Physical::BYTE_ARRAY => Some(Stored::BigEndianBytes),
-            Physical::FIXED_LEN_BYTE_ARRAY => {
-                usize::try_from(column.type_length()).ok().filter(|length| *length > 0).map(Stored::BigEndian)
-            }
-            _ => None,
-        };
-        return match (fits, stored) {
-            (Some(scale), Some(stored)) => Ok((LogicalType::number(scale), stored)),
-            _ => Err(format!("a decimal with {scale} decimals, of the physical type {physical}")),
-        };
-    }
-    let integer = |stored| Ok((LogicalType::Int64, stored));
-    match (physical, logical, converted) {
-        (
-            Physical::BYTE_ARRAY,
-            None | Some(Annotation::String | Annotation::Enum | Annotation::Json),
-            ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON,
-        ) => Ok((LogicalType::String, Stored::Bytes)),
-        (Physical::INT32, Some(Annotation::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned32),
-        (Physical::INT64, Some(Annotation::Integer(int)), _) if !int.is_signed => integer(Stored::Unsigned64),
-        (Physical::INT32, Some(Annotation::Integer(_)), _) => integer(Stored::Int32),
-        (Physical::INT64, Some(Annotation::Integer(_)), _) => integer(Stored::Int64),
-        (Physical::INT32, None, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32) => {
-            integer(Stored::Unsigned32)
-        }
-        (Physical::INT64, None, ConvertedType::UINT_64) => integer(Stored::Unsigned64),
-        (
-            Physical::INT32,
-            None,
-            ConvertedType::NONE | ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32,
-        ) => integer(Stored::Int32),
-        (Physical::INT64, None, ConvertedType::NONE | ConvertedType::INT_64) => integer(Stored::Int64),
-        (_, Some(logical), _) => Err(described(logical)),
-        (_, None, converted) => Err(described_by_old_types(physical, converted).to_owned()),
-    }
+    let file_type = match stored {
+        Some(Stored::Bytes) => Type::primitive_type_builder(root.name(), physical)
+            .with_repetition(info.repetition())
+            .build()
+            .map(Arc::new)
+            .map_err(|error| error.to_string())?,
+        _ => Arc::clone(root),
+    };
+    let nullable = info.repetition() == Repetition::OPTIONAL || field.data_type().is_null();
+    Ok(ColumnType { logical_type, nullable, stored, file_type })
 }
 
 /// What a column of nested values is, by its outermost group.
@@ -98,85 +76,98 @@ fn nested(root: &Type) -> &'static str {
     match (root.logical_type_ref(), root.converted_type()) {
         (Some(Annotation::List), _) | (_, ConvertedType::LIST) => "a list",
         (Some(Annotation::Map), _) | (_, ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE) => "a map",
+        (Some(Annotation::Variant(_)), _) => "a variant",
         _ if root.has_repetition() && root.repetition() == Repetition::REPEATED => "a list",
         _ => "a struct",
     }
 }
 
-/// A logical type that no table can hold.
-fn described(logical: &Annotation) -> String {
-    let unit = |unit: &TimeUnit| match unit {
-        TimeUnit::MILLIS => "ms",
-        TimeUnit::MICROS => "us",
-        TimeUnit::NANOS => "ns",
-    };
-    match logical {
-        Annotation::Date => "a date",
-        Annotation::Time(time) => return format!("a time({})", unit(&time.unit)),
-        Annotation::Timestamp(timestamp) => return format!("a timestamp({})", unit(&timestamp.unit)),
-        Annotation::Unknown => "of the null type",
-        Annotation::Bson => "a BSON document",
-        Annotation::Uuid => "a UUID",
-        Annotation::Float16 => "a float of 16 bits",
-        Annotation::Variant(_) => "a variant",
-        Annotation::Geometry(_) => "a geometry",
-        Annotation::Geography(_) => "a geography",
-        _ => "of an unknown logical type",
-    }
-    .to_owned()
-}
+/// The bytes of a decimal of more digits than 64 bits have.
+pub(super) const WIDE_BYTES: usize = 16;
 
-/// The same by the types of old files.
-fn described_by_old_types(physical: Physical, converted: ConvertedType) -> &'static str {
-    match (converted, physical) {
-        (ConvertedType::DATE, _) => "a date",
-        (ConvertedType::TIME_MILLIS, _) => "a time(ms)",
-        (ConvertedType::TIME_MICROS, _) => "a time(us)",
-        (ConvertedType::TIMESTAMP_MILLIS, _) => "a timestamp(ms)",
-        (ConvertedType::TIMESTAMP_MICROS, _) => "a timestamp(us)",
-        (ConvertedType::INTERVAL, _) => "an interval",
-        (ConvertedType::BSON, _) => "a BSON document",
-        (_, Physical::BOOLEAN) => "a boolean",
-        (_, Physical::INT96) => "a timestamp(ns)",
-        (_, Physical::FLOAT) => "a float",
-        (_, Physical::DOUBLE) => "a double",
-        (_, Physical::FIXED_LEN_BYTE_ARRAY) => "binary data of a fixed length",
-        _ => "of an unknown type",
+/// The most digits of a decimal of 32 bits.
+const DIGITS_32: u8 = 9;
+
+/// How the values of a type lie in pages.
+pub(super) fn physical(logical_type: LogicalType) -> Physical {
+    match logical_type {
+        LogicalType::Bool => Physical::BOOLEAN,
+        LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Date
+        | LogicalType::Time { unit: TimeUnit::Second | TimeUnit::Millisecond } => Physical::INT32,
+        LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Time { unit: TimeUnit::Microsecond | TimeUnit::Nanosecond }
+        | LogicalType::Timestamp { .. } => Physical::INT64,
+        LogicalType::Decimal { precision, .. } if precision <= DIGITS_32 => Physical::INT32,
+        LogicalType::Decimal { precision, .. } if precision <= LogicalType::MAX_PRECISION_64 => Physical::INT64,
+        LogicalType::Decimal { .. } => Physical::FIXED_LEN_BYTE_ARRAY,
+        LogicalType::Float64 => Physical::DOUBLE,
+        LogicalType::String | LogicalType::Binary => Physical::BYTE_ARRAY,
     }
 }
 
-/// The bytes of a decimal in the files that are written. The rows before a number of nineteen digits are written when it
-/// comes, so all decimals have room for it, and the footer tells how many digits there are in the end.
-pub(super) const DECIMAL_BYTES: usize = 9;
-
-/// The bytes of a decimal: big-endian, as the format wants it.
-pub(super) fn decimal(value: i64) -> [u8; DECIMAL_BYTES] {
-    let mut bytes = [(value >> 63) as u8; DECIMAL_BYTES];
-    bytes[DECIMAL_BYTES - 8..].copy_from_slice(&value.to_be_bytes());
-    bytes
+/// What values are multiplied with when they are written: the format counts no seconds.
+pub(super) fn factor(logical_type: LogicalType) -> i64 {
+    match logical_type {
+        LogicalType::Time { unit: TimeUnit::Second } | LogicalType::Timestamp { unit: TimeUnit::Second, .. } => 1000,
+        LogicalType::Bool
+        | LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. }
+        | LogicalType::Float64
+        | LogicalType::Date
+        | LogicalType::Time { .. }
+        | LogicalType::Timestamp { .. }
+        | LogicalType::String
+        | LogicalType::Binary => 1,
+    }
 }
 
-/// Whether numbers of a column are written as [`decimal`] rather than as integers.
-pub(super) fn is_decimal(logical_type: LogicalType) -> bool {
-    matches!(logical_type, LogicalType::Decimal { scale: 1.., .. })
+/// Whether pages of one column are those of the other, too.
+pub(super) fn same_pages(a: &Field, b: &Field) -> bool {
+    let (one, other) = (a.logical_type, b.logical_type);
+    let both = |like: fn(LogicalType) -> bool| like(one) && like(other);
+    let same_values = one == other
+        || one.scale() == other.scale() && both(|it| matches!(it, LogicalType::Decimal { .. }))
+        || both(|it| matches!(it, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32))
+        || both(|it| matches!(it, LogicalType::String | LogicalType::Binary));
+    a.nullable == b.nullable && same_values && physical(one) == physical(other)
 }
 
-/// The column of a file for one of a table; `digits` are those that a decimal of it has at most.
-pub(super) fn field(name: &str, logical_type: LogicalType, digits: i32) -> parquet::errors::Result<TypePtr> {
-    let column = match logical_type {
-        LogicalType::Decimal { scale, .. } if is_decimal(logical_type) => {
-            Type::primitive_type_builder(name, Physical::FIXED_LEN_BYTE_ARRAY)
-                .with_length(DECIMAL_BYTES as i32)
-                .with_logical_type(Some(Annotation::decimal(scale.into(), digits)))
-                .with_precision(digits)
-                .with_scale(scale.into())
-        }
-        LogicalType::String => {
-            Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(Annotation::String))
-        }
-        _ => Type::primitive_type_builder(name, Physical::INT64),
+/// The column of a file for one of a table.
+pub(super) fn field(field: &Field) -> Result<TypePtr> {
+    let column = Type::primitive_type_builder(&field.name, physical(field.logical_type));
+    let unit = |unit: TimeUnit| match unit {
+        TimeUnit::Second | TimeUnit::Millisecond => Unit::MILLIS,
+        TimeUnit::Microsecond => Unit::MICROS,
+        TimeUnit::Nanosecond => Unit::NANOS,
     };
-    Ok(Arc::new(column.with_repetition(Repetition::REQUIRED).build()?))
+    let column = match field.logical_type {
+        LogicalType::Bool | LogicalType::Int64 | LogicalType::Float64 | LogicalType::Binary => column,
+        LogicalType::Int8 => column.with_logical_type(Some(Annotation::integer(8, true))),
+        LogicalType::Int16 => column.with_logical_type(Some(Annotation::integer(16, true))),
+        LogicalType::Int32 => column.with_logical_type(Some(Annotation::integer(32, true))),
+        LogicalType::UInt64 => column.with_logical_type(Some(Annotation::integer(64, false))),
+        LogicalType::Decimal { precision, scale } => column
+            .with_length(if precision > LogicalType::MAX_PRECISION_64 { WIDE_BYTES as i32 } else { 0 })
+            .with_logical_type(Some(Annotation::decimal(scale.into(), precision.into())))
+            .with_precision(precision.into())
+            .with_scale(scale.into()),
+        LogicalType::Date => column.with_logical_type(Some(Annotation::Date)),
+        LogicalType::Time { unit: of } => column.with_logical_type(Some(Annotation::time(false, unit(of)))),
+        LogicalType::Timestamp { unit: of, zone } => {
+            column.with_logical_type(Some(Annotation::timestamp(zone, unit(of))))
+        }
+        LogicalType::String => column.with_logical_type(Some(Annotation::String)),
+    };
+    let repetition = if field.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    Ok(Arc::new(column.with_repetition(repetition).build()?))
 }
 
 /// Compressions under the format's names.

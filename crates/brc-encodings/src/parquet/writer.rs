@@ -1,12 +1,13 @@
 //! Puts row groups together to a file and writes the footer.
 
 use super::NAME;
+use super::dead::Dead;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
-use crate::columnar::{self, DIGITS, seal};
+use crate::columnar::seal;
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
-use parquet::basic::{Encoding, Type as Physical};
+use parquet::basic::Type as Physical;
 use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -22,43 +23,72 @@ pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 /// The key in the footer under which the checksums of all column chunks are.
 pub(super) const CHECKSUMS: &str = "brc.checksums";
 
+/// The key under which the columns are as `brc` knows them, where the format does not: it counts no seconds.
+pub(super) const SCHEMA: &str = "brc.schema";
+
+/// The key under which is what belongs to no row group any more.
+pub(super) const DEAD: &str = "brc.replaced";
+
 pub(super) struct Writer {
     schema: Arc<Schema>,
     compressor: Compressor,
     row_groups: Vec<RowGroup>,
+    /// The row group of each part, if it has rows.
+    parts: Vec<Option<usize>>,
+    dead: Vec<Dead>,
     /// Where the next part will lie.
     end: u64,
 }
 
 struct RowGroup {
-    start: u64,
     rows: u64,
+    /// With places that are counted from the start of the file.
     chunks: Vec<Chunk>,
 }
 
 impl Writer {
     pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
-        Self { schema: Arc::new(schema.clone()), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
+        let schema = Arc::new(schema.clone());
+        Self { schema, compressor, row_groups: Vec::new(), parts: Vec::new(), dead: Vec::new(), end: MAGIC.len() as u64 }
     }
 
-    /// The digits of the decimals of a column: those of 64 bits for other programs, if they are enough.
-    fn digits(&self, column: usize) -> i32 {
-        let fits = |row_group: &RowGroup| match row_group.chunks[column].bounds {
-            Bounds::Numbers(min, max) => columnar::has_digits(min, max),
-            _ => true,
-        };
-        if self.row_groups.iter().all(fits) { DIGITS } else { DIGITS + 1 }
+    /// Takes what is remembered of the next bytes of the file.
+    fn take(&mut self, part: &mut Part) -> Result<Vec<Chunk>> {
+        let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
+        let meta =
+            meta.map_err(|_| Error::Usage("a part that no parquet encoder made, or one appended twice".into()))?;
+        let mut chunks = meta.chunks;
+        for chunk in &mut chunks {
+            chunk.start += self.end;
+            chunk.data += self.end;
+        }
+        if part.rows == 0 {
+            part.bytes.clear();
+        }
+        self.end += part.bytes.len() as u64;
+        Ok(chunks)
+    }
+
+    /// What the footer says for those who know it.
+    fn about(&self) -> Vec<KeyValue> {
+        let checksums: Vec<_> = self.row_groups.iter().flat_map(|group| &group.chunks).collect();
+        let checksums: Vec<_> = checksums.into_iter().map(|chunk| chunk.checksum).collect();
+        let mut about = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
+        if self.schema.fields().iter().any(|field| types::factor(field.logical_type) != 1) {
+            about.push(KeyValue::new(SCHEMA.to_owned(), self.schema.to_string()));
+        }
+        if !self.dead.is_empty() {
+            about.push(KeyValue::new(DEAD.to_owned(), Dead::to_text(&self.dead)));
+        }
+        about
     }
 
     fn footer(&self) -> Result<Vec<u8>, ParquetError> {
-        let columns = self.schema.fields().iter().enumerate();
-        let columns = columns.map(|(index, field)| types::field(&field.name, field.logical_type, self.digits(index)));
+        let columns = self.schema.fields().iter().map(types::field);
         let root = Type::group_type_builder("schema").with_fields(columns.collect::<Result<_, _>>()?).build()?;
         let schema = Arc::new(SchemaDescriptor::new(Arc::new(root)));
 
-        let checksums: Vec<_> = self.row_groups.iter().flat_map(|group| &group.chunks).collect();
-        let checksums: Vec<_> = checksums.into_iter().map(|chunk| chunk.checksum).collect();
-        let own = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
+        let own = self.about();
         let rows: u64 = self.row_groups.iter().map(|row_group| row_group.rows).sum();
         let about = FileMetaData::new(2, rows as i64, Some(seal::created_by()), Some(own), Arc::clone(&schema), None);
         let row_groups = self.row_groups.iter().enumerate();
@@ -73,46 +103,61 @@ impl Writer {
 impl RowGroup {
     fn metadata(&self, index: usize, schema: &SchemaDescPtr) -> Result<RowGroupMetaData, ParquetError> {
         let columns = self.chunks.iter().zip(schema.columns()).map(|(chunk, column)| {
-            let encodings = if chunk.has_dictionary {
-                vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY]
-            } else {
-                vec![Encoding::PLAIN, Encoding::RLE]
-            };
-            let place = |offset: u64| (self.start + offset) as i64;
             let metadata = ColumnChunkMetaData::builder(Arc::clone(column))
-                .set_encodings(encodings)
+                .set_encodings(chunk.encodings.clone())
                 .set_num_values(self.rows as i64)
                 .set_compression_codec(chunk.codec)
                 .set_total_compressed_size(chunk.stored as i64)
                 .set_total_uncompressed_size(chunk.unpacked as i64)
-                .set_dictionary_page_offset(chunk.has_dictionary.then(|| place(chunk.start)))
-                .set_data_page_offset(place(chunk.data));
-            match statistics(&chunk.bounds, column.physical_type()) {
-                Some(statistics) => metadata.set_statistics(statistics).build(),
-                None => metadata.build(),
-            }
+                .set_dictionary_page_offset(chunk.has_dictionary.then_some(chunk.start as i64))
+                .set_data_page_offset(chunk.data as i64);
+            metadata.set_statistics(statistics(chunk, column.physical_type())).build()
         });
         RowGroupMetaData::builder(Arc::clone(schema))
             .set_column_metadata(columns.collect::<Result<_, _>>()?)
             .set_num_rows(self.rows as i64)
             .set_total_byte_size(self.chunks.iter().map(|chunk| chunk.unpacked as i64).sum())
-            .set_file_offset(self.start as i64)
+            .set_file_offset(self.chunks.iter().map(|chunk| chunk.start as i64).min().unwrap_or(0))
             .set_ordinal(index as i16)
             .build()
     }
 }
 
-fn statistics(bounds: &Bounds, stored: Physical) -> Option<Statistics> {
-    match bounds {
-        Bounds::Unknown => None,
-        Bounds::Numbers(min, max) if stored == Physical::FIXED_LEN_BYTE_ARRAY => {
-            let [min, max] = [*min, *max].map(|number| Some(FixedLenByteArray::from(types::decimal(number).to_vec())));
-            Some(Statistics::fixed_len_byte_array(min, max, None, Some(0), false))
+/// The statistics of a column chunk. Readers trust none where there are no bounds, but for the count of nulls.
+fn statistics(chunk: &Chunk, stored: Physical) -> Statistics {
+    let nulls = Some(chunk.nulls);
+    let integers = match chunk.bounds {
+        Bounds::Integers(min, max) => (Some(min), Some(max)),
+        _ => (None, None),
+    };
+    let both = |narrow: fn(i128) -> i64| (integers.0.map(narrow), integers.1.map(narrow));
+    match stored {
+        Physical::BOOLEAN => {
+            Statistics::boolean(integers.0.map(|min| min != 0), integers.1.map(|max| max != 0), None, nulls, false)
         }
-        Bounds::Numbers(min, max) => Some(Statistics::int64(Some(*min), Some(*max), None, Some(0), false)),
-        Bounds::Text(min, max) => {
-            let [min, max] = [min, max].map(|text| Some(ByteArray::from(text.clone())));
-            Some(Statistics::byte_array(min, max, None, Some(0), false))
+        Physical::INT32 => {
+            let (min, max) = both(|value| value as i64);
+            Statistics::int32(min.map(|min| min as i32), max.map(|max| max as i32), None, nulls, false)
+        }
+        Physical::FIXED_LEN_BYTE_ARRAY => {
+            let bytes = |value: Option<i128>| value.map(|it| FixedLenByteArray::from(it.to_be_bytes().to_vec()));
+            Statistics::fixed_len_byte_array(bytes(integers.0), bytes(integers.1), None, nulls, false)
+        }
+        Physical::DOUBLE => match chunk.bounds {
+            Bounds::Floats(min, max) => Statistics::double(Some(min), Some(max), None, nulls, false),
+            _ => Statistics::double(None, None, None, nulls, false),
+        },
+        Physical::BYTE_ARRAY => match &chunk.bounds {
+            Bounds::Text(min, max) => {
+                let [min, max] = [min, max].map(|text| Some(ByteArray::from(text.clone())));
+                Statistics::byte_array(min, max, None, nulls, false)
+            }
+            _ => Statistics::byte_array(None, None, None, nulls, false),
+        },
+        Physical::INT64 | Physical::INT96 | Physical::FLOAT => {
+            // Unsigned ones are ordered as such, and lie there as their bits.
+            let (min, max) = both(|value| value as i64);
+            Statistics::int64(min, max, None, nulls, false)
         }
     }
 }
@@ -127,22 +172,54 @@ impl BatchWriter for Writer {
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
-        let meta = std::mem::replace(&mut part.meta, Box::new(()) as Box<dyn Any + Send>).downcast::<PartMeta>();
-        let meta =
-            meta.map_err(|_| Error::Usage("a part that no parquet encoder made, or one appended twice".into()))?;
+        let chunks = self.take(part)?;
         if part.rows == 0 {
-            part.bytes.clear();
+            self.parts.push(None);
             return Ok(());
         }
         if self.row_groups.len() > i16::MAX as usize {
             return Err(Error::too_large(NAME, format!("it has more than {} row groups", i16::MAX)));
         }
-        self.row_groups.push(RowGroup { start: self.end, rows: part.rows, chunks: meta.chunks });
-        self.end += part.bytes.len() as u64;
+        self.parts.push(Some(self.row_groups.len()));
+        self.row_groups.push(RowGroup { rows: part.rows, chunks });
+        Ok(())
+    }
+
+    fn widen(&mut self, schema: &Schema) -> Result<bool> {
+        let names = |schema: &Schema| schema.fields().iter().map(|field| field.name.clone()).collect::<Vec<_>>();
+        if names(schema) != names(&self.schema) {
+            return Ok(false);
+        }
+        self.schema = Arc::new(schema.clone());
+        Ok(true)
+    }
+
+    fn replacer(&self, schema: &Schema, columns: &[usize]) -> Option<Box<dyn PartEncoder>> {
+        let fields = columns.iter().map(|&column| schema.fields().get(column).cloned()).collect::<Option<_>>()?;
+        let schema = Schema::new(fields).ok()?;
+        Some(Box::new(Encoder::new(&Arc::new(schema), self.compressor)))
+    }
+
+    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
+        let chunks = self.take(made)?;
+        let group = usize::try_from(part).ok().and_then(|part| *self.parts.get(part)?);
+        let group = group.and_then(|group| self.row_groups.get_mut(group)).filter(|group| group.rows == made.rows);
+        let strange = || Error::Usage("what is replaced is not there, or has other rows".to_owned());
+        let group = group.filter(|_| columns.len() == chunks.len()).ok_or_else(strange)?;
+        for (&column, chunk) in columns.iter().zip(chunks) {
+            let old = std::mem::replace(group.chunks.get_mut(column).ok_or_else(strange)?, chunk);
+            self.dead.push(Dead { start: old.start, length: old.stored, checksum: old.checksum });
+        }
         Ok(())
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
+        let fields = |group: &RowGroup| group.chunks.iter().zip(self.schema.fields()).all(|(chunk, field)| {
+            types::same_pages(&chunk.field, field)
+        });
+        if !self.row_groups.iter().all(fields) {
+            return Err(Error::Usage("a column that turned out wider was not replaced in all parts".to_owned()));
+        }
         let refused = |error: ParquetError| Error::too_large(NAME, error.to_string());
         let mut end = self.footer().map_err(refused)?;
         // The footer's own length and the magic number follow it.

@@ -1,0 +1,148 @@
+//! The buffers of one column of a record batch, as the format has them for its type.
+
+use super::messages::{ColumnBuffers, padding};
+use super::NAME;
+use crate::columnar::part_rows::{Rows, Strings, Values};
+use brc_core::{BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, for_integers};
+use std::ops::Range;
+
+/// Appends the buffers of some rows of a column.
+///
+/// # Errors
+/// If a value has no place in its type, or the strings have 2 GiB together.
+pub(super) fn lay_out(
+    logical_type: LogicalType,
+    column: &Rows,
+    rows: Range<usize>,
+    body: &mut Vec<u8>,
+) -> Result<ColumnBuffers> {
+    let mut laid = ColumnBuffers::default();
+    let validity = column.validity.bitmap().map(|validity| validity.slice(rows.clone()));
+    let validity = validity.filter(|validity| validity.count_nulls() > 0);
+    laid.nulls = validity.map_or(0, |validity| validity.count_nulls());
+    end_buffer(&mut laid, body, |body| {
+        body.extend(validity.into_iter().flat_map(|validity| validity.words()).flat_map(bitmap_bytes));
+        Ok(())
+    })?;
+    match &column.values {
+        Values::Strings(strings) if logical_type == LogicalType::String => end_buffer(&mut laid, body, |body| {
+            body.extend(strings.codes[rows].iter().flat_map(|code| code.to_le_bytes()));
+            Ok(())
+        })?,
+        Values::Strings(strings) => binary(strings, rows, validity.is_some(), &mut laid, column, body)?,
+        Values::Integers(numbers) => {
+            let values = numbers.as_values().slice(rows);
+            end_buffer(&mut laid, body, |body| integers(logical_type, &values, body))?;
+        }
+        Values::Floats(floats) => end_buffer(&mut laid, body, |body| {
+            body.extend(floats[rows].iter().flat_map(|value| value.to_le_bytes()));
+            Ok(())
+        })?,
+    }
+    Ok(laid)
+}
+
+/// Appends a buffer that `write` writes, and what fills it up.
+fn end_buffer(
+    laid: &mut ColumnBuffers,
+    body: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let start = body.len();
+    write(body)?;
+    laid.buffers.push(start..body.len());
+    body.resize(body.len() + padding(body.len()), 0);
+    Ok(())
+}
+
+/// The bytes of up to 64 bits.
+fn bitmap_bytes((word, rows): (u64, usize)) -> impl Iterator<Item = u8> {
+    word.to_le_bytes().into_iter().take(rows.div_ceil(8))
+}
+
+/// Byte strings without a dictionary: where each of them ends, and their bytes.
+fn binary(
+    strings: &Strings,
+    rows: Range<usize>,
+    has_nulls: bool,
+    laid: &mut ColumnBuffers,
+    column: &Rows,
+    body: &mut Vec<u8>,
+) -> Result<()> {
+    let validity = column.validity.bitmap().filter(|_| has_nulls);
+    let value = |row: usize| match validity {
+        Some(validity) if !validity.get(row) => &[][..],
+        _ => strings.dictionary().get(strings.codes[row]),
+    };
+    end_buffer(laid, body, |body| {
+        let mut end = 0i32;
+        body.extend_from_slice(&end.to_le_bytes());
+        for row in rows.clone() {
+            let length = i32::try_from(value(row).len()).ok();
+            let next = length.and_then(|length| end.checked_add(length));
+            end = next.ok_or_else(|| Error::too_large(NAME, "some thousand byte strings have 2 GiB together"))?;
+            body.extend_from_slice(&end.to_le_bytes());
+        }
+        Ok(())
+    })?;
+    end_buffer(laid, body, |body| {
+        rows.for_each(|row| body.extend_from_slice(value(row)));
+        Ok(())
+    })
+}
+
+/// Integers in the width that the format has for their type.
+fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &mut Vec<u8>) -> Result<()> {
+    match logical_type {
+        LogicalType::Bool => {
+            let mut bits = BitmapBuffer::default();
+            for_integers!(values, values => values.iter().for_each(|&value| bits.push(value != 0)));
+            match bits.bitmap() {
+                Some(bitmap) => body.extend(bitmap.words().flat_map(bitmap_bytes)),
+                // All of them are true.
+                None => {
+                    let whole = vec![0xff; values.len() / 8];
+                    body.extend_from_slice(&whole);
+                    if !values.len().is_multiple_of(8) {
+                        body.push((1 << (values.len() % 8)) - 1);
+                    }
+                }
+            }
+            Ok(())
+        }
+        LogicalType::Int8 => narrowed(values, i8::to_le_bytes, body),
+        LogicalType::Int16 => narrowed(values, i16::to_le_bytes, body),
+        LogicalType::Int32
+        | LogicalType::Date
+        | LogicalType::Time { unit: TimeUnit::Second | TimeUnit::Millisecond } => {
+            narrowed(values, i32::to_le_bytes, body)
+        }
+        LogicalType::Int64
+        | LogicalType::Time { unit: TimeUnit::Microsecond | TimeUnit::Nanosecond }
+        | LogicalType::Timestamp { .. } => narrowed(values, i64::to_le_bytes, body),
+        LogicalType::UInt64 => narrowed(values, u64::to_le_bytes, body),
+        LogicalType::Decimal { precision, .. } if precision <= LogicalType::MAX_PRECISION_64 => {
+            narrowed(values, i64::to_le_bytes, body)
+        }
+        LogicalType::Decimal { .. } => narrowed(values, i128::to_le_bytes, body),
+        LogicalType::Float64 | LogicalType::String | LogicalType::Binary => Err(crate::rows::foreign()),
+    }
+}
+
+/// Appends values in another width.
+fn narrowed<T, const BYTES: usize>(
+    values: &Integers<'_>,
+    bytes: impl Fn(T) -> [u8; BYTES],
+    body: &mut Vec<u8>,
+) -> Result<()>
+where
+    T: TryFrom<i8> + TryFrom<i16> + TryFrom<i32> + TryFrom<i64> + TryFrom<i128>,
+{
+    body.reserve(values.len() * BYTES);
+    for_integers!(values, values => {
+        for &value in *values {
+            body.extend_from_slice(&bytes(T::try_from(value).map_err(|_| crate::rows::foreign())?));
+        }
+    });
+    Ok(())
+}

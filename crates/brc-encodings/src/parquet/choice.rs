@@ -1,0 +1,199 @@
+//! Which encoding the values of a column chunk get: the one that is smallest, judged by a sample of them.
+
+use super::delta;
+use super::page::{BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, PLAIN};
+use super::paging::{Page, Paging, code_width};
+use super::{hybrid, types};
+use brc_compress::Compressor;
+use brc_core::Dictionary;
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use std::hash::Hash;
+
+/// Runs of a sample, and values of each.
+const RUNS: usize = 8;
+const RUN: usize = 1024;
+
+/// The largest range of numbers that is looked up in a table rather than hashed.
+const TABLE: u64 = 1 << 16;
+
+/// Up to so many rows, strings are always codes.
+const FEW: usize = 4096;
+
+/// How values of a type are written.
+pub(super) struct Coder<T> {
+    plain: fn(&[T], &mut Vec<u8>),
+    /// Another encoding that may be smaller.
+    other: Option<(i64, fn(&[T], &mut Vec<u8>))>,
+}
+
+/// Integers of 32 bits.
+pub(super) const INT_32: Coder<i64> =
+    Coder { plain: plain_32, other: Some((DELTA_BINARY_PACKED, delta::integers_32)) };
+
+/// Integers of 64 bits.
+pub(super) const INT_64: Coder<i64> =
+    Coder { plain: plain_64, other: Some((DELTA_BINARY_PACKED, delta::integers_64)) };
+
+/// Decimals of more digits than 64 bits have.
+pub(super) const DECIMAL: Coder<i128> = Coder { plain: plain_decimals, other: None };
+
+/// Bits of floats.
+pub(super) const FLOAT: Coder<i64> = Coder { plain: plain_64, other: Some((BYTE_STREAM_SPLIT, split)) };
+
+fn plain_32(values: &[i64], out: &mut Vec<u8>) {
+    out.extend(values.iter().flat_map(|&value| (value as i32).to_le_bytes()));
+}
+
+fn plain_64(values: &[i64], out: &mut Vec<u8>) {
+    out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+}
+
+fn plain_decimals(values: &[i128], out: &mut Vec<u8>) {
+    let bytes = values.iter().flat_map(|value| -> [u8; types::WIDE_BYTES] { value.to_be_bytes() });
+    out.extend(bytes);
+}
+
+/// The first bytes of all values, then the second ones, and so on.
+fn split(values: &[i64], out: &mut Vec<u8>) {
+    for byte in 0..8 {
+        out.extend(values.iter().map(|value| value.to_le_bytes()[byte]));
+    }
+}
+
+/// The pages of numbers with so many, of which none is null; `number` gives each distinct one a code, unless that does
+/// not pay.
+pub(super) fn numbers<T: Copy>(
+    paging: &Paging,
+    values: &[T],
+    coder: &Coder<T>,
+    number: impl FnOnce(&[T]) -> Option<(Vec<T>, Vec<u32>)>,
+    compressor: Compressor,
+) -> Vec<Page> {
+    let sampled = sample(values);
+    let scale = |bytes: usize| bytes * values.len().max(1) / sampled.len().max(1);
+    let cost = |encode: fn(&[T], &mut Vec<u8>)| {
+        let mut bytes = Vec::new();
+        encode(&sampled, &mut bytes);
+        scale(packed(&bytes, compressor))
+    };
+    let plain = cost(coder.plain);
+    // Only compression makes less of floats whose bytes are split.
+    let other = coder.other.filter(|(encoding, _)| *encoding != BYTE_STREAM_SPLIT || !compressor.is_none());
+    let other = other.map(|(encoding, encode)| (cost(encode), encoding, encode));
+    let best = other.map_or(plain, |(other, ..)| other.min(plain));
+    // What takes a few bits anyway is not worth a look at each value.
+    if best * 2 > values.len()
+        && let Some((distinct, codes)) = number(values)
+    {
+        let mut dictionary = Vec::new();
+        (coder.plain)(&distinct, &mut dictionary);
+        let width = code_width(distinct.len());
+        let mut bytes = Vec::new();
+        hybrid::encode(width, &sample(&codes), &mut bytes);
+        let coded = packed(&dictionary, compressor) + scale(packed(&bytes, compressor));
+        // Codes are read faster than anything else.
+        if coded <= best + best / 10 {
+            return paging.coded(dictionary, distinct.len(), &codes);
+        }
+    }
+    match other {
+        Some((cost, encoding, encode)) if cost < plain - plain / 10 => paging.pages(encoding, values, encode),
+        _ => paging.pages(PLAIN, values, coder.plain),
+    }
+}
+
+/// Some of the values, from all over.
+fn sample<T: Copy>(values: &[T]) -> Vec<T> {
+    if values.len() <= RUNS * RUN {
+        return values.to_vec();
+    }
+    let starts = (0..RUNS).map(|run| (values.len() - RUN) * run / (RUNS - 1));
+    starts.flat_map(|start| values[start..start + RUN].iter().copied()).collect()
+}
+
+/// How many bytes are left of some when they are compressed.
+fn packed(bytes: &[u8], compressor: Compressor) -> usize {
+    if compressor.is_none() {
+        return bytes.len();
+    }
+    let mut packed = Vec::new();
+    compressor.compress(bytes, &mut packed);
+    packed.len().min(bytes.len())
+}
+
+/// The distinct integers and the code of each row, if that pays.
+pub(super) fn number_integers(values: &[i64]) -> Option<(Vec<i64>, Vec<u32>)> {
+    let (min, max) = (*values.iter().min()?, *values.iter().max()?);
+    if max.abs_diff(min) < TABLE { number_by_table(values, min, max) } else { number_by_hash(values) }
+}
+
+/// Whether codes and a dictionary take less than the numbers themselves.
+fn pays<T>(distinct: usize, rows: usize) -> bool {
+    let width = hybrid::width_of(distinct as u32) as usize;
+    distinct * size_of::<T>() + rows * width / 8 < rows * size_of::<T>()
+}
+
+/// The distinct numbers in ascending order and the code of each row, if that pays.
+fn number_by_table(numbers: &[i64], min: i64, max: i64) -> Option<(Vec<i64>, Vec<u32>)> {
+    let mut codes = vec![0u32; max.abs_diff(min) as usize + 1];
+    for &number in numbers {
+        codes[number.abs_diff(min) as usize] = 1;
+    }
+    let mut distinct = Vec::new();
+    for (offset, code) in codes.iter_mut().enumerate().filter(|(_, seen)| **seen == 1) {
+        *code = distinct.len() as u32;
+        distinct.push(min + offset as i64);
+    }
+    if !pays::<i64>(distinct.len(), numbers.len()) {
+        return None;
+    }
+    Some((distinct, numbers.iter().map(|number| codes[number.abs_diff(min) as usize]).collect()))
+}
+
+/// The distinct numbers in the order in which they appear and the code of each row, if that pays.
+pub(super) fn number_by_hash<T: Copy + Eq + Hash>(numbers: &[T]) -> Option<(Vec<T>, Vec<u32>)> {
+    let mut distinct = Vec::new();
+    let mut codes = Vec::with_capacity(numbers.len());
+    let mut known: HashMap<T, u32, RandomState> = HashMap::default();
+    for number in numbers {
+        let code = *known.entry(*number).or_insert_with(|| {
+            distinct.push(*number);
+            distinct.len() as u32 - 1
+        });
+        codes.push(code);
+        // Where most numbers are new, they go on being so.
+        if codes.len().is_power_of_two() && codes.len() >= 4096 && distinct.len() > codes.len() / 2 {
+            return None;
+        }
+    }
+    pays::<T>(distinct.len(), numbers.len()).then_some((distinct, codes))
+}
+
+/// The pages of strings, of which those that are not null have these codes.
+pub(super) fn strings(paging: &Paging, codes: &[u32], dictionary: &Dictionary, compressor: Compressor) -> Vec<Page> {
+    let is_few = codes.len() <= FEW || dictionary.len() * 2 <= codes.len();
+    if !dictionary.is_empty() && (is_few || codes_pay(codes, dictionary, compressor)) {
+        let mut body = Vec::with_capacity(dictionary.value_bytes() + 4 * dictionary.len());
+        for value in dictionary.iter() {
+            // A value is shorter than its part, and parts than 4 GiB.
+            body.extend_from_slice(&(value.len() as u32).to_le_bytes());
+            body.extend_from_slice(value);
+        }
+        return paging.coded(body, dictionary.len(), codes);
+    }
+    paging.pages(DELTA_LENGTH_BYTE_ARRAY, codes, |codes, body| {
+        delta::strings(codes.iter().map(|&code| dictionary.get(code)), body);
+    })
+}
+
+/// Whether a dictionary of many strings and codes are smaller than the strings of all rows.
+fn codes_pay(codes: &[u32], dictionary: &Dictionary, compressor: Compressor) -> bool {
+    let mut sampled = Vec::new();
+    sample(codes).iter().for_each(|&code| sampled.extend_from_slice(dictionary.get(code)));
+    let ratio = |bytes: usize| bytes as u128 * packed(&sampled, compressor) as u128 / sampled.len().max(1) as u128;
+    let whole: usize = codes.iter().map(|&code| dictionary.get(code).len()).sum();
+    let lengths = (codes.len() - dictionary.len().min(codes.len())) as u128 / 2;
+    let coded = ratio(dictionary.value_bytes()) + codes.len() as u128 * u128::from(code_width(dictionary.len())) / 8;
+    coded < ratio(whole) + lengths
+}
