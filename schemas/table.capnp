@@ -20,10 +20,12 @@ struct Entry {
 
 struct Header {
   version @0 :UInt32;
-  # 1.
+  # 1 if all columns are of strings, of integers of 64 bits and of decimals of 18 digits (or of as many as decimals), without
+  # nulls, and no name has a comma or outer spaces; otherwise 2.
 
   checksum @1 :UInt32;
-  # CRC-32C of the columns in the form `name:type,name:type`, types being `string`, `int` and `decimal(SCALE)`.
+  # CRC-32C of the columns in the form `name:type,name:type`. In version 1 the types are `string`, `int` and
+  # `decimal(SCALE)`; in version 2 they are those of `brc --schema`, with ` not null` where that is so.
 
   fields @2 :List(Field);
   # The columns.
@@ -36,8 +38,49 @@ struct Field {
     string @1 :Void;
 
     decimal @2 :UInt8;
-    # Values are integers in units of ten to the power of minus this.
+    # Values are integers in units of ten to the power of minus this. 0 stands for integers of 64 bits, anything else for
+    # decimals of 18 digits (or of as many as decimals).
+
+    # All others are of version 2.
+
+    bool @3 :Void;
+    int8 @4 :Void;
+    int16 @5 :Void;
+    int32 @6 :Void;
+    uint64 @7 :Void;
+
+    preciseDecimal :group {
+      # Any other decimal.
+      precision @8 :UInt8;
+      scale @9 :UInt8;
+    }
+
+    float64 @10 :Void;
+
+    date @11 :Void;
+    # Days since 1970-01-01.
+
+    time @12 :TimeUnit;
+    # Units since midnight.
+
+    timestamp :group {
+      # Units since 1970-01-01 00:00:00, in UTC if it has a zone.
+      unit @13 :TimeUnit;
+      zone @14 :Bool;
+    }
+
+    binary @15 :Void;
   }
+
+  nullable @16 :Bool;
+  # Whether rows may be null.
+}
+
+enum TimeUnit {
+  second @0;
+  millisecond @1;
+  microsecond @2;
+  nanosecond @3;
 }
 
 # What stands before each message of rows, always in as many bytes. The last one in the file has length 0 and rows 0,
@@ -71,7 +114,8 @@ struct Column {
   union {
     text :group {
       dictionary @0 :List(Text);
-      # The distinct strings of this message. Usually UTF-8, but any bytes are kept as they are.
+      # The distinct strings of this message. Usually UTF-8, but any bytes are kept as they are, and binary data are such
+      # strings too.
 
       union {
         codes @1 :List(UInt16);
@@ -82,10 +126,30 @@ struct Column {
       }
     }
 
-    # Numbers, for each row one, as narrow as those of this message allow.
+    # Integers, for each row one, as narrow as those of this message allow: numbers, decimals, dates, times, timestamps.
     int8 @3 :List(Int8);
     int16 @4 :List(Int16);
     int32 @5 :List(Int32);
     int64 @6 :List(Int64);
+
+    # All others are of version 2.
+
+    nullable :group {
+      # A column of which rows of this message are null.
+      validity @7 :List(Bool);
+      # For each row, whether it has a value.
+      values @8 :Column;
+      # For each row one; any of those that are null.
+    }
+
+    bools @9 :List(Bool);
+
+    int128 :group {
+      # Integers that do not fit 64 bits: high * 2^64 + low.
+      low @10 :List(UInt64);
+      high @11 :List(Int64);
+    }
+
+    float64 @12 :List(Float64);
   }
 }

@@ -1,4 +1,7 @@
-//! Rows as the crate `bincode` writes tuples: strings as a 64-bit length and their bytes, numbers as 64 bits.
+//! Rows as the crate `bincode` writes tuples: strings as a 64-bit length and their bytes, integers as wide as their type,
+//! decimals in units of their scale as 64 bits or, from 19 digits on, as 128.
+//!
+//! Values of columns that may have nulls are options: a byte 0 stands for a null, a byte 1 before a value.
 //!
 //! The crate is no longer maintained, and its later versions write other bytes; this one is pinned, and all that is used
 //! of it is here. Integers have fixed widths, and no length is believed beyond the bytes that are there.
@@ -7,9 +10,10 @@ use crate::frames::{
     Fault, FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, LARGEST_FRAME, Layout, Malformed,
     RowDecoder, RowLayout, RowReader, take_text,
 };
+use crate::rows::values::{self, float, integer};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
 use ::bincode::{DefaultOptions, ErrorKind, Options};
-use brc_core::{HoldFault, Schema};
+use brc_core::{Field, HoldFault, LogicalType, Schema, Value};
 use serde::de::Deserialize;
 use std::io;
 
@@ -67,7 +71,7 @@ impl Layout for Bincode {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Tuples)))
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Tuples { fields: schema.fields().to_vec() })))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
@@ -80,22 +84,72 @@ impl Layout for Bincode {
 }
 
 /// A row is a tuple: its values, one after the other.
-struct Tuples;
+struct Tuples {
+    fields: Vec<Field>,
+}
+
+/// What stands for a null, and before any other value of a column that may have nulls.
+const NONE: u8 = 0;
+const SOME: u8 = 1;
+
+/// The bytes of a value; of a string, those of its length.
+fn width(logical_type: LogicalType) -> usize {
+    match logical_type {
+        LogicalType::Bool | LogicalType::Int8 => 1,
+        LogicalType::Int16 => 2,
+        LogicalType::Int32 | LogicalType::Date => 4,
+        LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Time { .. }
+        | LogicalType::Timestamp { .. }
+        | LogicalType::Float64 => 8,
+        LogicalType::Decimal { .. } if logical_type.fits_64_bits() => 8,
+        LogicalType::Decimal { .. } => 16,
+        LogicalType::String | LogicalType::Binary => 8,
+    }
+}
 
 impl RowWriter for Tuples {
     fn around(&self, _: usize) -> (Vec<u8>, Vec<u8>) {
         (Vec::new(), Vec::new())
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
-        write(text, out);
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+        let Some(value) = value else {
+            out.push(&[NONE]);
+            return Ok(());
+        };
+        let Field { logical_type, nullable, .. } = self.fields[column];
+        if nullable {
+            out.push(&[SOME]);
+        }
+        match logical_type {
+            LogicalType::String | LogicalType::Binary => write(values::bytes(value), out),
+            LogicalType::Float64 => out.push(&float(value).to_le_bytes()),
+            LogicalType::Bool
+            | LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Date
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. } => out.push(&integer(value).to_le_bytes()[..width(logical_type)]),
+        }
         Ok(())
     }
 
     #[inline]
-    fn number(&self, _: usize, number: i64) -> Short {
+    fn number(&self, column: usize, number: i64) -> Short {
         // What the crate writes, without asking it for each number.
-        Short::new(&number.to_le_bytes())
+        let Field { logical_type, nullable, .. } = self.fields[column];
+        if !nullable && width(logical_type) == 8 {
+            return Short::new(&number.to_le_bytes());
+        }
+        let [a, b, c, d, e, f, g, h] = number.to_le_bytes();
+        let some = [SOME, a, b, c, d, e, f, g, h];
+        Short::new(&some[usize::from(!nullable)..=width(logical_type)])
     }
 }
 
@@ -116,8 +170,16 @@ impl RowLayout for Tuples {
 struct TupleReader<'a>(&'a [u8]);
 
 impl<'a> TupleReader<'a> {
+    /// Takes so many bytes as an integer without sign.
     #[inline]
-    fn value<T: Deserialize<'a>>(&self) -> Result<T, Fault> {
+    fn unsigned(&mut self, width: usize) -> Result<u128, Fault> {
+        let mut bytes = [0; 16];
+        bytes[..width].copy_from_slice(take_text(&mut self.0, width)?);
+        Ok(u128::from_le_bytes(bytes))
+    }
+
+    #[inline]
+    fn crates<T: Deserialize<'a>>(&self) -> Result<T, Fault> {
         options().deserialize(self.0).map_err(|error| match *error {
             ErrorKind::Io(_) => Fault::CutOff,
             ErrorKind::SizeLimit => Fault::new("a string is longer than a frame may be"),
@@ -138,17 +200,49 @@ impl<'a> RowReader<'a> for TupleReader<'a> {
     }
 
     #[inline]
+    fn null(&mut self, _: usize) -> Result<bool, Fault> {
+        let (&tag, rest) = self.0.split_first().ok_or(Fault::CutOff)?;
+        self.0 = rest;
+        match tag {
+            NONE => Ok(true),
+            SOME => Ok(false),
+            other => Err(Fault::new(format!("an option begins with {other}, which is neither 0 nor 1"))),
+        }
+    }
+
+    #[inline]
     fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
-        let text = self.value::<&[u8]>()?;
+        let text = self.crates::<&[u8]>()?;
         self.0 = &self.0[size_of::<u64>()..];
         take_text(&mut self.0, text.len())
     }
 
     #[inline]
     fn number(&mut self, _: usize, _: u8) -> Result<i64, Fault> {
-        let number = self.value()?;
+        let number = self.crates()?;
         self.0 = &self.0[size_of::<i64>()..];
         Ok(number)
+    }
+
+    fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault> {
+        Ok(match logical_type {
+            LogicalType::String | LogicalType::Binary => Value::Bytes(self.text(column)?),
+            LogicalType::Float64 => Value::Float(f64::from_bits(self.unsigned(8)? as u64)),
+            // One that is neither 0 nor 1 is out of bounds.
+            LogicalType::Bool | LogicalType::UInt64 => Value::Integer(self.unsigned(width(logical_type))? as i128),
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Date
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. } => {
+                let width = width(logical_type);
+                let unused = 128 - 8 * width as u32;
+                Value::Integer((self.unsigned(width)? << unused) as i128 >> unused)
+            }
+        })
     }
 
     #[inline]
@@ -163,12 +257,33 @@ mod tests {
 
     #[test]
     fn rows_are_the_crates_tuples() {
+        let schema = Schema::parse(
+            "name:string not null,n:int not null,small:int16,b:bool,wide:decimal(38,2) not null,x:float64,d:date not null",
+        );
+        let tuples = Tuples { fields: schema.unwrap().fields().to_vec() };
         for number in [0, 1, -1, 599, i64::MIN, i64::MAX] {
             for name in ["", "Abha", "a name of some more bytes than a key has"] {
+                let small = i16::try_from(number).ok();
+                let values = [
+                    Some(Value::Bytes(name.as_bytes())),
+                    Some(Value::Integer(number.into())),
+                    small.map(|small| Value::Integer(small.into())),
+                    Some(Value::Integer(1)),
+                    Some(Value::Integer(i128::from(number) << 60)),
+                    small.map(|small| Value::Float(small.into())),
+                    Some(Value::Integer(-719_162)),
+                ];
                 let mut row = RowBuffer::default();
-                Tuples.text(0, name.as_bytes(), &mut row).unwrap();
-                row.push(Tuples.number(1, number).as_slice());
-                assert_eq!(row.as_slice(), options().serialize(&(name, number)).unwrap());
+                for (column, value) in values.into_iter().enumerate() {
+                    let start = row.len();
+                    tuples.value(column, value, &mut row).unwrap();
+                    if let (1 | 2, Some(Value::Integer(number))) = (column, value) {
+                        assert_eq!(tuples.number(column, number as i64).as_slice(), &row.as_slice()[start..]);
+                    }
+                }
+                let tuple =
+                    (name, number, small, Some(true), i128::from(number) << 60, small.map(f64::from), -719_162i32);
+                assert_eq!(row.as_slice(), options().serialize(&tuple).unwrap());
             }
         }
     }

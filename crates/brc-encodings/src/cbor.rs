@@ -1,19 +1,29 @@
 //! Rows as CBOR arrays: any reader of CBOR sequences (RFC 8742) takes a file for one.
 //!
 //! The first item is tagged as CBOR and is a map that tells what the columns are. Before the rows of each frame stands a
-//! byte string with the tag [`FRAME_TAG`]. A row is an array of strings (of text, or of bytes if they are not UTF-8) and
-//! integers in their shortest form. Files of other programs are read as well: they need neither map nor tags, their
-//! integers may have any form, their arrays may be of indefinite length, and a decimal may be a decimal fraction.
+//! byte string with the tag [`FRAME_TAG`]. A row is an array of
+//!
+//! - null, booleans, floats of 64 bits;
+//! - strings of text, or of bytes if they are not UTF-8; binary data as byte strings;
+//! - integers in their shortest form: numbers, decimals in units of their scale, times and timestamps in units of their
+//!   type. What CBOR's integers do not hold is a bignum (tags 2 and 3);
+//! - days since 1970-01-01 with the tag 100 (RFC 8943).
+//!
+//! Files of other programs are read as well: they need neither map nor tags, their integers may have any form, their arrays
+//! may be of indefinite length, a null may be undefined, a decimal may be a decimal fraction, and a date may be a text with
+//! the tag 1004.
 //!
 //! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
 
 use crate::frames::{
     ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
-    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, take_integer, take_text, wrong_length,
+    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_of, take_integer, take_text,
+    wrong_length,
 };
+use crate::rows::values::{self, float, float_of, integer};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
-use brc_core::{HoldFault, Schema};
-use minicbor::data::Type;
+use brc_core::{HoldFault, LogicalType, Schema, Value, calendar};
+use minicbor::data::{Int, Tag, Type};
 use minicbor::decode::Error as DecodeError;
 use minicbor::{Decoder, Encoder};
 use std::convert::Infallible;
@@ -37,6 +47,14 @@ const FRAME_BYTES: usize = 5 + 1 + 16;
 
 /// The tag of a decimal fraction: an array of exponent and mantissa.
 const DECIMAL_FRACTION: u8 = 0xc4;
+
+/// The tags of bignums: an integer, and -1 minus one.
+const BIGNUM: u64 = 2;
+const NEGATIVE_BIGNUM: u64 = 3;
+
+/// The tags of dates: days since 1970-01-01, and a text.
+const DAYS: u64 = 100;
+const DATE_TEXT: u64 = 1004;
 
 /// The first three bits of arrays.
 const ARRAY: u8 = 4;
@@ -83,7 +101,7 @@ impl Layout for Cbor {
 
     fn frame_header(&self, header: &FrameHeader, out: &mut Vec<u8>) {
         let mut encoder = Encoder::new(out);
-        let tag = minicbor::data::Tag::new(FRAME_TAG);
+        let tag = Tag::new(FRAME_TAG);
         written(encoder.tag(tag).and_then(|encoder| encoder.bytes(&header.to_bytes())).map(drop));
     }
 
@@ -95,7 +113,8 @@ impl Layout for Cbor {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Arrays { columns: schema.fields().len() })))
+        let types = schema.fields().iter().map(|field| field.logical_type).collect();
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Arrays { types })))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
@@ -116,7 +135,7 @@ fn read_header(decoder: &mut Decoder<'_>) -> Result<FileHeader, DecodeError> {
 
 /// A row is an array.
 struct Arrays {
-    columns: usize,
+    types: Vec<LogicalType>,
 }
 
 impl minicbor::encode::Write for RowBuffer {
@@ -132,16 +151,36 @@ impl RowWriter for Arrays {
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
         let mut before = Vec::new();
         if column == 0 {
-            written(Encoder::new(&mut before).array(self.columns as u64).map(drop));
+            written(Encoder::new(&mut before).array(self.types.len() as u64).map(drop));
         }
         (before, Vec::new())
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
         let mut encoder = Encoder::new(out);
-        match std::str::from_utf8(text) {
-            Ok(text) => written(encoder.str(text).map(drop)),
-            Err(_) => written(encoder.bytes(text).map(drop)),
+        let Some(value) = value else {
+            written(encoder.null().map(drop));
+            return Ok(());
+        };
+        match self.types[column] {
+            LogicalType::Bool => written(encoder.bool(integer(value) != 0).map(drop)),
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. } => written(write_integer(&mut encoder, integer(value))),
+            LogicalType::Date => {
+                written(encoder.tag(Tag::new(DAYS)).and_then(|encoder| write_integer(encoder, integer(value))));
+            }
+            LogicalType::Float64 => written(encoder.f64(float(value)).map(drop)),
+            LogicalType::String => match std::str::from_utf8(values::bytes(value)) {
+                Ok(text) => written(encoder.str(text).map(drop)),
+                Err(_) => written(encoder.bytes(values::bytes(value)).map(drop)),
+            },
+            LogicalType::Binary => written(encoder.bytes(values::bytes(value)).map(drop)),
         }
         Ok(())
     }
@@ -149,6 +188,21 @@ impl RowWriter for Arrays {
     fn number(&self, _: usize, number: i64) -> Short {
         Short::of(|bytes| written(Encoder::new(bytes).i64(number).map(drop)))
     }
+}
+
+/// An integer, as a bignum only where CBOR's integers do not hold it.
+fn write_integer<W: minicbor::encode::Write>(
+    encoder: &mut Encoder<W>,
+    integer: i128,
+) -> Result<(), minicbor::encode::Error<W::Error>> {
+    if let Ok(integer) = Int::try_from(integer) {
+        return encoder.int(integer).map(drop);
+    }
+    // -1 - n is n inverted.
+    let (tag, magnitude) = if integer < 0 { (NEGATIVE_BIGNUM, !integer) } else { (BIGNUM, integer) };
+    let bytes = magnitude.to_be_bytes();
+    let zeros = magnitude.leading_zeros() as usize / 8;
+    encoder.tag(Tag::new(tag))?.bytes(&bytes[zeros..]).map(drop)
 }
 
 impl RowLayout for Arrays {
@@ -233,6 +287,54 @@ impl<'a> ArrayReader<'a> {
             Fault::unsupported(format!("{number} does not fit 64 bits with {scale} decimals; see --schema"))
         };
         scaled(mantissa, exponent, scale).ok_or_else(unfit)
+    }
+
+    /// An integer of up to 128 bits; of a decimal, in units of its scale.
+    fn integer(&mut self, scale: u8) -> Result<i128, Fault> {
+        if let Some(number) = take_integer(&FORMS, &mut self.rest) {
+            return Ok(number.into());
+        }
+        match self.rest.first() {
+            Some(&DECIMAL_FRACTION) => self.long_number(scale).map(i128::from),
+            Some(0xc2 | 0xc3) => self.bignum(),
+            _ => self.take(NOT_AN_INTEGER, Decoder::int).map(i128::from),
+        }
+    }
+
+    fn bignum(&mut self) -> Result<i128, Fault> {
+        let (tag, bytes) = self.take("that is not a bignum", |decoder| Ok((decoder.tag()?, decoder.bytes()?)))?;
+        let too_large = || Fault::unsupported("an integer does not fit 128 bits");
+        let magnitude = bytes.iter().try_fold(0i128, |sum, &byte| sum.checked_mul(256)?.checked_add(byte.into()));
+        let magnitude = magnitude.ok_or_else(too_large)?;
+        Ok(if tag.as_u64() == NEGATIVE_BIGNUM { !magnitude } else { magnitude })
+    }
+
+    /// Days: an integer with the tag of them or without, or a text with the tag of dates.
+    fn date(&mut self, logical_type: LogicalType) -> Result<i128, Fault> {
+        if self.rest.first().is_none_or(|initial| initial >> 5 != 6) {
+            return self.integer(0);
+        }
+        let not_a_date = not_of(logical_type);
+        match self.take(&not_a_date, Decoder::tag)?.as_u64() {
+            DAYS => self.integer(0),
+            DATE_TEXT => {
+                let text = self.take(&not_a_date, Decoder::str)?;
+                let days = calendar::parse_date(text.as_bytes());
+                days.map(i128::from).ok_or_else(|| Fault::unsupported(format!("'{text}' is no date")))
+            }
+            tag => Err(Fault::unsupported(format!("an item with the tag {tag} {not_a_date}"))),
+        }
+    }
+
+    fn float(&mut self, logical_type: LogicalType) -> Result<f64, Fault> {
+        match self.rest.first() {
+            // Integers of any form.
+            Some(0..0x40) => {
+                let inexact = || Fault::unsupported("an integer that is no float of 64 bits");
+                float_of(self.integer(0)?).ok_or_else(inexact)
+            }
+            _ => self.take(&not_of(logical_type), Decoder::f64),
+        }
     }
 
     /// A string that is not checked to be UTF-8: strings may hold any bytes.
@@ -326,6 +428,19 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
     }
 
     #[inline]
+    fn null(&mut self, _: usize) -> Result<bool, Fault> {
+        const NULL: u8 = 0xf6;
+        const UNDEFINED: u8 = 0xf7;
+        match self.rest.split_first() {
+            Some((&(NULL | UNDEFINED), rest)) => {
+                self.rest = rest;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    #[inline]
     fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
         match self.rest.split_first() {
             Some((&initial @ 0x60..0x78, rest)) => {
@@ -342,6 +457,23 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
             Some(number) => Ok(number),
             None => self.long_number(scale),
         }
+    }
+
+    fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault> {
+        Ok(match logical_type {
+            LogicalType::Bool => Value::Integer(self.take(&not_of(logical_type), Decoder::bool)?.into()),
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. } => Value::Integer(self.integer(logical_type.scale())?),
+            LogicalType::Date => Value::Integer(self.date(logical_type)?),
+            LogicalType::Float64 => Value::Float(self.float(logical_type)?),
+            LogicalType::String | LogicalType::Binary => Value::Bytes(self.text(column)?),
+        })
     }
 
     #[inline]

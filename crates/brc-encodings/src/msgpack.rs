@@ -1,17 +1,28 @@
 //! Rows as MessagePack arrays: any reader of MessagePack takes a file for a sequence of items.
 //!
 //! The first item is a map that tells what the columns are. Before the rows of each frame stands an extension of
-//! [`FRAME_TYPE`]. A row is an array of strings (`str`, or `bin` if they are not UTF-8) and integers in their shortest
-//! form. Files of other programs are read as well: they have neither map nor extensions, and their integers any form.
+//! [`FRAME_TYPE`]. A row is an array of
+//!
+//! - nil for a null, booleans, floats of 64 bits;
+//! - strings as `str`, or as `bin` if they are not UTF-8; binary data as `bin`;
+//! - integers in their shortest form: numbers, decimals in units of their scale, days, times and timestamps without a zone
+//!   in units of their type. A decimal that does not fit 64 bits is a `bin` of 16 bytes in two's complement, the highest
+//!   first;
+//! - timestamps with a zone as MessagePack's own extension of type -1.
+//!
+//! Files of other programs are read as well: they have neither map nor extensions of frames, their integers any form, and
+//! their timestamps may all be that extension.
 //!
 //! Short strings and rows of few columns, which nearly all are, are taken by hand; everything else is the crate's.
 
 use crate::frames::{
     ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
-    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, take_integer, take_text, wrong_length,
+    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_of, take_integer, take_text,
+    wrong_length,
 };
+use crate::rows::values::{self, float, float_of, from_seconds, integer, integer_64, seconds_and_nanos};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
-use brc_core::{HoldFault, Schema};
+use brc_core::{HoldFault, LogicalType, Schema, TimeUnit, Value};
 use rmp::Marker;
 use rmp::decode::{self, Bytes, NumValueReadError, ValueReadError};
 use rmp::encode;
@@ -25,6 +36,9 @@ const CHECKSUM: &str = "checksum";
 
 /// The application's type of the extensions before frames.
 const FRAME_TYPE: i8 = 98;
+
+/// MessagePack's type of extensions that are points in time.
+const TIMESTAMP_TYPE: i8 = -1;
 
 /// An extension of sixteen bytes.
 const FRAME_BYTES: usize = 2 + 16;
@@ -58,10 +72,10 @@ impl Layout for MsgPack {
 
     fn read_file_header(&self, bytes: &[u8]) -> Result<(FileHeader, usize), String> {
         let mut rest = bytes.get(MAGIC.len()..).unwrap_or(&[]);
-        let version = integer(&mut rest)?;
+        let version = header_integer(&mut rest)?;
         // A key, what it stands for, and the next key.
         let [_, schema, _] = [string(&mut rest)?, string(&mut rest)?, string(&mut rest)?];
-        let (schema, checksum) = (schema.to_owned(), integer(&mut rest)?);
+        let (schema, checksum) = (schema.to_owned(), header_integer(&mut rest)?);
         Ok((FileHeader { version, schema, checksum }, bytes.len() - rest.len()))
     }
 
@@ -80,7 +94,8 @@ impl Layout for MsgPack {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Arrays { columns: schema.fields().len() })))
+        let types = schema.fields().iter().map(|field| field.logical_type).collect();
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Arrays { types })))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
@@ -93,7 +108,7 @@ impl Layout for MsgPack {
 }
 
 /// An integer of a header.
-fn integer(bytes: &mut &[u8]) -> Result<u32, String> {
+fn header_integer(bytes: &mut &[u8]) -> Result<u32, String> {
     let mut reader = Bytes::new(bytes);
     let number = decode::read_int(&mut reader).map_err(|error| error.to_string())?;
     *bytes = reader.remaining_slice();
@@ -109,23 +124,39 @@ fn string<'a>(bytes: &mut &'a [u8]) -> Result<&'a str, String> {
 
 /// A row is an array.
 struct Arrays {
-    columns: usize,
+    types: Vec<LogicalType>,
 }
 
 impl RowWriter for Arrays {
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>) {
         let mut before = Vec::new();
         if column == 0 {
-            written(encode::write_array_len(&mut before, self.columns as u32));
+            written(encode::write_array_len(&mut before, self.types.len() as u32));
         }
         (before, Vec::new())
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
-        // One that is longer than MessagePack allows does not fit a frame either.
-        match std::str::from_utf8(text) {
-            Ok(text) => written(encode::write_str(out, text)),
-            Err(_) => written(encode::write_bin(out, text)),
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+        let Some(value) = value else {
+            written(encode::write_nil(out));
+            return Ok(());
+        };
+        match self.types[column] {
+            LogicalType::Bool => written(encode::write_bool(out, integer(value) != 0)),
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Date
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { zone: false, .. } => write_integer(integer(value), out),
+            LogicalType::Timestamp { zone: true, unit } => write_timestamp(integer_64(value), unit, out),
+            LogicalType::Float64 => written(encode::write_f64(out, float(value))),
+            LogicalType::String => write_string(values::bytes(value), out),
+            // One that is longer than MessagePack allows does not fit a frame either.
+            LogicalType::Binary => written(encode::write_bin(out, values::bytes(value))),
         }
         Ok(())
     }
@@ -133,6 +164,44 @@ impl RowWriter for Arrays {
     fn number(&self, _: usize, number: i64) -> Short {
         Short::of(|bytes| written(encode::write_sint(bytes, number)))
     }
+}
+
+fn write_string(text: &[u8], out: &mut RowBuffer) {
+    match std::str::from_utf8(text) {
+        Ok(text) => written(encode::write_str(out, text)),
+        Err(_) => written(encode::write_bin(out, text)),
+    }
+}
+
+fn write_integer(integer: i128, out: &mut RowBuffer) {
+    match (i64::try_from(integer), u64::try_from(integer)) {
+        (Ok(integer), _) => written(encode::write_sint(out, integer)),
+        (_, Ok(integer)) => written(encode::write_uint(out, integer)),
+        _ => written(encode::write_bin(out, &integer.to_be_bytes())),
+    }
+}
+
+/// An extension of the shortest of the three lengths that MessagePack has for a point in time.
+fn write_timestamp(units: i64, unit: TimeUnit, out: &mut RowBuffer) {
+    let (seconds, nanos) = seconds_and_nanos(units, unit);
+    let mut bytes = [0; 12];
+    let length = match (u32::try_from(seconds), nanos) {
+        (Ok(seconds), 0) => {
+            bytes[..4].copy_from_slice(&seconds.to_be_bytes());
+            4
+        }
+        _ if (0..1 << 34).contains(&seconds) => {
+            bytes[..8].copy_from_slice(&(u64::from(nanos) << 34 | seconds as u64).to_be_bytes());
+            8
+        }
+        _ => {
+            bytes[..4].copy_from_slice(&nanos.to_be_bytes());
+            bytes[4..].copy_from_slice(&seconds.to_be_bytes());
+            12
+        }
+    };
+    written(encode::write_ext_meta(out, length as u32, TIMESTAMP_TYPE));
+    out.push(&bytes[..length]);
 }
 
 impl RowLayout for Arrays {
@@ -194,6 +263,72 @@ impl<'a> ArrayReader<'a> {
         }
     }
 
+    /// An integer of any width, or the bytes of one.
+    fn integer(&mut self) -> Result<i128, Fault> {
+        if let Some(integer) = take_integer(&FORMS, &mut self.0) {
+            return Ok(integer.into());
+        }
+        match Marker::from_u8(*self.0.first().ok_or(Fault::CutOff)?) {
+            Marker::U64 => match self.take(decode::read_u64) {
+                Ok(integer) => Ok(integer.into()),
+                Err(_) => Err(Fault::CutOff),
+            },
+            Marker::Bin8 => {
+                let bytes = self.long_text()?.try_into();
+                let bytes = bytes.map_err(|_| Fault::unsupported(format!("binary data {NOT_AN_INTEGER}")))?;
+                Ok(i128::from_be_bytes(bytes))
+            }
+            _ => self.long_number().map(i128::from),
+        }
+    }
+
+    fn boolean(&mut self, logical_type: LogicalType) -> Result<bool, Fault> {
+        match self.take(decode::read_bool) {
+            Ok(value) => Ok(value),
+            Err(ValueReadError::TypeMismatch(marker)) => Err(strange(marker, &not_of(logical_type))),
+            Err(_) => Err(Fault::CutOff),
+        }
+    }
+
+    fn float(&mut self, logical_type: LogicalType) -> Result<f64, Fault> {
+        let float = match Marker::from_u8(*self.0.first().ok_or(Fault::CutOff)?) {
+            Marker::F64 => self.take(decode::read_f64),
+            Marker::F32 => self.take(decode::read_f32).map(f64::from),
+            marker if is_integer(marker) => {
+                let inexact = || Fault::unsupported("an integer that is no float of 64 bits");
+                return float_of(self.integer()?).ok_or_else(inexact);
+            }
+            marker => return Err(strange(marker, &not_of(logical_type))),
+        };
+        float.map_err(|_| Fault::CutOff)
+    }
+
+    /// Units of a timestamp: an integer, or MessagePack's own extension.
+    fn timestamp(&mut self, logical_type: LogicalType, unit: TimeUnit) -> Result<i128, Fault> {
+        if is_integer(Marker::from_u8(*self.0.first().ok_or(Fault::CutOff)?)) {
+            return self.integer();
+        }
+        let meta = match self.take(decode::read_ext_meta) {
+            Ok(meta) => meta,
+            Err(ValueReadError::TypeMismatch(marker)) => return Err(strange(marker, &not_of(logical_type))),
+            Err(_) => return Err(Fault::CutOff),
+        };
+        let bytes = take_text(&mut self.0, meta.size)?;
+        let (seconds, nanos) = match (meta.typeid, bytes) {
+            (TIMESTAMP_TYPE, &[a, b, c, d]) => (u32::from_be_bytes([a, b, c, d]).into(), 0),
+            (TIMESTAMP_TYPE, &[a, b, c, d, e, f, g, h]) => {
+                let both = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+                ((both & ((1 << 34) - 1)) as i64, (both >> 34) as u32)
+            }
+            (TIMESTAMP_TYPE, &[a, b, c, d, e, f, g, h, i, j, k, l]) => {
+                (i64::from_be_bytes([e, f, g, h, i, j, k, l]), u32::from_be_bytes([a, b, c, d]))
+            }
+            _ => return Err(Fault::unsupported(format!("an extension {}", not_of(logical_type)))),
+        };
+        let finer = || Fault::unsupported(format!("a timestamp of a finer unit {}", not_of(logical_type)));
+        from_seconds(seconds, nanos, unit).ok_or_else(finer)
+    }
+
     fn long_number(&mut self) -> Result<i64, Fault> {
         self.take(decode::read_int).map_err(|error| match error {
             NumValueReadError::TypeMismatch(marker) => strange(marker, NOT_AN_INTEGER),
@@ -222,6 +357,11 @@ fn strange(marker: Marker, is_not: &str) -> Fault {
     Fault::unsupported(format!("{kind} {is_not}"))
 }
 
+fn is_integer(marker: Marker) -> bool {
+    use Marker::{FixNeg, FixPos, I8, I16, I32, I64, U8, U16, U32, U64};
+    matches!(marker, FixPos(_) | FixNeg(_) | U8 | U16 | U32 | U64 | I8 | I16 | I32 | I64)
+}
+
 fn is_array(marker: Marker) -> bool {
     matches!(marker, Marker::FixArray(_) | Marker::Array16 | Marker::Array32)
 }
@@ -244,6 +384,14 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
     }
 
     #[inline]
+    fn null(&mut self, _: usize) -> Result<bool, Fault> {
+        const NIL: u8 = 0xc0;
+        let rest = self.0.strip_prefix(&[NIL]);
+        self.0 = rest.unwrap_or(self.0);
+        Ok(rest.is_some())
+    }
+
+    #[inline]
     fn text(&mut self, _: usize) -> Result<&'a [u8], Fault> {
         match self.0.split_first() {
             Some((&marker @ 0xa0..=0xbf, rest)) => {
@@ -260,6 +408,23 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
             Some(number) => Ok(number),
             None => self.long_number(),
         }
+    }
+
+    fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault> {
+        Ok(match logical_type {
+            LogicalType::Bool => Value::Integer(self.boolean(logical_type)?.into()),
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. }
+            | LogicalType::Date
+            | LogicalType::Time { .. } => Value::Integer(self.integer()?),
+            LogicalType::Timestamp { unit, .. } => Value::Integer(self.timestamp(logical_type, unit)?),
+            LogicalType::Float64 => Value::Float(self.float(logical_type)?),
+            LogicalType::String | LogicalType::Binary => Value::Bytes(self.text(column)?),
+        })
     }
 
     #[inline]

@@ -46,7 +46,7 @@ fn read(name: &str) -> Result<Rows, String> {
     let read = || {
         let input = Input::open(&path)?;
         let encoding = brc_encodings::for_input(&input)?;
-        let schema = Some(Schema::parse("name:string,n:int").unwrap());
+        let schema = Some(Schema::parse("name:string not null,n:int not null").unwrap());
         let table = encoding.open(input, &OpenOptions { schema, ..OpenOptions::default() })?;
         let rows = Mutex::default();
         let everything = ScanOptions::everything(table.schema());

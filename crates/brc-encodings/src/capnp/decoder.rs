@@ -6,7 +6,7 @@ use crate::frames::{DecodeError, FrameDecoder, Malformed};
 use crate::table_capnp::{column, entry, rows};
 use crate::text::BATCH_ROWS;
 use ::capnp::{primitive_list, text_list};
-use brc_core::{Column, Integers, LogicalType, PhysicalType, Schema};
+use brc_core::{BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, Schema, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -24,14 +24,24 @@ pub(super) struct ColumnsDecoder {
 struct Columns(Vec<Wanted>);
 
 /// A column of the schema, and what is needed to lend it.
-enum Wanted {
+struct Wanted {
+    logical_type: LogicalType,
+    nullable: bool,
+    lent: Lent,
+    /// Of the rows of a batch.
+    validity: BitmapBuffer,
+}
+
+enum Lent {
     Text(Box<Text>),
     Numbers {
-        /// Values of 8 bits, widened.
+        /// Values of 8 bits or one, widened.
         widened: Vec<i16>,
+        /// Values of 128 bits, put together.
+        wide: Vec<i128>,
     },
-    SkippedText,
-    SkippedNumbers,
+    Floats,
+    Skipped,
 }
 
 /// Turns the codes of a message into those of the worker.
@@ -43,14 +53,23 @@ struct Text {
     codes: Vec<u32>,
 }
 
+/// A column of a message.
+struct ReadColumn<'m> {
+    values: Lists<'m>,
+    validity: Option<primitive_list::Reader<'m, bool>>,
+}
+
 /// The values of a column of a message.
 enum Lists<'m> {
     Codes { strings: usize, codes: primitive_list::Reader<'m, u16> },
     WideCodes { strings: usize, codes: primitive_list::Reader<'m, u32> },
+    Bools(primitive_list::Reader<'m, bool>),
     I8(primitive_list::Reader<'m, i8>),
     I16(primitive_list::Reader<'m, i16>),
     I32(primitive_list::Reader<'m, i32>),
     I64(primitive_list::Reader<'m, i64>),
+    I128 { low: primitive_list::Reader<'m, u64>, high: primitive_list::Reader<'m, i64> },
+    Floats(primitive_list::Reader<'m, f64>),
 }
 
 /// What is wrong with a column or a message.
@@ -59,7 +78,7 @@ type Reason = String;
 impl ColumnsDecoder {
     pub(super) fn new(form: Form, schema: &Schema, projection: &[usize]) -> Self {
         let fields = schema.fields().iter().enumerate();
-        let columns = fields.map(|(index, field)| Wanted::new(field.logical_type, projection.contains(&index)));
+        let columns = fields.map(|(index, field)| Wanted::new(field, projection.contains(&index)));
         Self { form, messages: Messages::default(), columns: Columns(columns.collect()) }
     }
 }
@@ -89,18 +108,19 @@ impl FrameDecoder for ColumnsDecoder {
 
 impl Columns {
     /// The lists of a message, each of which is as long as it has rows, and their strings.
-    fn read<'m>(&mut self, message: rows::Reader<'m>) -> Result<Vec<Lists<'m>>, Reason> {
+    fn read<'m>(&mut self, message: rows::Reader<'m>) -> Result<Vec<ReadColumn<'m>>, Reason> {
         let columns = message.get_columns().map_err(|error| error.to_string())?;
         if columns.len() as usize != self.0.len() {
             return Err(format!("{} columns where {} should be", columns.len(), self.0.len()));
         }
         let mut lists = Vec::with_capacity(self.0.len());
         for (index, (wanted, column)) in self.0.iter_mut().zip(columns).enumerate() {
-            let list = wanted.read(column).map_err(|error| format!("column {index}: {}", error.reason()))?;
-            if list.len() != message.get_rows() {
-                return Err(format!("column {index} has {} values for {} rows", list.len(), message.get_rows()));
+            let read = wanted.read(column).map_err(|error| format!("column {index}: {}", error.reason()))?;
+            let lengths = [read.values.len(), read.validity.map_or(message.get_rows(), |validity| validity.len())];
+            if let Some(length) = lengths.into_iter().find(|length| *length != message.get_rows()) {
+                return Err(format!("column {index} has {length} values for {} rows", message.get_rows()));
             }
-            lists.push(list);
+            lists.push(read);
         }
         Ok(lists)
     }
@@ -108,7 +128,7 @@ impl Columns {
     fn deliver(
         &mut self,
         rows: usize,
-        lists: &[Lists<'_>],
+        lists: &[ReadColumn<'_>],
         delivery: &mut Delivery<'_>,
         wrong: impl Fn(Reason) -> Malformed,
     ) -> Result<(), DecodeError> {
@@ -127,27 +147,42 @@ impl Columns {
 }
 
 impl Wanted {
-    fn new(logical_type: LogicalType, wanted: bool) -> Self {
-        match logical_type.physical() {
-            PhysicalType::Integers if wanted => Self::Numbers { widened: Vec::new() },
-            PhysicalType::Integers => Self::SkippedNumbers,
-            _ if wanted => Self::Text(Box::new(Text {
+    fn new(field: &Field, wanted: bool) -> Self {
+        let lent = match field.logical_type.physical() {
+            _ if !wanted => Lent::Skipped,
+            PhysicalType::Integers => Lent::Numbers { widened: Vec::new(), wide: Vec::new() },
+            PhysicalType::Floats => Lent::Floats,
+            PhysicalType::Bytes => Lent::Text(Box::new(Text {
                 interner: Interner::new(Level::best()),
                 map: vec![0; NARROW_CODES],
                 codes: Vec::with_capacity(BATCH_ROWS),
             })),
-            _ => Self::SkippedText,
+        };
+        Self { logical_type: field.logical_type, nullable: field.nullable, lent, validity: BitmapBuffer::default() }
+    }
+
+    /// Finds the lists of a column, and takes over its strings if they are wanted.
+    fn read<'m>(&mut self, column: column::Reader<'m>) -> Result<ReadColumn<'m>, NoMessage> {
+        match column.which().map_err(unknown)? {
+            column::Nullable(_) if !self.nullable => {
+                Err(NoMessage::Malformed("holds nulls, which the column does not have".to_owned()))
+            }
+            column::Nullable(nullable) => {
+                let validity = nullable.get_validity().map_err(malformed)?;
+                let values = nullable.get_values().map_err(malformed)?;
+                let values = self.read_values(values.which().map_err(unknown)?)?;
+                Ok(ReadColumn { values, validity: Some(validity) })
+            }
+            values => Ok(ReadColumn { values: self.read_values(values)?, validity: None }),
         }
     }
 
-    /// Finds the list of a column, and takes over its strings if they are wanted.
-    fn read<'m>(&mut self, column: column::Reader<'m>) -> Result<Lists<'m>, NoMessage> {
-        let unknown = |_| NoMessage::Malformed("is of an unknown kind".to_owned());
-        let list = match column.which().map_err(unknown)? {
+    fn read_values<'m>(&mut self, values: column::WhichReader<'m>) -> Result<Lists<'m>, NoMessage> {
+        let list = match values {
             column::Text(text) => {
                 let dictionary = text.get_dictionary().map_err(malformed)?;
                 let strings = dictionary.len() as usize;
-                if let Self::Text(text) = self {
+                if let Lent::Text(text) = &mut self.lent {
                     text.take_over(dictionary).map_err(malformed)?;
                 }
                 match text.which().map_err(unknown)? {
@@ -159,44 +194,108 @@ impl Wanted {
             column::Int16(values) => Lists::I16(values.map_err(malformed)?),
             column::Int32(values) => Lists::I32(values.map_err(malformed)?),
             column::Int64(values) => Lists::I64(values.map_err(malformed)?),
+            column::Bools(values) => Lists::Bools(values.map_err(malformed)?),
+            column::Int128(values) => {
+                let (low, high) = (values.get_low().map_err(malformed)?, values.get_high().map_err(malformed)?);
+                if low.len() != high.len() {
+                    return Err(NoMessage::Malformed("has not as many low halves as high ones".to_owned()));
+                }
+                Lists::I128 { low, high }
+            }
+            column::Float64(values) => Lists::Floats(values.map_err(malformed)?),
+            column::Nullable(_) => return Err(NoMessage::Malformed("holds nulls twice".to_owned())),
         };
-        let text = matches!(self, Self::Text(_) | Self::SkippedText);
-        match (text, list.is_text()) {
-            (true, false) => Err(NoMessage::Malformed("holds numbers where text should be".to_owned())),
-            (false, true) => Err(NoMessage::Malformed("holds text where numbers should be".to_owned())),
-            _ => Ok(list),
+        let (expected, found) = (self.logical_type.physical(), list.physical());
+        if expected != found {
+            let (found, expected) = (plural(found), plural(expected));
+            return Err(NoMessage::Malformed(format!("holds {found} where {expected} should be")));
         }
+        Ok(list)
     }
 
     /// Does what must be done with some rows before they can be lent.
-    fn prepare(&mut self, list: &Lists<'_>, rows: Range<usize>) -> Result<(), Reason> {
-        match (self, list) {
-            (Self::Text(text), Lists::Codes { strings, codes }) => text.narrow(slice(codes, rows)?, *strings),
-            (Self::Text(text), Lists::WideCodes { strings, codes }) => text.wide(slice(codes, rows)?, *strings),
-            (Self::Numbers { widened }, Lists::I8(values)) => {
+    fn prepare(&mut self, column: &ReadColumn<'_>, rows: Range<usize>) -> Result<(), Reason> {
+        if let Lent::Skipped = self.lent {
+            return Ok(());
+        }
+        self.validity.clear();
+        if let Some(validity) = column.validity {
+            (rows.start as u32..rows.end as u32).for_each(|row| self.validity.push(validity.get(row)));
+        }
+        match (&mut self.lent, &column.values) {
+            (Lent::Text(text), Lists::Codes { strings, codes }) => text.narrow(slice(codes, rows.clone())?, *strings),
+            (Lent::Text(text), Lists::WideCodes { strings, codes }) => text.wide(slice(codes, rows.clone())?, *strings),
+            (Lent::Numbers { widened, .. }, Lists::Bools(values)) => {
                 widened.clear();
-                widened.extend(slice(values, rows)?.iter().map(|&value| i16::from(value)));
+                widened.extend((rows.start as u32..rows.end as u32).map(|row| i16::from(values.get(row))));
                 Ok(())
             }
-            (Self::Numbers { .. }, Lists::I16(values)) => slice(values, rows).map(drop),
-            (Self::Numbers { .. }, Lists::I32(values)) => slice(values, rows).map(drop),
-            (Self::Numbers { .. }, Lists::I64(values)) => slice(values, rows).map(drop),
+            (Lent::Numbers { widened, .. }, Lists::I8(values)) => {
+                widened.clear();
+                widened.extend(slice(values, rows.clone())?.iter().map(|&value| i16::from(value)));
+                Ok(())
+            }
+            (Lent::Numbers { .. }, Lists::I16(values)) => slice(values, rows.clone()).map(drop),
+            (Lent::Numbers { .. }, Lists::I32(values)) => slice(values, rows.clone()).map(drop),
+            (Lent::Numbers { .. }, Lists::I64(values)) => slice(values, rows.clone()).map(drop),
+            (Lent::Numbers { wide, .. }, Lists::I128 { low, high }) => {
+                let halves = slice(high, rows.clone())?.iter().zip(slice(low, rows.clone())?);
+                wide.clear();
+                wide.extend(halves.map(|(&high, &low)| i128::from(high) << 64 | i128::from(low)));
+                Ok(())
+            }
+            (Lent::Floats, Lists::Floats(values)) => slice(values, rows.clone()).map(drop),
             _ => Ok(()),
+        }?;
+        self.check(&column.values, rows)
+    }
+
+    /// Integers must be within the bounds of their type, unless they are null.
+    fn check(&self, list: &Lists<'_>, rows: Range<usize>) -> Result<(), Reason> {
+        // Files of version 1 tell no precision of decimals, so that theirs may have a digit more.
+        if crate::frames::has_any_64_bits(self.logical_type) && !matches!(list, Lists::I128 { .. }) {
+            return Ok(());
+        }
+        let Data::Integers(values) = self.data(list, rows) else { return Ok(()) };
+        let fits = |value: i128| Value::Integer(value).check(self.logical_type).is_ok();
+        if values.bounds().is_none_or(|(least, largest)| fits(least) && fits(largest)) {
+            return Ok(());
+        }
+        let validity = self.validity.bitmap();
+        let strange = |row: &usize| validity.is_none_or(|validity| validity.get(*row)) && !fits(values.get(*row));
+        match (0..values.len()).find(strange) {
+            Some(row) => Err(format!("the integer {} is out of range for {}", values.get(row), self.logical_type)),
+            None => Ok(()),
         }
     }
 
     /// The rows that were prepared; none of a column that is skipped.
-    fn lend<'b>(&'b self, list: &'b Lists<'_>, rows: Range<usize>) -> Column<'b> {
-        Column::integers(match (self, list) {
-            (Self::Text(text), _) => {
-                return Column::codes(&text.codes, text.interner.dictionary());
+    fn lend<'b>(&'b self, column: &'b ReadColumn<'_>, rows: Range<usize>) -> Column<'b> {
+        Column { data: self.data(&column.values, rows), validity: self.validity.bitmap() }
+    }
+
+    fn data<'b>(&'b self, list: &'b Lists<'_>, rows: Range<usize>) -> Data<'b> {
+        Data::Integers(match (&self.lent, list) {
+            (Lent::Text(text), _) => {
+                return Data::Codes { codes: &text.codes, dictionary: text.interner.dictionary() };
             }
-            (Self::Numbers { widened }, Lists::I8(_)) => Integers::I16(widened),
-            (Self::Numbers { .. }, Lists::I16(values)) => Integers::I16(slice(values, rows).unwrap_or(&[])),
-            (Self::Numbers { .. }, Lists::I32(values)) => Integers::I32(slice(values, rows).unwrap_or(&[])),
-            (Self::Numbers { .. }, Lists::I64(values)) => Integers::I64(slice(values, rows).unwrap_or(&[])),
+            (Lent::Floats, Lists::Floats(values)) => return Data::Floats(slice(values, rows).unwrap_or(&[])),
+            (Lent::Numbers { widened, .. }, Lists::I8(_) | Lists::Bools(_)) => Integers::I16(widened),
+            (Lent::Numbers { .. }, Lists::I16(values)) => Integers::I16(slice(values, rows).unwrap_or(&[])),
+            (Lent::Numbers { .. }, Lists::I32(values)) => Integers::I32(slice(values, rows).unwrap_or(&[])),
+            (Lent::Numbers { .. }, Lists::I64(values)) => Integers::I64(slice(values, rows).unwrap_or(&[])),
+            (Lent::Numbers { wide, .. }, Lists::I128 { .. }) => Integers::I128(wide),
             _ => Integers::I64(&[]),
         })
+    }
+}
+
+/// What the values of a physical type are called.
+fn plural(physical: PhysicalType) -> &'static str {
+    match physical {
+        PhysicalType::Integers => "numbers",
+        PhysicalType::Floats => "floats",
+        PhysicalType::Bytes => "text",
     }
 }
 
@@ -238,6 +337,10 @@ fn check(largest: Option<usize>, strings: usize) -> Result<(), Reason> {
     }
 }
 
+fn unknown(_: ::capnp::NotInSchema) -> NoMessage {
+    NoMessage::Malformed("is of an unknown kind".to_owned())
+}
+
 /// Some values of a list, where they lie.
 fn slice<'b, T>(list: &'b primitive_list::Reader<'_, T>, rows: Range<usize>) -> Result<&'b [T], Reason>
 where
@@ -256,10 +359,19 @@ impl Lists<'_> {
             Self::I16(values) => values.len(),
             Self::I32(values) => values.len(),
             Self::I64(values) => values.len(),
+            Self::I128 { low, .. } => low.len(),
+            Self::Bools(values) => values.len(),
+            Self::Floats(values) => values.len(),
         }
     }
 
-    fn is_text(&self) -> bool {
-        matches!(self, Self::Codes { .. } | Self::WideCodes { .. })
+    fn physical(&self) -> PhysicalType {
+        match self {
+            Self::Codes { .. } | Self::WideCodes { .. } => PhysicalType::Bytes,
+            Self::Bools(_) | Self::I8(_) | Self::I16(_) | Self::I32(_) | Self::I64(_) | Self::I128 { .. } => {
+                PhysicalType::Integers
+            }
+            Self::Floats(_) => PhysicalType::Floats,
+        }
     }
 }

@@ -2,20 +2,26 @@
 
 use super::messages::Form;
 use super::numbers::Numbers;
+use super::strings::Strings;
 use super::{packing::WORD, write};
 use crate::frames::FrameEncoder;
 use crate::rows::{RowBuffer, foreign};
 use crate::table_capnp::{column, entry};
 use ::capnp::message::{Builder, HeapAllocator};
+use ::capnp::primitive_list;
 use ::capnp::private::layout::PrimitiveElement;
-use ::capnp::{primitive_list, text};
-use brc_core::{Batch, Column, Data, Dictionary, LogicalType, PhysicalType, Result, Schema, batch};
+use brc_core::{
+    Batch, Bitmap, BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, Result, Schema, batch,
+    for_integers,
+};
 use std::ops::Range;
 
 /// The words of a message of rows besides its columns: the root, the entry, the rows and the tag of their list.
 const MESSAGE_WORDS: usize = 1 + 2 + 2 + 1;
 /// The words of a column besides its lists.
 const COLUMN_WORDS: usize = 3;
+/// The bits of a word.
+const WORD_BITS: usize = 64;
 
 /// Encodes the rows of one frame after the other.
 pub(super) struct ColumnsEncoder {
@@ -25,39 +31,24 @@ pub(super) struct ColumnsEncoder {
 }
 
 /// A column of the frame.
-enum Pending {
-    Text(Text),
-    Numbers(Numbers),
-}
-
-/// A column of strings.
-#[derive(Default)]
-struct Text {
-    /// The strings of all codes of the batches, which keep their meaning.
-    strings: Dictionary,
-    /// The length of the longest of them.
-    longest: usize,
-    /// For each code of the batches, the place of its string in the frame, or [`NO_PLACE`].
-    places: Vec<u32>,
-    /// The codes of the batches that have a place, in its order: that in which they came.
-    placed: Vec<u32>,
-    /// The words of the list of strings: for each a pointer, and its bytes with a NUL behind.
-    dictionary_words: usize,
-    /// For each row, the place of its string.
-    codes: Vec<u32>,
+struct Pending {
+    nullable: bool,
+    validity: BitmapBuffer,
+    values: Values,
     /// Codes of a batch that came in runs.
     unrolled: Vec<u32>,
 }
 
-const NO_PLACE: u32 = u32::MAX;
+enum Values {
+    Strings(Strings),
+    Numbers(Numbers),
+    Bools(Vec<bool>),
+    Floats(Vec<f64>),
+}
 
 impl ColumnsEncoder {
     pub(super) fn new(form: Form, schema: &Schema) -> Self {
-        let pending = |logical_type: LogicalType| match logical_type.physical() {
-            PhysicalType::Integers => Pending::Numbers(Numbers::default()),
-            _ => Pending::Text(Text::default()),
-        };
-        Self { form, columns: schema.fields().iter().map(|field| pending(field.logical_type)).collect(), rows: 0 }
+        Self { form, columns: schema.fields().iter().map(Pending::new).collect(), rows: 0 }
     }
 
     fn append(&mut self, batch: &Batch<'_>, rows: Range<usize>) -> Result<()> {
@@ -123,54 +114,141 @@ impl FrameEncoder for ColumnsEncoder {
 }
 
 impl Pending {
+    fn new(field: &Field) -> Self {
+        let values = match field.logical_type.physical() {
+            PhysicalType::Integers if field.logical_type == LogicalType::Bool => Values::Bools(Vec::new()),
+            PhysicalType::Integers => Values::Numbers(Numbers::default()),
+            PhysicalType::Floats => Values::Floats(Vec::new()),
+            PhysicalType::Bytes => Values::Strings(Strings::default()),
+        };
+        Self { nullable: field.nullable, validity: BitmapBuffer::default(), values, unrolled: Vec::new() }
+    }
+
     /// More bytes than a row can add.
     fn longest(&mut self, column: &Column<'_>) -> usize {
-        match (self, column.dictionary()) {
-            (Self::Text(text), Some(dictionary)) => {
-                text.learn(dictionary);
-                text.longest + 4 * WORD
+        let longest = match (&mut self.values, column.data) {
+            (Values::Strings(strings), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+                strings.learn(dictionary) + 4 * WORD
             }
+            (_, Data::Bytes(strings)) => strings.iter().map(<[u8]>::len).max().unwrap_or(0) + 4 * WORD,
             _ => 2 * WORD,
-        }
+        };
+        // The struct and the first word of a validity that was not there before.
+        if self.nullable { longest + 2 * COLUMN_WORDS * WORD } else { longest }
     }
 
     fn push(&mut self, column: &Column<'_>, rows: Range<usize>) -> Result<()> {
-        match (self, column.data) {
-            _ if column.has_nulls() => return Err(foreign()),
-            (Self::Numbers(numbers), Data::Integers(values)) => numbers.push(&values, rows),
-            (Self::Text(text), Data::Codes { codes, .. }) => text.push(&codes[rows]),
-            (Self::Text(text), Data::Runs { .. }) => {
-                let mut codes = std::mem::take(&mut text.unrolled);
-                codes.clear();
-                batch::codes_of_rows(column, rows, &mut codes);
-                text.push(&codes);
-                text.unrolled = codes;
+        let validity = column.validity.map(|validity| validity.slice(rows.clone()));
+        match validity.filter(|validity| validity.count_nulls() > 0) {
+            Some(_) if !self.nullable => return Err(foreign()),
+            Some(validity) => self.push_nullable(column, rows.clone(), validity)?,
+            None => self.push_values(column, rows.clone())?,
+        }
+        if self.nullable {
+            self.validity.extend(validity, rows.len());
+        }
+        Ok(())
+    }
+
+    fn push_values(&mut self, column: &Column<'_>, rows: Range<usize>) -> Result<()> {
+        match (&mut self.values, column.data) {
+            (Values::Numbers(numbers), Data::Integers(values)) => numbers.push(&values, rows),
+            (Values::Bools(bools), Data::Integers(values)) => {
+                for_integers!(values.slice(rows), values => bools.extend(values.iter().map(|&value| value != 0)));
+            }
+            (Values::Floats(floats), Data::Floats(values)) => floats.extend_from_slice(&values[rows]),
+            (Values::Strings(strings), Data::Codes { codes, .. }) => strings.push(&codes[rows]),
+            (Values::Strings(strings), Data::Runs { .. }) => {
+                self.unrolled.clear();
+                batch::codes_of_rows(column, rows, &mut self.unrolled);
+                strings.push(&self.unrolled);
+            }
+            (Values::Strings(strings), Data::Bytes(bytes)) => strings.push_strings(bytes.slice(rows)),
+            _ => return Err(foreign()),
+        }
+        Ok(())
+    }
+
+    /// Adds rows of which some are null: zeros and empty strings stand for them, whatever the batch has there.
+    fn push_nullable(&mut self, column: &Column<'_>, rows: Range<usize>, validity: Bitmap<'_>) -> Result<()> {
+        match (&mut self.values, column.data) {
+            (Values::Numbers(numbers), Data::Integers(values)) => match values.slice(rows) {
+                Integers::I8(values) => numbers.push(&Integers::I8(&or_zero(values, validity)), 0..values.len()),
+                Integers::I16(values) => numbers.push(&Integers::I16(&or_zero(values, validity)), 0..values.len()),
+                Integers::I32(values) => numbers.push(&Integers::I32(&or_zero(values, validity)), 0..values.len()),
+                Integers::I64(values) => numbers.push(&Integers::I64(&or_zero(values, validity)), 0..values.len()),
+                Integers::I128(values) => numbers.push(&Integers::I128(&or_zero(values, validity)), 0..values.len()),
+            },
+            (Values::Bools(bools), Data::Integers(values)) => {
+                let values = values.slice(rows);
+                bools.extend(validity.iter().enumerate().map(|(row, is_valid)| is_valid && values.get(row) != 0));
+            }
+            (Values::Floats(floats), Data::Floats(values)) => floats.extend(or_zero(&values[rows], validity)),
+            (Values::Strings(strings), Data::Codes { .. } | Data::Runs { .. }) => {
+                self.unrolled.clear();
+                batch::codes_of_rows(column, rows, &mut self.unrolled);
+                let codes = self.unrolled.iter().zip(validity.iter());
+                strings.push_some(codes.map(|(&code, is_valid)| is_valid.then_some(code)));
+            }
+            (Values::Strings(strings), Data::Bytes(bytes)) => {
+                let bytes = bytes.slice(rows);
+                let string = |(string, is_valid)| if is_valid { string } else { &b""[..] };
+                bytes.iter().zip(validity.iter()).map(string).for_each(|string| strings.push_string(string));
             }
             _ => return Err(foreign()),
         }
         Ok(())
     }
 
-    /// The words of the lists for so many rows.
+    /// The words of the lists for so many rows, and of what stands between them and the column.
     fn words(&self, rows: usize) -> usize {
-        match self {
-            Self::Text(text) => text.dictionary_words + (rows * text.width()).div_ceil(WORD),
-            Self::Numbers(numbers) => (rows * numbers.width()).div_ceil(WORD),
-        }
+        let values = match &self.values {
+            Values::Strings(strings) => strings.words(),
+            Values::Numbers(numbers) => match numbers.width() {
+                16 => 2 * rows,
+                width => (rows * width).div_ceil(WORD),
+            },
+            Values::Bools(_) => rows.div_ceil(WORD_BITS),
+            Values::Floats(_) => rows,
+        };
+        let validity = if self.validity.nulls() > 0 { rows.div_ceil(WORD_BITS) + COLUMN_WORDS } else { 0 };
+        values + validity
     }
 
-    fn build(&self, column: column::Builder<'_>) {
-        match self {
-            Self::Text(text) => text.build(column.init_text()),
-            Self::Numbers(numbers) => numbers.build(column),
+    fn build(&self, mut column: column::Builder<'_>) {
+        if let Some(validity) = self.validity.bitmap() {
+            let mut nullable = column.init_nullable();
+            fill_bits(nullable.reborrow().init_validity(validity.len() as u32), validity.iter());
+            column = nullable.init_values();
+        }
+        match &self.values {
+            Values::Strings(strings) => strings.build(column.init_text()),
+            Values::Numbers(numbers) => numbers.build(column),
+            Values::Bools(bools) => fill_bits(column.init_bools(bools.len() as u32), bools.iter().copied()),
+            Values::Floats(floats) => fill(column.init_float64(floats.len() as u32), floats, |value| value),
         }
     }
 
     fn clear(&mut self) {
-        match self {
-            Self::Text(text) => text.clear(),
-            Self::Numbers(numbers) => numbers.clear(),
+        self.validity.clear();
+        match &mut self.values {
+            Values::Strings(strings) => strings.clear(),
+            Values::Numbers(numbers) => numbers.clear(),
+            Values::Bools(bools) => bools.clear(),
+            Values::Floats(floats) => floats.clear(),
         }
+    }
+}
+
+/// The values, with zeros for nulls.
+fn or_zero<T: Copy + Default>(values: &[T], validity: Bitmap<'_>) -> Vec<T> {
+    let value = |(&value, is_valid)| if is_valid { value } else { T::default() };
+    values.iter().zip(validity.iter()).map(value).collect()
+}
+
+fn fill_bits(mut list: primitive_list::Builder<'_, bool>, bits: impl Iterator<Item = bool>) {
+    for (index, bit) in (0..list.len()).zip(bits) {
+        list.set(index, bit);
     }
 }
 
@@ -183,69 +261,5 @@ pub(super) fn fill<S: Copy, T: PrimitiveElement>(
     match list.as_slice() {
         Some(slots) => slots.iter_mut().zip(values).for_each(|(slot, &value)| *slot = cast(value)),
         None => (0..list.len()).zip(values).for_each(|(index, &value)| list.set(index, cast(value))),
-    }
-}
-
-impl Text {
-    /// Takes over the strings of a dictionary that were not there yet.
-    fn learn(&mut self, dictionary: &Dictionary) {
-        for code in self.strings.len()..dictionary.len() {
-            let string = dictionary.get(code as u32);
-            self.strings.push(string);
-            self.longest = self.longest.max(string.len());
-        }
-    }
-
-    fn push(&mut self, codes: &[u32]) {
-        self.places.resize(self.strings.len(), NO_PLACE);
-        let start = self.codes.len();
-        let mut all_placed = true;
-        self.codes.extend(codes.iter().map(|&code| {
-            let place = self.places[code as usize];
-            all_placed &= place != NO_PLACE;
-            place
-        }));
-        if !all_placed {
-            self.codes.truncate(start);
-            self.place(codes);
-        }
-    }
-
-    /// Gives places to the strings that have none yet.
-    fn place(&mut self, codes: &[u32]) {
-        for &code in codes {
-            let place = &mut self.places[code as usize];
-            if *place == NO_PLACE {
-                *place = self.placed.len() as u32;
-                self.placed.push(code);
-                self.dictionary_words += 1 + self.strings.get(code).len() / WORD + 1;
-            }
-            self.codes.push(*place);
-        }
-    }
-
-    /// The bytes of a code.
-    fn width(&self) -> usize {
-        if self.placed.len() <= 1 << 16 { 2 } else { 4 }
-    }
-
-    fn build(&self, mut column: column::text::Builder<'_>) {
-        let mut strings = column.reborrow().init_dictionary(self.placed.len() as u32);
-        for (place, &code) in (0..).zip(&self.placed) {
-            strings.set(place, text::Reader(self.strings.get(code)));
-        }
-        let rows = self.codes.len() as u32;
-        match self.width() {
-            2 => fill(column.init_codes(rows), &self.codes, |code| code as u16),
-            _ => fill(column.init_wide_codes(rows), &self.codes, |code| code),
-        }
-    }
-
-    fn clear(&mut self) {
-        for code in self.placed.drain(..) {
-            self.places[code as usize] = NO_PLACE;
-        }
-        self.codes.clear();
-        self.dictionary_words = 0;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::encoder::fill;
 use crate::table_capnp::column;
-use brc_core::Integers;
+use brc_core::{Integers, for_integers};
 use std::ops::Range;
 
 /// A column of numbers that fills up.
@@ -11,25 +11,36 @@ use std::ops::Range;
 #[derive(Default)]
 pub(super) struct Numbers {
     narrow: Vec<i16>,
-    /// All numbers, if they do not fit 16 bits; otherwise `narrow` has them.
+    /// All numbers, if they do not fit 16 bits, but 64; otherwise `narrow` has them.
     wide: Vec<i64>,
+    /// All numbers, if they do not fit 64 bits.
+    widest: Vec<i128>,
     least: i64,
     largest: i64,
 }
 
 impl Numbers {
     pub(super) fn push(&mut self, values: &Integers<'_>, rows: Range<usize>) {
+        if !self.widest.is_empty() {
+            return for_integers!(values, values => self.widest.extend(values[rows].iter().map(|&value| i128::from(value))));
+        }
         match values {
             Integers::I16(values) => self.push_narrow(&values[rows]),
             Integers::I32(values) => self.push_wide(&values[rows]),
             Integers::I64(values) => self.push_wide(&values[rows]),
             Integers::I8(values) => self.push_wide(&values[rows]),
-            // Nothing is wider in a column that the encoding supports.
-            Integers::I128(values) => {
-                let narrow: Vec<i64> = values[rows].iter().map(|&value| value as i64).collect();
-                self.push_wide(&narrow);
-            }
+            Integers::I128(values) => self.push_widest(&values[rows]),
         }
+    }
+
+    fn push_widest(&mut self, values: &[i128]) {
+        let fitting: Vec<i64> = values.iter().map_while(|&value| i64::try_from(value).ok()).collect();
+        if fitting.len() == values.len() {
+            return self.push_wide(&fitting);
+        }
+        self.widest.extend(self.narrow.drain(..).map(i128::from));
+        self.widest.extend(self.wide.drain(..).map(i128::from));
+        self.widest.extend(values);
     }
 
     fn push_narrow(&mut self, values: &[i16]) {
@@ -75,6 +86,9 @@ impl Numbers {
 
     /// The bytes of the narrowest integer that holds all numbers.
     pub(super) fn width(&self) -> usize {
+        if !self.widest.is_empty() {
+            return 16;
+        }
         let holds = |bits: u32| self.least >= -1 << (bits - 1) && self.largest < 1 << (bits - 1);
         [(1, 8), (2, 16), (4, 32)].into_iter().find(|&(_, bits)| holds(bits)).map_or(8, |(bytes, _)| bytes)
     }
@@ -85,13 +99,19 @@ impl Numbers {
             1 => fill(column.init_int8(rows), &self.narrow, |value| value as i8),
             2 => fill(column.init_int16(rows), &self.narrow, |value| value),
             4 => fill(column.init_int32(rows), &self.wide, |value| value as i32),
-            _ => fill(column.init_int64(rows), &self.wide, |value| value),
+            8 => fill(column.init_int64(rows), &self.wide, |value| value),
+            _ => {
+                let (rows, mut column) = (self.widest.len() as u32, column.init_int128());
+                fill(column.reborrow().init_low(rows), &self.widest, |value| value as u64);
+                fill(column.init_high(rows), &self.widest, |value| (value >> 64) as i64);
+            }
         }
     }
 
     pub(super) fn clear(&mut self) {
         self.narrow.clear();
         self.wide.clear();
+        self.widest.clear();
         (self.least, self.largest) = (0, 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Writes rows as text.
 
 use crate::rows::{RowBuffer, RowWriter, Short};
-use brc_core::{HoldFault, Schema, decimal};
+use brc_core::{HoldFault, Schema, Value, decimal};
 
 /// A row is a line with a separator between the values.
 #[derive(Clone)]
@@ -27,14 +27,17 @@ impl RowWriter for Lines {
         (Vec::new(), vec![self.end(column)])
     }
 
-    fn text(&self, column: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
-        match fault(text, self.separator, self.end(column)) {
-            Some(fault) => Err(fault),
-            None => {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+        match value {
+            Some(Value::Bytes(text)) => {
+                fault(text, self.separator, self.end(column)).map_or(Ok(()), Err)?;
                 out.push(text);
-                Ok(())
             }
+            Some(Value::Integer(number)) => out.push(decimal::write(number, self.scales[column], &mut [0; 64])),
+            // The encoding supports neither yet.
+            Some(Value::Float(_)) | None => return Err(HoldFault::Empty),
         }
+        Ok(())
     }
 
     fn number(&self, column: usize, number: i64) -> Short {

@@ -1,13 +1,11 @@
 //! Decodes frames in which one row follows the other.
 
+use super::taken::{Taken, Values, has_any_64_bits};
 use super::{DecodeError, FrameDecoder, Malformed};
 use crate::delivery::Delivery;
-use crate::narrow::Narrow;
+use crate::rows::values;
 use crate::text::BATCH_ROWS;
-use brc_core::{Column, Field, Integers, LogicalType, PhysicalType, Schema};
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
-use std::ops::Range;
+use brc_core::{Column, Field, LogicalType, PhysicalType, Schema, Value};
 
 /// How an encoding lays the values of a row one after the other.
 pub(crate) trait RowLayout: Send + 'static {
@@ -26,11 +24,18 @@ pub(crate) trait RowReader<'a> {
     /// Begins a row of so many columns.
     fn begin_row(&mut self, columns: usize) -> Result<(), Fault>;
 
-    /// A string: what is left then starts right behind it.
+    /// Whether the next value, of a column that may have nulls, is one: then it is taken.
+    fn null(&mut self, column: usize) -> Result<bool, Fault>;
+
+    /// A string, whether it means text or not: what is left then starts right behind it.
     fn text(&mut self, column: usize) -> Result<&'a [u8], Fault>;
 
-    /// A decimal, in units of its column's scale.
+    /// A number of a column of integers of 64 bits, or of decimals that have as many digits as surely fit; in units of the
+    /// column's scale.
     fn number(&mut self, column: usize, scale: u8) -> Result<i64, Fault>;
+
+    /// A value of any type. It may be outside of its bounds.
+    fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault>;
 
     /// Ends the row.
     fn end_row(&mut self) -> Result<(), Fault>;
@@ -69,12 +74,12 @@ impl Fault {
 
     /// What is wrong with the row that begins at `at` of some bytes, behind so many rows.
     #[cold]
-    fn in_row<L: RowLayout>(self, bytes: &[u8], at: usize, rows: u64, schema: &[LogicalType]) -> Malformed {
+    fn in_row<L: RowLayout>(self, bytes: &[u8], at: usize, rows: u64, schema: &Schema) -> Malformed {
         match self {
             Self::CutOff => Malformed::corrupt(at, rows, "the bytes end within a row".to_owned()),
             Self::Malformed(reason) => Malformed::corrupt(at, rows, reason),
             Self::Unsupported(reason) => {
-                let column = strange_column::<L>(bytes.get(at..).unwrap_or_default(), schema);
+                let column = strange_column::<L>(bytes.get(at..).unwrap_or_default(), schema.fields());
                 Malformed { at, rows, column, is_sound: true, reason }
             }
         }
@@ -100,93 +105,39 @@ pub(crate) fn wrong_length(length: u64, columns: usize) -> Fault {
     Fault::unsupported(format!("a row of {length} values, but there are {columns} columns; see --schema"))
 }
 
+/// What is not a value of a type.
+pub(crate) fn not_of(logical_type: LogicalType) -> String {
+    format!("in a column of type {logical_type}; see --schema")
+}
+
 /// The decoder of such frames.
 pub(crate) struct RowDecoder<L> {
-    types: Vec<LogicalType>,
+    schema: Schema,
     columns: Vec<Taken>,
     rows: usize,
     layout: std::marker::PhantomData<L>,
-}
-
-/// The values of one column that were taken from rows, and not delivered yet.
-enum Taken {
-    /// Strings are first found and then looked up, all of a batch at once: a look-up need not wait for the next row to be
-    /// found, nor does it suffer if that was not where the processor had guessed.
-    Strings {
-        places: Vec<Range<usize>>,
-        interner: Box<Interner>,
-        codes: Vec<u32>,
-    },
-    Numbers {
-        numbers: Vec<i64>,
-        narrow: Narrow,
-        scale: u8,
-    },
-    /// Strings nobody asked for: checked, not kept.
-    SkippedStrings,
-    SkippedNumbers {
-        scale: u8,
-    },
-}
-
-impl Taken {
-    fn new(field: &Field, wanted: bool) -> Self {
-        let scale = field.logical_type.scale();
-        match field.logical_type.physical() {
-            PhysicalType::Integers if wanted => Self::Numbers { numbers: Vec::new(), narrow: Narrow::default(), scale },
-            PhysicalType::Integers => Self::SkippedNumbers { scale },
-            _ if wanted => Self::Strings {
-                places: Vec::new(),
-                interner: Box::new(Interner::new(Level::best())),
-                codes: Vec::new(),
-            },
-            _ => Self::SkippedStrings,
-        }
-    }
-
-    /// The values, of which strings lie in `bytes`; none of a column that is skipped.
-    fn lend(&mut self, bytes: &[u8]) -> Column<'_> {
-        match self {
-            Self::Strings { places, interner, codes } => {
-                codes.clear();
-                interner.intern_all(bytes, places, codes);
-                Column::codes(codes, interner.dictionary())
-            }
-            Self::Numbers { numbers, narrow, .. } => Column::integers(narrow.lend(numbers)),
-            Self::SkippedStrings | Self::SkippedNumbers { .. } => Column::integers(Integers::I64(&[])),
-        }
-    }
-
-    fn clear(&mut self) {
-        match self {
-            Self::Strings { places, .. } => places.clear(),
-            Self::Numbers { numbers, .. } => numbers.clear(),
-            Self::SkippedStrings | Self::SkippedNumbers { .. } => {}
-        }
-    }
 }
 
 impl<L: RowLayout> RowDecoder<L> {
     pub(crate) fn new(schema: &Schema, projection: &[usize]) -> Self {
         let taken = |(column, field)| Taken::new(field, projection.contains(&column));
         let columns = schema.fields().iter().enumerate().map(taken).collect();
-        Self { types: types(schema), columns, rows: 0, layout: std::marker::PhantomData }
+        Self { schema: schema.clone(), columns, rows: 0, layout: std::marker::PhantomData }
     }
 
     /// Where the first row ends that ends at `least` or later, as [`super::Layout::row_end`] wants it.
     pub(crate) fn row_end(schema: &Schema, bytes: &[u8], least: usize) -> Result<Option<(usize, u64)>, Malformed> {
         let mut reader = L::reader(bytes);
-        let types = types(schema);
         let mut rows = 0;
         loop {
             let at = bytes.len() - reader.left();
             if at >= least && at > 0 {
                 return Ok(Some((at, rows)));
             }
-            match skip_row::<L>(&mut reader, &types) {
+            match skip_row::<L>(&mut reader, schema.fields()) {
                 Ok(()) => rows += 1,
                 Err(Fault::CutOff) => return Ok(None),
-                Err(fault) => return Err(fault.in_row::<L>(bytes, at, rows, &types)),
+                Err(fault) => return Err(fault.in_row::<L>(bytes, at, rows, schema)),
             }
         }
     }
@@ -196,19 +147,30 @@ impl<L: RowLayout> RowDecoder<L> {
     fn row(&mut self, reader: &mut L::Reader<'_>, bytes: usize) -> Result<(), Fault> {
         reader.begin_row(self.columns.len())?;
         for (index, column) in self.columns.iter_mut().enumerate() {
-            match column {
-                Taken::Strings { places, .. } => {
+            if column.nullable && reader.null(index)? {
+                column.push_null();
+                continue;
+            }
+            match &mut column.values {
+                Values::Strings { places, .. } => {
                     let length = reader.text(index)?.len();
                     let end = bytes - reader.left();
                     places.push(end - length..end);
                 }
-                Taken::Numbers { numbers, scale, .. } => numbers.push(reader.number(index, *scale)?),
-                Taken::SkippedStrings => {
-                    reader.text(index)?;
+                Values::Numbers { numbers, scale, .. } => numbers.push(reader.number(index, *scale)?),
+                Values::Integers { integers, .. } => {
+                    integers.push(values::integer_64(take_value::<L>(reader, index, column.logical_type)?));
                 }
-                Taken::SkippedNumbers { scale } => {
-                    reader.number(index, *scale)?;
+                Values::Wide { integers, .. } => {
+                    integers.push(values::integer(take_value::<L>(reader, index, column.logical_type)?));
                 }
+                Values::Floats(floats) => {
+                    floats.push(values::float(take_value::<L>(reader, index, column.logical_type)?));
+                }
+                Values::Skipped => skip_value::<L>(reader, index, column.logical_type)?,
+            }
+            if column.nullable {
+                column.validity.push(true);
             }
         }
         reader.end_row()
@@ -227,30 +189,58 @@ impl<L: RowLayout> RowDecoder<L> {
     }
 }
 
-fn types(schema: &Schema) -> Vec<LogicalType> {
-    schema.fields().iter().map(|field| field.logical_type).collect()
+/// Takes a value that is within the bounds of its type.
+#[inline]
+fn take_value<'a, L: RowLayout>(
+    reader: &mut L::Reader<'a>,
+    column: usize,
+    logical_type: LogicalType,
+) -> Result<Value<'a>, Fault> {
+    let value = reader.value(column, logical_type)?;
+    value.check(logical_type).map_err(|()| out_of_range(value, logical_type))
 }
 
-fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, types: &[LogicalType]) -> Result<(), Fault> {
-    reader.begin_row(types.len())?;
-    for (index, logical_type) in types.iter().enumerate() {
-        skip_value::<L>(reader, index, *logical_type)?;
+#[cold]
+fn out_of_range(value: Value<'_>, logical_type: LogicalType) -> Fault {
+    let shown = match value {
+        Value::Integer(integer) => brc_core::decimal::to_string(integer, logical_type.scale()),
+        Value::Float(_) | Value::Bytes(_) => value.to_text(logical_type),
+    };
+    Fault::unsupported(format!("{shown} is out of range for {logical_type}; see --schema"))
+}
+
+fn skip_row<L: RowLayout>(reader: &mut L::Reader<'_>, fields: &[Field]) -> Result<(), Fault> {
+    reader.begin_row(fields.len())?;
+    for (index, field) in fields.iter().enumerate() {
+        skip::<L>(reader, index, field)?;
     }
     reader.end_row()
 }
 
+fn skip<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, field: &Field) -> Result<(), Fault> {
+    if field.nullable && reader.null(column)? {
+        return Ok(());
+    }
+    skip_value::<L>(reader, column, field.logical_type)
+}
+
+/// Takes a value as a column takes it that is wanted.
+#[inline]
 fn skip_value<L: RowLayout>(reader: &mut L::Reader<'_>, column: usize, logical_type: LogicalType) -> Result<(), Fault> {
-    match logical_type.physical() {
-        PhysicalType::Integers => reader.number(column, logical_type.scale()).map(drop),
-        _ => reader.text(column).map(drop),
+    if logical_type.physical() == PhysicalType::Bytes {
+        reader.text(column).map(drop)
+    } else if has_any_64_bits(logical_type) {
+        reader.number(column, logical_type.scale()).map(drop)
+    } else {
+        take_value::<L>(reader, column, logical_type).map(drop)
     }
 }
 
 /// The column of the first value that cannot be taken of the row that some bytes begin with, if it is one.
-fn strange_column<L: RowLayout>(row: &[u8], types: &[LogicalType]) -> Option<usize> {
+fn strange_column<L: RowLayout>(row: &[u8], fields: &[Field]) -> Option<usize> {
     let mut reader = L::reader(row);
-    reader.begin_row(types.len()).ok()?;
-    (0..types.len()).find(|&column| skip_value::<L>(&mut reader, column, types[column]).is_err())
+    reader.begin_row(fields.len()).ok()?;
+    (0..fields.len()).find(|&column| skip::<L>(&mut reader, column, &fields[column]).is_err())
 }
 
 impl<L: RowLayout> FrameDecoder for RowDecoder<L> {
@@ -260,7 +250,7 @@ impl<L: RowLayout> FrameDecoder for RowDecoder<L> {
         self.forget();
         while reader.left() > 0 {
             let at = bytes.len() - reader.left();
-            self.row(&mut reader, bytes.len()).map_err(|fault| fault.in_row::<L>(bytes, at, rows, &self.types))?;
+            self.row(&mut reader, bytes.len()).map_err(|fault| fault.in_row::<L>(bytes, at, rows, &self.schema))?;
             rows += 1;
             self.rows += 1;
             if self.rows == BATCH_ROWS {

@@ -12,7 +12,7 @@
 //! A file that another program wrote may have none of these and be rows from the first byte to the last: it is read in
 //! order, by one worker after the other, and decoded side by side. Somebody must say what its columns are.
 
-pub(crate) mod columns_text;
+mod columns_text;
 mod decoder;
 mod encoder;
 mod encoding;
@@ -21,6 +21,7 @@ mod forms;
 mod scanner;
 mod stream;
 mod table;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -32,15 +33,20 @@ use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use decoder::{
-    ARRAY_AROUND, Fault, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, take_text,
+    ARRAY_AROUND, Fault, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_of, take_text,
     wrong_length,
 };
 pub(crate) use encoder::FramedRows;
 pub(crate) use encoding::Framed;
 pub(crate) use forms::{Form, take_integer};
+pub(crate) use taken::has_any_64_bits;
 
-/// The version of the files that are written.
-pub(crate) const VERSION: u32 = 1;
+/// The version of files of strings, integers of 64 bits and decimals, none of them null.
+pub(crate) const FIRST_VERSION: u32 = 1;
+
+/// The version of files of all types. It is written only where the first one does not suffice: then no byte of the tables
+/// of the first version depends on the version of this program.
+pub(crate) const VERSION: u32 = 2;
 
 /// The most that a frame may hold, in bytes: no forged length makes a reader allocate more.
 pub(crate) const LARGEST_FRAME: usize = 64 << 20;
@@ -51,15 +57,40 @@ pub(crate) const LONGEST_HEADER: usize = 16 << 20;
 /// What a file begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileHeader {
-    /// [`VERSION`].
+    /// [`FIRST_VERSION`] or [`VERSION`].
     pub(crate) version: u32,
-    /// The columns, as [`columns_text`] writes them.
+    /// The columns: those of the first version as [`columns_text`] writes them, all others as [`Schema`] does.
     pub(crate) schema: String,
     /// CRC-32C of the schema's text.
     pub(crate) checksum: u32,
 }
 
 impl FileHeader {
+    /// The header of a table of these columns.
+    pub(crate) fn of(columns: &Schema) -> Self {
+        let first = Self::new(FIRST_VERSION, columns, 0);
+        let is_first = first.columns().is_ok_and(|told| told.fields() == columns.fields());
+        let header = if is_first { first } else { Self::new(VERSION, columns, 0) };
+        Self { checksum: checksum(header.schema.as_bytes()), ..header }
+    }
+
+    /// The header of a file that tells its columns in a form of its own.
+    pub(crate) fn new(version: u32, columns: &Schema, checksum: u32) -> Self {
+        let schema = if version == FIRST_VERSION { columns_text::write(columns) } else { columns.to_string() };
+        Self { version, schema, checksum }
+    }
+
+    /// The columns.
+    ///
+    /// # Errors
+    /// Why it does not tell them.
+    pub(crate) fn columns(&self) -> Result<Schema, String> {
+        match self.version {
+            FIRST_VERSION => columns_text::parse(&self.schema),
+            _ => Schema::parse(&self.schema).map_err(|error| error.to_string()),
+        }
+    }
+
     /// Whether the checksum is that of the columns.
     pub(crate) fn is_sound(&self) -> bool {
         self.checksum == checksum(self.schema.as_bytes())

@@ -3,9 +3,8 @@
 use super::file::FramedFile;
 use super::scanner::FramesScanner;
 use super::stream::FrameStream;
-use super::{FileHeader, LONGEST_HEADER, Layout, VERSION};
+use super::{FIRST_VERSION, FileHeader, LONGEST_HEADER, Layout, VERSION};
 use crate::encoding::OpenOptions;
-use crate::frames::columns_text;
 use crate::input::{self, Input};
 use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::io::Read;
@@ -76,17 +75,20 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
         return Err(corrupt("the checksum does not match".to_owned()));
     }
     match header.version {
-        VERSION => {}
+        FIRST_VERSION..=VERSION => {}
         0 => return Err(corrupt("there has never been a version 0".to_owned())),
         version => {
-            return Err(Error::unsupported(path, format!("is of version {version}; this program reads {VERSION}")));
+            return Err(Error::unsupported(
+                path,
+                format!("is of version {version}; this program reads up to {VERSION}"),
+            ));
         }
     }
     // No checksum covers the rest of it, but there is only one way to write what it says.
     if input.prefix.get(..length) != Some(layout.file_header(&header).as_slice()) {
         return Err(corrupt("it says what it says in other bytes than were written".to_owned()));
     }
-    let own = columns_text::parse(&header.schema).map_err(|error| corrupt(error.to_string()))?;
+    let own = header.columns().map_err(corrupt)?;
     options.check_schema(path, &own)?;
     Ok((own, Some(length)))
 }

@@ -511,7 +511,7 @@ fn forged_lengths_are_not_believed() {
 /// A string that promises more bytes than any memory has, before a stream that does not end.
 #[test]
 fn rows_that_do_not_end_are_given_up() {
-    let schema = Schema::parse("s:string").unwrap();
+    let schema = Schema::parse("s:string not null").unwrap();
     let heads: [(&str, &[u8]); 5] = [
         ("bincode", &[0xff, 0xff, 0xff, 0x03, 0, 0, 0, 0]),
         ("msgpack", b"\x91\xdb\xff\xff\xff\xff"),

@@ -1,8 +1,7 @@
 //! Writes the frames of a file.
 
-use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, LONGEST_HEADER, Layout, VERSION, checksum};
+use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, LONGEST_HEADER, Layout, checksum};
 use crate::compressed::{CUT_BYTES, LARGE_PART};
-use crate::frames::columns_text;
 use crate::refused::Refused;
 use crate::rows::RowBuffer;
 use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
@@ -37,12 +36,11 @@ impl FramesWriter {
 /// # Errors
 /// Why it cannot tell the columns.
 pub(super) fn header(layout: &dyn Layout, schema: &Schema) -> Result<Vec<u8>, String> {
-    let text = columns_text::write(schema);
-    if !columns_text::parse(&text).is_ok_and(|told| told.is_like(schema)) {
-        return Err("names of columns with a comma or outer spaces cannot be told".to_owned());
+    let header = FileHeader::of(schema);
+    if !header.columns().is_ok_and(|told| told.fields() == schema.fields()) {
+        return Err("the names of the columns do not come back from their text form".to_owned());
     }
-    let own_checksum = checksum(text.as_bytes());
-    let header = layout.file_header(&FileHeader { version: VERSION, schema: text, checksum: own_checksum });
+    let header = layout.file_header(&header);
     if header.len() > LONGEST_HEADER {
         let most = LONGEST_HEADER >> 20;
         return Err(format!("the names of the columns take more than the {most} MiB that a header may have"));

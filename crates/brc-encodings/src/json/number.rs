@@ -20,6 +20,19 @@ struct Parts<'a> {
 /// # Errors
 /// Says whether it has too many decimals, or does not fit 64 bits.
 pub(super) fn parse(text: &str, scale: u8) -> Result<i64, RowFault> {
+    let too_large = || RowFault::NumberTooLarge(RowFault::quote(text.as_bytes()), i64::BITS);
+    match parse_wide(text, scale) {
+        Ok(number) => i64::try_from(number).map_err(|_| too_large()),
+        Err(RowFault::NumberTooLarge(..)) => Err(too_large()),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The same for integers of 128 bits.
+///
+/// # Errors
+/// As for [`parse`], with 128 bits.
+pub(super) fn parse_wide(text: &str, scale: u8) -> Result<i128, RowFault> {
     let quote = || RowFault::quote(text.as_bytes());
     let parts = Parts::of(text);
     let mut digits = parts.significant().peekable();
@@ -29,12 +42,12 @@ pub(super) fn parse(text: &str, scale: u8) -> Result<i64, RowFault> {
     let Ok(zeros) = usize::try_from(i64::from(scale).saturating_sub(parts.decimals)) else {
         return Err(RowFault::TooManyDecimals { text: quote(), scale });
     };
-    let too_large = || RowFault::NumberTooLarge(quote(), i64::BITS);
+    let too_large = || RowFault::NumberTooLarge(quote(), i128::BITS);
     // Negative numbers reach one further than positive ones, so the value is built up negated. A digit that counts stands
     // before the zeros, so however many they are, they soon do not fit.
     let negated = digits
         .chain(std::iter::repeat_n(0, zeros))
-        .try_fold(0i64, |value, digit| value.checked_mul(10)?.checked_sub(digit))
+        .try_fold(0i128, |value, digit| value.checked_mul(10)?.checked_sub(digit.into()))
         .ok_or_else(too_large)?;
     if parts.negative { Ok(negated) } else { negated.checked_neg().ok_or_else(too_large) }
 }

@@ -4,10 +4,11 @@
 //! It is checked that a row is exactly so; what any other row is, valid in another form or bad, is for the general parser
 //! to find out. A string is checked when it comes for the first time: then its bytes are known.
 
+use super::column::{JsonColumn, Values, is_literal};
 use super::number::ShortNumber;
-use super::rows::{JsonColumn, is_literal};
-use crate::text::{Gathered, LONGEST_LINE};
-use brc_core::{PhysicalType, Schema, decimal};
+use crate::rows::values::is_short_number;
+use crate::text::LONGEST_LINE;
+use brc_core::{LogicalType, Schema, decimal};
 
 pub(super) struct PlainRow {
     /// Without spaces, and with them.
@@ -21,6 +22,12 @@ impl PlainRow {
         Self { styles: [Style::new(schema, ""), Style::new(schema, " ")], style: 0 }
     }
 
+    /// Whether the columns are of strings and of numbers of 64 bits: others are left to the general parser.
+    pub(super) fn has_columns_of(schema: &Schema) -> bool {
+        let mut types = schema.fields().iter().map(|field| field.logical_type);
+        types.all(|logical_type| logical_type == LogicalType::String || is_short_number(logical_type))
+    }
+
     /// Reads the row at the start of the text, behind the `rows` rows of the columns; returns its length with its line
     /// end, or `None`, with nothing added, if it is not plain.
     #[inline]
@@ -28,10 +35,11 @@ impl PlainRow {
         for style in [self.style, 1 - self.style] {
             if let Some(length) = self.styles[style].row(text, columns) {
                 self.style = style;
+                columns.iter_mut().for_each(|column| column.push_validity(true));
                 return Some(length);
             }
             for column in &mut *columns {
-                column.gathered.truncate(rows);
+                column.truncate(rows);
             }
         }
         None
@@ -48,6 +56,7 @@ struct Style {
 struct StyledColumn {
     /// What stands before the value: the end of the value before, the key, and the quote of a string.
     before: Token,
+    is_string: bool,
     number: ShortNumber,
     /// What stands behind a number.
     end: u8,
@@ -60,9 +69,11 @@ impl Style {
         let last = schema.fields().len() - 1;
         for (index, field) in schema.fields().iter().enumerate() {
             let key = serde_json::Value::from(field.name.as_str());
-            let quote = if field.logical_type.physical() == PhysicalType::Bytes { "\"" } else { "" };
+            let is_string = field.logical_type == LogicalType::String;
+            let quote = if is_string { "\"" } else { "" };
             columns.push(StyledColumn {
                 before: Token::new(&format!("{before}{key}:{space}{quote}")),
+                is_string,
                 number: ShortNumber::new(field.logical_type.scale()),
                 end: if index == last { b'}' } else { b',' },
             });
@@ -77,13 +88,15 @@ impl Style {
         let mut rest = text;
         for (styled, column) in self.columns.iter().zip(columns) {
             rest = styled.before.strip(rest)?;
-            let length = match &column.gathered {
-                Gathered::Strings { .. } | Gathered::SkippedStrings => string(rest, column)?,
-                Gathered::Numbers(_) | Gathered::SkippedNumbers => {
-                    let (number, length) = styled.number(rest, column.scale)?;
-                    column.push_number(number);
-                    length
+            let length = if styled.is_string {
+                string(rest, column)?
+            } else {
+                let (number, length) = styled.number(rest, column.scale)?;
+                if number < column.range.0 || number > column.range.1 {
+                    return None;
                 }
+                column.push_number(number);
+                length
             };
             rest = &rest[length..];
         }
@@ -102,13 +115,13 @@ impl Style {
 fn string(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let length = find_quote(text)?;
     let name = &text[..length];
-    let Gathered::Strings { interner, codes } = &mut column.gathered else {
+    let Values::Strings { interner, codes, literal } = &mut column.values else {
         return is_literal(name).then_some(length);
     };
     let code = match interner.get_prefix(text, length) {
-        Some(code) if column.literal[code as usize] => code,
+        Some(code) if literal[code as usize] => code,
         None if is_literal(name) => {
-            column.literal.push(true);
+            literal.push(true);
             interner.intern(name)
         }
         _ => return None,

@@ -3,9 +3,10 @@
 //! `serde_json` reads the object. It hands each value over as it stands in the line, so that numbers stay exact and strings
 //! without escapes are borrowed.
 
-use super::number;
+use super::{hex, number};
+use crate::frames::has_any_64_bits;
 use crate::text::{BadRow, LONGEST_LINE};
-use brc_core::{LogicalType, RowFault, Schema};
+use brc_core::{Field, LogicalType, RowFault, Schema};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, error::Category};
@@ -13,10 +14,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// The value of one column of a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value<'a> {
+    Null,
     Text(Cow<'a, str>),
-    Number(i64),
+    Binary(Vec<u8>),
+    /// Of any type that lies on integers.
+    Integer(i128),
+    Float(f64),
 }
 
 /// Reads a row, without its line end, into one value for each column.
@@ -39,20 +44,99 @@ pub(super) fn parse<'a>(line: &'a [u8], schema: &Schema, values: &mut Vec<Option
         if place.is_some() {
             return Err(bad(RowFault::DuplicateColumn));
         }
-        *place = Some(value(raw, field.logical_type).map_err(bad)?);
+        *place = Some(value(raw, field).map_err(bad)?);
         Ok(())
     })?;
-    match values.iter().position(Option::is_none) {
-        Some(column) => Err(BadRow { column: Some(column), fault: RowFault::MissingColumn }),
-        None => Ok(()),
+    for (column, (place, field)) in values.iter_mut().zip(fields).enumerate() {
+        match place {
+            None if field.nullable => *place = Some(Value::Null),
+            None => return Err(BadRow { column: Some(column), fault: RowFault::MissingColumn }),
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn value<'a>(raw: &'a RawValue, field: &Field) -> Result<Value<'a>, RowFault> {
+    let logical_type = field.logical_type;
+    let kind = Kind::of(raw);
+    if kind == Kind::Null && field.nullable {
+        return Ok(Value::Null);
+    }
+    let wrong = RowFault::WrongType { found: kind.name(), expected: logical_type };
+    match logical_type {
+        LogicalType::Bool if kind == Kind::Boolean => Ok(Value::Integer((raw.get() == "true").into())),
+        LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. }
+            if kind == Kind::Number =>
+        {
+            integer(raw.get(), logical_type)
+        }
+        LogicalType::Float64 if kind == Kind::Number => float(raw.get()),
+        LogicalType::Float64 if kind == Kind::String => not_finite_float(raw.get()).ok_or(wrong),
+        LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } if kind == Kind::String => {
+            match brc_core::Value::parse(string(raw)?.as_bytes(), logical_type)? {
+                brc_core::Value::Integer(units) => Ok(Value::Integer(units)),
+                brc_core::Value::Float(_) | brc_core::Value::Bytes(_) => Err(wrong),
+            }
+        }
+        LogicalType::String if kind == Kind::String => string(raw).map(Value::Text),
+        LogicalType::Binary if kind == Kind::String => {
+            let text = string(raw)?;
+            let malformed =
+                || RowFault::MalformedValue { text: RowFault::quote(text.as_bytes()), expected: logical_type };
+            hex::parse(&text).map(Value::Binary).ok_or_else(malformed)
+        }
+        LogicalType::Bool
+        | LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. }
+        | LogicalType::Float64
+        | LogicalType::Date
+        | LogicalType::Time { .. }
+        | LogicalType::Timestamp { .. }
+        | LogicalType::String
+        | LogicalType::Binary => Err(wrong),
     }
 }
 
-fn value(raw: &RawValue, logical_type: LogicalType) -> Result<Value<'_>, RowFault> {
-    match (Kind::of(raw), logical_type) {
-        (Kind::Number, number) if number.is_numeric() => number::parse(raw.get(), number.scale()).map(Value::Number),
-        (Kind::String, LogicalType::String) => string(raw).map(Value::Text),
-        (kind, expected) => Err(RowFault::WrongType { found: kind.name(), expected }),
+/// An integer, or a decimal in units of its scale.
+fn integer(text: &str, logical_type: LogicalType) -> Result<Value<'_>, RowFault> {
+    let scale = logical_type.scale();
+    if has_any_64_bits(logical_type) {
+        return number::parse(text, scale).map(|number| Value::Integer(number.into()));
+    }
+    let out_of_range = || RowFault::OutOfRange { text: RowFault::quote(text.as_bytes()), expected: logical_type };
+    let number = match number::parse_wide(text, scale) {
+        Err(RowFault::NumberTooLarge(..)) => return Err(out_of_range()),
+        number => brc_core::Value::Integer(number?),
+    };
+    match number.check(logical_type) {
+        Ok(brc_core::Value::Integer(number)) => Ok(Value::Integer(number)),
+        _ => Err(out_of_range()),
+    }
+}
+
+/// A float; one that is too large to be one is not taken for infinity.
+fn float(text: &str) -> Result<Value<'_>, RowFault> {
+    let fault = || RowFault::OutOfRange { text: RowFault::quote(text.as_bytes()), expected: LogicalType::Float64 };
+    text.parse().ok().filter(|float: &f64| float.is_finite()).map(Value::Float).ok_or_else(fault)
+}
+
+/// A float for which JSON has no number, from its string with quotes.
+fn not_finite_float(quoted: &str) -> Option<Value<'static>> {
+    match quoted {
+        "\"NaN\"" => Some(Value::Float(f64::NAN)),
+        "\"Infinity\"" => Some(Value::Float(f64::INFINITY)),
+        "\"-Infinity\"" => Some(Value::Float(f64::NEG_INFINITY)),
+        _ => None,
     }
 }
 

@@ -1,13 +1,13 @@
 use super::*;
 use crate::output::OutputOptions;
-use crate::text::testing::{self, Outcome, file, pipe, same, stream};
+use crate::text::testing::{self, Outcome, file, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use crate::{Output, RejectLog, convert};
 use brc_compress::Compressor;
 use brc_core::{Batch, Column, Data, Dictionary, Integers, LogicalType, PartEncoder, Progress, decimal};
+use column::JsonColumn;
 use plain::PlainRow;
 use proptest::prelude::*;
-use rows::JsonColumn;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,8 +17,11 @@ fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRo
     let mut values = Vec::new();
     row::parse(line, schema, &mut values)?;
     let text = |value: &Option<row::Value<'_>>| match value.as_ref().unwrap() {
+        row::Value::Null => "null".to_owned(),
         row::Value::Text(text) => text.as_bytes().escape_ascii().to_string(),
-        row::Value::Number(number) => number.to_string(),
+        row::Value::Binary(bytes) => format!("{bytes:?}"),
+        row::Value::Integer(number) => number.to_string(),
+        row::Value::Float(number) => format!("{number:?}"),
     };
     Ok(values.iter().map(text).collect())
 }
@@ -44,7 +47,7 @@ fn plain(text: &[u8], schema: &Schema) -> Option<(usize, Vec<String>)> {
     let everything: Vec<_> = (0..schema.fields().len()).collect();
     let mut columns = JsonColumn::all(schema, &everything);
     let length = PlainRow::new(schema).read(text, &mut columns, 0)?;
-    let value = |column: &JsonColumn| match column.gathered.lend().data {
+    let value = |column: &JsonColumn| match column.lend().data {
         Data::Integers(values) => values.get(0).to_string(),
         Data::Codes { codes, dictionary } => dictionary.get(codes[0]).escape_ascii().to_string(),
         Data::Runs { .. } | Data::Bytes(_) | Data::Floats(_) => unreachable!(),
@@ -268,9 +271,26 @@ fn the_columns_are_guessed() {
         guess("{\"b\":\"x\",\"a\":1}\n{\"a\":1.25,\"b\":\"\"}\n{\"b\":\"x\",\"a\":1.5"),
         "b:string not null,a:decimal(18,2) not null"
     );
-    assert_eq!(guess("garbage\n{\"a\":null}\n{}\n{\"\":1}\n{\"a\":1,\"a\":2}\n{\"a\":1e2}\n"), "a:int64 not null");
+    assert_eq!(guess("garbage\n{\"a\":null}\n{}\n{\"\":1}\n{\"a\":1,\"a\":2}\n{\"a\":1e2}\n"), "a:int64");
     assert_eq!(guess("{\"a\":1.50}\r\n"), "a:decimal(18,2) not null");
-    assert_eq!(guess("{\"a\":1e-300}\n"), "a:decimal(18,18) not null");
+    for (values, logical_type) in [
+        ("true;false", "bool not null"),
+        ("null", "string"),
+        ("null;1", "int64"),
+        ("9223372036854775807;-1", "int64 not null"),
+        ("9223372036854775808;1", "uint64 not null"),
+        ("9223372036854775808;-1", "decimal(38,0) not null"),
+        ("1.5;12345678901234567890", "decimal(38,1) not null"),
+        ("0.1234567890123456789", "decimal(38,19) not null"),
+        ("1e-300;5", "float64 not null"),
+        ("5;null;1e-300", "float64"),
+        ("\"2024-02-29\"", "string not null"),
+        ("true;1", "bool not null"),
+    ] {
+        let text: String = values.split(';').map(|value| format!("{{\"a\":{value}}}\n")).collect();
+        assert_eq!(guess(&text), format!("a:{logical_type}"), "{values}");
+    }
+    assert_eq!(guess("{\"a\":1,\"b\":\"x\"}\n{\"b\":\"y\"}\n"), "a:int64,b:string not null");
     // A row that needs more decimals than all at the start is a bad one, not a rounded one.
     let text = format!("{}{{\"a\":1.25}}\n", "{\"a\":1.5}\n".repeat(10_000));
     let error = read(file(text.as_bytes()), &OpenOptions::default(), 2).unwrap_err();
@@ -284,11 +304,12 @@ fn the_columns_are_guessed() {
 #[test]
 fn what_cannot_be_guessed_is_told() {
     let open = |text: &str| read(file(text.as_bytes()), &OpenOptions::default(), 1).unwrap_err();
-    assert_eq!(open("{\"a\":\"x\",\"v\":null}\n"), "test: column 'v' has null; columns are of strings or numbers");
+    let told = "test: column 'v' has an array; columns are of strings, numbers or booleans";
+    assert_eq!(open("{\"a\":\"x\",\"v\":[]}\n"), told);
     let long = |bytes| format!("{{\"name\":\"{}\",\"v\":1}}\n{{\"name\":\"b\",\"v\":2}}\n", "q".repeat(bytes));
     let told = "test: the first line is longer than 1048576 bytes, so it tells no columns; name them with --schema";
     assert_eq!(open(&long(LONGEST_LINE)), told);
-    for input in [file(long(70_000).as_bytes()), pipe(long(70_000).as_bytes(), 5000)] {
+    for input in [file(long(70_000).as_bytes()), testing::pipe(long(70_000).as_bytes(), 5000)] {
         assert_eq!(read(input, &OpenOptions::default(), 1).unwrap().0.len(), 2);
     }
 }
@@ -511,5 +532,60 @@ proptest! {
         let at = at.index(text.len());
         text[at] = byte;
         sweep(&text, true, 1 << 20..(1 << 20) + 1);
+    }
+}
+
+#[test]
+fn values_of_every_type_are_read() {
+    let schema = "b:bool,i:int8,u:uint64,d:decimal(20,2),f:float64,day:date,t:time(ms),at:timestamp(s) with zone,s:string,x:binary";
+    let schema = Schema::parse(schema).unwrap();
+    let line = r#"{"b":true,"i":-128,"u":18446744073709551615,"d":1e17,"f":1,"day":"1970-01-02","t":"00:00:00.001","at":"1970-01-01T00:00:01Z","s":"","x":"00FF"}"#;
+    let values = ["1", "-128", "18446744073709551615", "10000000000000000000", "1.0", "1", "1", "1", "", "[0, 255]"];
+    assert_eq!(shown(line.as_bytes(), &schema).unwrap(), values);
+    assert_eq!(shown(b"{\"s\":null}", &schema).unwrap(), ["null"; 10]);
+    for (value, float) in [("\"NaN\"", "NaN"), ("\"-Infinity\"", "-inf"), ("-0.0", "-0.0"), ("1e-7", "1e-7")] {
+        assert_eq!(shown(format!("{{\"f\":{value}}}").as_bytes(), &schema).unwrap()[4], float);
+    }
+    for (member, fault) in [
+        ("\"i\":128", "'128' is out of range for int8"),
+        ("\"u\":-1", "'-1' is out of range for uint64"),
+        ("\"d\":1e18", "'1e18' is out of range for decimal(20,2)"),
+        ("\"f\":1e999", "'1e999' is out of range for float64"),
+        ("\"f\":\"inf\"", "a string in a column of type float64"),
+        ("\"day\":\"1970-02-30\"", "'1970-02-30' is no date"),
+        ("\"x\":\"0\"", "'0' is no binary"),
+        ("\"b\":1", "a number in a column of type bool"),
+        ("\"s\":true", "a boolean in a column of type string"),
+    ] {
+        let bad = shown(format!("{{{member}}}").as_bytes(), &schema).unwrap_err();
+        assert_eq!(bad.fault.to_string(), fault);
+    }
+}
+
+#[test]
+fn nulls_and_the_short_way_mix() {
+    let schema = Schema::parse("s:string,n:int16").unwrap();
+    let text = "{\"s\":\"a\",\"n\":1}\n{\"s\":null,\"n\":2}\n{\"n\":null,\"s\":\"b\"}\n{\"s\":\"a\",\"n\":32768}\n{}\n";
+    let options = testing::options(&schema, 1 << 20, true);
+    let table = Json.open(file(text.as_bytes()), &options).unwrap();
+    let mut gather = Validity(Vec::new());
+    let mut scanner = table.scanner(&ScanOptions::everything(&schema)).unwrap();
+    let scanned = scanner.scan(&table.split(0).unwrap(), &mut gather).unwrap().unwrap();
+    assert_eq!((scanned.rows, scanned.rejects.len()), (4, 1));
+    assert_eq!(gather.0, [vec![true, false, true, false], vec![true, true, false, false]]);
+}
+
+/// The validity of each column of the only batch.
+struct Validity(Vec<Vec<bool>>);
+
+impl brc_core::Sink for Validity {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let rows = |column: &Column<'_>| (0..batch.rows).map(|row| column.is_valid(row)).collect();
+        self.0 = batch.columns.iter().map(rows).collect();
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &brc_core::Summary<'_>) -> Result<()> {
+        unreachable!()
     }
 }

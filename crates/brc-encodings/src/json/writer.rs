@@ -1,7 +1,13 @@
-//! Writes rows as JSON: the keys in the order of the columns, no spaces, numbers with all decimals of their columns.
+//! Writes rows as JSON: the keys in the order of the columns, no spaces.
+//!
+//! Numbers have all decimals of their columns; floats are the shortest text that reads back as the same, and where JSON has
+//! none the strings `NaN`, `Infinity` and `-Infinity`. Dates and times are strings in their text form, binary data are
+//! strings of hexadecimal digits. Nulls are written, so that every row names every column.
 
+use super::hex;
+use crate::rows::values::{self, float};
 use crate::rows::{RowBuffer, RowWriter, Short, written};
-use brc_core::{HoldFault, Schema, decimal};
+use brc_core::{HoldFault, LogicalType, Schema, Value, decimal};
 
 /// A row is an object on a line.
 #[derive(Clone)]
@@ -25,14 +31,58 @@ impl RowWriter for Lines {
         (first.unwrap_or_default().into_bytes(), next.into_bytes())
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
-        let text = std::str::from_utf8(text).map_err(|_| HoldFault::NotUtf8)?;
-        written(serde_json::to_writer(out, text));
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+        let Some(value) = value else {
+            out.push(b"null");
+            return Ok(());
+        };
+        let logical_type = self.schema.fields()[column].logical_type;
+        let text = || {
+            let mut text = Vec::new();
+            value.write(logical_type, &mut text);
+            text
+        };
+        match logical_type {
+            LogicalType::Bool
+            | LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::UInt64
+            | LogicalType::Decimal { .. } => out.push(&text()),
+            LogicalType::Float64 if float(value).is_finite() => out.push(&text()),
+            LogicalType::Float64 => out.push(not_finite(float(value))),
+            LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => {
+                out.push(b"\"");
+                out.push(&text());
+                out.push(b"\"");
+            }
+            LogicalType::String => {
+                let text = std::str::from_utf8(values::bytes(value)).map_err(|_| HoldFault::NotUtf8)?;
+                written(serde_json::to_writer(out, text));
+            }
+            LogicalType::Binary => {
+                out.push(b"\"");
+                hex::write(values::bytes(value), out);
+                out.push(b"\"");
+            }
+        }
         Ok(())
     }
 
     fn number(&self, column: usize, number: i64) -> Short {
         let scale = self.schema.fields().get(column).map_or(0, |field| field.logical_type.scale());
         Short::new(decimal::write(number.into(), scale, &mut [0; 64]))
+    }
+}
+
+/// A float for which JSON has no number.
+fn not_finite(value: f64) -> &'static [u8] {
+    if value.is_nan() {
+        b"\"NaN\""
+    } else if value > 0.0 {
+        b"\"Infinity\""
+    } else {
+        b"\"-Infinity\""
     }
 }

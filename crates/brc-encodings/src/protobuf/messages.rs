@@ -1,7 +1,8 @@
 //! The messages that are the same for all tables, as in `schemas/table.proto`, and the description of the one that is
 //! not: the row.
 
-use brc_core::{PhysicalType, Schema};
+use super::rows::Kind;
+use brc_core::{LogicalType, Schema};
 use prost::Message;
 
 /// What the columns of a file are.
@@ -53,6 +54,16 @@ struct Descriptor {
     name: Option<String>,
     #[prost(message, repeated, tag = "2")]
     fields: Vec<FieldDescriptor>,
+    /// For each optional field one that has just this field, as proto3 wants it.
+    #[prost(message, repeated, tag = "8")]
+    oneofs: Vec<OneofDescriptor>,
+}
+
+/// `google.protobuf.OneofDescriptorProto`.
+#[derive(Clone, PartialEq, Message)]
+struct OneofDescriptor {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
 }
 
 /// `google.protobuf.FieldDescriptorProto`.
@@ -66,28 +77,45 @@ struct FieldDescriptor {
     label: Option<i32>,
     #[prost(int32, optional, tag = "5")]
     kind: Option<i32>,
+    /// The place of its oneof.
+    #[prost(int32, optional, tag = "9")]
+    oneof: Option<i32>,
+    #[prost(bool, optional, tag = "17")]
+    proto3_optional: Option<bool>,
 }
 
 /// `google.protobuf.FieldDescriptorProto.Label.LABEL_OPTIONAL`.
 const OPTIONAL: i32 = 1;
-/// `google.protobuf.FieldDescriptorProto.Type.TYPE_BYTES`.
-const BYTES: i32 = 12;
-/// `google.protobuf.FieldDescriptorProto.Type.TYPE_SINT64`.
-const SINT64: i32 = 18;
+/// The number of a field's type: one of `google.protobuf.FieldDescriptorProto.Type`.
+fn type_number(logical_type: LogicalType) -> i32 {
+    match (Kind::of(logical_type), logical_type) {
+        (Kind::Double, _) => 1,
+        (Kind::Varint, LogicalType::Bool) => 8,
+        (Kind::Varint, _) => 4,
+        (Kind::Bytes | Kind::Wide, _) => 12,
+        (Kind::Zigzag, _) => 18,
+    }
+}
 
 /// Describes the message of a row: the field of a column has the number of its place, from 1.
 pub(super) fn describe(schema: &Schema) -> FileDescriptor {
     let names = field_names(schema);
-    let field = |(index, name): (usize, String)| FieldDescriptor {
-        name: Some(name),
-        number: Some(index as i32 + 1),
-        label: Some(OPTIONAL),
-        kind: Some(match schema.fields()[index].logical_type.physical() {
-            PhysicalType::Integers => SINT64,
-            _ => BYTES,
-        }),
-    };
-    let row = Descriptor { name: Some("Row".to_owned()), fields: names.into_iter().enumerate().map(field).collect() };
+    let (mut fields, mut oneofs) = (Vec::new(), Vec::new());
+    for (index, (name, column)) in names.into_iter().zip(schema.fields()).enumerate() {
+        let oneof = column.nullable.then_some(oneofs.len() as i32);
+        if column.nullable {
+            oneofs.push(OneofDescriptor { name: Some(format!("_{name}")) });
+        }
+        fields.push(FieldDescriptor {
+            name: Some(name),
+            number: Some(index as i32 + 1),
+            label: Some(OPTIONAL),
+            kind: Some(type_number(column.logical_type)),
+            oneof,
+            proto3_optional: column.nullable.then_some(true),
+        });
+    }
+    let row = Descriptor { name: Some("Row".to_owned()), fields, oneofs };
     FileDescriptor {
         name: Some("rows.proto".to_owned()),
         package: Some("brc.rows".to_owned()),

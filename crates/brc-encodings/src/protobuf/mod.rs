@@ -3,13 +3,12 @@
 //! A file starts with a message that tells its kind and with a [`Header`], which carries the descriptor of the rows' message, so that a reader needs
 //! nothing but the file. Before the rows of each frame stands a [`Frame`]. `schemas/table.proto` describes all of it.
 //! Files of other programs are read as well, if they are nothing but rows: strings as `bytes` or `string`, decimals as
-//! `sint64`, numbered as the columns are. A field that is missing is empty or zero, as protobuf has it. One that the
-//! table has no column for is an error, for its values would be lost.
+//! `sint64`, numbered as the columns are. A field that is missing is a null of a column that may have nulls; of any other
+//! it is empty or zero, as protobuf has it. One that the table has no column for is an error, for its values would be lost.
 
 mod messages;
 mod rows;
 
-use crate::frames::columns_text;
 use crate::frames::{FileHeader, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed, RowDecoder};
 use crate::rows::{RowEncoder, written};
 use brc_core::Schema;
@@ -44,7 +43,7 @@ impl Layout for Protobuf {
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {
         // A schema that came as text is one.
-        let rows = columns_text::parse(&header.schema).ok().map(|schema| messages::describe(&schema));
+        let rows = header.columns().ok().map(|schema| messages::describe(&schema));
         let FileHeader { version, schema, checksum } = header.clone();
         let mut bytes = MAGIC.to_vec();
         written(Header { version, schema, checksum, rows }.encode_length_delimited(&mut bytes));
@@ -78,7 +77,7 @@ impl Layout for Protobuf {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Messages)))
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Messages::new(schema))))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {

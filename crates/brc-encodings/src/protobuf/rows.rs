@@ -1,17 +1,74 @@
 //! The message of a row.
+//!
+//! A field of a column without nulls is left out if it is empty or zero, as proto3 has it; one of a column that may have
+//! nulls is left out for a null, and only for one.
 
 use crate::frames::{Fault, RowLayout, RowReader, take_text};
+use crate::rows::values::{self, float, integer, integer_64};
 use crate::rows::{RowBuffer, RowWriter, Short};
-use brc_core::HoldFault;
-use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint, sint64};
+use brc_core::{Field, HoldFault, LogicalType, Schema, Value};
+use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 
 /// A row is a message with its length before it.
-pub(super) struct Messages;
+pub(super) struct Messages {
+    fields: Vec<Field>,
+}
+
+impl Messages {
+    pub(super) fn new(schema: &Schema) -> Self {
+        Self { fields: schema.fields().to_vec() }
+    }
+}
+
+/// How the values of a type are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `bool` and `uint64`.
+    Varint,
+    /// `sint64`.
+    Zigzag,
+    /// `double`.
+    Double,
+    /// `bytes`.
+    Bytes,
+    /// Integers of 128 bits as 16 `bytes` in two's complement, the highest first.
+    Wide,
+}
+
+impl Kind {
+    pub(super) fn of(logical_type: LogicalType) -> Self {
+        match logical_type {
+            LogicalType::Bool | LogicalType::UInt64 => Self::Varint,
+            LogicalType::Int8
+            | LogicalType::Int16
+            | LogicalType::Int32
+            | LogicalType::Int64
+            | LogicalType::Date
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. } => Self::Zigzag,
+            LogicalType::Decimal { .. } if logical_type.fits_64_bits() => Self::Zigzag,
+            LogicalType::Decimal { .. } => Self::Wide,
+            LogicalType::Float64 => Self::Double,
+            LogicalType::String | LogicalType::Binary => Self::Bytes,
+        }
+    }
+
+    fn wire_type(self) -> WireType {
+        match self {
+            Self::Varint | Self::Zigzag => WireType::Varint,
+            Self::Double => WireType::SixtyFourBit,
+            Self::Bytes | Self::Wide => WireType::LengthDelimited,
+        }
+    }
+}
 
 /// The number of a column's field. A header that fits has far fewer columns than there may be fields.
 fn field(column: usize) -> u32 {
     column as u32 + 1
 }
+
+/// The bytes of an integer of 128 bits.
+const WIDE_BYTES: usize = 16;
 
 /// The most bytes of a number of variable length.
 const LONGEST_VARINT: usize = 10;
@@ -22,20 +79,50 @@ impl RowWriter for Messages {
         (vec![0; usize::from(column == 0)], Vec::new())
     }
 
-    fn text(&self, column: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
-        if !text.is_empty() {
-            let key = Short::of(|out| {
-                encode_key(field(column), WireType::LengthDelimited, out);
-                encode_varint(text.len() as u64, out);
-            });
-            out.push(key.as_slice());
-            out.push(text);
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+        let Some(value) = value else { return Ok(()) };
+        let Field { logical_type, nullable, .. } = self.fields[column];
+        let kind = Kind::of(logical_type);
+        let head = |length: Option<usize>| {
+            Short::of(|out| {
+                encode_key(field(column), kind.wire_type(), out);
+                if let Some(length) = length {
+                    encode_varint(length as u64, out);
+                }
+            })
+        };
+        match kind {
+            Kind::Zigzag => out.push(self.number(column, integer_64(value)).as_slice()),
+            Kind::Varint if integer(value) != 0 || nullable => {
+                out.push(head(None).as_slice());
+                out.push(Short::of(|out| encode_varint(integer(value) as u64, out)).as_slice());
+            }
+            Kind::Double if float(value).to_bits() != 0 || nullable => {
+                out.push(head(None).as_slice());
+                out.push(&float(value).to_le_bytes());
+            }
+            Kind::Wide if integer(value) != 0 || nullable => {
+                out.push(head(Some(WIDE_BYTES)).as_slice());
+                out.push(&integer(value).to_be_bytes());
+            }
+            Kind::Bytes if !values::bytes(value).is_empty() || nullable => {
+                let bytes = values::bytes(value);
+                out.push(head(Some(bytes.len())).as_slice());
+                out.push(bytes);
+            }
+            Kind::Varint | Kind::Double | Kind::Wide | Kind::Bytes => {}
         }
         Ok(())
     }
 
     fn number(&self, column: usize, number: i64) -> Short {
-        if number == 0 { Short::new(&[]) } else { Short::of(|out| sint64::encode(field(column), &number, out)) }
+        if number == 0 && !self.fields[column].nullable {
+            return Short::new(&[]);
+        }
+        Short::of(|out| {
+            encode_key(field(column), WireType::Varint, out);
+            encode_varint((number << 1 ^ number >> 63) as u64, out);
+        })
     }
 
     #[inline]
@@ -105,6 +192,24 @@ impl<'a> MessageReader<'a> {
         Ok(true)
     }
 
+    /// Whether the field of a column is next: fields stand in the order of their numbers.
+    fn is_next(&self, column: usize) -> Result<bool, Fault> {
+        if self.rest.len() <= self.behind {
+            return Ok(false);
+        }
+        let mut rest = self.rest;
+        let (number, _) = decode_key(&mut rest).map_err(|error| Fault::new(error.to_string()))?;
+        Ok(number == field(column))
+    }
+
+    /// Takes bytes that belong to the row.
+    fn bytes(&mut self, length: usize) -> Result<&'a [u8], Fault> {
+        match take_text(&mut self.rest, length) {
+            Ok(bytes) if self.rest.len() >= self.behind => Ok(bytes),
+            _ => Err(beyond()),
+        }
+    }
+
     /// Takes a number that belongs to the row.
     #[inline]
     fn varint(&mut self) -> Result<u64, Fault> {
@@ -152,15 +257,17 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
     }
 
     #[inline]
+    fn null(&mut self, column: usize) -> Result<bool, Fault> {
+        self.is_next(column).map(|is_next| !is_next)
+    }
+
+    #[inline]
     fn text(&mut self, column: usize) -> Result<&'a [u8], Fault> {
         if !self.key(column, WireType::LengthDelimited)? {
             return take_text(&mut self.rest, 0usize);
         }
         let length = self.varint()?;
-        match take_text(&mut self.rest, length) {
-            Ok(text) if self.rest.len() >= self.behind => Ok(text),
-            _ => Err(beyond()),
-        }
+        self.bytes(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
     #[inline]
@@ -170,6 +277,29 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
         }
         let zigzag = self.varint()?;
         Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+
+    fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault> {
+        let kind = Kind::of(logical_type);
+        Ok(match kind {
+            Kind::Zigzag => Value::Integer(self.number(column, 0)?.into()),
+            Kind::Bytes => Value::Bytes(self.text(column)?),
+            Kind::Varint => match self.key(column, kind.wire_type())? {
+                true => Value::Integer(self.varint()?.into()),
+                false => Value::Integer(0),
+            },
+            Kind::Double => match self.key(column, kind.wire_type())? {
+                true => Value::Float(self.bytes(size_of::<f64>())?.try_into().map_or(0.0, f64::from_le_bytes)),
+                false => Value::Float(0.0),
+            },
+            Kind::Wide => match self.text(column)? {
+                [] => Value::Integer(0),
+                bytes => match bytes.try_into() {
+                    Ok(bytes) => Value::Integer(i128::from_be_bytes(bytes)),
+                    Err(_) => return Err(Fault::new(format!("{} bytes of an integer of {WIDE_BYTES}", bytes.len()))),
+                },
+            },
+        })
     }
 
     #[inline]

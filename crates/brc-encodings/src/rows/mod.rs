@@ -6,14 +6,20 @@
 //! takes a call, and what is too much of it is overwritten by the next value.
 
 mod buffer;
+mod cells;
 mod numbers;
 mod short;
 #[cfg(test)]
 mod tests;
 mod texts;
+pub(crate) mod values;
 
 use crate::refused::Refused;
-use brc_core::{Batch, Column, Data, Error, HoldFault, Integers, LogicalType, PhysicalType, Result, Schema, batch};
+use brc_core::{
+    Batch, Bitmap, Column, Data, Error, Field, HoldFault, Integers, PhysicalType, Result, Schema, Value, batch,
+    for_integers,
+};
+use cells::Cells;
 use numbers::Numbers;
 use std::ops::Range;
 use texts::Texts;
@@ -26,13 +32,14 @@ pub(crate) trait RowWriter: Send {
     /// What stands before each value of a column, and what behind it.
     fn around(&self, column: usize) -> (Vec<u8>, Vec<u8>);
 
-    /// Appends a string of a column.
+    /// Appends a value of a column, which is one of its type; `None` is a null.
     ///
     /// # Errors
     /// Why the encoding cannot hold it. What was appended until then is forgotten.
-    fn text(&self, column: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault>;
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault>;
 
-    /// A decimal of a column, in units of its scale.
+    /// The same bytes for a number of a column whose numbers [are short](values::is_short_number); decimals in units of
+    /// their scale.
     fn number(&self, column: usize, number: i64) -> Short;
 
     /// Ends a row that has so many bytes and [`END_ROOM`] behind them. Returns how many it has then.
@@ -55,39 +62,45 @@ pub(crate) struct RowEncoder<W> {
 }
 
 /// What is known of how the values of a column look.
-enum Known {
+struct Known {
+    nullable: bool,
+    physical: PhysicalType,
+    before: Vec<u8>,
+    after: Vec<u8>,
+    /// A null, with what stands around it.
+    null: Vec<u8>,
+    look: Look,
+    /// The values that are not looked up.
+    cells: Cells,
+}
+
+/// Where the values of a column are looked up.
+enum Look {
     Texts {
-        before: Vec<u8>,
-        after: Vec<u8>,
         texts: Texts,
         /// The codes of a batch that came in runs.
         unrolled: Vec<u32>,
     },
     Numbers(Numbers),
+    Nowhere,
 }
 
 /// The values of some rows of a column.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Texts(&'a [u32], &'a Texts),
+    I8(&'a [i8], &'a Numbers),
     I16(&'a [i16], &'a Numbers),
     I32(&'a [i32], &'a Numbers),
     I64(&'a [i64], &'a Numbers),
+    Cells(&'a Cells),
 }
 
 impl<W: RowWriter> RowEncoder<W> {
     /// An encoder of the tables of a schema. `name` is that of the encoding, for messages.
     pub(crate) fn new(name: &'static str, schema: &Schema, writer: W) -> Self {
-        let known = |(index, logical_type): (usize, LogicalType)| {
-            let (before, after) = writer.around(index);
-            match logical_type.physical() {
-                PhysicalType::Integers => {
-                    Known::Numbers(Numbers::new(&before, &after, |number| writer.number(index, number)))
-                }
-                _ => Known::Texts { before, after, texts: Texts::default(), unrolled: Vec::new() },
-            }
-        };
-        let columns = schema.fields().iter().map(|field| field.logical_type).enumerate().map(known).collect();
+        let known = |(index, field)| Known::new(index, field, &writer);
+        let columns = schema.fields().iter().enumerate().map(known).collect();
         Self { name, schema: schema.clone(), writer, columns }
     }
 
@@ -95,7 +108,7 @@ impl<W: RowWriter> RowEncoder<W> {
     /// where it lies, and says whether to go on. Returns how many rows were appended.
     ///
     /// # Errors
-    /// [`Error::Unholdable`] if the encoding cannot hold a string of a row.
+    /// [`Error::Unholdable`] if the encoding cannot hold a value of a row.
     pub(crate) fn push(
         &mut self,
         batch: &Batch<'_>,
@@ -110,8 +123,7 @@ impl<W: RowWriter> RowEncoder<W> {
         }
         let mut sources = Vec::with_capacity(columns.len());
         for (index, (known, column)) in columns.iter_mut().zip(batch.columns).enumerate() {
-            known.learn(column, |text, out| writer.text(index, text, out));
-            sources.push(known.source(column, rows.clone())?);
+            sources.push(known.source(index, writer, column, rows.clone())?);
         }
         let mut written = 0;
         while written < rows.len() {
@@ -123,8 +135,8 @@ impl<W: RowWriter> RowEncoder<W> {
             match outcome {
                 Ok(()) => written += 1,
                 Err(Stopped::Behind(row)) => return Ok(row + 1),
-                Err(Stopped::At { row, index, code }) => {
-                    let refused = refused(writer, rows.start + row, index, &batch.columns[index], code);
+                Err(Stopped::At { row, index }) => {
+                    let refused = refused(writer, rows.start + row, index, &batch.columns[index]);
                     return Err(refused.behind(rows_before, name, schema));
                 }
             }
@@ -143,8 +155,8 @@ impl<W: RowWriter> RowEncoder<W> {
 enum Stopped {
     /// That row was as much as is wanted.
     Behind(usize),
-    /// The encoding cannot hold a string of that row.
-    At { row: usize, index: usize, code: u32 },
+    /// The encoding cannot hold a value of that row.
+    At { row: usize, index: usize },
 }
 
 /// Writes rows until there is one with a value that is long, or for which there may be too little room. Returns which.
@@ -225,9 +237,11 @@ impl Source<'_> {
     fn write(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
         match self {
             Self::Texts(codes, texts) => texts.write(codes[row], room),
+            Self::I8(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I16(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I32(values, numbers) => numbers.write_short(values[row].into(), room, encode),
             Self::I64(values, numbers) => numbers.write_short(values[row], room, encode),
+            Self::Cells(cells) => cells.write(row, room),
         }
     }
 }
@@ -244,12 +258,16 @@ fn write_row(
     let start = out.len();
     for (index, source) in sources.iter().enumerate() {
         let (number, numbers) = match source {
+            Source::I8(values, numbers) => (values[row].into(), numbers),
             Source::I16(values, numbers) => (values[row].into(), numbers),
             Source::I32(values, numbers) => (values[row].into(), numbers),
             Source::I64(values, numbers) => (values[row], numbers),
             Source::Texts(codes, texts) => {
-                let code = codes[row];
-                out.push(texts.get(code).ok_or(Stopped::At { row, index, code })?);
+                out.push(texts.get(codes[row]).ok_or(Stopped::At { row, index })?);
+                continue;
+            }
+            Source::Cells(cells) => {
+                out.push(cells.get(row).ok_or(Stopped::At { row, index })?);
                 continue;
             }
         };
@@ -262,43 +280,144 @@ fn write_row(
     if row_done(start..out.len()) { Ok(()) } else { Err(Stopped::Behind(row)) }
 }
 
-/// What is wrong with a string.
+/// What is wrong with a value.
 #[cold]
-fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_>, code: u32) -> Refused {
-    let text = column.dictionary().map_or(&[][..], |dictionary| dictionary.get(code));
-    let fault = writer.text(index, text, &mut RowBuffer::default()).err();
-    Refused::value(row, index, text, fault.unwrap_or(HoldFault::Empty))
+fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_>) -> Refused {
+    let value = Value::of_row(column, row);
+    let fault = writer.value(index, value, &mut RowBuffer::default()).err();
+    Refused::value(row, index, value.map_or(&[], values::bytes), fault.unwrap_or(HoldFault::Empty))
 }
 
 impl Known {
-    /// Encodes the strings that were not there yet.
-    fn learn(&mut self, column: &Column<'_>, encode: impl Fn(&[u8], &mut RowBuffer) -> Result<(), HoldFault>) {
-        if let (Self::Texts { before, after, texts, .. }, Some(dictionary)) = (self, column.dictionary()) {
+    fn new(index: usize, field: &Field, writer: &impl RowWriter) -> Self {
+        let (before, after) = writer.around(index);
+        let mut null = RowBuffer::default();
+        null.push(&before);
+        // Only a column that may have nulls is asked for one; one that cannot be held is not written either.
+        let holds_null = field.nullable && writer.value(index, None, &mut null).is_ok();
+        null.push(&after);
+        let physical = field.logical_type.physical();
+        let look = match physical {
+            PhysicalType::Integers if values::is_short_number(field.logical_type) => {
+                Look::Numbers(Numbers::new(&before, &after, |number| writer.number(index, number)))
+            }
+            PhysicalType::Integers | PhysicalType::Floats => Look::Nowhere,
+            PhysicalType::Bytes => Look::Texts { texts: Texts::default(), unrolled: Vec::new() },
+        };
+        Self { nullable: holds_null, physical, before, after, null: null.take(), look, cells: Cells::default() }
+    }
+
+    /// The values of some rows of a column.
+    fn source<'a>(
+        &'a mut self,
+        index: usize,
+        writer: &impl RowWriter,
+        column: &Column<'a>,
+        rows: Range<usize>,
+    ) -> Result<Source<'a>> {
+        let validity = column.validity.map(|validity| validity.slice(rows.clone()));
+        let validity = validity.filter(|validity| validity.count_nulls() > 0);
+        let physical = match column.data {
+            Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => PhysicalType::Bytes,
+            Data::Integers(_) => PhysicalType::Integers,
+            Data::Floats(_) => PhysicalType::Floats,
+        };
+        if physical != self.physical || (validity.is_some() && !self.nullable) {
+            return Err(foreign());
+        }
+        let Self { before, after, null, look, cells, .. } = self;
+        if let (Look::Texts { texts, unrolled }, Some(dictionary)) = (&mut *look, column.dictionary()) {
             texts.learn(dictionary, |text, out| {
                 out.push(before);
-                encode(text, out)?;
+                writer.value(index, Some(Value::Bytes(text)), out)?;
                 out.push(after);
                 Ok(())
             });
-        }
-    }
-
-    fn source<'a>(&'a mut self, column: &Column<'a>, rows: Range<usize>) -> Result<Source<'a>> {
-        match (self, column.data) {
-            _ if column.has_nulls() => Err(foreign()),
-            (Self::Texts { texts, .. }, Data::Codes { codes, .. }) => Ok(Source::Texts(&codes[rows], texts)),
-            (Self::Texts { texts, unrolled, .. }, Data::Runs { .. }) => {
+            if let Data::Runs { .. } = column.data {
                 unrolled.clear();
-                batch::codes_of_rows(column, rows, unrolled);
-                Ok(Source::Texts(unrolled, texts))
+                batch::codes_of_rows(column, rows.clone(), unrolled);
             }
-            (Self::Numbers(numbers), Data::Integers(values)) => Ok(match values {
-                Integers::I16(values) => Source::I16(&values[rows], numbers),
-                Integers::I32(values) => Source::I32(&values[rows], numbers),
-                Integers::I64(values) => Source::I64(&values[rows], numbers),
-                Integers::I8(_) | Integers::I128(_) => return Err(foreign()),
-            }),
-            _ => Err(foreign()),
+        }
+        let encode = |value: Value<'_>, out: &mut RowBuffer| {
+            out.push(before);
+            writer.value(index, Some(value), out)?;
+            out.push(after);
+            Ok(())
+        };
+        Ok(match (&*look, column.data) {
+            (Look::Texts { texts, .. }, Data::Codes { codes, .. }) => {
+                looked_up(texts, &codes[rows], validity, null, cells)
+            }
+            (Look::Texts { texts, unrolled }, Data::Runs { .. }) => looked_up(texts, unrolled, validity, null, cells),
+            (Look::Numbers(numbers), Data::Integers(Integers::I8(values))) if validity.is_none() => {
+                Source::I8(&values[rows], numbers)
+            }
+            (Look::Numbers(numbers), Data::Integers(Integers::I16(values))) if validity.is_none() => {
+                Source::I16(&values[rows], numbers)
+            }
+            (Look::Numbers(numbers), Data::Integers(Integers::I32(values))) if validity.is_none() => {
+                Source::I32(&values[rows], numbers)
+            }
+            (Look::Numbers(numbers), Data::Integers(Integers::I64(values))) if validity.is_none() => {
+                Source::I64(&values[rows], numbers)
+            }
+            (_, data) => {
+                encode_rows(data, rows, validity, null, cells, encode);
+                Source::Cells(cells)
+            }
+        })
+    }
+}
+
+/// Rows of strings that are looked up by their codes.
+fn looked_up<'a>(
+    texts: &'a Texts,
+    codes: &'a [u32],
+    validity: Option<Bitmap<'_>>,
+    null: &[u8],
+    cells: &'a mut Cells,
+) -> Source<'a> {
+    if validity.is_none() {
+        return Source::Texts(codes, texts);
+    }
+    cells.fill(codes.len(), validity, null, |row, out| {
+        out.push(texts.get(codes[row]).ok_or(HoldFault::Empty)?);
+        Ok::<_, HoldFault>(())
+    });
+    Source::Cells(cells)
+}
+
+/// Encodes the values of some rows of a column one by one.
+fn encode_rows(
+    data: Data<'_>,
+    rows: Range<usize>,
+    validity: Option<Bitmap<'_>>,
+    null: &[u8],
+    cells: &mut Cells,
+    encode: impl Fn(Value<'_>, &mut RowBuffer) -> Result<(), HoldFault>,
+) {
+    let count = rows.len();
+    match data {
+        Data::Integers(values) => for_integers!(values.slice(rows), values => {
+            cells.fill(count, validity, null, |row, out| encode(Value::Integer(values[row].into()), out));
+        }),
+        Data::Floats(values) => {
+            let values = &values[rows];
+            cells.fill(count, validity, null, |row, out| encode(Value::Float(values[row]), out));
+        }
+        Data::Bytes(strings) => {
+            let strings = strings.slice(rows);
+            cells.fill(count, validity, null, |row, out| encode(Value::Bytes(strings.get(row)), out));
+        }
+        Data::Codes { codes, dictionary } => {
+            let codes = &codes[rows];
+            let text = |row: usize| Value::Bytes(dictionary.get(codes[row]));
+            cells.fill(count, validity, null, |row, out| encode(text(row), out));
+        }
+        Data::Runs { .. } => {
+            let column = Column::from(data);
+            let text = |row: usize| Value::of_row(&column, rows.start + row).unwrap_or(Value::Bytes(&[]));
+            cells.fill(count, validity, null, |row, out| encode(text(row), out));
         }
     }
 }

@@ -12,9 +12,15 @@ impl RowWriter for Brackets {
         (vec![b'<'; column % 2], vec![b'>'; 1 + 40 * (column % 3)])
     }
 
-    fn text(&self, _: usize, text: &[u8], out: &mut RowBuffer) -> Result<(), HoldFault> {
-        out.push(text);
-        if text.contains(&b'x') { Err(HoldFault::NotUtf8) } else { Ok(()) }
+    fn value(&self, _: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+        match value {
+            None => out.push(b"null"),
+            Some(Value::Bytes(text)) if text.contains(&b'x') => return Err(HoldFault::NotUtf8),
+            Some(Value::Bytes(text)) => out.push(text),
+            Some(Value::Integer(number)) => out.push(number.to_string().as_bytes()),
+            Some(Value::Float(number)) => out.push(number.to_string().as_bytes()),
+        }
+        Ok(())
     }
 
     fn number(&self, _: usize, number: i64) -> Short {

@@ -1,0 +1,160 @@
+//! The strings of a frame: a dictionary of those that its rows have, and a code for each row.
+
+use super::encoder::fill;
+use super::packing::WORD;
+use crate::table_capnp::column;
+use ::capnp::text;
+use brc_core::{ByteStrings, Dictionary};
+use brc_kernels::cpu::Level;
+use brc_kernels::interner::Interner;
+
+/// A column of strings that fills up.
+#[derive(Default)]
+pub(super) struct Strings {
+    /// The strings of all codes of the batches, which keep their meaning.
+    strings: Dictionary,
+    /// The length of the longest of them.
+    longest: usize,
+    /// For each code of the batches, the place of its string in the frame, or [`NO_PLACE`].
+    places: Vec<u32>,
+    /// The strings that came without codes, if any did.
+    uncoded: Option<Box<Uncoded>>,
+    /// The strings that have a place, in its order: that in which they came.
+    placed: Vec<Placed>,
+    /// The words of the list of strings: for each a pointer, and its bytes with a NUL behind.
+    dictionary_words: usize,
+    /// For each row, the place of its string.
+    codes: Vec<u32>,
+}
+
+/// The strings of a frame that came without codes.
+struct Uncoded {
+    interner: Interner,
+    /// For each code of the interner, the place of its string in the frame.
+    places: Vec<u32>,
+}
+
+/// Where a string comes from.
+#[derive(Clone, Copy)]
+enum Placed {
+    /// It has that code in the batches.
+    Coded(u32),
+    /// It came without one, and has that code of the interner.
+    Uncoded(u32),
+}
+
+const NO_PLACE: u32 = u32::MAX;
+
+impl Strings {
+    /// Takes over the strings of a dictionary that were not there yet. Returns the length of the longest.
+    pub(super) fn learn(&mut self, dictionary: &Dictionary) -> usize {
+        for code in self.strings.len()..dictionary.len() {
+            let string = dictionary.get(code as u32);
+            self.strings.push(string);
+            self.longest = self.longest.max(string.len());
+        }
+        self.longest
+    }
+
+    /// Adds rows of these codes, of strings that were learnt.
+    pub(super) fn push(&mut self, codes: &[u32]) {
+        self.places.resize(self.strings.len(), NO_PLACE);
+        let start = self.codes.len();
+        let mut all_placed = true;
+        self.codes.extend(codes.iter().map(|&code| {
+            let place = self.places[code as usize];
+            all_placed &= place != NO_PLACE;
+            place
+        }));
+        if !all_placed {
+            self.codes.truncate(start);
+            codes.iter().for_each(|&code| self.push_code(code));
+        }
+    }
+
+    /// Adds a row; its string gets a place if it has none yet.
+    fn push_code(&mut self, code: u32) {
+        let place = &mut self.places[code as usize];
+        if *place == NO_PLACE {
+            *place = self.placed.len() as u32;
+            self.placed.push(Placed::Coded(code));
+            self.dictionary_words += words_of(self.strings.get(code));
+        }
+        self.codes.push(*place);
+    }
+
+    /// Adds rows of which some are null.
+    pub(super) fn push_some(&mut self, codes: impl Iterator<Item = Option<u32>>) {
+        self.places.resize(self.strings.len(), NO_PLACE);
+        for code in codes {
+            match code {
+                Some(code) => self.push_code(code),
+                None => self.push_string(b""),
+            }
+        }
+    }
+
+    /// Adds rows of strings without codes; those that are null are any.
+    pub(super) fn push_strings(&mut self, strings: ByteStrings<'_>) {
+        strings.iter().for_each(|string| self.push_string(string));
+    }
+
+    /// Adds a row of a string without a code.
+    pub(super) fn push_string(&mut self, string: &[u8]) {
+        let new = || Box::new(Uncoded { interner: Interner::new(Level::best()), places: Vec::new() });
+        let uncoded = self.uncoded.get_or_insert_with(new);
+        let code = uncoded.interner.intern(string);
+        if code as usize == uncoded.places.len() {
+            uncoded.places.push(self.placed.len() as u32);
+            self.placed.push(Placed::Uncoded(code));
+            self.dictionary_words += words_of(string);
+        }
+        self.codes.push(uncoded.places[code as usize]);
+    }
+
+    /// The words of the lists.
+    pub(super) fn words(&self) -> usize {
+        self.dictionary_words + (self.codes.len() * self.width()).div_ceil(WORD)
+    }
+
+    /// The bytes of a code.
+    fn width(&self) -> usize {
+        if self.placed.len() <= 1 << 16 { 2 } else { 4 }
+    }
+
+    pub(super) fn build(&self, mut column: column::text::Builder<'_>) {
+        let mut strings = column.reborrow().init_dictionary(self.placed.len() as u32);
+        for (place, &placed) in (0..).zip(&self.placed) {
+            strings.set(place, text::Reader(self.string(placed)));
+        }
+        let rows = self.codes.len() as u32;
+        match self.width() {
+            2 => fill(column.init_codes(rows), &self.codes, |code| code as u16),
+            _ => fill(column.init_wide_codes(rows), &self.codes, |code| code),
+        }
+    }
+
+    fn string(&self, placed: Placed) -> &[u8] {
+        match (placed, &self.uncoded) {
+            (Placed::Coded(code), _) => self.strings.get(code),
+            (Placed::Uncoded(code), Some(uncoded)) => uncoded.interner.dictionary().get(code),
+            (Placed::Uncoded(_), None) => &[],
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for placed in self.placed.drain(..) {
+            if let Placed::Coded(code) = placed {
+                self.places[code as usize] = NO_PLACE;
+            }
+        }
+        self.uncoded = None;
+        self.codes.clear();
+        self.dictionary_words = 0;
+    }
+}
+
+/// The words that a string takes in a dictionary.
+fn words_of(string: &[u8]) -> usize {
+    1 + string.len() / WORD + 1
+}

@@ -1,0 +1,142 @@
+//! The values of one column that were taken from rows one by one, and are not delivered yet.
+
+use crate::narrow::Narrow;
+use brc_core::{BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType};
+use brc_kernels::cpu::Level;
+use brc_kernels::interner::Interner;
+use std::ops::Range;
+
+/// A column that fills up.
+pub(crate) struct Taken {
+    pub(crate) logical_type: LogicalType,
+    pub(crate) nullable: bool,
+    /// Which rows have a value, if the column may have nulls.
+    pub(crate) validity: BitmapBuffer,
+    pub(crate) values: Values,
+}
+
+/// Its values; rows that are null have any.
+pub(crate) enum Values {
+    /// Strings are first found and then looked up, all of a batch at once: a look-up need not wait for the next row to be
+    /// found, nor does it suffer if that was not where the processor had guessed.
+    Strings {
+        places: Vec<Range<usize>>,
+        interner: Box<Interner>,
+        codes: Vec<u32>,
+    },
+    /// Numbers of which [`has_any_64_bits`] holds.
+    Numbers {
+        numbers: Vec<i64>,
+        narrow: Narrow,
+        scale: u8,
+    },
+    /// Whatever else fits 64 bits.
+    Integers {
+        integers: Vec<i64>,
+        narrow: Narrow,
+    },
+    /// Integers of 128 bits.
+    Wide {
+        integers: Vec<i128>,
+        narrow: Narrow,
+        fitting: Vec<i64>,
+    },
+    Floats(Vec<f64>),
+    /// Values nobody asked for: checked, not kept.
+    Skipped,
+}
+
+/// Whether a type has any integer of 64 bits. Decimals of as many digits as surely fit 64 bits count too: files of
+/// version 1 tell no precision, and have them with one digit more.
+pub(crate) fn has_any_64_bits(logical_type: LogicalType) -> bool {
+    match logical_type {
+        LogicalType::Int64 => true,
+        LogicalType::Decimal { precision, .. } => precision == LogicalType::MAX_PRECISION_64,
+        LogicalType::Bool
+        | LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::UInt64
+        | LogicalType::Float64
+        | LogicalType::Date
+        | LogicalType::Time { .. }
+        | LogicalType::Timestamp { .. }
+        | LogicalType::String
+        | LogicalType::Binary => false,
+    }
+}
+
+impl Values {
+    fn new(logical_type: LogicalType) -> Self {
+        let narrow = Narrow::default();
+        match logical_type.physical() {
+            PhysicalType::Integers if has_any_64_bits(logical_type) => {
+                Self::Numbers { numbers: Vec::new(), narrow, scale: logical_type.scale() }
+            }
+            PhysicalType::Integers if logical_type.fits_64_bits() => Self::Integers { integers: Vec::new(), narrow },
+            PhysicalType::Integers => Self::Wide { integers: Vec::new(), narrow, fitting: Vec::new() },
+            PhysicalType::Floats => Self::Floats(Vec::new()),
+            PhysicalType::Bytes => {
+                let interner = Box::new(Interner::new(Level::best()));
+                Self::Strings { places: Vec::new(), interner, codes: Vec::new() }
+            }
+        }
+    }
+}
+
+impl Taken {
+    /// Room for a column.
+    pub(crate) fn new(field: &Field, wanted: bool) -> Self {
+        let &Field { logical_type, nullable, .. } = field;
+        let values = if wanted { Values::new(logical_type) } else { Values::Skipped };
+        Self { logical_type, nullable, validity: BitmapBuffer::default(), values }
+    }
+
+    /// Adds a row that is null.
+    pub(crate) fn push_null(&mut self) {
+        match &mut self.values {
+            // A string that is there already, if there is one.
+            Values::Strings { places, .. } => places.push(places.last().cloned().unwrap_or(0..0)),
+            Values::Numbers { numbers: integers, .. } | Values::Integers { integers, .. } => integers.push(0),
+            Values::Wide { integers, .. } => integers.push(0),
+            Values::Floats(floats) => floats.push(0.0),
+            Values::Skipped => {}
+        }
+        self.validity.push(false);
+    }
+
+    /// The rows, of which strings lie in `bytes`; none of a column that is skipped.
+    pub(crate) fn lend(&mut self, bytes: &[u8]) -> Column<'_> {
+        let data = match &mut self.values {
+            Values::Strings { places, interner, codes } => {
+                codes.clear();
+                interner.intern_all(bytes, places, codes);
+                Data::Codes { codes, dictionary: interner.dictionary() }
+            }
+            Values::Numbers { numbers: integers, narrow, .. } | Values::Integers { integers, narrow } => {
+                Data::Integers(narrow.lend(integers))
+            }
+            Values::Wide { integers, narrow, fitting } => {
+                fitting.clear();
+                fitting.extend(integers.iter().map_while(|&integer| i64::try_from(integer).ok()));
+                let all_fit = fitting.len() == integers.len();
+                Data::Integers(if all_fit { narrow.lend(fitting) } else { Integers::I128(integers) })
+            }
+            Values::Floats(floats) => Data::Floats(floats),
+            Values::Skipped => return Column::integers(Integers::I64(&[])),
+        };
+        Column { data, validity: self.validity.bitmap() }
+    }
+
+    /// Forgets the rows; codes keep their meaning.
+    pub(crate) fn clear(&mut self) {
+        self.validity.clear();
+        match &mut self.values {
+            Values::Strings { places, .. } => places.clear(),
+            Values::Numbers { numbers: integers, .. } | Values::Integers { integers, .. } => integers.clear(),
+            Values::Wide { integers, .. } => integers.clear(),
+            Values::Floats(floats) => floats.clear(),
+            Values::Skipped => {}
+        }
+    }
+}
