@@ -3,6 +3,7 @@
 use crate::quantity;
 use brc_compress::Compressor;
 use brc_core::{Error, Schema, Table, identifier};
+use brc_encodings::brc_text::{Delimiter, DialectOverrides};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
 use brc_query::{Aggregate, Expression, FUNCTIONS, Query};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -60,10 +61,12 @@ pub(crate) struct Source {
 impl Source {
     /// How to open a table with these options.
     pub(crate) fn open_options(&self) -> OpenOptions {
+        // That which stands there if nobody says anything is not said.
+        let delimiter = (self.separator != b';').then_some(Delimiter::Byte(self.separator));
         OpenOptions {
             schema: self.schema.clone(),
             names: self.names.as_ref().map(|names| names.0.clone()),
-            separator: self.separator,
+            dialect: DialectOverrides { delimiter, ..DialectOverrides::default() },
             longest_copy: self.max_copy,
             ..OpenOptions::default()
         }

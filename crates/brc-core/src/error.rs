@@ -230,6 +230,23 @@ pub enum RowFault {
     /// The row has more columns than the schema.
     #[error("more columns than the schema has")]
     TooManyColumns,
+    /// The row has not as many columns as the table.
+    #[error("{found} column{s} instead of {expected}", s = if *.found == 1 { "" } else { "s" })]
+    Columns {
+        /// How many it has.
+        found: usize,
+        /// How many the table has.
+        expected: usize,
+    },
+    /// A quote is never closed.
+    #[error("a quote is never closed")]
+    UnclosedQuote,
+    /// A field goes on behind its closing quote.
+    #[error("text behind a closing quote")]
+    TextAfterQuote,
+    /// A value is null, as this text says, where there must be a value.
+    #[error("null ('{0}') in a column without nulls")]
+    Null(String),
     /// The line has nothing on it.
     #[error("empty line")]
     EmptyLine,

@@ -91,14 +91,20 @@ struct Shared<'a> {
 
 #[derive(Default)]
 struct Ledger {
-    rows: HashMap<u64, u64>,
+    /// The rows and the lines of each split.
+    rows: HashMap<u64, (u64, u64)>,
     first_error: Option<(u64, ScanError)>,
 }
 
 impl Ledger {
-    /// The rows of all splits before one; for text, the lines.
+    /// The rows of all splits before one.
     fn rows_before(&self, index: u64) -> u64 {
-        (0..index).filter_map(|earlier| self.rows.get(&earlier)).sum()
+        (0..index).filter_map(|earlier| self.rows.get(&earlier)).map(|(rows, _)| rows).sum()
+    }
+
+    /// Their lines.
+    fn lines_before(&self, index: u64) -> u64 {
+        (0..index).filter_map(|earlier| self.rows.get(&earlier)).map(|(_, lines)| lines).sum()
     }
 }
 
@@ -136,7 +142,7 @@ impl Shared<'_> {
         let rows = scanned.all_rows();
         self.progress.rows.fetch_add(rows, Relaxed);
         self.progress.bytes.fetch_add(scanned.bytes, Relaxed);
-        self.lock().rows.insert(split.index, rows);
+        self.lock().rows.insert(split.index, (rows, scanned.all_lines()));
         worker.split_done(split, scanned)?;
         Ok(true)
     }
@@ -165,7 +171,7 @@ impl Shared<'_> {
             Some((_, ScanError::Other(error))) => Err(error),
             Some((_, ScanError::Widened)) => unreachable!("a split is scanned until its types suffice"),
             Some((index, ScanError::BadRow { line_in_split, byte, column, fault })) => {
-                let lines_before = self.table.header_lines() + ledger.rows_before(index);
+                let lines_before = self.table.header_lines() + ledger.lines_before(index);
                 let column = column.and_then(|column| self.table.schema().fields().get(column));
                 let column = column.map(|field| field.name.clone());
                 let place = RowPlace { line: lines_before + line_in_split + 1, byte, column };

@@ -78,6 +78,8 @@ pub struct Scanned {
     pub skipped_rows: u64,
     /// Rows left out because they are malformed (text only; they are in `rejects`).
     pub rejects: Rejects,
+    /// The lines of a text, where rows may be of several lines or lines no rows; `None` where each line is a row.
+    pub lines: Option<u64>,
     /// The columns as the rows were delivered, where types are inferred: no wider than those of [`Table::inferred`] at the
     /// end. `None` where the schema is known beforehand.
     pub schema: Option<Arc<Schema>>,
@@ -92,10 +94,16 @@ pub struct Scanned {
 }
 
 impl Scanned {
-    /// All rows the scan accounted for, whatever became of them; for text, its lines.
+    /// All rows the scan accounted for, whatever became of them.
     #[must_use]
     pub fn all_rows(&self) -> u64 {
         self.rows + self.summarised_rows + self.skipped_rows + self.rejects.len()
+    }
+
+    /// The lines of a text.
+    #[must_use]
+    pub fn all_lines(&self) -> u64 {
+        self.lines.unwrap_or_else(|| self.all_rows())
     }
 }
 
@@ -203,6 +211,13 @@ pub trait Table: Send + Sync {
     /// narrower types has to be read again, by whoever keeps it in a form that is not that of its text.
     fn inferred(&self) -> Option<Arc<Schema>> {
         None
+    }
+
+    /// In how many values of each column the text form changes: `1.5` is `1.50` in a column of two decimals, `1e5` a float.
+    /// Of all rows that were scanned so far, by those scans that delivered them in the types of [`Table::inferred`]; empty
+    /// where the file is no text.
+    fn altered_values(&self) -> Vec<u64> {
+        Vec::new()
     }
 
     /// The number of rows, where the file tells it.

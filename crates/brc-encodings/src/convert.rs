@@ -51,7 +51,7 @@ pub fn convert(
     let everything = whole(table)?;
     let start = writer.start();
     output.write_at(&start, 0)?;
-    let appender = Appender { table, writer, rejects, rows_read: 0, rows_stored: 0, parts: 0 };
+    let appender = Appender { table, writer, rejects, lines_read: 0, rows_stored: 0, parts: 0 };
     let ordered = Ordered::new(&output, start.len() as u64, PARTS_ASIDE, appender);
     let new_worker = || Converter {
         encoder: ordered.with_acceptor(|it| it.writer.encoder()),
@@ -141,7 +141,7 @@ struct Piece {
     /// `None` if the split had no good row.
     part: Option<Part>,
     rejects: Rejects,
-    rows_read: u64,
+    lines_read: u64,
 }
 
 /// Takes the parts in order.
@@ -149,7 +149,7 @@ struct Appender<'a> {
     table: &'a dyn Table,
     writer: Box<dyn BatchWriter>,
     rejects: RejectLog,
-    rows_read: u64,
+    lines_read: u64,
     rows_stored: u64,
     parts: u64,
 }
@@ -164,8 +164,8 @@ impl Accept for Appender<'_> {
     }
 
     fn accept(&mut self, piece: Piece) -> Result<Vec<u8>> {
-        self.rejects.add(self.table, self.rows_read, &piece.rejects)?;
-        self.rows_read += piece.rows_read;
+        self.rejects.add(self.table, self.lines_read, &piece.rejects)?;
+        self.lines_read += piece.lines_read;
         let Some(mut part) = piece.part else { return Ok(Vec::new()) };
         self.writer.append(&mut part)?;
         self.rows_stored += part.rows;
@@ -189,7 +189,7 @@ impl Sink for Converter<'_, '_, '_> {
         long_rows.portions(batch, |portion| {
             encoder.batch(portion)?;
             if let Some(part) = encoder.overflow()? {
-                let piece = Piece { part: Some(part), rejects: Rejects::default(), rows_read: 0 };
+                let piece = Piece { part: Some(part), rejects: Rejects::default(), lines_read: 0 };
                 if let Some(bytes) = ordered.deliver_ahead(*split, piece)? {
                     encoder.recycle(bytes);
                 }
@@ -213,13 +213,13 @@ impl Worker for Converter<'_, '_, '_> {
     }
 
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
-        let rows_read = scanned.all_rows();
+        let lines_read = scanned.all_lines();
         let part = if scanned.rows == 0 {
             None
         } else {
             Some(self.encoder.finish().map_err(|error| error.among(&scanned.rejects))?)
         };
-        if let Some(bytes) = self.ordered.deliver(split.index, Piece { part, rejects: scanned.rejects, rows_read })? {
+        if let Some(bytes) = self.ordered.deliver(split.index, Piece { part, rejects: scanned.rejects, lines_read })? {
             self.encoder.recycle(bytes);
         }
         Ok(())

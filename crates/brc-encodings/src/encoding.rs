@@ -3,9 +3,11 @@
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    Batch, BatchWriter, Error, LeftOut, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split,
-    Summary, Table, Worker, scan,
+    Batch, BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink,
+    Split, Summary, Table, Worker, scan,
 };
+use brc_text::DialectOverrides;
+use brc_text::typed::Ragged;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -163,12 +165,20 @@ impl Sink for Reads {
 /// How to read a file, as far as it does not tell itself.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// The columns of a text file; guessed from its first lines if `None`.
+    /// The columns of a text file; inferred from its values if `None`.
     pub schema: Option<Schema>,
     /// The names of a text file's columns, if there is no schema; those of its header, or made up, if `None`.
     pub names: Option<Vec<String>>,
-    /// What stands between the columns of a text file.
-    pub separator: u8,
+    /// The types of some columns of a text file, by name; those of the others are inferred.
+    pub types: Vec<Field>,
+    /// Whether all columns of a text file are strings, but those of `types`.
+    pub all_strings: bool,
+    /// Whether values of a text file come back as they were written: columns of which some would not are strings.
+    pub exact_text: bool,
+    /// What is known of how a text file is written; the rest is sniffed.
+    pub dialect: DialectOverrides,
+    /// What becomes of rows of a text file that have not as many columns as the table.
+    pub ragged: Ragged,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
@@ -211,7 +221,11 @@ impl Default for OpenOptions {
         Self {
             schema: None,
             names: None,
-            separator: b';',
+            types: Vec::new(),
+            all_strings: false,
+            exact_text: false,
+            dialect: DialectOverrides::default(),
+            ragged: Ragged::default(),
             keep_rejects: false,
             row_group_bytes: None,
             longest_copy: input::LONGEST_COPY,

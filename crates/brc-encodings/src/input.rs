@@ -192,10 +192,8 @@ impl Input {
             return Err(too_long(&path, longest_copy));
         }
         let mut stream = self.into_stream()?;
-        let directory = std::env::temp_dir();
-        let cannot_copy = |error| Error::io(&directory, "make a temporary copy in")(error);
-        let there = std::fs::metadata(&directory);
-        let mut file = there.and_then(|_| tempfile::tempfile_in(&directory)).map_err(cannot_copy)?;
+        let cannot_copy = |error| Error::io(&std::env::temp_dir(), "make a temporary copy in")(error);
+        let mut file = temporary_file()?;
         let mut buffer = vec![0; COPIED_AT_ONCE];
         let mut left = longest_copy;
         loop {
@@ -209,6 +207,17 @@ impl Input {
             file.write_all(&buffer[..read]).map_err(cannot_copy)?;
         }
     }
+}
+
+/// A file without a name, for a copy of what can be read only once.
+///
+/// # Errors
+/// If there is no directory for it.
+pub(crate) fn temporary_file() -> Result<File> {
+    let directory = std::env::temp_dir();
+    let there = std::fs::metadata(&directory);
+    let file = there.and_then(|_| tempfile::tempfile_in(&directory));
+    file.map_err(Error::io(&directory, "make a temporary copy in"))
 }
 
 const COPIED_AT_ONCE: usize = 256 << 10;

@@ -42,6 +42,7 @@ mod write_back;
 #[path = "capnp/table_capnp.rs"]
 mod table_capnp;
 
+pub use brc_text;
 pub use convert::{Converted, Target, convert, convert_inferred};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};

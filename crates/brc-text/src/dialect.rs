@@ -4,6 +4,7 @@
 //! says about it is a [`DialectOverrides`], in which every part is optional; [`sniff`](crate::sniff()) finds the rest.
 
 use crate::charset::Charset;
+use brc_kernels::structure::{self, Syntax, SyntaxError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -62,6 +63,32 @@ impl Default for Dialect {
 }
 
 impl Dialect {
+    /// The part of it that is needed to find fields.
+    ///
+    /// # Errors
+    /// If there are parts that no text is read by yet, or that contradict each other.
+    pub fn syntax(&self) -> Result<Syntax, DialectError> {
+        self.check()?;
+        let Delimiter::Byte(delimiter) = self.delimiter else {
+            return Err(DialectError::Unsupported { what: "several blanks between fields" });
+        };
+        let line_end = if self.line_end == LineEnd::Cr { structure::LineEnd::Cr } else { structure::LineEnd::Lf };
+        let taken = |error: SyntaxError| DialectError::Taken { byte: Byte(error.byte) };
+        let mut syntax = Syntax::new(delimiter, line_end).map_err(taken)?;
+        if let Some(quote) = self.quote {
+            syntax = syntax.with_quote(quote).map_err(taken)?;
+        }
+        // A quote that is its own escape is one that is doubled.
+        if let Some(escape) = self.escape.filter(|escape| Some(*escape) != self.quote) {
+            syntax = syntax.with_escape(escape).map_err(taken)?;
+        }
+        match self.comment.as_deref().map(str::as_bytes) {
+            None => Ok(syntax),
+            Some([comment]) => syntax.with_comment(*comment).map_err(taken),
+            Some(_) => Err(DialectError::Unsupported { what: "comments that begin with more than one byte" }),
+        }
+    }
+
     /// Refuses a dialect whose parts contradict each other, so that no text could be read by it in one way only.
     pub fn check(&self) -> Result<(), DialectError> {
         let delimiter = match self.delimiter {
@@ -366,6 +393,18 @@ pub enum DialectError {
         byte: Byte,
         /// The charset.
         charset: Charset,
+    },
+    /// A byte with two meanings, one of which may be that of a line end.
+    #[error("{byte} can't have two meanings")]
+    Taken {
+        /// The byte.
+        byte: Byte,
+    },
+    /// A part by which no text can be read.
+    #[error("{what} can't be read yet")]
+    Unsupported {
+        /// The part.
+        what: &'static str,
     },
     /// A comment prefix with which every line would be a comment.
     #[error("an empty comment prefix would make every line a comment")]

@@ -19,9 +19,11 @@
 
 pub mod charset;
 pub mod dialect;
+pub mod infer;
 pub mod names;
 pub mod rows;
 pub mod sniff;
+pub mod typed;
 pub mod unquote;
 
 pub use charset::{Charset, CharsetError, TextReader};

@@ -1,20 +1,24 @@
-//! Text with one row a line and a separator between the columns: what tables usually come as.
+//! Delimited text: what tables usually come as.
 //!
-//! There is no quoting: a separator or line feed cannot be part of a value. Strings are bytes; they need not be UTF-8,
-//! but a NUL byte is refused, because it means that the file is not text at all. A first line that names the columns is
-//! read over; none is written.
+//! How a text is written is [sniffed](brc_text::sniff()), and the types of its columns are [inferred](brc_text::infer) from all
+//! values, as far as nobody says them. A table of the One Billion Row Challenge is a case of its own: a row a line, without
+//! quotes, nulls and header, and read by kernels. There a delimiter or line feed cannot be part of a value, and a NUL byte
+//! is refused, because it means that the file is not text at all.
 
-mod general;
-mod guess;
+mod open;
 mod plain;
+mod preset;
 mod row;
+mod source;
+mod table;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
 use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
-use brc_core::{BatchWriter, Error, LogicalType, Result, RowFault, ScanOptions, Schema, Table};
+use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
+use brc_text::{Delimiter, DialectOverrides};
 use row::Value;
 
 pub(crate) struct Csv;
@@ -33,7 +37,7 @@ impl Encoding for Csv {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        guess::is_text(prefix)
+        preset::is_text(prefix)
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -45,10 +49,14 @@ impl Encoding for Csv {
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        check_separator(options.separator)?;
-        let guess::Columns { schema, header } = guess::columns(&input, options)?;
-        let layout = Separated { separator: options.separator, header, guessed: options.schema.is_none() };
-        Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
+        match one_brc(&input, options) {
+            Some(schema) => {
+                let header = options.schema.is_some() && preset::begins_with(&input.prefix, &schema);
+                let layout = Separated { separator: preset::DELIMITER, header };
+                Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
+            }
+            None => open::open(input, options),
+        }
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
@@ -56,6 +64,25 @@ impl Encoding for Csv {
         self.can_hold(schema).map_err(Error::Usage)?;
         let rows = writer::Lines::new(schema, options.separator);
         Ok(Box::new(TextWriter::new(self.name(), schema, rows)))
+    }
+}
+
+/// The columns of a text, if it is one of the One Billion Row Challenge: such as somebody says so, or it looks like one and
+/// nobody says anything.
+fn one_brc(input: &Input, options: &OpenOptions) -> Option<Schema> {
+    let preset = Schema::one_brc();
+    let plain = DialectOverrides { delimiter: options.dialect.delimiter, ..DialectOverrides::default() };
+    let preset_delimiter = Delimiter::Byte(preset::DELIMITER);
+    if options.dialect != plain || options.dialect.delimiter.is_some_and(|delimiter| delimiter != preset_delimiter) {
+        return None;
+    }
+    match &options.schema {
+        Some(schema) => schema.is_like(&preset).then(|| schema.clone()),
+        None => {
+            let is_plain = options.names.is_none() && options.types.is_empty();
+            (is_plain && !options.all_strings && !options.exact_text && preset::is_one_brc(&input.prefix))
+                .then_some(preset)
+        }
     }
 }
 
@@ -73,14 +100,12 @@ struct Separated {
     separator: u8,
     /// Whether the first line is no row, but names the columns.
     header: bool,
-    /// Whether the columns are those of the first rows, and not what somebody said.
-    guessed: bool,
 }
 
 impl Separated {
     /// Reads a row, without its line end, into one value for each column.
     fn parse<'a>(self, line: &'a [u8], schema: &Schema, values: &mut Vec<Value<'a>>) -> Result<(), BadRow> {
-        row::parse(line, schema, self.separator, values).map_err(|bad| if self.guessed { bad.doubted() } else { bad })
+        row::parse(line, schema, self.separator, values)
     }
 }
 
@@ -89,15 +114,10 @@ impl Layout for Separated {
         self.header
     }
 
-    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
-        let types: Vec<_> = schema.fields().iter().map(|field| field.logical_type).collect();
-        if types == [LogicalType::String, LogicalType::decimal(1)] {
-            // Nobody wants to see single rows: each name's can be added up.
-            let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
-            Box::new(plain::PlainRows::new(Level::best(), *self, fold))
-        } else {
-            Box::new(general::GeneralRows::new(schema, &options.projection, *self))
-        }
+    fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
+        // Nobody wants to see single rows: each name's can be added up.
+        let fold = options.sums && options.predicate.is_none() && options.projection == [0, 1];
+        Box::new(plain::PlainRows::new(Level::best(), *self, fold))
     }
 
     fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {
@@ -106,5 +126,7 @@ impl Layout for Separated {
     }
 }
 
+#[cfg(test)]
+mod general_tests;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 use super::{BadRow, strip_carriage_return};
 use crate::encoding::{Encoding, OpenOptions};
 use crate::input::{Input, Source};
-use brc_core::{Batch, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Worker, batch, scan};
+use brc_core::{Batch, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -24,6 +24,11 @@ impl Worker for Gather<'_> {
         self
     }
 
+    fn split_restarts(&mut self, _: &Split) -> Result<()> {
+        self.rows.clear();
+        Ok(())
+    }
+
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
         self.splits.lock().unwrap().insert(split.index, (std::mem::take(&mut self.rows), scanned));
         Ok(())
@@ -33,13 +38,11 @@ impl Worker for Gather<'_> {
 impl Sink for Gather<'_> {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         for row in 0..batch.rows {
-            let value = |column: &brc_core::Column<'_>| match column.data {
-                brc_core::Data::Integers(values) => values.get(row).to_string(),
-                _ => {
-                    let mut codes = Vec::new();
-                    assert!(batch::codes_of(column, &mut codes));
-                    column.dictionary().unwrap().get(codes[row]).escape_ascii().to_string()
-                }
+            let value = |column: &brc_core::Column<'_>| match brc_core::Value::of_row(column, row) {
+                None => "null".to_owned(),
+                Some(brc_core::Value::Integer(value)) => value.to_string(),
+                Some(brc_core::Value::Float(value)) => format!("{value:?}"),
+                Some(brc_core::Value::Bytes(text)) => text.escape_ascii().to_string(),
             };
             self.rows.push(batch.columns.iter().map(value).collect());
         }
@@ -85,10 +88,15 @@ pub(crate) type Outcome = std::result::Result<(Rows, Vec<(u64, u64, Vec<u8>)>), 
 
 pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions, threads: usize) -> Outcome {
     let table = encoding.open(input, options).map_err(|error| error.to_string())?;
+    read_table(table.as_ref(), threads)
+}
+
+/// The same of a table that is open.
+pub(crate) fn read_table(table: &dyn Table, threads: usize) -> Outcome {
     let splits = Mutex::default();
     let everything = ScanOptions::everything(table.schema());
     let gather = || Gather { splits: &splits, rows: Vec::new() };
-    scan(table.as_ref(), &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
+    scan(table, &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
     let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), table.header_lines());
     for (split_rows, scanned) in splits.into_inner().unwrap().into_values() {
         assert_eq!(split_rows.len() as u64, scanned.rows);
@@ -96,7 +104,7 @@ pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions,
         let place =
             |reject: brc_core::Reject<'_>| (lines + reject.line_in_split + 1, reject.byte, reject.text.to_vec());
         rejects.extend(scanned.rejects.iter().map(place));
-        lines += scanned.all_rows();
+        lines += scanned.all_lines();
     }
     Ok((rows, rejects))
 }

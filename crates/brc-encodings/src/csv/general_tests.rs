@@ -1,0 +1,239 @@
+use super::*;
+use crate::text::testing::{Outcome, file, read, read_table, stream};
+use brc_core::{LogicalType, Value};
+use brc_text::infer::Seen;
+use brc_text::typed::Ragged;
+use proptest::prelude::*;
+
+fn options(size: u64) -> OpenOptions {
+    OpenOptions { row_group_bytes: Some(size), ..OpenOptions::default() }
+}
+
+fn schema_of(text: &str) -> Schema {
+    let table = Csv.open(file(text.as_bytes()), &OpenOptions::default()).unwrap();
+    read_table(table.as_ref(), 1).unwrap();
+    table.inferred().map_or_else(|| table.schema().clone(), |schema| Schema::clone(&schema))
+}
+
+/// The rows and the types once these last.
+fn settled(input: Input, options: &OpenOptions, threads: usize) -> (Outcome, Schema) {
+    let table = Csv.open(input, options).unwrap();
+    loop {
+        let before = table.inferred();
+        let outcome = read_table(table.as_ref(), threads);
+        if table.inferred() == before {
+            return (outcome, before.map_or_else(|| table.schema().clone(), |schema| Schema::clone(&schema)));
+        }
+    }
+}
+
+#[test]
+fn columns_are_what_they_look_like() {
+    for (text, columns) in [
+        ("id,name,price\n1,pen,1.5\n2,ink,0.25\n", "id:int64,name:string,price:decimal(18,2)"),
+        ("a;b\n1;2024-01-31\n;2024-02-01\n", "a:int64,b:date"),
+        ("x\ty\n1\ttrue\n2\tFALSE\n", "x:int64,y:bool"),
+        ("\"a,b\",c\n\"1\",\"x\ny\"\n", "\"a,b\":int64,c:string"),
+        ("a,a,\n1,2,3\n", "a:int64,a_1:int64,column_3:int64"),
+        ("1,2\n3,4\n", "column_1:int64,column_2:int64"),
+        ("a,b\n1,\n2,\n", "a:int64,b:string"),
+        ("\u{feff}a,b\n1,x\n", "a:int64,b:string"),
+    ] {
+        assert_eq!(schema_of(text).to_string(), columns, "{text}");
+    }
+}
+
+#[test]
+fn values_and_nulls_come_as_they_are() {
+    let text = b"a,b,c\r\n1,,x\r\n,\"\",\"q \"\"q\"\", r\r\ns\"\r\n-3,1.5,\r\n";
+    let (rows, rejects) = read(&Csv, file(text), &options(7), 1).unwrap();
+    assert_eq!(rejects, []);
+    let expected = [["1", "null", "x"], ["null", "", "q \\\"q\\\", r\\r\\ns"], ["-3", "1.5", "null"]];
+    assert_eq!(rows, expected.map(|row| row.map(String::from).to_vec()));
+}
+
+#[test]
+fn types_that_are_said_are_kept_to() {
+    let mut options = options(1 << 20);
+    options.types = Schema::parse("b:decimal(10,2)").unwrap().fields().to_vec();
+    let error = read(&Csv, file(b"a,b\n1,2.5\n\n2,\"x\ny\"\n"), &options, 1).unwrap_err();
+    assert_eq!(error, "test: line 4, byte 11, column 'b': malformed number 'x\\ny'");
+    options.keep_rejects = true;
+    let text = b"a,b\n1,2.5\n2,\"x\ny\"\n3,4\n5\n6,7,8\n9,\"10\n11,12\n";
+    let (rows, rejects) = read(&Csv, file(text), &options, 1).unwrap();
+    assert_eq!(rows, [["1", "250"], ["3", "400"], ["11", "1200"]]);
+    let places: Vec<(u64, &[u8])> = rejects.iter().map(|(line, _, text)| (*line, text.as_slice())).collect();
+    assert_eq!(places, [(3, &b"2,\"x\ny\""[..]), (6, b"5"), (7, b"6,7,8"), (8, b"9,\"10")]);
+    let table = Csv.open(file(text), &options).unwrap();
+    let reasons: Vec<String> = rejects.iter().map(|(_, _, row)| table.explain(row).unwrap().1.to_string()).collect();
+    let expected =
+        ["malformed number 'x\\ny'", "1 column instead of 2", "3 columns instead of 2", "a quote is never closed"];
+    assert_eq!(reasons, expected);
+}
+
+#[test]
+fn short_rows_can_be_padded() {
+    let text = b"a,b,c\n1,2,3\n4\n5,6,7\n8,9\n1,2,3,4\n";
+    let padded = OpenOptions { ragged: Ragged::Pad, keep_rejects: true, ..options(1 << 20) };
+    let (rows, rejects) = read(&Csv, file(text), &padded, 1).unwrap();
+    assert_eq!(rows, [["1", "2", "3"], ["4", "null", "null"], ["5", "6", "7"], ["8", "9", "null"]]);
+    assert_eq!(rejects.len(), 1);
+    let rejected = OpenOptions { ragged: Ragged::Reject, ..options(1 << 20) };
+    let (rows, rejects) = read(&Csv, file(text), &rejected, 1).unwrap();
+    assert_eq!((rows.len(), rejects.len()), (2, 3));
+}
+
+#[test]
+fn quoted_line_ends_are_found_wherever_splits_are_cut() {
+    let mut text = b"id,text,n\n".to_vec();
+    for row in 0..40 {
+        let inner = ["x", "a\nb", "\"\"", ",\n,\r\n", "\n\n\n", ""][row % 6];
+        text.extend(format!("{row},\"{inner}\",{}\r\n", row * 37).into_bytes());
+    }
+    for cut in [0, 1, 2, 20] {
+        let text = &text[..text.len() - cut];
+        let all = OpenOptions { keep_rejects: true, ..options(1 << 20) };
+        let expected = read(&Csv, file(text), &all, 1);
+        for size in 1..text.len() as u64 + 2 {
+            let options = OpenOptions { keep_rejects: true, ..options(size) };
+            assert_eq!(read(&Csv, file(text), &options, 2), expected, "splits of {size}");
+            assert_eq!(read(&Csv, stream(text, 1 + size as usize % 7), &options, 2), expected, "stream in {size}");
+        }
+    }
+}
+
+#[test]
+fn a_quote_that_is_never_closed_is_one_reject() {
+    let mut text = b"a,b\n1,x\n2,\"open\n".to_vec();
+    for row in 0..2_000_000 {
+        text.extend(format!("{row},yyyyyy\n").into_bytes());
+    }
+    for size in [1 << 20, 5 << 20, 64 << 20] {
+        let options = OpenOptions { keep_rejects: true, ..options(size) };
+        for input in [file(&text), stream(&text, 1 << 16)] {
+            let (rows, rejects) = read(&Csv, input, &options, 2).unwrap();
+            assert_eq!((rows.len(), rejects), (2_000_001, vec![(3, 8, b"2,\"open".to_vec())]));
+        }
+    }
+}
+
+#[test]
+fn types_last_whatever_comes_late() {
+    let mut text = b"a,b,c,d\n".to_vec();
+    for row in 0..30_000 {
+        text.extend(format!("{row},{}.5,true,\n", row % 100).into_bytes());
+    }
+    for (last, types) in [
+        ("1,2.5,false,", "a:int64,b:decimal(18,1),c:bool,d:string"),
+        ("x,2.25,1,7", "a:string,b:decimal(18,2),c:string,d:int64"),
+        ("1.5,1e5,,2024-01-01", "a:decimal(18,1),b:float64,c:bool,d:date"),
+        ("18446744073709551615,12345678901234567890.5,,", "a:uint64,b:decimal(38,1),c:bool,d:string"),
+    ] {
+        let text = [&text[..], last.as_bytes()].concat();
+        for threads in [1, 3] {
+            for input in [file(&text), stream(&text, 4000)] {
+                let (outcome, schema) = settled(input, &options(50_000), threads);
+                assert_eq!((outcome.unwrap().0.len(), schema.to_string()), (30_001, types.to_owned()), "{last}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_written_otherwise_is_counted() {
+    let text = b"a,b,c\n1.5,2,x\n1.25,3,y\n7,-0,z\n";
+    let table = Csv.open(file(text), &OpenOptions::default()).unwrap();
+    read_table(table.as_ref(), 1).unwrap();
+    assert_eq!(table.altered_values(), [2, 1, 0]);
+    let exact = OpenOptions { exact_text: true, ..OpenOptions::default() };
+    assert_eq!(settled(file(text), &exact, 1).1.to_string(), "a:string,b:string,c:string");
+}
+
+#[test]
+fn other_charsets_and_lines_around_the_table() {
+    let utf16: Vec<u8> = "\u{feff}name,n\nKöln,1\n日本,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (rows, _) = read(&Csv, file(&utf16), &options(5), 2).unwrap();
+    assert_eq!(rows[0], ["K\\xc3\\xb6ln", "1"]);
+    let mut around = OpenOptions::default();
+    around.dialect.preamble_lines = Some(1);
+    around.dialect.trailing_lines = Some(1);
+    around.dialect.null_tokens = Some(vec!["NA".to_owned(), "-".to_owned()]);
+    let (rows, _) = read(&Csv, file(b"a \"title\na,b\n1,NA\n-,\"-\"\n,x\ntotal: 3\n"), &around, 1).unwrap();
+    assert_eq!(rows, [["1", "null"], ["null", "-"], ["", "x"]]);
+    let unread =
+        Csv.open(file(b"a,b\n1,2\n"), &OpenOptions { names: Some(vec!["x".into()]), ..OpenOptions::default() });
+    assert!(unread.is_err_and(|error| error.to_string().contains("--names has 1 column, but the first lines have 2")));
+}
+
+/// A value as it may stand in a file.
+fn field() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => Just(String::new()),
+        5 => "[0-9]{1,2}",
+        1 => "-?[1-9][0-9]{14,19}",
+        2 => "-?[0-9]{1,3}\\.[0-9]{1,3}",
+        1 => "1e5|9\\.9e-05|nan|true|FALSE",
+        1 => "20[0-2][0-9]-0[1-9]-1[0-9]( 12:00:00(\\.5)?)?",
+        1 => "[a-c ,\"\n]{1,5}",
+    ]
+}
+
+fn written(field: &str) -> String {
+    if field.contains([',', '"', '\n']) || field == " " {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// What is inferred is what one finds who sees all values, whatever the order, the threads, the splits and the source.
+    #[test]
+    fn inference_equals_an_oracle(
+        rows in prop::collection::vec(prop::collection::vec(field(), 3), 1..40),
+        size in 1u64..200,
+        threads in 1usize..4,
+        exact: bool,
+    ) {
+        let mut text = "left,middle,right\n".to_owned();
+        for row in &rows {
+            let row: Vec<String> = row.iter().map(|field| written(field)).collect();
+            text += &format!("{}\n", row.join(","));
+        }
+        let mut options = options(size);
+        options.exact_text = exact;
+        options.dialect = DialectOverrides {
+            delimiter: Some(Delimiter::Byte(b',')),
+            header: Some(true),
+            quote: Some(Some(b'"')),
+            escape: Some(None),
+            comment: Some(None),
+            trim: Some(false),
+            preamble_lines: Some(0),
+            ..DialectOverrides::default()
+        };
+        let types: Vec<LogicalType> = (0..3).map(|column| {
+            let values = rows.iter().map(|row| &row[column]).filter(|value| !value.is_empty());
+            let seen = values.fold(Seen::NOTHING, |seen, value| seen.join(Seen::of(value.as_bytes())));
+            seen.logical_type(exact).unwrap_or(LogicalType::String)
+        }).collect();
+        let expected: Vec<Vec<String>> = rows.iter().map(|row| {
+            let value = |(field, logical_type): (&String, &LogicalType)| match Value::parse(field.as_bytes(), *logical_type) {
+                _ if field.is_empty() => "null".to_owned(),
+                Ok(Value::Integer(value)) => value.to_string(),
+                Ok(Value::Float(value)) => format!("{value:?}"),
+                Ok(Value::Bytes(value)) => value.escape_ascii().to_string(),
+                Err(fault) => panic!("{fault}"),
+            };
+            row.iter().zip(&types).map(value).collect()
+        }).collect();
+        for input in [file(text.as_bytes()), stream(text.as_bytes(), 1 + size as usize % 50)] {
+            let (outcome, schema) = settled(input, &options, threads);
+            let found: Vec<LogicalType> = schema.fields().iter().map(|field| field.logical_type).collect();
+            prop_assert_eq!(&found, &types);
+            prop_assert_eq!(&outcome.unwrap().0, &expected);
+        }
+    }
+}

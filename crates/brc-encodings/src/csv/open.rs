@@ -1,0 +1,264 @@
+//! Finds out how a text is written, and of which columns it is.
+
+use super::source::{Stream, Text};
+use super::table::{CsvTable, Parts};
+use crate::encoding::OpenOptions;
+use crate::input::{Input, PREFIX_BYTES, Source, temporary_file};
+use brc_core::{Error, Field, LogicalType, Result, Table};
+use brc_kernels::cpu::Level;
+use brc_text::infer::Seen;
+use brc_text::rows::{Piece, RowOptions, RowScanner, Rows};
+use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
+use brc_text::{Charset, Dialect, Sample, Sniffed, TextReader, sniff};
+use memchr::memchr;
+use std::convert::Infallible;
+use std::io::{Cursor, Read};
+
+/// The most first bytes that a header, and what stands before it, may have.
+const MOST_HEADER_BYTES: usize = 16 << 20;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Opens a text of any columns.
+pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+    let usage = |reason: String| Error::Usage(format!("{}: {reason}", input.path.display()));
+    let sniffed = sniff_input(&input, options);
+    sniffed.dialect.check().map_err(|error| usage(error.to_string()))?;
+    let syntax = sniffed.dialect.syntax().map_err(|error| usage(error.to_string()))?;
+    let dialect = &sniffed.dialect;
+    let format = TextFormat {
+        syntax,
+        nulls: NullTokens::new(&dialect.null_tokens),
+        trim: dialect.trim,
+        ragged: options.ragged,
+        max_row: RowOptions::MAX_ROW,
+    };
+    let mut input = decoded(input, dialect.charset)?;
+    let start = Start::find(&mut input, &format, &sniffed, options)?;
+    let names =
+        names(&sniffed, options).map_err(|reason| Error::Usage(format!("{}: {reason}", input.path.display())))?;
+    if names.is_empty() {
+        let reason = "has no rows that tell its columns; --schema or --names says what they are";
+        return Err(Error::Usage(format!("{}: {reason}", input.path.display())));
+    }
+    let mut columns = columns(&names, options)?;
+    if dialect.trailing_lines == 0 {
+        look(&input.prefix[start.body..], input.prefix.len() < PREFIX_BYTES, &format, &mut columns);
+    } else {
+        input = without_trailing_lines(input, dialect, start.body as u64, options)?;
+    }
+    let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
+    let text = text(input.source, input.prefix, start.body, is_inferred)?;
+    Ok(Box::new(CsvTable::new(Parts {
+        path: input.path,
+        text,
+        format,
+        names,
+        columns,
+        body: start.body as u64,
+        header_lines: start.lines,
+        split_bytes: options.row_group_bytes,
+        keep_rejects: options.keep_rejects,
+    })?))
+}
+
+/// The dialect by the first bytes alone: what comes through a pipe must be read as the same file is.
+fn sniff_input(input: &Input, options: &OpenOptions) -> Sniffed {
+    let sample = Sample { bytes: &input.prefix, offset: 0, is_end: input.prefix.len() < PREFIX_BYTES };
+    sniff(&[sample], &options.dialect)
+}
+
+/// The input in UTF-8, or in bytes that nobody touches.
+fn decoded(input: Input, charset: Charset) -> Result<Input> {
+    if charset == Charset::Raw || charset == Charset::UTF_8 {
+        return Ok(input);
+    }
+    let (path, compression) = (input.path.clone(), input.compression);
+    let mut reader = TextReader::new(input.into_stream()?, charset);
+    let mut prefix = Vec::new();
+    let read = reader.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix);
+    read.map_err(crate::chunks::read_error(&path))?;
+    Ok(Input { path, prefix, source: Source::Stream(Box::new(reader)), compression })
+}
+
+/// Where the rows start.
+struct Start {
+    body: usize,
+    lines: u64,
+}
+
+impl Start {
+    /// Goes over byte order mark, preamble and header.
+    fn find(input: &mut Input, format: &TextFormat, sniffed: &Sniffed, options: &OpenOptions) -> Result<Self> {
+        let Dialect { line_end, preamble_lines, .. } = sniffed.dialect;
+        let mut wanted = PREFIX_BYTES;
+        loop {
+            let is_whole = input.prefix.len() < wanted;
+            let text = &input.prefix;
+            let mut body = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+            for _ in 0..preamble_lines {
+                body += memchr(line_end.last_byte(), &text[body..]).map_or(text.len() - body, |at| at + 1);
+            }
+            let first = first_row(&text[body..], is_whole, format);
+            let header = match &first {
+                Some(row) if has_header(row, sniffed, options) => row.end,
+                _ => 0,
+            };
+            if first.is_some() || is_whole || wanted >= MOST_HEADER_BYTES {
+                body += header;
+                let lines = memchr::memchr_iter(line_end.last_byte(), &text[..body]).count() as u64;
+                return Ok(Self { body, lines });
+            }
+            wanted *= 4;
+            input.extend_prefix(wanted)?;
+        }
+    }
+}
+
+/// Whether the first row holds names: those that were given, or what looks like names.
+fn has_header(row: &FirstRow, sniffed: &Sniffed, options: &OpenOptions) -> bool {
+    if let Some(header) = options.dialect.header {
+        return header;
+    }
+    let given: Option<Vec<&str>> = match (&options.schema, &options.names) {
+        (Some(schema), _) => Some(schema.fields().iter().map(|field| field.name.as_str()).collect()),
+        (None, Some(names)) => Some(names.iter().map(String::as_str).collect()),
+        (None, None) => None,
+    };
+    let has_given =
+        given.is_some_and(|names| row.fields.iter().map(Vec::as_slice).eq(names.iter().map(|name| name.as_bytes())));
+    has_given || (options.schema.is_none() && sniffed.dialect.header)
+}
+
+/// The first row of a text, with its values.
+struct FirstRow {
+    fields: Vec<Vec<u8>>,
+    /// Behind its line end.
+    end: usize,
+}
+
+fn first_row(text: &[u8], is_whole: bool, format: &TextFormat) -> Option<FirstRow> {
+    // No row has so many columns, so that each is given as what it is.
+    let options = RowOptions { max_row: format.max_row, ..RowOptions::new(1 << 20) };
+    let mut scanner = RowScanner::new(Level::best(), format.syntax.clone(), options);
+    let mut first = None;
+    let take = |rows: &Rows<'_>| {
+        let Some(row) = rows.irregular().first() else { return Ok(()) };
+        let value = |field: brc_text::rows::Field<'_>| {
+            let mut value = Vec::new();
+            if field.is_quoted {
+                brc_text::unquote::unquote(&format.syntax, field.bytes, &mut value);
+            } else {
+                value.extend_from_slice(field.bytes);
+            }
+            value
+        };
+        first = Some(FirstRow { fields: rows.irregular_fields(row).map(value).collect(), end: row.bytes.end });
+        Err(())
+    };
+    let _ = scanner.scan(Piece { text, skip: false, last: is_whole }, take);
+    first
+}
+
+/// The names of the columns; none if nothing tells how many there are.
+fn names(sniffed: &Sniffed, options: &OpenOptions) -> Result<Vec<String>, String> {
+    if let Some(schema) = &options.schema {
+        return Ok(schema.fields().iter().map(|field| field.name.clone()).collect());
+    }
+    let Some(names) = &options.names else { return Ok(sniffed.names.clone()) };
+    let found = sniffed.names.len();
+    if found > 0 && found != names.len() {
+        let [named, found] = [names.len(), found].map(columns_of);
+        return Err(format!("--names has {named}, but the first lines have {found}"));
+    }
+    Ok(names.clone())
+}
+
+fn columns_of(count: usize) -> String {
+    format!("{count} column{}", if count == 1 { "" } else { "s" })
+}
+
+/// The types that were given, and nothing of those that are to be inferred.
+fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
+    let fixed = |field: &Field| ColumnType::Fixed { logical_type: field.logical_type, nullable: field.nullable };
+    if let Some(schema) = &options.schema {
+        return Ok(schema.fields().iter().map(fixed).collect());
+    }
+    let inferred = ColumnType::Inferred { seen: Seen::NOTHING, exact: options.exact_text };
+    let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true };
+    let mut columns = vec![if options.all_strings { string } else { inferred }; names.len()];
+    for field in &options.types {
+        match names.iter().position(|name| *name == field.name) {
+            Some(index) => columns[index] = fixed(field),
+            None => return Err(Error::Usage(format!("there is no column '{}' to have a type", field.name))),
+        }
+    }
+    Ok(columns)
+}
+
+/// Infers types from the first rows.
+fn look(text: &[u8], is_whole: bool, format: &TextFormat, columns: &mut [ColumnType]) {
+    let projection: Vec<usize> = (0..columns.len()).collect();
+    let mut parser = TableParser::new(format.clone(), columns, &projection);
+    let Ok(_) = parser.parse(Piece { text, skip: false, last: is_whole }, &mut Nowhere);
+    for (column, found) in columns.iter_mut().zip(parser.seen()) {
+        if let (ColumnType::Inferred { seen, .. }, Some(found)) = (column, found) {
+            *seen = seen.join(found);
+        }
+    }
+}
+
+/// Takes rows, and does nothing with them.
+struct Nowhere;
+
+impl Output for Nowhere {
+    type Error = Infallible;
+
+    fn batch(&mut self, _: usize, _: &[brc_core::Column<'_>]) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn keeps_bad_rows(&self) -> bool {
+        true
+    }
+
+    fn keep(&mut self, _: &BadRow<'_>) {}
+
+    fn refuse(&mut self, _: BadRow<'_>) -> Infallible {
+        unreachable!("bad rows are kept")
+    }
+}
+
+/// The text, from its first row on if it is a stream.
+fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool) -> Result<Text> {
+    Ok(match source {
+        Source::File { file, length } => Text::File { file, length },
+        Source::Chunks(chunks) => Text::Chunks(chunks),
+        Source::Stream(rest) => {
+            prefix.drain(..body);
+            let copy = is_inferred.then(temporary_file).transpose()?;
+            Text::Stream(std::sync::Mutex::new(Stream::new(Box::new(Cursor::new(prefix).chain(rest)), copy)))
+        }
+    })
+}
+
+/// The input as a file that ends before its last lines.
+fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &OpenOptions) -> Result<Input> {
+    let (path, prefix) = (input.path.clone(), input.prefix.clone());
+    let file = input.into_file(options.longest_copy)?;
+    let line_end = dialect.line_end.last_byte();
+    let mut length = file.metadata().map_err(Error::io(&path, "read"))?.len();
+    let mut lines = dialect.trailing_lines;
+    let mut byte = [0];
+    let mut at = length;
+    // The line end of the last line belongs to it.
+    while lines > 0 && at > body {
+        at -= 1;
+        crate::input::read_full_at(&file, &mut byte, at).map_err(Error::io(&path, "read"))?;
+        if byte[0] == line_end && at + 1 < length {
+            length = at + 1;
+            lines -= 1;
+        }
+    }
+    let length = if lines > 0 { body } else { length };
+    Ok(Input { path, prefix, source: Source::File { file, length }, compression: None })
+}

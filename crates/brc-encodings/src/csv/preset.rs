@@ -1,0 +1,153 @@
+//! Whether a text is one, and whether it is a table of the One Billion Row Challenge.
+//!
+//! A row that is malformed must not change what the others say, or it would never be told. So the preset is what most of the
+//! first lines say.
+
+use crate::input::PREFIX_BYTES;
+use crate::text::{BYTE_ORDER_MARK, is_binary, strip_carriage_return};
+use brc_core::{Schema, decimal};
+use memchr::{memchr, memchr_iter, memrchr};
+use std::collections::HashMap;
+
+/// What stands between the columns.
+pub(super) const DELIMITER: u8 = b';';
+
+/// Whether some first bytes are of a text: text has no NUL byte in its first line, unless it is UTF-16 and says so. (Later
+/// ones are bad rows, unless all is full of what text has not.)
+pub(super) fn is_text(prefix: &[u8]) -> bool {
+    if prefix.starts_with(b"\xff\xfe") && prefix.get(3) == Some(&0) || prefix.starts_with(b"\xfe\xff\0") {
+        return true;
+    }
+    let line = memchr(b'\n', prefix).unwrap_or(prefix.len());
+    let (line, rest) = prefix.split_at(line);
+    let nuls = memchr_iter(0, rest).count();
+    memchr(0, line).is_none() && nuls * 100 <= rest.len() && !is_binary(prefix)
+}
+
+/// Whether these are the first bytes of a table of the One Billion Row Challenge: two columns, names and numbers of one
+/// decimal within ±99.9, and no header.
+pub(super) fn is_one_brc(prefix: &[u8]) -> bool {
+    let mut lines_of: HashMap<usize, usize> = HashMap::new();
+    for line in lines(prefix) {
+        *lines_of.entry(fields(line).count()).or_default() += 1;
+    }
+    // Of an empty text, any columns are right.
+    let Some(width) = lines_of.into_iter().max_by_key(|&(width, lines)| (width > 1, lines, width)) else { return true };
+    if width.0 != 2 {
+        return false;
+    }
+    let (mut names, mut tenths, mut others) = (0usize, 0usize, 0usize);
+    let mut odd = 0;
+    for line in lines(prefix) {
+        let mut fields = fields(line);
+        let (Some(name), Some(value), None) = (fields.next(), fields.next(), fields.next()) else { continue };
+        names += usize::from(!name.is_empty() && number(name).is_none());
+        odd += usize::from(number(name).is_some());
+        match number(value) {
+            Some((value, 1)) if value.unsigned_abs() <= 999 => tenths += 1,
+            Some(_) => return false,
+            None => others += usize::from(!value.is_empty()),
+        }
+        // Quotes that are meant as such are none of a name.
+        if name.starts_with(b"\"") {
+            return false;
+        }
+    }
+    names > odd && tenths > others && !has_header(prefix)
+}
+
+/// Whether the first line has only names, and these above numbers.
+fn has_header(prefix: &[u8]) -> bool {
+    let Some(first) = lines(prefix).next() else { return false };
+    first_line(prefix) == first
+        && fields(first).count() == 2
+        && !fields(first).any(is_like_number)
+        && fields(first).nth(1).is_some_and(|above| !above.is_empty())
+}
+
+/// Whether the first line has the names of a schema.
+pub(super) fn begins_with(prefix: &[u8], schema: &Schema) -> bool {
+    let names = schema.fields().iter().map(|field| field.name.as_bytes());
+    lines(prefix).next().is_some_and(|line| fields(line).eq(names))
+}
+
+fn text(prefix: &[u8]) -> &[u8] {
+    prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix)
+}
+
+fn first_line(prefix: &[u8]) -> &[u8] {
+    let text = text(prefix);
+    strip_carriage_return(&text[..memchr(b'\n', text).unwrap_or(text.len())])
+}
+
+/// The lines with anything on them, without one that may be cut off.
+fn lines(prefix: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = if prefix.len() < PREFIX_BYTES { None } else { memrchr(b'\n', prefix) };
+    let text = text(&prefix[..whole.unwrap_or(prefix.len())]);
+    text.split(|&byte| byte == b'\n').map(strip_carriage_return).filter(|line| !line.is_empty())
+}
+
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&byte| byte == DELIMITER)
+}
+
+/// The value and the decimals of a number.
+fn number(field: &[u8]) -> Option<(i64, u8)> {
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    if !digits.first()?.is_ascii_digit() {
+        return None;
+    }
+    let decimals = memchr(b'.', field).map_or(0, |point| field.len() - point - 1);
+    let scale = u8::try_from(decimals).ok().filter(|scale| *scale <= 18)?;
+    Some((decimal::parse(field, scale).ok()?, scale))
+}
+
+/// Whether it is meant as a number, well-formed or not: then its line is a row, though perhaps a bad one.
+fn is_like_number(field: &[u8]) -> bool {
+    field.iter().find(|byte| !b" +-.,".contains(byte)).is_some_and(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_preset_is_told_by_its_shape_alone() {
+        for text in
+            ["", "Abha;1.0\n", "Abha;-99.9\nOslo;99.9", "\u{feff}Abha;1.0\r\nOslo;2.5\r\n", "a;1.0\nbad\n;\nb;2.0"]
+        {
+            assert!(is_one_brc(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "Abha;100.0\n",
+            "Abha;1.0\nOslo;1.25\n",
+            "Abha;1.0\nOslo;1\n",
+            "Abha;1\n",
+            "7;1.0\n",
+            "1.0;Abha\n",
+            "a;b\nc;d\n",
+            "a;1.0;x\n",
+            "a,1.0\n",
+            "station;temperature\nAbha;1.0\n",
+            "\"a\";1.0\n",
+        ] {
+            assert!(!is_one_brc(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_tells_nothing() {
+        let mut text = "a;1.0\n".repeat(PREFIX_BYTES / 6);
+        text.push_str(&"b;1.75"[..PREFIX_BYTES - text.len()]);
+        assert!(is_one_brc(text.as_bytes()));
+    }
+
+    #[test]
+    fn bad_first_lines_are_no_header() {
+        for text in
+            ["Hamburg;+1.0\nAbha;1.0\nOslo;2.0\n", "Hamburg;\nAbha;1.0\nOslo;2.0\n", "stations\nAbha;1.0\nOslo;2.0\n"]
+        {
+            assert!(is_one_brc(text.as_bytes()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The text of a table's splits: whole rows, also where line ends stand in quotes.
+//!
+//! A split is a range of bytes; to it belong the rows that end in it. Whether its first byte stands in quotes depends on all
+//! text before. So each split is gone through for both cases at once by whoever scans it, and what it does to the state
+//! before it is [chained](Chain) in the order of the splits. Where rows start is kept: a table may be scanned again.
+//!
+//! A stream is read in the order of the splits. It can be scanned again only where it is copied to a temporary file on the
+//! way, which it is if types are inferred.
+
+use crate::chunks::{Chunks, ReadCost, read_error};
+use crate::input::read_full_at;
+use brc_core::{Error, Result};
+use brc_kernels::cpu::Level;
+use brc_kernels::structure::{Syntax, Transition};
+use brc_text::rows::{Chain, Cut, Piece, RowOptions, RowScanner};
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// How much text is gone through at once: what stays in a cache.
+const PORTION: usize = 256 << 10;
+
+/// Where the bytes come from.
+pub(super) enum Text {
+    File { file: File, length: u64 },
+    Chunks(Chunks),
+    Stream(Mutex<Stream>),
+}
+
+/// A stream, at the first byte of the rows.
+pub(super) struct Stream {
+    reader: Box<dyn Read + Send>,
+    /// A byte that was read ahead, to know whether there is more.
+    ahead: Option<u8>,
+    ended: bool,
+    copy: Option<File>,
+}
+
+impl Stream {
+    pub(super) fn new(reader: Box<dyn Read + Send>, copy: Option<File>) -> Self {
+        Self { reader, ahead: None, ended: false, copy }
+    }
+
+    /// Appends up to so many bytes, and tells whether there are more behind them.
+    fn read(&mut self, bytes: usize, buffer: &mut Vec<u8>) -> std::io::Result<bool> {
+        let start = buffer.len();
+        buffer.extend(self.ahead.take());
+        let missing = bytes.saturating_sub(buffer.len() - start) as u64;
+        self.reader.by_ref().take(missing).read_to_end(buffer)?;
+        if buffer.len() - start < bytes {
+            self.ended = true;
+        } else {
+            let mut next = [0];
+            let read = loop {
+                match self.reader.read(&mut next) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    outcome => break outcome?,
+                }
+            };
+            self.ahead = (read == 1).then_some(next[0]);
+            self.ended = read == 0;
+        }
+        if let Some(copy) = &mut self.copy {
+            copy.write_all(&buffer[start..])?;
+        }
+        Ok(!self.ended)
+    }
+}
+
+/// The text of a table.
+pub(super) struct Source {
+    path: PathBuf,
+    text: Text,
+    /// Where the first row may start, in bytes.
+    body: u64,
+    syntax: Syntax,
+    max_row: usize,
+    order: Mutex<Order>,
+    turn: Condvar,
+}
+
+/// What is known of the splits so far.
+struct Order {
+    chain: Chain,
+    places: Vec<Place>,
+    /// Where the row under way starts, and of a stream its bytes.
+    row: u64,
+    pending: Vec<u8>,
+    /// The splits that somebody is reading who will chain them.
+    announced: BTreeSet<u64>,
+    /// Whether a split could not be read, so that none behind it has a place.
+    broken: bool,
+}
+
+/// The rows of a split.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Where the first row starts.
+    pub(super) byte: u64,
+    /// Behind the last byte of the split; the last row under way is not of it, unless it is the text's last.
+    end: u64,
+    /// Whether the text starts in a line that was rejected.
+    pub(super) skip: bool,
+    /// Whether all text ends here.
+    pub(super) last: bool,
+    /// Whether no row ends here.
+    pub(super) is_empty: bool,
+}
+
+impl Source {
+    pub(super) fn new(path: PathBuf, text: Text, body: u64, syntax: Syntax, max_row: usize) -> Self {
+        let order = Order {
+            chain: Chain::new(max_row),
+            places: Vec::new(),
+            row: body,
+            pending: Vec::new(),
+            announced: BTreeSet::new(),
+            broken: false,
+        };
+        Self { path, text, body, syntax, max_row, order: Mutex::new(order), turn: Condvar::new() }
+    }
+
+    pub(super) fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// Reads the text of a split, the bytes of which are `range(index)`; `None` if the text ended before it.
+    pub(super) fn load(
+        &self,
+        index: u64,
+        range: impl Fn(u64) -> Range<u64>,
+        buffer: &mut Vec<u8>,
+        cost: &mut ReadCost,
+    ) -> Result<Option<Place>> {
+        let before = Instant::now();
+        let decompressing = cost.decompress_time;
+        let place = self.place(index, &range, buffer, cost);
+        if place.is_err() {
+            let mut order = self.lock();
+            order.broken = true;
+            drop(order);
+            self.turn.notify_all();
+        }
+        cost.read_time += before.elapsed().saturating_sub(cost.decompress_time - decompressing);
+        place
+    }
+
+    fn place(
+        &self,
+        index: u64,
+        range: &impl Fn(u64) -> Range<u64>,
+        buffer: &mut Vec<u8>,
+        cost: &mut ReadCost,
+    ) -> Result<Option<Place>> {
+        let mut order = self.lock();
+        let known = |order: &Order| order.places.get(index as usize).copied();
+        if let Text::Stream(stream) = &self.text {
+            loop {
+                if let Some(place) = known(&order) {
+                    drop(order);
+                    return self.reread(place, buffer, cost).map(|()| Some(place));
+                }
+                if order.broken || order.places.last().is_some_and(|place| place.last) {
+                    return Ok(None);
+                }
+                let next = order.places.len() as u64;
+                if next == index {
+                    let there = self.read_next(&mut order, stream, range(index), buffer, cost)?;
+                    drop(order);
+                    self.turn.notify_all();
+                    return Ok(there);
+                }
+                order = self.wait(order);
+            }
+        }
+        loop {
+            if let Some(place) = known(&order) {
+                drop(order);
+                return self.reread(place, buffer, cost).map(|()| Some(place));
+            }
+            if order.broken {
+                return Ok(None);
+            }
+            // Usually this is the split itself; one before it that nobody reads is gone through on the way.
+            let next = (order.places.len() as u64..=index).find(|next| !order.announced.contains(next));
+            let Some(next) = next else {
+                order = self.wait(order);
+                continue;
+            };
+            order.announced.insert(next);
+            drop(order);
+            buffer.clear();
+            let bytes = range(next);
+            self.read_range(bytes.clone(), buffer, cost)?;
+            let transitions = self.transitions(buffer);
+            order = self.lock();
+            while (order.places.len() as u64) < next {
+                if order.broken {
+                    return Ok(None);
+                }
+                order = self.wait(order);
+            }
+            let is_last = bytes.end >= self.length();
+            self.chain(&mut order, bytes, is_last, &transitions)?;
+            order.announced.remove(&next);
+            self.turn.notify_all();
+            if next == index
+                && let Some(place) = known(&order)
+            {
+                drop(order);
+                return self.complete(place, range(index).start, buffer, cost).map(|()| Some(place));
+            }
+        }
+    }
+
+    /// The bytes of the whole text, where they can be read at any place.
+    fn length(&self) -> u64 {
+        match &self.text {
+            Text::File { length, .. } => *length,
+            Text::Chunks(chunks) => chunks.length(),
+            Text::Stream(_) => u64::MAX,
+        }
+    }
+
+    /// Reads the next split of a stream, whose turn it is.
+    fn read_next(
+        &self,
+        order: &mut Order,
+        stream: &Mutex<Stream>,
+        bytes: Range<u64>,
+        buffer: &mut Vec<u8>,
+        cost: &mut ReadCost,
+    ) -> Result<Option<Place>> {
+        buffer.clear();
+        buffer.append(&mut order.pending);
+        let start = buffer.len();
+        let wanted = usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX);
+        let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = stream.read(wanted, buffer).map_err(read_error(&self.path))?;
+        let read = buffer.len() - start;
+        cost.bytes += read as u64;
+        if buffer.is_empty() && !more && !order.places.is_empty() {
+            return Ok(None);
+        }
+        let transitions = self.transitions(&buffer[start..]);
+        order.pending.extend_from_slice(buffer);
+        let from = order.row;
+        self.chain(order, bytes.start..bytes.start + read as u64, !more, &transitions)?;
+        order.pending.drain(..(order.row - from) as usize);
+        Ok(order.places.last().copied())
+    }
+
+    fn transitions(&self, text: &[u8]) -> Vec<(Transition, usize)> {
+        let level = Level::best();
+        text.chunks(PORTION).map(|portion| (Transition::new(level, &self.syntax, portion), portion.len())).collect()
+    }
+
+    /// Finds out where the rows of the next split are.
+    fn chain(
+        &self,
+        order: &mut Order,
+        bytes: Range<u64>,
+        is_last: bool,
+        transitions: &[(Transition, usize)],
+    ) -> Result<()> {
+        let skip = order.chain.skip();
+        let first = order.row;
+        let mut start = bytes.start;
+        let mut is_empty = !is_last;
+        for (number, (transition, length)) in transitions.iter().enumerate() {
+            let end = start + *length as u64;
+            match order.chain.advance(transition, *length) {
+                Cut::Rows(rows) => {
+                    order.row = start + rows as u64;
+                    is_empty = false;
+                }
+                Cut::Inside => {}
+                Cut::Unsure => {
+                    let last = is_last && number + 1 == transitions.len();
+                    self.resume(order, first, end, last)?;
+                    is_empty = false;
+                }
+            }
+            start = end;
+        }
+        let place = Place { byte: first, end: bytes.end, skip, last: is_last, is_empty };
+        if is_last {
+            order.row = bytes.end;
+        }
+        order.places.push(place);
+        Ok(())
+    }
+
+    /// Goes through the row under way up to byte `end`, as it may be too long. `first` is where the bytes of a stream
+    /// start that are at hand.
+    #[cold]
+    fn resume(&self, order: &mut Order, first: u64, end: u64, last: bool) -> Result<()> {
+        let mut read = Vec::new();
+        let text = match &self.text {
+            Text::Stream(_) => &order.pending[(order.row - first) as usize..(end - first) as usize],
+            Text::File { .. } | Text::Chunks(_) => {
+                self.read_range(order.row..end, &mut read, &mut ReadCost::default())?;
+                &read
+            }
+        };
+        let options = RowOptions { max_row: self.max_row, ..RowOptions::new(1) };
+        let mut scanner = RowScanner::new(Level::best(), self.syntax.clone(), options);
+        let piece = Piece { text, skip: order.chain.skip(), last };
+        let Ok(scanned) = scanner.scan(piece, |_| Ok::<(), Infallible>(()));
+        let rest = &text[scanned.bytes..];
+        let transition = Transition::new(Level::best(), &self.syntax, rest);
+        let length = rest.len();
+        order.chain.resume(&transition, length, scanned.skip);
+        order.row += scanned.bytes as u64;
+        Ok(())
+    }
+
+    /// Puts what comes before a split's own bytes before them.
+    fn complete(&self, place: Place, start: u64, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
+        if place.is_empty || place.byte >= start {
+            buffer.drain(..buffer.len().min((place.byte.max(start) - start) as usize));
+            return Ok(());
+        }
+        let mut whole = Vec::with_capacity(buffer.len() + (start - place.byte) as usize);
+        self.read_range(place.byte..start, &mut whole, cost)?;
+        whole.append(buffer);
+        *buffer = whole;
+        Ok(())
+    }
+
+    /// Reads the text of a split that is known.
+    fn reread(&self, place: Place, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
+        buffer.clear();
+        if place.is_empty { Ok(()) } else { self.read_range(place.byte..place.end, buffer, cost) }
+    }
+
+    /// Appends the bytes of a range; fewer, if the text is shorter.
+    fn read_range(&self, range: Range<u64>, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
+        let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        let start = buffer.len();
+        let mut read_at = |file: &File, offset: u64| -> Result<()> {
+            buffer.resize(start + length, 0);
+            let read = read_full_at(file, &mut buffer[start..], offset).map_err(Error::io(&self.path, "read"))?;
+            buffer.truncate(start + read);
+            cost.bytes += read as u64;
+            Ok(())
+        };
+        match &self.text {
+            Text::File { file, .. } => read_at(file, range.start),
+            Text::Stream(stream) => {
+                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+                let copy = stream.copy.as_ref().map(File::try_clone).transpose();
+                drop(stream);
+                match copy.map_err(Error::io(&self.path, "read the temporary copy of"))? {
+                    Some(copy) => read_at(&copy, range.start - self.body),
+                    None => Err(Error::unsupported(&self.path, "is a stream, which is read only once")),
+                }
+            }
+            Text::Chunks(chunks) if length > 0 => read_chunks(chunks, range, buffer, cost),
+            Text::Chunks(_) => Ok(()),
+        }
+    }
+
+    fn wait<'a>(&self, order: MutexGuard<'a, Order>) -> MutexGuard<'a, Order> {
+        self.turn.wait(order).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Appends a range of decompressed bytes.
+fn read_chunks(chunks: &Chunks, range: Range<u64>, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
+    let (mut stored, start) = (Vec::new(), buffer.len());
+    let mut first = 0;
+    for chunk in chunks.overlapping(&range) {
+        let own = chunks.range(chunk);
+        if buffer.len() == start {
+            first = own.start;
+        }
+        let end = buffer.len();
+        chunks.load(chunk, &mut stored, buffer, end, cost)?;
+    }
+    buffer.truncate(start + usize::try_from(range.end - first).unwrap_or(usize::MAX).min(buffer.len() - start));
+    buffer.drain(start..start + ((range.start - first) as usize).min(buffer.len() - start));
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! A text of any columns, open for reading.
+
+use super::source::{Place, Source, Text};
+use crate::chunks::{Chunks, ReadCost};
+use brc_core::{
+    Batch, Column, Error, Field, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema,
+    Sink, Split, Table,
+};
+use brc_text::infer::Seen;
+use brc_text::rows::Piece;
+use brc_text::typed::{BadRow, ColumnType, Output, TableParser, TextFormat, fault_of};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+/// How large splits are if nobody asks for a size.
+const SPLIT_BYTES: u64 = 2 << 20;
+/// The largest splits: text is looked at as a whole.
+const MOST_SPLIT_BYTES: u64 = 256 << 20;
+
+/// What makes up a [`CsvTable`].
+pub(super) struct Parts {
+    pub(super) path: PathBuf,
+    pub(super) text: Text,
+    pub(super) format: TextFormat,
+    pub(super) names: Vec<String>,
+    pub(super) columns: Vec<ColumnType>,
+    /// The bytes and the lines before the first row.
+    pub(super) body: u64,
+    pub(super) header_lines: u64,
+    pub(super) split_bytes: Option<u64>,
+    pub(super) keep_rejects: bool,
+}
+
+/// A text of any columns.
+pub(super) struct CsvTable {
+    path: PathBuf,
+    source: Source,
+    format: TextFormat,
+    names: Vec<String>,
+    schema: Schema,
+    /// The types by now, if they are inferred.
+    types: RwLock<Arc<Types>>,
+    is_inferred: bool,
+    body: u64,
+    header_lines: u64,
+    split_bytes: u64,
+    /// The splits of a compressed file, where they may begin and end with chunks.
+    chunk_splits: Option<Vec<Range<u64>>>,
+    keep_rejects: bool,
+    /// For each split, how many values of each column are written in another way than they stand in the text.
+    altered: Mutex<HashMap<u64, (Arc<Types>, Vec<u64>)>>,
+}
+
+/// The types of all columns.
+struct Types {
+    columns: Vec<ColumnType>,
+    schema: Arc<Schema>,
+}
+
+impl Types {
+    fn new(names: &[String], columns: Vec<ColumnType>) -> Result<Self> {
+        let field = |(name, column): (&String, &ColumnType)| Field {
+            name: name.clone(),
+            logical_type: column.logical_type(),
+            nullable: column.nullable(),
+        };
+        let schema = Schema::new(names.iter().zip(&columns).map(field).collect());
+        let schema = schema.map_err(|error| Error::Usage(format!("{error}; --names gives them other names")))?;
+        Ok(Self { columns, schema: Arc::new(schema) })
+    }
+}
+
+impl CsvTable {
+    pub(super) fn new(parts: Parts) -> Result<Self> {
+        let Parts { path, text, format, names, columns, body, header_lines, split_bytes, keep_rejects } = parts;
+        let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
+        let types = Types::new(&names, columns)?;
+        let chunk_splits = match &text {
+            Text::Chunks(chunks) if split_bytes.is_none() => Some(by_chunks(chunks)),
+            Text::File { .. } | Text::Chunks(_) | Text::Stream(_) => None,
+        };
+        Ok(Self {
+            source: Source::new(path.clone(), text, body, format.syntax.clone(), format.max_row),
+            path,
+            format,
+            names,
+            schema: Schema::clone(&types.schema),
+            types: RwLock::new(Arc::new(types)),
+            is_inferred,
+            body,
+            header_lines,
+            split_bytes: split_bytes.unwrap_or(SPLIT_BYTES).clamp(1, MOST_SPLIT_BYTES),
+            chunk_splits,
+            keep_rejects,
+            altered: Mutex::default(),
+        })
+    }
+
+    fn types(&self) -> Arc<Types> {
+        Arc::clone(&self.types.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Joins what some values demand with what was known.
+    fn learn(&self, seen: &[Option<Seen>]) -> Result<()> {
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        let mut columns = types.columns.clone();
+        for (column, more) in columns.iter_mut().zip(seen) {
+            if let (ColumnType::Inferred { seen, .. }, Some(more)) = (column, more) {
+                *seen = seen.join(*more);
+            }
+        }
+        if columns != types.columns {
+            *types = Arc::new(Types::new(&self.names, columns)?);
+        }
+        Ok(())
+    }
+
+    /// The bytes of a split, without what comes before the first row.
+    fn range(&self, index: u64) -> Range<u64> {
+        let range = match &self.chunk_splits {
+            Some(splits) => usize::try_from(index).ok().and_then(|index| splits.get(index)).cloned().unwrap_or(0..0),
+            None => {
+                let start = index.saturating_mul(self.split_bytes);
+                let end = start.saturating_add(self.split_bytes);
+                match self.length() {
+                    Some(length) => start.min(length)..end.min(length),
+                    None => start..end,
+                }
+            }
+        };
+        range.start.max(self.body)..range.end.max(self.body)
+    }
+
+    /// The bytes of the text, where that is known.
+    fn length(&self) -> Option<u64> {
+        match self.source.text() {
+            Text::File { length, .. } => Some(*length),
+            Text::Chunks(chunks) => Some(chunks.length()),
+            Text::Stream(_) => None,
+        }
+    }
+}
+
+/// Splits of whole chunks: hardly any is decompressed twice.
+fn by_chunks(chunks: &Chunks) -> Vec<Range<u64>> {
+    const LEAST: u64 = 4 << 20;
+    let mut splits = Vec::new();
+    let mut start = 0;
+    for chunk in 0..chunks.len() {
+        let end = chunks.range(chunk).end;
+        if end - start >= LEAST || (chunk + 1 == chunks.len() && end > start) {
+            splits.push(start..end);
+            start = end;
+        }
+    }
+    splits
+}
+
+impl Table for CsvTable {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        self.is_inferred.then(|| Arc::clone(&self.types().schema))
+    }
+
+    fn altered_values(&self) -> Vec<u64> {
+        let types = self.types();
+        let mut sums = vec![0; self.names.len()];
+        for (of_split, values) in self.altered.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            if of_split.schema == types.schema {
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            }
+        }
+        sums
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        match self.source.text() {
+            Text::File { length, .. } => Some(*length),
+            Text::Chunks(chunks) => Some(chunks.stored_length()),
+            Text::Stream(_) => None,
+        }
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        let (start, length) = match &self.chunk_splits {
+            Some(splits) => (splits.get(usize::try_from(index).ok()?)?.start, None),
+            None => (index.checked_mul(self.split_bytes)?, self.length()),
+        };
+        let range = self.range(index);
+        length.is_none_or(|length| start < length).then_some(Split { index, start: range.start, end: range.end })
+    }
+
+    fn header_lines(&self) -> u64 {
+        self.header_lines
+    }
+
+    fn explain(&self, row: &[u8]) -> Option<(Option<usize>, RowFault)> {
+        fault_of(row, &self.format, &self.types().columns)
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let types = self.types();
+        let parser = TableParser::new(self.format.clone(), &types.columns, &options.projection);
+        Ok(Box::new(CsvScanner { table: self, parser, types: None, buffer: Vec::new() }))
+    }
+}
+
+struct CsvScanner<'t> {
+    table: &'t CsvTable,
+    parser: TableParser,
+    /// Those of the split before.
+    types: Option<Arc<Types>>,
+    buffer: Vec<u8>,
+}
+
+impl Scanner for CsvScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let Self { table, parser, types, buffer } = self;
+        let mut cost = ReadCost::default();
+        let Some(place) = table.source.load(split.index, |index| table.range(index), buffer, &mut cost)? else {
+            return Ok(None);
+        };
+        let before = Instant::now();
+        let now = table.types();
+        parser.start(&now.columns);
+        let mut delivery = Delivery::new(table, place, sink);
+        let text = if place.is_empty { &[][..] } else { buffer };
+        let piece = Piece { text, skip: place.skip, last: place.last };
+        let lines = parser.parse(piece, &mut delivery)?.lines;
+        table.learn(&parser.seen())?;
+        if parser.misfits() {
+            return Err(ScanError::Widened);
+        }
+        let altered: Vec<u64> = parser.altered().collect();
+        if altered.iter().any(|values| *values > 0) {
+            let mut all = table.altered.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(split.index, (Arc::clone(&now), altered));
+        }
+        let scanned = Scanned {
+            rows: delivery.rows,
+            rejects: delivery.rejects,
+            lines: Some(lines),
+            schema: table.is_inferred.then(|| Arc::clone(&now.schema)),
+            bytes: cost.bytes,
+            read_time: cost.read_time,
+            decompress_time: cost.decompress_time,
+            decode_time: before.elapsed().saturating_sub(delivery.sink_time),
+            ..Scanned::default()
+        };
+        *types = Some(now);
+        Ok(Some(scanned))
+    }
+}
+
+/// Where the rows of a split go.
+struct Delivery<'a> {
+    keep_rejects: bool,
+    /// Where the text starts.
+    byte: u64,
+    sink: &'a mut dyn Sink,
+    sink_time: Duration,
+    rows: u64,
+    rejects: Rejects,
+}
+
+impl<'a> Delivery<'a> {
+    fn new(table: &CsvTable, place: Place, sink: &'a mut dyn Sink) -> Self {
+        let rejects = Rejects::default();
+        Self { keep_rejects: table.keep_rejects, byte: place.byte, sink, sink_time: Duration::ZERO, rows: 0, rejects }
+    }
+}
+
+impl Output for Delivery<'_> {
+    type Error = ScanError;
+
+    fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), ScanError> {
+        let before = Instant::now();
+        self.sink.batch(&Batch { rows, columns }).map_err(|error| error.among(&self.rejects))?;
+        self.sink_time += before.elapsed();
+        self.rows += rows as u64;
+        Ok(())
+    }
+
+    fn keeps_bad_rows(&self) -> bool {
+        self.keep_rejects
+    }
+
+    fn keep(&mut self, bad: &BadRow<'_>) {
+        let byte = self.byte + bad.at as u64;
+        self.rejects.push(Reject { line_in_split: bad.lines_before, byte, text: bad.text });
+    }
+
+    fn refuse(&mut self, bad: BadRow<'_>) -> ScanError {
+        let byte = self.byte + bad.at as u64;
+        ScanError::BadRow { line_in_split: bad.lines_before, byte, column: bad.column, fault: bad.fault }
+    }
+}

@@ -1,0 +1,223 @@
+//! Which type the values of a column have.
+//!
+//! The type of a column is the least one that holds all its values. What a value demands of it is a [`Seen`]; what several
+//! values demand is their [join](Seen::join), which depends on no order. So it does not matter which worker sees which
+//! rows, nor how often one sees them.
+//!
+//! - `true` and `false` in any case are bool.
+//! - Digits are `int64`; `uint64` or `decimal(38,0)` where they do not fit. With decimals they are a decimal, of as many
+//!   decimals as any value has and 18 or 38 digits. Exponents, `inf` and `nan` make it `float64`, provided that each value
+//!   is the same number as a float.
+//! - `2024-02-29` is a date, `23:59` and `23:59:59.999` times, both together a timestamp; with `Z` or `+02:00` behind, one
+//!   with zone. The unit is the longest that tells all digits.
+//! - Everything else is a string: leading zeros, plus signs, thousands separators, more digits than fit.
+//!
+//! Quotes around a value do not matter, except that `""` is an empty string.
+
+mod numbers;
+
+use brc_core::{LogicalType, TimeUnit, calendar};
+pub(crate) use numbers::is_exact_float;
+
+/// What some values demand of the type of their column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    flags: u16,
+    /// The most digits before a decimal point, leaving out zeros.
+    whole: u8,
+    /// The most decimals, and the fewest.
+    scale: u8,
+    least_scale: u8,
+    /// The shortest unit that a time needs, and the longest; as places in [`TimeUnit::ALL`].
+    unit: u8,
+    least_unit: u8,
+    /// How many of [`TimeUnit::ALL`] are too short for the range of the timestamps.
+    too_short: u8,
+}
+
+const BOOL: u16 = 1;
+const NUMBER: u16 = 1 << 1;
+const FLOAT: u16 = 1 << 2;
+const DATE: u16 = 1 << 3;
+const TIME: u16 = 1 << 4;
+const TIMESTAMP: u16 = 1 << 5;
+const INSTANT: u16 = 1 << 6;
+const TEXT: u16 = 1 << 7;
+const KINDS: u16 = (1 << 8) - 1;
+const DATE_OR_TIMESTAMP: u16 = DATE | TIMESTAMP;
+const FLOAT_OR_NUMBER: u16 = FLOAT | NUMBER;
+/// Some number is negative, is not within `int64`, or not within `uint64` (or `int64`, if it is negative).
+const NEGATIVE: u16 = 1 << 8;
+const BEYOND_INT64: u16 = 1 << 9;
+const BEYOND_UINT64: u16 = 1 << 10;
+/// Some number is another one as a float.
+const INEXACT: u16 = 1 << 11;
+/// Some value is written in another way than it stood there: as any type but string, or as a float.
+const ALTERED: u16 = 1 << 12;
+const ALTERED_AS_FLOAT: u16 = 1 << 13;
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
+impl Seen {
+    /// What no values demand.
+    pub const NOTHING: Self =
+        Self { flags: 0, whole: 0, scale: 0, least_scale: u8::MAX, unit: 0, least_unit: u8::MAX, too_short: 0 };
+
+    /// What a string demands that is nothing else.
+    pub const TEXT: Self = Self { flags: TEXT, ..Self::NOTHING };
+
+    /// What a value demands. Nulls demand nothing, and are no values.
+    #[must_use]
+    pub fn of(text: &[u8]) -> Self {
+        let seen = match text.first() {
+            Some(b't' | b'T' | b'f' | b'F') => bool_of(text),
+            Some(b'0'..=b'9') if text.get(2) == Some(&b':') => time_of(text),
+            Some(b'0'..=b'9') if text.len() >= 10 && text[4] == b'-' => date_of(text),
+            Some(b'0'..=b'9' | b'-' | b'i' | b'I' | b'n' | b'N') => numbers::seen(text),
+            _ => None,
+        };
+        seen.unwrap_or(Self::TEXT)
+    }
+
+    /// What integers between these bounds demand, which are decimals of that scale.
+    #[must_use]
+    pub fn of_range(min: i128, max: i128, scale: u8) -> Self {
+        let most = min.unsigned_abs().max(max.unsigned_abs()) / 10u128.pow(scale.min(38).into());
+        let whole = most.checked_ilog10().map_or(0, |digits| digits as u8 + 1);
+        Self { flags: if min < 0 { NEGATIVE } else { 0 }, whole, ..Self::NOTHING }
+    }
+
+    /// What timestamps between these bounds demand.
+    #[must_use]
+    pub fn of_times(min: i64, max: i64, unit: TimeUnit) -> Self {
+        let seconds = [min, max].map(|bound| bound.div_euclid(unit.per_second()));
+        let too_short = seconds.map(too_short).into_iter().max().unwrap_or(0);
+        Self { too_short, ..Self::NOTHING }
+    }
+
+    /// That some number is not the same as a float.
+    #[must_use]
+    pub fn inexact() -> Self {
+        Self { flags: INEXACT, ..Self::NOTHING }
+    }
+
+    /// What all values of both demand.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        Self {
+            flags: self.flags | other.flags,
+            whole: self.whole.max(other.whole),
+            scale: self.scale.max(other.scale),
+            least_scale: self.least_scale.min(other.least_scale),
+            unit: self.unit.max(other.unit),
+            least_unit: self.least_unit.min(other.least_unit),
+            too_short: self.too_short.max(other.too_short),
+        }
+    }
+
+    /// The least type that holds them; `None` if there are no values. With `exact`, one that gives back each value as it
+    /// was written.
+    #[must_use]
+    pub fn logical_type(self, exact: bool) -> Option<LogicalType> {
+        let unit = TimeUnit::ALL[usize::from(self.unit.min(3))];
+        let fits = self.unit + self.too_short <= 3;
+        let logical_type = match self.flags & KINDS {
+            0 => return None,
+            BOOL => LogicalType::Bool,
+            NUMBER => self.number(),
+            FLOAT | FLOAT_OR_NUMBER if self.flags & INEXACT == 0 && self.whole + self.scale <= 38 => {
+                LogicalType::Float64
+            }
+            DATE => LogicalType::Date,
+            TIME => LogicalType::Time { unit },
+            TIMESTAMP | DATE_OR_TIMESTAMP if fits => LogicalType::Timestamp { unit, zone: false },
+            INSTANT if fits => LogicalType::Timestamp { unit, zone: true },
+            _ => LogicalType::String,
+        };
+        Some(if exact && self.is_altered() { LogicalType::String } else { logical_type })
+    }
+
+    fn number(self) -> LogicalType {
+        let is = |flag| self.flags & flag != 0;
+        match (self.scale, self.whole + self.scale) {
+            (0, _) if !is(BEYOND_INT64) => LogicalType::Int64,
+            (0, _) if !is(BEYOND_UINT64) && !is(NEGATIVE) => LogicalType::UInt64,
+            (1.., ..=18) => LogicalType::Decimal { precision: 18, scale: self.scale },
+            (_, ..=38) => LogicalType::Decimal { precision: 38, scale: self.scale },
+            _ => LogicalType::String,
+        }
+    }
+
+    /// Whether some value is not written as it stood there.
+    fn is_altered(self) -> bool {
+        let kinds = self.flags & KINDS;
+        self.flags & ALTERED != 0
+            || (kinds & NUMBER != 0 && self.least_scale < self.scale)
+            || (kinds & FLOAT != 0 && self.flags & ALTERED_AS_FLOAT != 0)
+            || (kinds & (TIME | TIMESTAMP | INSTANT) != 0 && self.least_unit < self.unit)
+            || kinds == DATE_OR_TIMESTAMP
+    }
+}
+
+fn bool_of(text: &[u8]) -> Option<Seen> {
+    let lower = [&b"true"[..], b"false"].into_iter().find(|word| text.eq_ignore_ascii_case(word))?;
+    Some(Seen { flags: if text == lower { BOOL } else { BOOL | ALTERED }, ..Seen::NOTHING })
+}
+
+/// How many digits of a second a clock tells.
+fn digits_of(clock: &[u8]) -> usize {
+    clock.iter().position(|&byte| byte == b'.').map_or(0, |point| clock.len() - point - 1)
+}
+
+/// The unit that a clock needs, which must be well-formed; and whether it is written in another way than times are.
+fn clock_of(clock: &[u8]) -> Option<(u8, bool)> {
+    let digits = digits_of(clock);
+    let unit = TimeUnit::ALL.iter().position(|unit| unit.digits() as usize >= digits)?;
+    calendar::parse_time(clock, TimeUnit::ALL[unit])?;
+    let is_altered = clock.len() < 8 || TimeUnit::ALL[unit].digits() as usize != digits;
+    Some((unit as u8, is_altered))
+}
+
+fn time_of(text: &[u8]) -> Option<Seen> {
+    let (unit, is_altered) = clock_of(text)?;
+    let flags = if is_altered { TIME | ALTERED } else { TIME };
+    Some(Seen { flags, unit, least_unit: unit, ..Seen::NOTHING })
+}
+
+fn date_of(text: &[u8]) -> Option<Seen> {
+    let days = calendar::parse_date(&text[..10])?;
+    let Some((between, rest)) = text[10..].split_first() else {
+        let too_short = too_short(days * calendar::DAY_SECONDS);
+        return Some(Seen { flags: DATE, too_short, ..Seen::NOTHING });
+    };
+    let end = rest.iter().position(|byte| b"Zz+-".contains(byte));
+    let clock = rest[..end.unwrap_or(rest.len())].trim_ascii_end();
+    let (unit, is_altered) = clock_of(clock)?;
+    let units = calendar::parse_timestamp(text, TimeUnit::Second, end.is_some()).or_else(|| {
+        // It may tell more digits than seconds have.
+        let whole = [&text[..11], clock.split(|&byte| byte == b'.').next()?, &rest[end.unwrap_or(rest.len())..]];
+        calendar::parse_timestamp(&whole.concat(), TimeUnit::Second, end.is_some())
+    })?;
+    let is_altered = is_altered || *between != b' ' || end.is_some_and(|end| &rest[end..] != b"Z") || {
+        end.is_some_and(|end| clock.len() < end)
+    };
+    let kind = if end.is_some() { INSTANT } else { TIMESTAMP };
+    let flags = if is_altered { kind | ALTERED } else { kind };
+    Some(Seen { flags, unit, least_unit: unit, too_short: too_short(units), ..Seen::NOTHING })
+}
+
+/// How many units, from the shortest on, have no 64 bits for that many seconds and a fraction.
+fn too_short(seconds: i64) -> u8 {
+    let fits = |unit: &TimeUnit| {
+        let units = i128::from(seconds) * i128::from(unit.per_second());
+        i64::try_from(units).is_ok() && i64::try_from(units + i128::from(unit.per_second()) - 1).is_ok()
+    };
+    TimeUnit::ALL.iter().filter(|unit| !fits(unit)).count() as u8
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! Rows of text as typed columns.
+//!
+//! A [`TableParser`] takes the [rows](crate::rows) of a text column by column, so that nothing is decided about types row by
+//! row, and delivers batches. Columns whose types are inferred are parsed optimistically: where a value does not fit, what
+//! it [demands](Seen) is kept, and with it that the rows have to be parsed again.
+
+mod column;
+mod nulls;
+mod parser;
+mod values;
+
+pub use nulls::NullTokens;
+pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat, fault_of};

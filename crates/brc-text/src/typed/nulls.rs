@@ -1,0 +1,30 @@
+//! Which fields are null.
+
+/// The unquoted fields that are null.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NullTokens {
+    empty: bool,
+    others: Vec<Vec<u8>>,
+}
+
+impl NullTokens {
+    /// These ones.
+    pub fn new<S: AsRef<[u8]>>(tokens: impl IntoIterator<Item = S>) -> Self {
+        let tokens: Vec<Vec<u8>> = tokens.into_iter().map(|token| token.as_ref().to_vec()).collect();
+        let (empty, others) = tokens.into_iter().partition::<Vec<_>, _>(Vec::is_empty);
+        Self { empty: !empty.is_empty(), others }
+    }
+
+    /// Whether an unquoted field is null.
+    #[inline]
+    #[must_use]
+    pub fn contain(&self, field: &[u8]) -> bool {
+        if field.is_empty() { self.empty } else { self.others.iter().any(|token| token == field) }
+    }
+
+    /// The one to write; `None` if nothing unquoted is null.
+    #[must_use]
+    pub fn first(&self) -> Option<&[u8]> {
+        if self.empty { Some(b"") } else { self.others.first().map(Vec::as_slice) }
+    }
+}
