@@ -4,7 +4,7 @@ use crate::description::{Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 use crate::input::Input;
 use ::buren::{Bounds, ColumnDescription, FileDescription, MAGIC, Reader, RowGroupDescription, Writer, WriterOptions};
-use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, LogicalType, Progress, Result, Schema, Table, Value};
 
 pub(crate) struct Buren;
 
@@ -26,6 +26,10 @@ impl Encoding for Buren {
         prefix.starts_with(&MAGIC[..4]) || (!prefix.is_empty() && MAGIC.starts_with(prefix))
     }
 
+    fn can_hold(&self, _schema: &Schema) -> Result<(), String> {
+        Ok(())
+    }
+
     fn compresses_blocks(&self) -> bool {
         true
     }
@@ -37,7 +41,7 @@ impl Encoding for Buren {
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        let options = WriterOptions { compression: options.compression, key: options.key.clone() };
+        let options = WriterOptions { key: options.key.clone(), ..WriterOptions::new(options.compression) };
         Ok(Box::new(Writer::new(schema, options)?))
     }
 
@@ -54,18 +58,23 @@ impl Encoding for Buren {
 fn describe(file: &FileDescription) -> Description {
     let maps = |column: &ColumnDescription| column.maps.stored_bytes;
     let dictionaries = |column: &ColumnDescription| column.dictionary.stored_bytes;
-    let facts = vec![
+    let mut facts = vec![
         ("encoding", "buren".into()),
         ("version", Fact::Count(file.version.into())),
         ("compression", file.compression.into()),
         ("rows", Fact::Count(file.rows)),
         ("bytes", Fact::Bytes(file.bytes)),
         ("row groups", Fact::Count(file.row_groups.len() as u64)),
-        ("run indexes", Fact::Bytes(file.run_indexes.stored_bytes)),
-        ("code maps", Fact::Bytes(file.columns.iter().map(maps).sum())),
-        ("dictionaries", Fact::Bytes(file.columns.iter().map(dictionaries).sum())),
-        ("footer", Fact::Bytes(file.footer_bytes)),
     ];
+    if file.version == 1 {
+        facts.push(("run indexes", Fact::Bytes(file.run_indexes.stored_bytes)));
+        facts.push(("code maps", Fact::Bytes(file.columns.iter().map(maps).sum())));
+    }
+    facts.push(("dictionaries", Fact::Bytes(file.columns.iter().map(dictionaries).sum())));
+    facts.push(("footer", Fact::Bytes(file.footer_bytes)));
+    if file.unused_bytes > 0 {
+        facts.push(("unused", Fact::Bytes(file.unused_bytes)));
+    }
     let columns = file.columns.iter().map(describe_column).collect();
     let row_groups = file.row_groups.iter().map(|row_group| describe_row_group(file, row_group)).collect();
     Description { file: facts, columns, row_groups }
@@ -86,17 +95,28 @@ fn describe_column(column: &ColumnDescription) -> Facts {
     facts.push(("stored", Fact::Bytes(column.data.stored_bytes)));
     facts.push(("unpacked", Fact::Bytes(column.data.unpacked_bytes)));
     facts.extend(column.cardinality.map(|values| ("cardinality", Fact::Count(values.into()))));
-    match (&column.bounds, column.logical_type) {
-        (Some(Bounds::Text { min, max }), _) => {
-            facts.extend([("min", Fact::Text(min.clone())), ("max", Fact::Text(max.clone()))]);
-        }
-        (Some(Bounds::Number { min, max }), logical_type) => {
-            let number = |value: i64| Fact::Number { value: value.into(), scale: logical_type.scale() };
-            facts.extend([("min", number(*min)), ("max", number(*max))]);
-        }
-        _ => {}
+    if column.nulls > 0 {
+        facts.push(("nulls", Fact::Count(column.nulls)));
     }
+    let (min, max) = match &column.bounds {
+        None => return facts,
+        Some(Bounds::Text { min, max }) => (Fact::Text(min.clone()), Fact::Text(max.clone())),
+        Some(Bounds::Number { min, max }) => (number(*min, column.logical_type), number(*max, column.logical_type)),
+        Some(Bounds::Float { min, max }) => {
+            let text = |value| Fact::Text(Value::Float(value).to_text(column.logical_type).into_bytes());
+            (text(*min), text(*max))
+        }
+    };
+    facts.extend([("min", min), ("max", max)]);
     facts
+}
+
+/// What is a number is shown as one; a date, a time or a bool in its own form.
+fn number(value: i128, logical_type: LogicalType) -> Fact {
+    match logical_type.is_numeric() {
+        true => Fact::Number { value, scale: logical_type.scale() },
+        false => Fact::Text(Value::Integer(value).to_text(logical_type).into_bytes()),
+    }
 }
 
 fn describe_row_group(file: &FileDescription, row_group: &RowGroupDescription) -> Facts {

@@ -206,8 +206,13 @@ impl Sink for Encoder {
             )));
         }
         for (index, (gathered, column)) in self.columns.iter_mut().zip(batch.columns).enumerate() {
+            if column.has_nulls() {
+                let name = &self.schema.fields()[index].name;
+                return Err(Error::Usage(format!(
+                    "column '{name}' has nulls, which no table clustered by a key can have"
+                )));
+            }
             let stored = match (gathered, column.data, column.dictionary()) {
-                _ if column.has_nulls() => None,
                 (Gathered::String(strings), _, Some(dictionary)) => {
                     strings.append(column, dictionary);
                     Some(())

@@ -87,6 +87,10 @@ fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
     if (chunk.layout == Layout::Codes) == chunk.dictionary.is_empty() {
         return Err("a dictionary without codes, or codes without a dictionary".to_owned());
     }
+    let has_tokens = matches!(chunk.layout, Layout::Strings | Layout::Codes);
+    if !has_tokens && chunk.tokens.length > 0 || chunk.layout == Layout::Strings && chunk.parameters.length > 0 {
+        return Err("tokens of numbers, or parameters of strings".to_owned());
+    }
     let counts = 1..=BLOCK_ROWS as u32;
     if chunk.distinct() > rows.into() || chunk.dictionary.iter().any(|(values, _)| !counts.contains(values)) {
         return Err(format!("a dictionary of {} values for {rows} rows", chunk.distinct()));

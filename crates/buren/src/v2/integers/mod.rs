@@ -3,7 +3,7 @@
 //! Bools, dates, times, decimals, integers and the codes of dictionaries are all integers of up to 64 bits here. A [`Plan`]
 //! picks the scheme that makes a chunk smallest and encodes it block by block; a [`Chunk`] decodes any part of any block
 //! into integers as narrow as the caller likes. What all blocks share, such as a dictionary, is in the chunk's
-//! *parameters*. `SPEC-v2-integers.md` beside this crate describes every byte.
+//! *parameters*. `SPEC.md` beside this crate describes every byte.
 //!
 //! Nothing that is decoded is trusted: lengths are checked before they are used, and whatever else the bytes say leads to
 //! some integers or to [`Malformed`], never to a panic or to more memory than the values need.

@@ -1,0 +1,141 @@
+//! Damaged files of version 2 end with an error or give the same answer: never a panic, never another answer.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use brc_core::{Error, LogicalType, Progress, Result, ScanOptions, Table};
+use buren::Verified;
+use common::typed::{Cell, Typed, scan, write};
+use common::{open, options};
+
+/// Every layout, with nulls and without, in two row groups.
+fn small_file(compression: &str) -> Vec<u8> {
+    let decimal = LogicalType::Decimal { precision: 38, scale: 3 };
+    let types = [
+        (LogicalType::Int32, 300, 0),
+        (LogicalType::Timestamp { unit: brc_core::TimeUnit::Second, zone: true }, 0, 30),
+        (decimal, 0, 0),
+        (LogicalType::Float64, 300, 20),
+        (LogicalType::String, 5, 10),
+        (LogicalType::Binary, 2, 0),
+        (LogicalType::String, 1 << 40, 20),
+        (LogicalType::Bool, 0, 100),
+    ];
+    write(&Typed::new(&types, 90, 3), &[70], options(compression, None), 0).unwrap()
+}
+
+/// What a careful user can learn from a file: its rows, and that it is sound.
+fn answer(bytes: &[u8]) -> Result<(Vec<Vec<Cell>>, Verified)> {
+    let reader = open(bytes)?;
+    let rows = scan(&reader, &ScanOptions::everything(reader.schema()))?.0.columns;
+    reader.describe()?;
+    Ok((rows, reader.verify(2, &Progress::default())?))
+}
+
+#[test]
+fn any_damaged_byte_is_found() {
+    for compression in ["none", "lz4"] {
+        let bytes = small_file(compression);
+        let sound = answer(&bytes).unwrap();
+        assert_eq!(sound.1.bytes, bytes.len() as u64);
+        for at in 0..bytes.len() {
+            for flip in [0x01, 0x80] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                let error = answer(&damaged).unwrap_err();
+                assert!(matches!(error, Error::Corrupt { .. } | Error::Unsupported { .. }), "byte {at}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_truncation_is_found() {
+    let bytes = small_file("none");
+    for length in 0..bytes.len() {
+        let error = answer(&bytes[..length]).unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{length}: {error}");
+    }
+    let longer = [bytes.as_slice(), b"\n"].concat();
+    assert!(matches!(answer(&longer), Err(Error::Corrupt { .. })));
+}
+
+#[test]
+fn damage_is_named() {
+    let mut bytes = small_file("none");
+    bytes[17] ^= 4;
+    let message = answer(&bytes).unwrap_err().to_string();
+    assert!(message.starts_with("t.buren: corrupt file: row group 0, column 'c0', "), "{message}");
+}
+
+/// Makes the checksums of footer and trailer right again.
+fn reseal(bytes: &mut [u8]) {
+    let end = bytes.len() - 32;
+    let footer = u64::from_le_bytes(bytes[end..end + 8].try_into().unwrap()) as usize;
+    let checksum = crc_fast::crc32_iscsi(&bytes[end - footer..end]);
+    bytes[end + 8..end + 12].copy_from_slice(&checksum.to_le_bytes());
+    let checksum = crc_fast::crc32_iscsi(&bytes[end..end + 20]);
+    bytes[end + 20..end + 24].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// The most memory, in KiB, that this process has ever asked for.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmPeak:")).unwrap_or("VmPeak: 0");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or(0)
+}
+
+/// A forged footer has the right checksum, so only its contents can give it away.
+#[test]
+fn forged_footers_are_survived() {
+    for compression in ["none", "lz4"] {
+        let bytes = small_file(compression);
+        let end = bytes.len() - 32;
+        let footer = u64::from_le_bytes(bytes[end..end + 8].try_into().unwrap()) as usize;
+        let before = peak_memory();
+        for word in (end - footer..end).step_by(4) {
+            let old = u32::from_le_bytes(bytes[word..word + 4].try_into().unwrap());
+            for forged in [0, old ^ 1, old << 1, old.wrapping_add(1), 0x7fff_ffff, u32::MAX, 1 << 26] {
+                let mut damaged = bytes.clone();
+                damaged[word..word + 4].copy_from_slice(&forged.to_le_bytes());
+                reseal(&mut damaged);
+                let _ = answer(&damaged);
+            }
+        }
+        let grown = peak_memory() - before;
+        assert!(grown < 512 << 10, "{grown} KiB for a file of {} bytes", bytes.len());
+    }
+}
+
+/// A forged block has the right checksum, too. Blocks lie one behind the other and their checksums stand in the footer,
+/// so the block of a byte is found by the checksum that fits the bytes around it.
+#[test]
+fn forged_blocks_are_survived() {
+    let bytes = small_file("none");
+    let reader = open(&bytes).unwrap();
+    let end = bytes.len() - 32 - reader.describe().unwrap().footer_bytes as usize;
+    let mut blocks = 0;
+    let mut start = 16;
+    while start < end {
+        let fits = |stop: usize| {
+            let checksum = crc_fast::crc32_iscsi(&bytes[start..stop]).to_le_bytes();
+            bytes[end..].windows(4).position(|word| word == checksum).map(|word| (stop, end + word))
+        };
+        // The longest, as a block may begin as a shorter one does.
+        let (stop, word) = (start + 1..=end).rev().find_map(fits).unwrap();
+        for at in start..stop {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                let checksum = crc_fast::crc32_iscsi(&damaged[start..stop]);
+                damaged[word..word + 4].copy_from_slice(&checksum.to_le_bytes());
+                reseal(&mut damaged);
+                let _ = answer(&damaged);
+            }
+        }
+        blocks += 1;
+        start = stop;
+    }
+    assert_eq!(blocks, reader.verify(1, &Progress::default()).unwrap().blocks);
+}
