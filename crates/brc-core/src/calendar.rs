@@ -51,7 +51,7 @@ pub fn parse_date(text: &[u8]) -> Option<i64> {
     };
     let year_digits = rest.iter().position(|&byte| byte == b'-')?;
     let signed = rest.len() < text.len();
-    if !(year_digits == 4 || (signed && (5..=9).contains(&year_digits))) || rest.len() != year_digits + 6 {
+    if !(year_digits == 4 || (signed && (5..=12).contains(&year_digits))) || rest.len() != year_digits + 6 {
         return None;
     }
     let (year, rest) = rest.split_at(year_digits);
@@ -140,8 +140,9 @@ pub fn parse_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i64> {
         }
         Some(time) => (parse_time(time, unit)?, 0),
     };
-    let seconds = days.checked_mul(DAY_SECONDS)?.checked_sub(offset)?;
-    let units = i128::from(seconds) * i128::from(unit.per_second()) + i128::from(time);
+    // The start of the first day of all lies before the first second that 64 bits count.
+    let seconds = i128::from(days) * i128::from(DAY_SECONDS) - i128::from(offset);
+    let units = seconds * i128::from(unit.per_second()) + i128::from(time);
     i64::try_from(units).ok()
 }
 
@@ -244,6 +245,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn timestamps_of_all_64_bits_round_trip(value: i64, zone: bool) {
+            for unit in TimeUnit::ALL {
+                for value in [value, i64::MIN, i64::MAX] {
+                    let written = text(|out| write_timestamp(value, unit, zone, out));
+                    prop_assert_eq!(parse_timestamp(written.as_bytes(), unit, zone), Some(value), "{}", written);
+                }
+            }
+        }
+
         #[test]
         fn dates_round_trip(days: i32) {
             let days = i64::from(days);
