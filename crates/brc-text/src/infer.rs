@@ -220,4 +220,4 @@ fn too_short(seconds: i64) -> u8 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -86,7 +86,7 @@ impl FileHeader {
     /// Why it does not tell them.
     pub(crate) fn columns(&self) -> Result<Schema, String> {
         match self.version {
-            FIRST_VERSION => columns_text::parse(&self.schema),
+            FIRST_VERSION => columns_text::parse(&self.schema).map_err(|error| error.to_string()),
             _ => Schema::parse(&self.schema).map_err(|error| error.to_string()),
         }
     }

@@ -5,7 +5,6 @@
 
 mod chunk_pieces;
 mod file_pieces;
-mod gathered;
 mod pieces;
 mod scanner;
 mod stream;
@@ -17,7 +16,6 @@ mod writer;
 use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
 use memchr::memchr;
 
-pub(crate) use gathered::Gathered;
 pub(crate) use pieces::Piece;
 pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
 pub(crate) use table::TextTable;
