@@ -71,7 +71,7 @@ impl Layout for Bincode {
     }
 
     fn encoder(&self, schema: &Schema) -> Box<dyn FrameEncoder> {
-        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Tuples { fields: schema.fields().to_vec() })))
+        Box::new(FramedRows(RowEncoder::new(self.name(), schema, Tuples::new(schema))))
     }
 
     fn decoder(&self, schema: &Schema, projection: &[usize]) -> Box<dyn FrameDecoder> {
@@ -86,6 +86,15 @@ impl Layout for Bincode {
 /// A row is a tuple: its values, one after the other.
 struct Tuples {
     fields: Vec<Field>,
+    /// For each column, whether its values are 64 bits and nothing else, as most are.
+    are_words: Vec<bool>,
+}
+
+impl Tuples {
+    fn new(schema: &Schema) -> Self {
+        let is_word = |field: &Field| !field.nullable && width(field.logical_type) == 8;
+        Self { fields: schema.fields().to_vec(), are_words: schema.fields().iter().map(is_word).collect() }
+    }
 }
 
 /// What stands for a null, and before any other value of a column that may have nulls.
@@ -143,10 +152,10 @@ impl RowWriter for Tuples {
     #[inline]
     fn number(&self, column: usize, number: i64) -> Short {
         // What the crate writes, without asking it for each number.
-        let Field { logical_type, nullable, .. } = self.fields[column];
-        if !nullable && width(logical_type) == 8 {
+        if self.are_words[column] {
             return Short::new(&number.to_le_bytes());
         }
+        let Field { logical_type, nullable, .. } = self.fields[column];
         let [a, b, c, d, e, f, g, h] = number.to_le_bytes();
         let some = [SOME, a, b, c, d, e, f, g, h];
         Short::new(&some[usize::from(!nullable)..=width(logical_type)])
@@ -260,7 +269,7 @@ mod tests {
         let schema = Schema::parse(
             "name:string not null,n:int not null,small:int16,b:bool,wide:decimal(38,2) not null,x:float64,d:date not null",
         );
-        let tuples = Tuples { fields: schema.unwrap().fields().to_vec() };
+        let tuples = Tuples::new(&schema.unwrap());
         for number in [0, 1, -1, 599, i64::MIN, i64::MAX] {
             for name in ["", "Abha", "a name of some more bytes than a key has"] {
                 let small = i16::try_from(number).ok();

@@ -2,7 +2,7 @@
 
 use super::encoder::fill;
 use crate::table_capnp::column;
-use brc_core::{Integers, for_integers};
+use brc_core::Integers;
 use std::ops::Range;
 
 /// A column of numbers that fills up.
@@ -22,7 +22,7 @@ pub(super) struct Numbers {
 impl Numbers {
     pub(super) fn push(&mut self, values: &Integers<'_>, rows: Range<usize>) {
         if !self.widest.is_empty() {
-            return for_integers!(values, values => self.widest.extend(values[rows].iter().map(|&value| i128::from(value))));
+            return self.widest.extend(rows.map(|row| values.get(row)));
         }
         match values {
             Integers::I16(values) => self.push_narrow(&values[rows]),

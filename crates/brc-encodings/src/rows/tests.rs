@@ -1,7 +1,7 @@
 //! Rows that are put together from pieces are those that are written value by value.
 
 use super::*;
-use brc_core::{Dictionary, Run};
+use brc_core::{Dictionary, Integers, Run};
 use proptest::prelude::*;
 
 /// Values between brackets, and an end that tells the length of the row. A string with an `x` cannot be held.

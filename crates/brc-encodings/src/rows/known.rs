@@ -1,0 +1,196 @@
+//! The values of a column as they look in a row: looked up where that is possible, encoded one by one where it is not.
+
+use super::buffer::RowBuffer;
+use super::cells::Cells;
+use super::numbers::Numbers;
+use super::short::Short;
+use super::texts::Texts;
+use super::{RowWriter, foreign, values};
+use brc_core::{Bitmap, Column, Data, Field, HoldFault, Integers, PhysicalType, Result, Value, batch};
+use std::ops::Range;
+
+/// What is known of how the values of a column look.
+pub(super) struct Known {
+    nullable: bool,
+    physical: PhysicalType,
+    before: Vec<u8>,
+    after: Vec<u8>,
+    /// A null, with what stands around it.
+    null: Vec<u8>,
+    look: Look,
+    /// The values that are not looked up.
+    cells: Cells,
+}
+
+/// Where the values of a column are looked up.
+enum Look {
+    Texts {
+        texts: Texts,
+        /// The codes of a batch that came in runs.
+        unrolled: Vec<u32>,
+    },
+    Numbers(Numbers),
+    Nowhere,
+}
+
+/// The values of some rows of a column.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    Texts(&'a [u32], &'a Texts),
+    I8(&'a [i8], &'a Numbers),
+    I16(&'a [i16], &'a Numbers),
+    I32(&'a [i32], &'a Numbers),
+    I64(&'a [i64], &'a Numbers),
+    Cells(&'a Cells),
+}
+
+impl Known {
+    pub(super) fn new(index: usize, field: &Field, writer: &impl RowWriter) -> Self {
+        let (before, after) = writer.around(index);
+        let mut null = RowBuffer::default();
+        null.push(&before);
+        // Only a column that may have nulls is asked for one; one that cannot be held is not written either.
+        let holds_null = field.nullable && writer.value(index, None, &mut null).is_ok();
+        null.push(&after);
+        let physical = field.logical_type.physical();
+        let look = match physical {
+            PhysicalType::Integers if values::is_short_number(field.logical_type) => {
+                Look::Numbers(Numbers::new(&before, &after, |number| writer.number(index, number)))
+            }
+            PhysicalType::Integers | PhysicalType::Floats => Look::Nowhere,
+            PhysicalType::Bytes => Look::Texts { texts: Texts::default(), unrolled: Vec::new() },
+        };
+        Self { nullable: holds_null, physical, before, after, null: null.take(), look, cells: Cells::default() }
+    }
+
+    /// The values of some rows of a column.
+    pub(super) fn source<'a>(
+        &'a mut self,
+        index: usize,
+        writer: &impl RowWriter,
+        column: &Column<'a>,
+        rows: Range<usize>,
+    ) -> Result<Source<'a>> {
+        let validity = column.validity.map(|validity| validity.slice(rows.clone()));
+        let validity = validity.filter(|validity| validity.count_nulls() > 0);
+        let physical = match column.data {
+            Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => PhysicalType::Bytes,
+            Data::Integers(_) => PhysicalType::Integers,
+            Data::Floats(_) => PhysicalType::Floats,
+        };
+        if physical != self.physical || (validity.is_some() && !self.nullable) {
+            return Err(foreign());
+        }
+        let Self { before, after, null, look, cells, .. } = self;
+        if let (Look::Texts { texts, unrolled }, Some(dictionary)) = (&mut *look, column.dictionary()) {
+            texts.learn(dictionary, |text, out| {
+                out.push(before);
+                writer.value(index, Some(Value::Bytes(text)), out)?;
+                out.push(after);
+                Ok(())
+            });
+            if let Data::Runs { .. } = column.data {
+                unrolled.clear();
+                batch::codes_of_rows(column, rows.clone(), unrolled);
+            }
+        }
+        let encode = |value: Value<'_>, out: &mut RowBuffer| {
+            out.push(before);
+            writer.value(index, Some(value), out)?;
+            out.push(after);
+            Ok(())
+        };
+        Ok(match (&*look, column.data) {
+            (Look::Texts { texts, .. }, Data::Codes { codes, .. }) => {
+                looked_up(texts, &codes[rows], validity, null, cells)
+            }
+            (Look::Texts { texts, unrolled }, Data::Runs { .. }) => looked_up(texts, unrolled, validity, null, cells),
+            (Look::Numbers(numbers), Data::Integers(Integers::I8(values))) if validity.is_none() => {
+                Source::I8(&values[rows], numbers)
+            }
+            (Look::Numbers(numbers), Data::Integers(Integers::I16(values))) if validity.is_none() => {
+                Source::I16(&values[rows], numbers)
+            }
+            (Look::Numbers(numbers), Data::Integers(Integers::I32(values))) if validity.is_none() => {
+                Source::I32(&values[rows], numbers)
+            }
+            (Look::Numbers(numbers), Data::Integers(Integers::I64(values))) if validity.is_none() => {
+                Source::I64(&values[rows], numbers)
+            }
+            (_, data) => {
+                encode_rows(data, rows, validity, null, cells, encode);
+                Source::Cells(cells)
+            }
+        })
+    }
+}
+
+/// Rows of strings that are looked up by their codes.
+fn looked_up<'a>(
+    texts: &'a Texts,
+    codes: &'a [u32],
+    validity: Option<Bitmap<'_>>,
+    null: &[u8],
+    cells: &'a mut Cells,
+) -> Source<'a> {
+    if validity.is_none() {
+        return Source::Texts(codes, texts);
+    }
+    cells.fill(codes.len(), validity, null, |row, out| {
+        out.push(texts.get(codes[row]).ok_or(HoldFault::Empty)?);
+        Ok::<_, HoldFault>(())
+    });
+    Source::Cells(cells)
+}
+
+/// Encodes the values of some rows of a column one by one.
+fn encode_rows(
+    data: Data<'_>,
+    rows: Range<usize>,
+    validity: Option<Bitmap<'_>>,
+    null: &[u8],
+    cells: &mut Cells,
+    encode: impl Fn(Value<'_>, &mut RowBuffer) -> Result<(), HoldFault>,
+) {
+    let count = rows.len();
+    match data {
+        Data::Integers(values) => {
+            let values = values.slice(rows);
+            cells.fill(count, validity, null, |row, out| encode(Value::Integer(values.get(row)), out));
+        }
+        Data::Floats(values) => {
+            let values = &values[rows];
+            cells.fill(count, validity, null, |row, out| encode(Value::Float(values[row]), out));
+        }
+        Data::Bytes(strings) => {
+            let strings = strings.slice(rows);
+            cells.fill(count, validity, null, |row, out| encode(Value::Bytes(strings.get(row)), out));
+        }
+        Data::Codes { codes, dictionary } => {
+            let codes = &codes[rows];
+            let text = |row: usize| Value::Bytes(dictionary.get(codes[row]));
+            cells.fill(count, validity, null, |row, out| encode(text(row), out));
+        }
+        Data::Runs { .. } => {
+            let column = Column::from(data);
+            let text = |row: usize| Value::of_row(&column, rows.start + row).unwrap_or(Value::Bytes(&[]));
+            cells.fill(count, validity, null, |row, out| encode(text(row), out));
+        }
+    }
+}
+
+impl Source<'_> {
+    /// Writes the value of a row at the start of `room`, and perhaps something behind it. Returns how many bytes it has;
+    /// `None` if the encoding cannot hold it, or there is too little room.
+    #[inline]
+    pub(super) fn write(&self, row: usize, room: &mut [u8], encode: impl FnOnce(i64) -> Short) -> Option<usize> {
+        match self {
+            Self::Texts(codes, texts) => texts.write(codes[row], room),
+            Self::I8(values, numbers) => numbers.write_short(values[row].into(), room, encode),
+            Self::I16(values, numbers) => numbers.write_short(values[row].into(), room, encode),
+            Self::I32(values, numbers) => numbers.write_short(values[row].into(), room, encode),
+            Self::I64(values, numbers) => numbers.write_short(values[row], room, encode),
+            Self::Cells(cells) => cells.write(row, room),
+        }
+    }
+}
