@@ -208,7 +208,7 @@ fn columns_are_replaced() {
     append(&mut writer, &mut file, PhysicalType::Bytes, &[ids.clone(), texts.clone()], 3000..6000);
     assert!(!writer.widen(&wider).unwrap(), "the first part still has numbers");
     let mut replacer: Box<dyn PartEncoder> = writer.replacer(&wider, &[1]).unwrap();
-    encode(&[PhysicalType::Bytes], &[texts.clone()], 0..3000, 0, replacer.as_mut()).unwrap();
+    encode(&[PhysicalType::Bytes], std::slice::from_ref(&texts), 0..3000, 0, replacer.as_mut()).unwrap();
     let mut made = replacer.finish().unwrap();
     writer.replace(0, &[1], &mut made).unwrap();
     file.extend_from_slice(&made.bytes);

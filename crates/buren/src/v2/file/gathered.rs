@@ -4,7 +4,7 @@
 //! hold the batches against a schema. The writer does, when all is known.
 
 use super::strings_gathered::Strings;
-use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result, for_integers};
+use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
 
 /// The rows of one column.
 #[derive(Default)]
@@ -64,9 +64,7 @@ impl Values {
             (Self::Integers(values), Integers::I32(new)) => values.extend(new.iter().map(|&value| i64::from(value))),
             (Self::Integers(values), Integers::I64(new)) => values.extend_from_slice(new),
             (Self::Integers(values), Integers::I128(new)) => values.extend(new.iter().map(|&value| value as i64)),
-            (Self::Wide(values), new) => {
-                for_integers!(new, new => values.extend(new.iter().map(|&value| i128::from(value))))
-            }
+            (Self::Wide(values), new) => values.extend((0..new.len()).map(|row| new.get(row))),
             (Self::Nothing | Self::Floats(_) | Self::Strings(_), _) => {}
         }
     }

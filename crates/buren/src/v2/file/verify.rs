@@ -122,7 +122,7 @@ impl Seen {
         self.nulls += column.validity.map_or(0, |validity| validity.count_nulls() as u32);
         match column.data {
             Data::Integers(values) => for_integers!(values, values => for row in valid() {
-                let value = values[row].into();
+                let value = wide(values[row]);
                 self.number(value);
                 self.sum = self.sum.and_then(|sum| sum.checked_add(value));
             }),
@@ -159,4 +159,8 @@ impl Seen {
             (None, None) => None,
         }
     }
+}
+
+fn wide(value: impl Into<i128>) -> i128 {
+    value.into()
 }
