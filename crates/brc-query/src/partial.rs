@@ -47,11 +47,13 @@ impl Partial {
     /// # Errors
     /// [`Error::Usage`] if it is of another plan.
     pub fn merge(&mut self, other: Self) -> Result<()> {
-        let differ = || Error::Usage("two partial answers are of different plans".to_owned());
+        let like = |(ours, theirs): (&State, &State)| ours.is_like(theirs);
         if self.keys.as_ref().map(KeySet::types) != other.keys.as_ref().map(KeySet::types)
+            || self.rows.state != other.rows.state
             || self.states.len() != other.states.len()
+            || !self.states.iter().zip(&other.states).all(like)
         {
-            return Err(differ());
+            return Err(Error::Usage("two partial answers are of different plans".to_owned()));
         }
         if self.groups() == 0 {
             *self = other;
@@ -64,12 +66,7 @@ impl Partial {
         };
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
-            if !ours.merge(theirs, &groups) {
-                return Err(differ());
-            }
-        }
-        if self.rows.state != other.rows.state {
-            return Err(differ());
+            ours.merge(theirs, &groups);
         }
         self.rows.others.merge(&other.rows.others, &groups);
         Ok(())

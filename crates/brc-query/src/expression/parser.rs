@@ -11,8 +11,11 @@ const DEEPEST: usize = 100;
 /// Words that name no column unless they are quoted.
 const KEYWORDS: [&str; 6] = ["and", "or", "not", "in", "between", "null"];
 
+/// What makes a constant of a string.
+type MakeLiteral = fn(Vec<u8>) -> Literal;
+
 /// What makes a string a date or a time.
-const TYPED: [(&str, fn(Vec<u8>) -> Literal); 3] =
+const TYPED: [(&str, MakeLiteral); 3] =
     [("date", Literal::Date), ("timestamp", Literal::Timestamp), ("time", Literal::Time)];
 
 /// What makes one condition of several.
@@ -189,7 +192,7 @@ impl Parser<'_> {
 }
 
 /// What a word makes of the string behind it, if it is one of those that make a date or a time.
-fn typed(kind: &Kind) -> Option<fn(Vec<u8>) -> Literal> {
+fn typed(kind: &Kind) -> Option<MakeLiteral> {
     let Kind::Word(word) = kind else { return None };
     TYPED.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, literal)| *literal)
 }

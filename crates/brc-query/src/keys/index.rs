@@ -31,6 +31,7 @@ impl TupleIndex {
     ///
     /// # Panics
     /// If there are 2³² tuples already.
+    #[inline(always)]
     pub(crate) fn number(&mut self, tuple: &[u64], tuples: &mut Vec<u64>) -> u32 {
         let width = tuple.len();
         let at = |number: u32| number as usize * width..(number as usize + 1) * width;
@@ -56,8 +57,23 @@ impl TupleIndex {
     /// Replaces `numbers` by those of tuples that lie one after the other.
     pub(crate) fn number_all(&mut self, wanted: &[u64], width: usize, tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
         numbers.clear();
+        // Nearly all keys together are of few words: loops over so many are no loops.
+        match width {
+            1 => self.number_each(wanted.as_chunks::<1>().0.iter().map(<[u64; 1]>::as_slice), tuples, numbers),
+            2 => self.number_each(wanted.as_chunks::<2>().0.iter().map(<[u64; 2]>::as_slice), tuples, numbers),
+            _ => self.number_each(wanted.chunks_exact(width), tuples, numbers),
+        }
+    }
+
+    #[inline(always)]
+    fn number_each<'a>(
+        &mut self,
+        wanted: impl Iterator<Item = &'a [u64]>,
+        tuples: &mut Vec<u64>,
+        numbers: &mut Vec<u32>,
+    ) {
         let mut last: Option<(&[u64], u32)> = None;
-        for tuple in wanted.chunks_exact(width) {
+        for tuple in wanted {
             // Rows that belong together often lie together.
             let number = match last {
                 Some((before, number)) if equal(before, tuple) => number,

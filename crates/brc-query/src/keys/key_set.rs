@@ -8,7 +8,7 @@ use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::wanted::keep;
 use brc_core::batch::codes_of;
-use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value, for_integers};
+use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
 use serde::{Deserialize, Serialize};
 
 /// The bits of one key's values, row by row.
@@ -361,8 +361,7 @@ fn integers(values: Integers<'_>, min: i128, span: u128, wide: bool, lane: &mut 
     }
     for row in 0..values.len() {
         let null = lane.nulls.get(row).is_some_and(|&null| null);
-        let value: i128 = for_integers!(values, values => values[row].into());
-        let bits = if null { 0 } else { value.wrapping_sub(min) as u128 };
+        let bits = if null { 0 } else { values.get(row).wrapping_sub(min) as u128 };
         if bits > span {
             return Err(Malformed("a key is out of its type's bounds"));
         }

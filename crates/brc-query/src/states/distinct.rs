@@ -38,6 +38,10 @@ impl Distinct {
         }
     }
 
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.pairs.types() == other.pairs.types()
+    }
+
     pub(super) fn get(&self, group: usize) -> u64 {
         self.counts[group]
     }

@@ -33,6 +33,7 @@ pub(crate) struct FloatSums {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Rest {
     /// In units of two to the power of [`FINEST`].
+    #[serde(with = "super::big")]
     sum: BigInt,
     nan: bool,
     infinity: bool,

@@ -4,6 +4,7 @@
 //! Several aggregates may be computed from one state. All states are exact: whatever the order in which values arrive and
 //! states merge, the same comes out.
 
+mod big;
 mod bytes;
 pub(crate) mod counts;
 mod distinct;
@@ -55,6 +56,8 @@ impl GroupIds<'_> {
         }
     }
 }
+
+const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
 
 fn check_rows(found: usize, expected: usize) -> Result<(), Malformed> {
     if found == expected { Ok(()) } else { Err(Malformed("a column has not as many values as rows")) }
@@ -217,7 +220,7 @@ impl State {
             StateKind::Moments if logical_type.fits_64_bits() => Self::Moments(Default::default()),
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
-            StateKind::Values => Self::Values(Default::default()),
+            StateKind::Values => Self::Values(values::AllValues::new(logical_type)),
         }
     }
 
@@ -260,13 +263,22 @@ impl State {
         for_state!(self, state => state.is_sound())
     }
 
-    /// Adds the groups of another state of the same kind to those that `groups` tells; `false` if it is of another kind.
-    pub(crate) fn merge(&mut self, other: &Self, groups: &[u32]) -> bool {
+    /// Whether another state is of the same kind and of values of the same type.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Distinct(ours), Self::Distinct(theirs)) => ours.is_like(theirs),
+            (Self::Values(ours), Self::Values(theirs)) => ours.is_like(theirs),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// Adds the groups of another state, which [is like](State::is_like) this one, to those that `groups` tells.
+    pub(crate) fn merge(&mut self, other: &Self, groups: &[u32]) {
         macro_rules! merged {
             ($($kind:ident),*) => {
                 match (self, other) {
                     $((Self::$kind(ours), Self::$kind(theirs)) => ours.merge(theirs, groups),)*
-                    _ => return false,
+                    _ => {}
                 }
             };
         }
@@ -283,7 +295,6 @@ impl State {
             Distinct,
             Values
         );
-        true
     }
 
     /// The number of values of a group.

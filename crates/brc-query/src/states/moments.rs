@@ -1,7 +1,7 @@
 //! Count, sum and sum of squares of numbers: what variances are computed of.
 
 use super::float_sums::FloatSums;
-use super::{Accumulator, GroupIds, Values};
+use super::{Accumulator, GroupIds, TOO_LARGE, Values};
 use crate::group::Malformed;
 use brc_core::for_integers;
 use brc_kernels::accumulate::UnknownGroup;
@@ -51,6 +51,18 @@ impl IntegerMoments {
     }
 }
 
+impl IntegerMoments {
+    fn add<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+        groups.each(values.len(), |group, row| {
+            let value: i64 = values[row].try_into().map_err(|_| TOO_LARGE)?;
+            let squares = u128::from(value.unsigned_abs()) * u128::from(value.unsigned_abs());
+            let one = IntegerMoment { count: 1, sum: value.into(), squares, carries: 0 };
+            self.0.get_mut(group).ok_or(UnknownGroup)?.add(&one);
+            Ok(())
+        })
+    }
+}
+
 impl Accumulator for IntegerMoments {
     fn len(&self) -> usize {
         self.0.len()
@@ -61,13 +73,7 @@ impl Accumulator for IntegerMoments {
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        for_integers!(values.integers()?, values => groups.each(values.len(), |group, row| {
-            let value = i64::try_from(values[row]).map_err(|_| Malformed("a number does not fit 64 bits"))?;
-            let squares = u128::from(value.unsigned_abs()) * u128::from(value.unsigned_abs());
-            let one = IntegerMoment { count: 1, sum: value.into(), squares, carries: 0 };
-            self.0.get_mut(group).ok_or(UnknownGroup)?.add(&one);
-            Ok(())
-        }))
+        for_integers!(values.integers()?, values => self.add(groups, values))
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
@@ -79,11 +85,20 @@ impl Accumulator for IntegerMoments {
 
 /// Those of integers of up to 128 bits.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct WideMoments(Vec<(u64, BigInt, BigInt)>);
+pub(crate) struct WideMoments(Vec<WideMoment>);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct WideMoment {
+    count: u64,
+    #[serde(with = "super::big")]
+    sum: BigInt,
+    #[serde(with = "super::big")]
+    squares: BigInt,
+}
 
 impl WideMoments {
     pub(super) fn moment(&self, group: usize) -> Moment {
-        let (count, sum, squares) = self.0[group].clone();
+        let WideMoment { count, sum, squares } = self.0[group].clone();
         Moment { count, sum, squares, exponent: 0 }
     }
 }
@@ -94,27 +109,27 @@ impl Accumulator for WideMoments {
     }
 
     fn grow(&mut self, groups: usize) {
-        self.0.resize_with(groups.max(self.0.len()), Default::default);
+        self.0.resize_with(groups.max(self.0.len()), WideMoment::default);
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         let values = values.integers()?;
         groups.each(values.len(), |group, row| {
-            let (count, sum, squares) = self.0.get_mut(group).ok_or(UnknownGroup)?;
+            let moment = self.0.get_mut(group).ok_or(UnknownGroup)?;
             let value = BigInt::from(values.get(row));
-            *count += 1;
-            *squares += &value * &value;
-            *sum += value;
+            moment.count += 1;
+            moment.squares += &value * &value;
+            moment.sum += value;
             Ok(())
         })
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, theirs) in groups.iter().zip(&other.0) {
-            let (count, sum, squares) = &mut self.0[group as usize];
-            *count += theirs.0;
-            *sum += &theirs.1;
-            *squares += &theirs.2;
+            let ours = &mut self.0[group as usize];
+            ours.count += theirs.count;
+            ours.sum += &theirs.sum;
+            ours.squares += &theirs.squares;
         }
     }
 }

@@ -1,27 +1,49 @@
 //! All values of each group, for what depends on their order.
 
-use super::{Accumulator, GroupIds, Values};
+use super::{Accumulator, GroupIds, TOO_LARGE, Values};
 use crate::group::Malformed;
 use crate::keys::layout::{float_key, float_of_key};
-use brc_core::{Value, for_integers};
+use brc_core::{LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
 /// Values in the order in which they came, each with its group. Settled, they lie group by group, sorted.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AllValues {
     groups: Vec<u32>,
-    /// One of these is empty: floats are there as their keys.
-    integers: Vec<i128>,
-    floats: Vec<u64>,
+    numbers: Numbers,
     /// Where the values of each group begin, and behind them all where the last end; empty until they are sorted.
     #[serde(skip)]
     starts: Vec<usize>,
     len: usize,
 }
 
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Numbers {
+    Integers(Vec<i64>),
+    /// Integers of a type that needs more than 64 bits.
+    Wide(Vec<i128>),
+    /// Floats as their [keys](float_key).
+    Floats(Vec<u64>),
+}
+
 impl AllValues {
+    pub(super) fn new(logical_type: LogicalType) -> Self {
+        let numbers = match logical_type.physical() {
+            PhysicalType::Floats => Numbers::Floats(Vec::new()),
+            PhysicalType::Integers | PhysicalType::Bytes if logical_type.fits_64_bits() => {
+                Numbers::Integers(Vec::new())
+            }
+            PhysicalType::Integers | PhysicalType::Bytes => Numbers::Wide(Vec::new()),
+        };
+        Self { groups: Vec::new(), numbers, starts: Vec::new(), len: 0 }
+    }
+
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.numbers) == std::mem::discriminant(&other.numbers)
+    }
+
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
     pub(super) fn ranked(&self, group: usize, place: impl Fn(usize) -> usize) -> Option<Value<'_>> {
         let (start, end) = (*self.starts.get(group)?, *self.starts.get(group + 1)?);
@@ -29,9 +51,10 @@ impl AllValues {
             return None;
         }
         let index = start + place(end - start).min(end - start - 1);
-        Some(match self.integers.get(index) {
-            Some(&value) => Value::Integer(value),
-            None => Value::Float(float_of_key(*self.floats.get(index)?)),
+        Some(match &self.numbers {
+            Numbers::Integers(values) => Value::Integer((*values.get(index)?).into()),
+            Numbers::Wide(values) => Value::Integer(*values.get(index)?),
+            Numbers::Floats(values) => Value::Float(float_of_key(*values.get(index)?)),
         })
     }
 
@@ -42,14 +65,24 @@ impl AllValues {
         for group in 0..self.len {
             starts[group + 1] += starts[group];
         }
-        sort(&mut self.integers, &self.groups, &starts);
-        sort(&mut self.floats, &self.groups, &starts);
+        match &mut self.numbers {
+            Numbers::Integers(values) => sort(values, &self.groups, &starts),
+            Numbers::Wide(values) => sort(values, &self.groups, &starts),
+            Numbers::Floats(values) => sort(values, &self.groups, &starts),
+        }
         self.groups.clear();
         for group in 0..self.len {
             self.groups.extend(std::iter::repeat_n(group as u32, starts[group + 1] - starts[group]));
         }
         self.starts = starts;
     }
+}
+
+fn extend<S: Copy, T: TryFrom<S>>(all: &mut Vec<T>, values: &[S]) -> Result<(), Malformed> {
+    for &value in values {
+        all.push(value.try_into().map_err(|_| TOO_LARGE)?);
+    }
+    Ok(())
 }
 
 fn sort<T: Copy + Ord + Default>(values: &mut Vec<T>, groups: &[u32], starts: &[usize]) {
@@ -81,21 +114,22 @@ impl Accumulator for AllValues {
             self.groups.push(if group < known { group as u32 } else { return Err(UnknownGroup.into()) });
             Ok(())
         })?;
-        match values {
-            Values::Floats(values) => self.floats.extend(values.iter().map(|&value| float_key(value))),
-            values => {
-                for_integers!(values.integers()?, values => {
-                    self.integers.extend(values.iter().map(|&value| i128::from(value)));
-                });
-            }
+        match &mut self.numbers {
+            Numbers::Floats(all) => all.extend(values.floats()?.iter().map(|&value| float_key(value))),
+            Numbers::Wide(all) => for_integers!(values.integers()?, values => extend(all, values))?,
+            Numbers::Integers(all) => for_integers!(values.integers()?, values => extend(all, values))?,
         }
         Ok(())
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
+        match (&mut self.numbers, &other.numbers) {
+            (Numbers::Integers(ours), Numbers::Integers(theirs)) => ours.extend_from_slice(theirs),
+            (Numbers::Wide(ours), Numbers::Wide(theirs)) => ours.extend_from_slice(theirs),
+            (Numbers::Floats(ours), Numbers::Floats(theirs)) => ours.extend_from_slice(theirs),
+            (Numbers::Integers(_) | Numbers::Wide(_) | Numbers::Floats(_), _) => return,
+        }
         self.groups.extend(other.groups.iter().map(|&group| groups[group as usize]));
-        self.integers.extend_from_slice(&other.integers);
-        self.floats.extend_from_slice(&other.floats);
     }
 
     fn settle(&mut self) {
@@ -103,8 +137,11 @@ impl Accumulator for AllValues {
     }
 
     fn is_sound(&self) -> bool {
-        self.groups.iter().all(|&group| (group as usize) < self.len)
-            && (self.integers.is_empty() || self.floats.is_empty())
-            && self.integers.len() + self.floats.len() == self.groups.len()
+        let count = match &self.numbers {
+            Numbers::Integers(values) => values.len(),
+            Numbers::Wide(values) => values.len(),
+            Numbers::Floats(values) => values.len(),
+        };
+        count == self.groups.len() && self.groups.iter().all(|&group| (group as usize) < self.len)
     }
 }

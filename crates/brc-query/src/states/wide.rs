@@ -66,6 +66,15 @@ impl WideStates {
     }
 }
 
+impl WideStates {
+    fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+        groups.each(values.len(), |group, row| {
+            self.0.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into());
+            Ok(())
+        })
+    }
+}
+
 impl Accumulator for WideStates {
     fn len(&self) -> usize {
         self.0.len()
@@ -76,10 +85,7 @@ impl Accumulator for WideStates {
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        for_integers!(values.integers()?, values => groups.each(values.len(), |group, row| {
-            self.0.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into());
-            Ok(())
-        }))
+        for_integers!(values.integers()?, values => self.add(groups, values))
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

@@ -288,7 +288,7 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
         .iter()
         .map(|cell| {
             if let Cell::Float(value) = cell {
-                value.min(1.0).max(-1.0) * if value.is_finite() { 0.0 } else { f64::INFINITY }
+                value.clamp(-1.0, 1.0) * if value.is_finite() { 0.0 } else { f64::INFINITY }
             } else {
                 0.0
             }

@@ -234,7 +234,7 @@ fn integers(cells: &[&Cell], form: u8) -> OwnedData {
 
 fn strings(cells: &[&Cell], form: u8, dictionary: &mut Dictionary) -> OwnedData {
     let text = |cell: &Cell| if let Cell::Bytes(bytes) = cell { bytes.clone() } else { Vec::new() };
-    if form % 3 == 0 {
+    if form.is_multiple_of(3) {
         let (mut offsets, mut bytes) = (vec![0], Vec::new());
         for cell in cells {
             bytes.extend(text(cell));
