@@ -9,19 +9,20 @@ use crate::quantity::{bytes, count, digits, time};
 
 /// What a comparison comes to.
 pub(crate) struct Advice<'v, 'a> {
-    /// No other is both smaller and quicker to ask; the smallest first.
+    /// No other is both smaller and quicker to query; the smallest first.
     pub(crate) query_front: Vec<&'v Line<'a>>,
     /// No other is both smaller and quicker to make; the smallest first.
     pub(crate) convert_front: Vec<&'v Line<'a>>,
-    /// One for each kind of user.
+    /// One for each purpose.
     pub(crate) picks: Vec<Pick>,
     /// Who is first in what.
     pub(crate) firsts: Vec<String>,
 }
 
-/// An advice to somebody.
+/// What to pick for a purpose.
 pub(crate) struct Pick {
-    pub(crate) user: &'static str,
+    /// As in "For repeated queries".
+    pub(crate) purpose: &'static str,
     pub(crate) name: String,
     pub(crate) sentence: String,
 }
@@ -39,7 +40,7 @@ pub(crate) fn advise<'v, 'a>(view: &'v View<'a>) -> Option<Advice<'v, 'a>> {
         let points: Vec<(f64, f64)> = lines.iter().map(|line| (line.bytes as f64, coordinate(line))).collect();
         front(&points).into_iter().map(|index| lines[index]).collect::<Vec<_>>()
     };
-    let picks = [asks_often(view, &lines), stores_much(view, &lines), converts_often(view, &lines)];
+    let picks = [repeated_queries(view, &lines), smallest_size(view, &lines), frequent_conversion(view, &lines)];
     Some(Advice {
         query_front: of(query),
         convert_front: of(convert),
@@ -76,44 +77,43 @@ fn best<'v, 'a>(
     equal.min_by(|one, other| then(one).total_cmp(&then(other))).copied()
 }
 
-fn asks_often(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
+fn repeated_queries(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     let line = best(lines, query, size)?;
     let faster = query(&view.input) / query(line).max(1.0);
     let faster = if faster > EQUAL {
-        format!("{} times as fast as the input as it is", digits(faster))
+        format!("{} times as fast as the input itself", digits(faster))
     } else {
-        "no faster than the input as it is".to_owned()
+        "no faster than the input itself".to_owned()
     };
     let sentence = format!("answers in {}, {faster}, and takes {}", time(query(line)), view.size(line));
-    Some(Pick { user: "asks often", name: line.name(), sentence })
+    Some(Pick { purpose: "For repeated queries", name: line.name(), sentence })
 }
 
-fn stores_much(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
+fn smallest_size(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     let line = best(lines, size, query)?;
     let sentence = format!("takes {} and answers in {}", view.size(line), time(query(line)));
-    Some(Pick { user: "stores much", name: line.name(), sentence })
+    Some(Pick { purpose: "For the smallest size", name: line.name(), sentence })
 }
 
-fn converts_often(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
+fn frequent_conversion(view: &View<'_>, lines: &[&Line<'_>]) -> Option<Pick> {
     // A copy of the input in its own encoding is no conversion that anybody waits for.
     let is_copy = |line: &Line<'_>| line.encoding == view.facts.encoding && line.compression == "none";
     let others: Vec<&Line<'_>> = lines.iter().filter(|line| !is_copy(line)).copied().collect();
     let line = best(&others, once, size)?;
     let sentence = format!(
-        "takes {} to convert and to ask once{}",
+        "takes {} to convert and query once{}",
         time(once(line)),
-        match questions_to_pay(view, line) {
-            Some(1) => ", less than asking the input as it is".to_owned(),
-            Some(questions) => format!(", and pays off with {} questions", count(questions)),
-            None =>
-                "; asking the input as it is takes no longer than asking it, so do not convert to save time".to_owned(),
+        match queries_to_pay(view, line) {
+            Some(1) => ", less than querying the input itself".to_owned(),
+            Some(queries) => format!(", and pays off after {} queries", count(queries)),
+            None => "; the input itself answers as fast, so converting saves no time".to_owned(),
         }
     );
-    Some(Pick { user: "converts often", name: line.name(), sentence })
+    Some(Pick { purpose: "For frequent conversion", name: line.name(), sentence })
 }
 
-/// After how many questions converting takes less time than asking the input as often; `None` if never.
-fn questions_to_pay(view: &View<'_>, line: &Line<'_>) -> Option<u64> {
+/// After how many queries converting has taken less time than querying the input as often; `None` if never.
+fn queries_to_pay(view: &View<'_>, line: &Line<'_>) -> Option<u64> {
     let saved = view.input.query.median - query(line);
     (saved > 0.0).then(|| (convert(line) / saved).ceil().max(1.0) as u64)
 }
@@ -124,7 +124,7 @@ fn firsts(view: &View<'_>, lines: &[&Line<'_>]) -> Vec<String> {
     let mut measures: Vec<Measure> = vec![
         ("size", size, as_size),
         ("time to convert", convert, time),
-        ("converting and asking once", once, time),
+        ("converting and querying once", once, time),
         ("memory for a query", |line| line.peak_memory.map_or(f64::INFINITY, |bytes| bytes as f64), as_size),
     ];
     if lines.iter().any(|line| line.cold.is_some()) {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn each_user_gets_what_fits() {
+    fn each_purpose_gets_what_fits() {
         let names: Vec<String> = picks(|_| {}).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["columns", "text small:9", "columns"]);
     }
@@ -232,8 +232,8 @@ mod tests {
                 sample.wall_ns = 1_000_000;
             }
         });
-        assert!(picks[2].1.ends_with("so do not convert to save time"), "{picks:?}");
-        assert!(picks[0].1.contains(", no faster than the input as it is,"), "{picks:?}");
+        assert!(picks[2].1.ends_with("so converting saves no time"), "{picks:?}");
+        assert!(picks[0].1.contains(", no faster than the input itself,"), "{picks:?}");
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn section(view: &View<'_>) -> String {
         bytes(facts.bytes),
         facts.encoding,
         bytes(facts.text_bytes),
-        view.asked().map(|asked| format!("; asked: {}", escape(&asked))).unwrap_or_default(),
+        view.asked().map(|asked| format!("; query: {}", escape(&asked))).unwrap_or_default(),
     );
     if let Some(advice) = advise(view) {
         text.push_str(&sweet_spots(&advice));
@@ -59,7 +59,7 @@ fn section(view: &View<'_>) -> String {
 fn sweet_spots(advice: &Advice<'_, '_>) -> String {
     let mut text = String::new();
     for pick in &advice.picks {
-        text.push_str(&format!("- Who **{}**: **{}** {}.\n", pick.user, pick.name, pick.sentence));
+        text.push_str(&format!("- {}: **{}** {}.\n", pick.purpose, pick.name, pick.sentence));
     }
     let names = |front: &[&Line<'_>]| front.iter().map(|line| line.name()).collect::<Vec<_>>().join(", ");
     text.push_str(&format!("\nPareto front of size and query time: {}.  \n", names(&advice.query_front)));

@@ -154,7 +154,7 @@ impl Bench<'_> {
         self.monitor.step(stage, run);
         self.executor.run(job, input, other, Some(self.limit)).map_err(|failure| match job {
             Job::Convert { .. } => format!("converting: {failure}"),
-            Job::Query { .. } => format!("asking: {failure}"),
+            Job::Query { .. } => format!("querying: {failure}"),
             _ => format!("reading: {failure}"),
         })
     }

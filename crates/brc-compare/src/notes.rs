@@ -23,7 +23,7 @@ pub(crate) fn notes(results: &Results) -> Vec<String> {
         "Each answer was compared, byte for byte, with that of the input; a cell with a wrong answer fails and has no \
          times."
             .to_owned(),
-        "Converting does not wait until the file is safe on the disk; the file is brought there before it is asked."
+        "Converting does not wait until the file is safe on the disk; the file is brought there before it is queried."
             .to_owned(),
         "Raw is reading the bytes of the same file in portions of 256 KiB and nothing else: the floor.".to_owned(),
         "Where the time goes was measured in runs of its own, as the sum over all threads; the rest is starting, planning, \

@@ -89,7 +89,7 @@ fn tables(found: &[TableResults], wanted: &[TableResults]) -> Vec<String> {
         return vec![format!("with the input files {}, not {}", names(found), names(wanted))];
     }
     if asked(found) != asked(wanted) {
-        return vec![format!("with the questions {}, not {}", asked(found), asked(wanted))];
+        return vec![format!("with the queries {}, not {}", asked(found), asked(wanted))];
     }
     let content = |input: &FileIdentity| (input.bytes, input.modified, input.hash.clone());
     let changed = found.iter().zip(wanted).filter(|(found, wanted)| content(&found.input) != content(&wanted.input));

@@ -40,11 +40,11 @@ pub(crate) fn render(view: &View<'_>, screen: Screen) -> String {
         bytes(facts.text_bytes)
     );
     if let Some(asked) = view.asked() {
-        text.push_str(&format!("asked: {}\n", printable(&asked)));
+        text.push_str(&format!("query: {}\n", printable(&asked)));
     }
     let raw = &view.input.raw;
     text.push_str(&format!(
-        "the input as it is: raw read {}, query {}\n",
+        "the input itself: raw read {}, query {}\n",
         time(raw.median),
         time(view.input.query.median)
     ));
@@ -138,12 +138,12 @@ fn sweet_spots(view: &View<'_>, screen: Screen) -> String {
     text.push_str(&wrap(&format!("Pareto front of size and time to convert: {}", names.join(", ")), "  ", screen));
     text.push('\n');
     for pick in &advice.picks {
-        let bare = format!("Who {}: {} {}.", pick.user, pick.name, pick.sentence);
-        let start = format!("Who {}: {}", pick.user, pick.name);
+        let bare = format!("{}: {} {}.", pick.purpose, pick.name, pick.sentence);
+        let start = format!("{}: {}", pick.purpose, pick.name);
         let wrapped = wrap(&bare, "  ", screen);
         match wrapped.strip_prefix(&start) {
             Some(rest) => {
-                text.push_str(&format!("Who {}: {}{rest}", pick.user, paint(&pick.name, BOLD, screen)));
+                text.push_str(&format!("{}: {}{rest}", pick.purpose, paint(&pick.name, BOLD, screen)));
             }
             None => text.push_str(&wrapped),
         }

@@ -431,7 +431,7 @@ fn results_of_something_else_are_not_gone_on_with() {
     refused(changed(|it| it.tables[0].input.path = "u.txt".to_owned()), "with the input files t.txt, not u.txt");
     let question = QueryOptions { by: Some("x".to_owned()), ..QueryOptions::default() };
     let asked = Results { tables: vec![TableResults { question, ..first.tables[0].clone() }], ..first.clone() };
-    refused(asked, "with the questions '', not '--by x'");
+    refused(asked, "with the queries '', not '--by x'");
     refused(changed(|it| it.program.hash.push('x')), "by another build of brc 0.1.0");
     refused(
         changed(|it| it.environment.commit = Some("f00".to_owned())),

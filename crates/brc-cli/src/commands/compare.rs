@@ -14,9 +14,9 @@ use std::time::Duration;
 
 /// Find out which encoding to keep a table in: all of them, measured on your table, with verified answers
 ///
-/// Converts each table to every encoding with every compression, asks each file the same question, and compares sizes and
-/// times. Every answer is checked against that of the input; a wrong one fails. Each run is a process of its own. Ends
-/// with what to pick if you ask often, store much, or convert often. Nothing is kept but what --out names.
+/// Converts each table to every encoding with every compression, runs the same query on each file, and compares sizes
+/// and times. Every result is checked against that of the input; a wrong one fails. Each run is a process of its own.
+/// Ends with what to pick for repeated queries, for the smallest size and for frequent conversion. Nothing is kept but what --out names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     query: QueryArgs,
 
-    /// A question in one argument: --by, --agg and --where as above; given several times, each one is compared
+    /// A query in one argument: --by, --agg and --where as above; given several times, each one is compared
     #[arg(long = "query", value_name = "OPTIONS", value_parser = query_options, allow_hyphen_values = true,
           conflicts_with_all = ["by", "agg", "filter"])]
     queries: Vec<QueryOptions>,
@@ -44,15 +44,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = some_rows)]
     rows: Option<u64>,
 
-    /// How often each file is asked, and read, with the clock running
+    /// How many timed runs of the query, and of reading the file
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
 
-    /// How often each file is made
+    /// How many timed conversions to each file
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     convert_runs: u32,
 
-    /// How often each file is asked before that; once at least, to check its answer
+    /// How many runs of the query before those; at least one is made, to check the result
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     warmup: u32,
 

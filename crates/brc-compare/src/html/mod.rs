@@ -55,7 +55,7 @@ fn section(view: &View<'_>, number: usize) -> String {
         rows(facts.groups)
     );
     if let Some(asked) = view.asked() {
-        html.push_str(&format!("<p class=\"facts\">asked: {}</p>\n", escape(&asked)));
+        html.push_str(&format!("<p class=\"facts\">query: {}</p>\n", escape(&asked)));
     }
     for warning in view.warnings() {
         html.push_str(&format!("<p class=\"warning\">{}</p>\n", escape(&warning)));
@@ -85,8 +85,8 @@ fn cards(advice: &Advice<'_, '_>) -> String {
     let mut html = String::from("<div class=\"cards\">\n");
     for pick in &advice.picks {
         html.push_str(&format!(
-            "<div class=\"card\"><h3>Who {}</h3><p class=\"pick\">{}</p><p>{}.</p></div>\n",
-            pick.user,
+            "<div class=\"card\"><h3>{}</h3><p class=\"pick\">{}</p><p>{}.</p></div>\n",
+            pick.purpose,
             escape(&pick.name),
             escape(&pick.sentence)
         ));
