@@ -1,15 +1,13 @@
 //! Options that several commands share, and how their values are read.
 
 use crate::quantity;
+use brc_compare::{QueryOptions, TableOptions};
 use brc_compress::Compressor;
 use brc_core::{Error, Schema, Table, identifier};
 use brc_encodings::brc_text::{Delimiter, DialectOverrides};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
-use brc_query::{Aggregate, Expression, FUNCTIONS, Query};
+use brc_query::FUNCTIONS;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -72,6 +70,17 @@ impl Source {
         }
     }
 
+    /// The same as plain data, for other processes.
+    pub(crate) fn table_options(&self) -> TableOptions {
+        TableOptions {
+            from: self.from.map(|encoding| encoding.name().to_owned()),
+            schema: self.schema.clone(),
+            names: self.names.as_ref().map(|names| names.0.clone()),
+            separator: self.separator,
+            max_copy: self.max_copy,
+        }
+    }
+
     /// Opens the source of a table, and finds its encoding.
     ///
     /// # Errors
@@ -96,24 +105,16 @@ impl Source {
 }
 
 /// Names of columns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Names(Vec<String>);
-
-/// As they are read.
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.0.iter().map(|name| identifier::in_list(name)).collect();
-        f.write_str(&names.join(","))
-    }
-}
 
 fn names(list: &str) -> Result<Names, identifier::ListError> {
     identifier::parse_list(list).map(Names)
 }
 
-/// What is asked of a table, without how the answer is shown.
-#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
-pub(crate) struct Question {
+/// What to compute of a table, without how the result is printed.
+#[derive(clap::Args)]
+pub(crate) struct QueryArgs {
     /// The columns to group by, with commas between; '' makes all rows one group [default: the string column]
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
     by: Option<String>,
@@ -135,62 +136,30 @@ static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-impl Question {
-    /// The query that asks it.
-    ///
-    /// # Errors
-    /// If it cannot be understood.
-    pub(crate) fn query(&self) -> brc_core::Result<Query> {
-        Ok(Query {
-            by: self.by.as_deref().map(columns).transpose()?,
-            aggregates: self.agg.as_deref().map(Aggregate::parse_list).transpose()?,
-            filter: self.filter.as_deref().map(Expression::parse).transpose()?,
-            ..Query::default()
-        })
+impl QueryArgs {
+    /// The same as plain data.
+    pub(crate) fn options(&self) -> QueryOptions {
+        QueryOptions { by: self.by.clone(), agg: self.agg.clone(), filter: self.filter.clone() }
     }
 }
 
-/// The options that ask it, as a shell takes them.
-impl fmt::Display for Question {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let options = [("--by", &self.by), ("--agg", &self.agg), ("--where", &self.filter)];
-        let given = options.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        let words: Vec<String> = given.map(|(name, value)| format!("{name} {}", quote(value))).collect();
-        f.write_str(&words.join(" "))
-    }
-}
-
-/// Reads a question from the options that ask it.
-pub(crate) fn question(text: &str) -> Result<Question, String> {
+/// Reads a query from the options that describe it, in one argument.
+pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     #[derive(clap::Parser)]
     #[command(no_binary_name = true, disable_help_flag = true)]
     struct Options {
         #[command(flatten)]
-        question: Question,
+        query: QueryArgs,
     }
     let words = shlex::split(text).ok_or("a quote or a backslash has no end")?;
     match <Options as clap::Parser>::try_parse_from(words) {
-        Ok(options) => Ok(options.question),
+        Ok(options) => Ok(options.query.options()),
         Err(error) => {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default();
             Err(first.trim_start_matches("error: ").to_owned())
         }
     }
-}
-
-/// A word as a shell takes it.
-pub(crate) fn quote(word: &str) -> Cow<'_, str> {
-    // Only a NUL byte cannot be quoted; no argument has one.
-    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word))
-}
-
-/// Reads the names of columns, of which there may be none.
-fn columns(list: &str) -> brc_core::Result<Vec<String>> {
-    if list.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    identifier::parse_list(list).map_err(|error| Error::Usage(format!("--by {list}: {error}")))
 }
 
 /// A table, and what it is encoded as.

@@ -1,38 +1,18 @@
 //! What a failed run says, and the exit code it ends with.
 
 use crate::printable;
+use brc_compare::Failure;
 use brc_core::{Error, HoldFault, RowFault};
 use brc_encodings::ENCODINGS;
-use serde::{Deserialize, Serialize};
 use std::backtrace::{Backtrace, BacktraceStatus};
-use std::fmt;
 use std::io;
 use std::panic::PanicHookInfo;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A failure in the words of the program: plain data, so that one process can tell it for another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Failure {
-    /// What went wrong, and where.
-    pub(crate) message: String,
-    /// What may help.
-    pub(crate) hints: Vec<String>,
-    /// The exit code.
-    pub(crate) code: u8,
-}
-
-impl Failure {
-    /// A run that failed for no reason that has an exit code of its own.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hints: Vec::new(), code: 1 }
-    }
-}
-
-impl From<&Error> for Failure {
-    fn from(error: &Error) -> Self {
-        Self { message: error.to_string(), hints: hints(error), code: exit_code(error) }
-    }
+/// A failure of the libraries in the words of the program.
+pub(crate) fn describe(error: &Error) -> Failure {
+    Failure { message: error.to_string(), hints: hints(error), code: exit_code(error) }
 }
 
 fn hints(error: &Error) -> Vec<String> {
@@ -56,14 +36,6 @@ fn hints(error: &Error) -> Vec<String> {
     hints
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Failure {}
-
 /// Tells what went wrong on standard error.
 ///
 /// A closed standard output is no failure: whoever read it had enough.
@@ -74,7 +46,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     // An error of the libraries already tells its cause.
     let failure = match (known, error.downcast_ref::<Failure>()) {
-        (Some(error), _) => Failure::from(error),
+        (Some(error), _) => describe(error),
         (None, Some(failure)) => failure.clone(),
         (None, None) => Failure::new(format!("{error:#}")),
     };

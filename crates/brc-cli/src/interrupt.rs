@@ -1,9 +1,9 @@
 //! Ctrl-C and its like end a run as they always do, but not before its half-written files are gone.
 
+use brc_compare::remove_directory;
 use rustix::process::Signal;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -43,20 +43,6 @@ pub(crate) fn clean_up_when_killed_with(directory: &Path) {
         // Nobody is left to tell if it fails.
         let _ = remove_directory(&directory);
     });
-}
-
-/// Removes a directory in which another process, one that is about to end, may be making a file right now.
-///
-/// # Errors
-/// The system's.
-pub(crate) fn remove_directory(directory: &Path) -> io::Result<()> {
-    /// How often a directory is removed that is not empty again and again.
-    const ATTEMPTS: u32 = 20;
-    let attempt = || match std::fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    };
-    (1..ATTEMPTS).find_map(|_| attempt().ok()).map_or_else(attempt, Ok)
 }
 
 fn before_end(clean_up: impl FnOnce() + Send + 'static) {

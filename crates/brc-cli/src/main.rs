@@ -5,18 +5,17 @@
 mod args;
 mod cli;
 mod commands;
-mod compare;
 mod describe;
 mod explain;
 mod failure;
 mod generate;
 mod interrupt;
-mod printable;
 mod progress;
 mod quantity;
 mod render;
 mod stdout;
 
+use brc_compare::printable;
 use brc_kernels::memory::{self, Allocator};
 use clap::Parser;
 use std::process::ExitCode;

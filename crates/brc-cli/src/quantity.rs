@@ -1,4 +1,6 @@
-//! Numbers as people write and read them: `100M` rows, `1.38 GB`.
+//! Numbers as people write them: `100M` rows, `64G`, `10min`. How they are printed is shared with the reports.
+
+pub(crate) use brc_compare::quantity::{bytes, count};
 
 use std::time::Duration;
 
@@ -48,56 +50,6 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A size in bytes with three digits: `999 B`, `1.38 GB` (powers of 1000).
-pub(crate) fn bytes(size: u64) -> String {
-    let mut value = size as f64;
-    for unit in ["B", "kB", "MB", "GB", "TB"] {
-        if value < 999.5 || unit == "TB" {
-            return if unit == "B" { format!("{size} B") } else { format!("{} {unit}", digits(value)) };
-        }
-        value /= 1000.0;
-    }
-    unreachable!("the largest unit takes any size")
-}
-
-/// A time with three digits: `830 µs`, `5.12 ms`, `1.23 s`.
-pub(crate) fn time(nanoseconds: f64) -> String {
-    let (value, unit) = match nanoseconds {
-        short if short < 999.5e3 => (nanoseconds / 1e3, "µs"),
-        middle if middle < 999.5e6 => (nanoseconds / 1e6, "ms"),
-        _ => (nanoseconds / 1e9, "s"),
-    };
-    format!("{} {unit}", digits(value))
-}
-
-/// A number with three digits, and all of those before the point.
-pub(crate) fn digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        value if value >= 99.95 => 0,
-        value if value >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$}")
-}
-
-/// So many rows: `1 row`, `2_000 rows`.
-pub(crate) fn rows(number: u64) -> String {
-    if number == 1 { "1 row".to_owned() } else { format!("{} rows", count(number)) }
-}
-
-/// A count with `_` between thousands, as `--rows` takes it.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,33 +84,9 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_sizes_are_written() {
-        for (size, text) in [
-            (0, "0 B"),
-            (999, "999 B"),
-            (1000, "1.00 kB"),
-            (9_994, "9.99 kB"),
-            (1_379_500_000, "1.38 GB"),
-            (240_300_000, "240 MB"),
-            (999_600, "1.00 MB"),
-            (u64::MAX, "18446744 TB"),
-        ] {
-            assert_eq!(bytes(size), text);
-        }
-        for (nanoseconds, text) in [
-            (0.0, "0.00 µs"),
-            (999.4e3, "999 µs"),
-            (999.6e3, "1.00 ms"),
-            (5.117e6, "5.12 ms"),
-            (12.34e6, "12.3 ms"),
-            (1.5e9, "1.50 s"),
-            (4_321e9, "4321 s"),
-        ] {
-            assert_eq!(time(nanoseconds), text);
-        }
+    fn printed_counts_are_read() {
         for number in [0, 12, 123, 1234, 1_234_567] {
             assert_eq!(parse_count(&count(number)), Ok(number));
         }
-        assert_eq!(count(1_234_567), "1_234_567");
     }
 }

@@ -32,7 +32,7 @@ fn every_encoding_with_every_compression_is_right() {
     let place = Place::new();
     place.run("generate t.txt --rows 2000 --stations 20").ok();
     let shown = place.run(&format!("compare t.txt {QUICK} --out out")).text();
-    for words in ["t.txt: 2_000 rows", "buren", "with statistics", "Who asks often: ", "Pareto front"] {
+    for words in ["t.txt: 2_000 rows", "buren", "with statistics", "For repeated queries: ", "Pareto front"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert_eq!(names(&place, "out"), ["README.md", "report.html", "results.csv", "results.json"]);
@@ -64,7 +64,7 @@ fn a_finished_comparison_is_shown_again_and_another_is_refused() {
 
     place.run(&command.replace("--runs 1", "--runs 2")).fails_with(2, "measured with --runs 1, not 2 (--force");
     place.run(&format!("{command} --by station --force")).ok();
-    place.run(&command).fails_with(2, "with the questions '--by station', not '' (--force measures anew)");
+    place.run(&command).fails_with(2, "with the queries '--by station', not '' (--force measures anew)");
     place.write("t.txt", "Abha;1.0\n");
     place.run(&format!("{command} --by station")).fails_with(2, "before the input file t.txt changed");
     assert_eq!(place.names(), ["out", "t.txt"]);
@@ -131,7 +131,7 @@ fn a_cell_that_fails_is_shown_and_the_others_go_on() {
     let shown = String::from_utf8(outcome.stdout).unwrap();
     let failed = shown.lines().find(|line| line.starts_with("FAILED csv: converting: "));
     assert!(failed.is_some_and(|line| line.contains("cannot write: File too large")), "{shown}");
-    assert!(shown.contains("Who asks often: buren"), "{shown}");
+    assert!(shown.contains("For repeated queries: buren"), "{shown}");
     // It gets another chance, and the rest is known.
     place.run(&format!("compare t.txt {options}")).ok();
     assert_eq!(column(&place, "outcome"), ["input", "measured", "measured", "measured"]);
@@ -285,9 +285,9 @@ fn several_questions_are_compared() {
     arguments.extend(["--encodings", "csv", "--compressions", "none", "--out", "out"]);
     arguments.extend(QUICK.split(' '));
     let shown = place.run_of(&arguments).text();
-    let asked = "asked: --by '' --agg 'max(temperature), count()' --where \"station = 'Abha'\"";
+    let asked = "query: --by '' --agg 'max(temperature), count()' --where \"station = 'Abha'\"";
     assert_eq!(shown.matches(asked).count(), 2, "{shown}");
-    assert_eq!(shown.matches("asked: min, mean and max of each column of numbers").count(), 2, "{shown}");
+    assert_eq!(shown.matches("query: min, mean and max of each column of numbers").count(), 2, "{shown}");
     assert_eq!(shown.matches("a.txt: 3 rows").count(), 2, "{shown}");
     let records = records(&String::from_utf8(place.read("out/results.csv")).unwrap());
     assert_eq!(records.len(), 9);
@@ -295,7 +295,7 @@ fn several_questions_are_compared() {
     assert!(questions[0].is_empty() && questions[2].starts_with("--by '' --agg"), "{questions:?}");
     for name in ["out/README.md", "out/report.html"] {
         let text = String::from_utf8(place.read(name)).unwrap();
-        assert_eq!(text.matches("asked: ").count(), 4, "{name}: {text}");
+        assert_eq!(text.matches("query: ").count(), 4, "{name}: {text}");
     }
     // Again, in other words that say the same.
     arguments[5] = " ";

@@ -1,31 +1,22 @@
 //! `brc compare`: measures encodings and compressions on a table, and says which to pick.
 
-use crate::args::{Question, Source, Threads, compression, encoding, question, quote};
-use crate::compare::environment::{Environment, now};
-use crate::compare::job::TableFormat;
-use crate::compare::matrix::{Matrix, cells};
-use crate::compare::monitor::Bar;
-use crate::compare::process::Processes;
-use crate::compare::results::{Cell, FileIdentity, Outcome, Results, Settings, TableResults, VERSION};
-use crate::compare::store::{self, Store};
-use crate::compare::terminal::Screen;
-use crate::compare::view::View;
-use crate::compare::{csv, html, markdown, terminal};
+use crate::args::{QueryArgs, Source, Threads, compression, encoding, query_options};
+use crate::commands::compare_cell;
 use crate::{interrupt, quantity, stdout};
+use brc_compare::{Host, QueryOptions, Request, Screen};
 use brc_compress::{COMPRESSIONS, Compressor};
-use brc_core::Error;
 use brc_encodings::{ENCODINGS, Encoding};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Find out which encoding to keep a table in: all of them, measured on your table, with verified answers
 ///
-/// Converts each table to every encoding with every compression, asks each file the same question, and compares sizes and
-/// times. Every answer is checked against that of the input; a wrong one fails. Each run is a process of its own. Ends
-/// with what to pick if you ask often, store much, or convert often. Nothing is kept but what --out names.
+/// Converts each table to every encoding with every compression, runs the same query on each file, and compares sizes
+/// and times. Every result is checked against that of the input; a wrong one fails. Each run is a process of its own.
+/// Ends with what to pick for repeated queries, for the smallest size and for frequent conversion. Nothing is kept but what --out names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -42,26 +33,26 @@ pub(crate) struct Args {
     compressions: Vec<Compressor>,
 
     #[command(flatten)]
-    question: Question,
+    query: QueryArgs,
 
-    /// A question in one argument: --by, --agg and --where as above; given several times, each one is compared
-    #[arg(long = "query", value_name = "OPTIONS", value_parser = question, allow_hyphen_values = true,
+    /// A query in one argument: --by, --agg and --where as above; given several times, each one is compared
+    #[arg(long = "query", value_name = "OPTIONS", value_parser = query_options, allow_hyphen_values = true,
           conflicts_with_all = ["by", "agg", "filter"])]
-    queries: Vec<Question>,
+    queries: Vec<QueryOptions>,
 
     /// Take only the first N rows of each table
     #[arg(long, value_name = "N", value_parser = some_rows)]
     rows: Option<u64>,
 
-    /// How often each file is asked, and read, with the clock running
+    /// How many timed runs of the query, and of reading the file
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
 
-    /// How often each file is made
+    /// How many timed conversions to each file
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     convert_runs: u32,
 
-    /// How often each file is asked before that; once at least, to check its answer
+    /// How many runs of the query before those; at least one is made, to check the result
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     warmup: u32,
 
@@ -115,158 +106,54 @@ Examples:
   brc compare measurements.buren --by station --agg 'max(temperature)' --where 'temperature > 30'";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.cold && cfg!(not(target_os = "linux")) {
-        return Err(Error::Usage("--cold: files can only be dropped from the page cache on Linux".to_owned()).into());
-    }
-    let (wanted, inputs) = args.wanted()?;
-    refuse_impossible(&wanted)?;
-    let store = args.out.as_deref().map(|out| Store::new(out, &args.files)).transpose()?;
-    let mut results = match &store {
-        Some(store) if !args.force => store.resume(wanted)?,
-        _ => wanted,
+    let host = Host {
+        program: std::env::current_exe()?,
+        arguments: compare_cell::arguments,
+        before_files: interrupt::clean_up_when_killed_with,
     };
-    let not_kept = measure(args, store.as_ref(), &mut results, &inputs)?;
-    let views: Vec<View<'_>> = results.tables.iter().filter_map(|table| View::new(&results, table)).collect();
-    if let Some(store) = &store {
-        store.write("results.csv", csv::render(&views).as_bytes())?;
-        store.write("README.md", markdown::render(&results, &views).as_bytes())?;
-        store.write("report.html", html::render(&results, &views).as_bytes())?;
-    }
-    let tables: Vec<String> = views.iter().map(|view| terminal::render(view, screen())).collect();
-    stdout::print(tables.join("\n\n").as_bytes())?;
-    if let Some(reason) = not_kept.first() {
+    let comparison = brc_compare::compare(&args.request(), &host).map_err(known)?;
+    stdout::print(comparison.text(screen()).as_bytes())?;
+    if let Some(reason) = comparison.not_kept().first() {
         anyhow::bail!("a file could not be kept: {reason}");
     }
-    let cells = results.tables.iter().flat_map(|table| &table.cells);
-    let failed = cells.filter(|cell| matches!(cell.outcome, Outcome::Failed { .. })).count();
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if comparison.failed_cells() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Refuses a table for which nothing can be measured: all encodings and compressions exclude each other.
-fn refuse_impossible(wanted: &Results) -> brc_core::Result<()> {
-    for table in &wanted.tables {
-        let reasons: Vec<String> = table.cells.iter().map_while(why_impossible).collect();
-        if reasons.len() == table.cells.len() {
-            let reasons = reasons.join("; ");
-            return Err(Error::Usage(format!("{}: there can be none of these files: {reasons}", table.input.path)));
-        }
+/// An error as [`crate::failure::report`] knows it.
+fn known(error: brc_compare::Error) -> anyhow::Error {
+    match error {
+        brc_compare::Error::Table(error) => error.into(),
+        brc_compare::Error::Job(failure) => failure.into(),
+        brc_compare::Error::Other(_) => error.into(),
     }
-    Ok(())
-}
-
-fn why_impossible(cell: &Cell) -> Option<String> {
-    match &cell.outcome {
-        Outcome::Impossible { reason } => Some(format!("{} {}: {reason}", cell.encoding, cell.compression)),
-        _ => None,
-    }
-}
-
-/// Has everything measured that is not known yet. Returns why files are not where they should stay.
-fn measure(
-    args: &Args,
-    store: Option<&Store>,
-    results: &mut Results,
-    inputs: &[PathBuf],
-) -> anyhow::Result<Vec<String>> {
-    let scratch = store.map_or_else(|| store::scratch(&std::env::temp_dir()), Store::scratch)?;
-    interrupt::clean_up_when_killed_with(scratch.path());
-    let kept = store.filter(|_| args.keep).map(Store::files).transpose()?;
-    let mut save = |results: &Results| store.map_or(Ok(()), |store| store.save(results));
-    let mut executor = Processes::new(args.threads.count())?;
-    let mut monitor = Bar::new();
-    let mut matrix = Matrix {
-        executor: &mut executor,
-        monitor: &mut monitor,
-        save: &mut save,
-        format: &TableFormat::of(&args.source),
-        scratch: scratch.path(),
-        kept: kept.as_deref(),
-        timeout: args.timeout,
-        not_kept: Vec::new(),
-    };
-    matrix.run(results, inputs)
 }
 
 impl Args {
-    fn encodings(&self) -> Vec<&'static dyn Encoding> {
-        if self.encodings.is_empty() {
-            ENCODINGS.to_vec()
-        } else {
-            once_each(&self.encodings, |it| it.name().to_owned())
-        }
-    }
-
-    fn compressions(&self) -> Vec<Compressor> {
-        let all = || COMPRESSIONS.iter().map(|compression| Compressor::of(*compression)).collect();
-        if self.compressions.is_empty() { all() } else { once_each(&self.compressions, ToString::to_string) }
-    }
-
-    /// What there will be in the end, without any figure yet, and the files of its tables.
-    fn wanted(&self) -> anyhow::Result<(Results, Vec<PathBuf>)> {
-        let (inputs, tables) = self.tables()?.into_iter().unzip();
-        let settings = Settings {
-            encodings: self.encodings().iter().map(|encoding| encoding.name().to_owned()).collect(),
-            compressions: self.compressions().iter().map(ToString::to_string).collect(),
+    fn request(&self) -> Request {
+        Request {
+            files: self.files.clone(),
+            table: self.source.table_options(),
+            encodings: if self.encodings.is_empty() { ENCODINGS.to_vec() } else { self.encodings.clone() },
+            compressions: self.compressions(),
+            queries: if self.queries.is_empty() { vec![self.query.options()] } else { self.queries.clone() },
             rows: self.rows,
             runs: self.runs,
             convert_runs: self.convert_runs,
             warmup: self.warmup,
             cold: self.cold,
+            timeout: self.timeout,
             threads: self.threads.count(),
-            from: self.source.from.map(|encoding| encoding.name().to_owned()),
-            schema: self.source.schema.as_ref().map(ToString::to_string),
-            names: self.source.names.as_ref().map(ToString::to_string),
-            separator: self.source.separator,
-        };
-        let results = Results {
-            version: VERSION,
+            out: self.out.clone(),
+            keep: self.keep,
+            force: self.force,
             command: command_line(),
-            started: now(),
-            environment: Environment::look_around(),
-            program: FileIdentity::of(&std::env::current_exe()?, "brc")?,
-            settings,
-            empty_process: Vec::new(),
-            tables,
-        };
-        Ok((results, inputs))
-    }
-
-    fn questions(&self) -> Vec<Question> {
-        if self.queries.is_empty() {
-            vec![self.question.clone()]
-        } else {
-            once_each(&self.queries, ToString::to_string)
         }
     }
 
-    /// The files with every question, of which nothing is known but that they can be asked.
-    fn tables(&self) -> brc_core::Result<Vec<(PathBuf, TableResults)>> {
-        let (encodings, compressions) = (self.encodings(), self.compressions());
-        let mut tables = Vec::new();
-        for file in once_each(&self.files, |file| file.display().to_string()) {
-            refuse_streams(&file)?;
-            let opened = self.source.open(&file, &self.source.open_options())?;
-            let schema = opened.table.schema();
-            let input = FileIdentity::of(&file, &file.to_string_lossy())?;
-            for question in self.questions() {
-                question.query()?.plan(schema)?;
-                let cells = cells(&encodings, &compressions, schema);
-                let table = TableResults { input: input.clone(), question, facts: None, as_it_is: None, cells };
-                tables.push((file.clone(), table));
-            }
-        }
-        Ok(tables)
+    fn compressions(&self) -> Vec<Compressor> {
+        let all = || COMPRESSIONS.iter().map(|compression| Compressor::of(*compression)).collect();
+        if self.compressions.is_empty() { all() } else { self.compressions.clone() }
     }
-}
-
-/// Refuses what can be read only once. A directory is no table either, but that is said when it is opened.
-fn refuse_streams(file: &Path) -> brc_core::Result<()> {
-    let refuse = |why: &str| Err(Error::Usage(format!("{}: {why}", file.display())));
-    if file == Path::new("-") {
-        return refuse("standard input is read only once, but a comparison reads a table again and again: name a file");
-    }
-    let found = std::fs::metadata(file).map_err(Error::io(file, "open"))?;
-    if found.is_file() || found.is_dir() { Ok(()) } else { refuse("is read again and again, so it must be a file") }
 }
 
 /// Reads how many rows to take: of none, nothing can be said.
@@ -277,16 +164,13 @@ fn some_rows(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The entries without those whose name came before.
-fn once_each<T: Clone>(list: &[T], name: impl Fn(&T) -> String) -> Vec<T> {
-    let first = |index: usize| list[..index].iter().all(|earlier| name(earlier) != name(&list[index]));
-    (0..list.len()).filter(|&index| first(index)).map(|index| list[index].clone()).collect()
-}
-
 /// How this process was called, as a shell would take it.
 fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| quote(&argument.to_string_lossy()).into_owned());
-    std::iter::once("brc".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    let arguments: Vec<_> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let words = std::iter::once("brc").chain(arguments.iter().map(String::as_str));
+    // Only a NUL byte cannot be quoted; no argument has one.
+    shlex::try_join(words).unwrap_or_default()
 }
 
 /// What standard output can show: a usual terminal, unless it is one and says something else.

@@ -2,16 +2,16 @@
 //! completions know it.
 
 use crate::args::Threads;
-use crate::compare::job::Job;
-use crate::compare::worker;
-use crate::stdout;
+use crate::render::exact_format;
+use crate::{failure, stdout};
 use anyhow::Context;
-use brc_encodings::document;
+use brc_compare::{JobArguments, Worker};
 use clap::Parser;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The first argument that means it.
-pub(crate) const NAME: &str = "compare-cell";
+const NAME: &str = "compare-cell";
 
 /// Do one job of brc compare
 #[derive(Parser)]
@@ -42,14 +42,23 @@ impl Args {
     }
 }
 
+/// The arguments of a process that does that job for this one.
+pub(crate) fn arguments(job: &JobArguments<'_>) -> Vec<OsString> {
+    let (threads, parent) = (job.threads.to_string(), std::process::id().to_string());
+    let options = [NAME, "--threads", &threads, "--parent", &parent, "--", job.job].map(OsString::from);
+    options.into_iter().chain([job.input.into(), job.other.into()]).collect()
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let job: Job = document::from_json(&args.job).context("the job")?;
+    let Args { job, input, other, .. } = args;
+    let arguments = JobArguments { job, input, other, threads: args.threads.count() };
+    let worker = Worker::new(arguments, |plan, answer, out| exact_format().render(plan, answer, out));
+    let worker = worker.context("the job")?;
     end_with(args.parent);
-    if matches!(job, Job::Cut { .. } | Job::Convert { .. }) {
+    if worker.writes_table() {
         crate::interrupt::clean_up_when_killed();
     }
-    let reply = worker::work(&job, args.threads.count(), &args.input, &args.other);
-    Ok(stdout::print(document::to_json(&reply)?.as_bytes())?)
+    Ok(stdout::print(worker.run(failure::describe)?.as_bytes())?)
 }
 
 /// Without whoever started it, nobody is there to take the answer.

@@ -1,6 +1,6 @@
 //! `brc query`: answers a group-by question.
 
-use crate::args::{Opened, Question, Source, Threads};
+use crate::args::{Opened, QueryArgs, Source, Threads};
 use crate::progress::{Total, watch};
 use crate::render::{FORMATS, Format, default_format};
 use crate::{explain, quantity, stdout};
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     file: PathBuf,
 
     #[command(flatten)]
-    question: Question,
+    query: QueryArgs,
 
     /// How to sort the answer: output columns with commas between, each with an optional desc [default: by the keys]
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
@@ -105,7 +105,7 @@ impl Args {
             limit: self.limit,
             statistics: !self.no_statistics,
             timings: self.timings,
-            ..self.question.query()?
+            ..self.query.options().query()?
         })
     }
 }

@@ -1,0 +1,120 @@
+//! The tables of the report: encodings × compressions at a glance, and all figures, which a reader may sort.
+
+use super::escape;
+use crate::markdown::mean;
+use crate::quantity::{bytes, digits, time};
+use crate::results::Outcome;
+use crate::view::{Line, View};
+
+/// Encodings down, compressions across; each cell has the time of a query, the size and the time to convert.
+pub(super) fn matrix(view: &View<'_>) -> String {
+    let compressions = &view.results.settings.compressions;
+    let mut html = String::from("<div class=\"scroll\"><table class=\"matrix\">\n<thead><tr><th></th>");
+    for compression in compressions {
+        html.push_str(&format!("<th>{}</th>", escape(compression)));
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for (encoding, statistics) in view.matrix_rows() {
+        let label = if statistics { format!("{encoding}<small>with statistics</small>") } else { escape(encoding) };
+        html.push_str(&format!("<tr><th>{label}</th>"));
+        for compression in compressions {
+            html.push_str(&match (view.line(encoding, compression, statistics), view.outcome(encoding, compression)) {
+                (Some(line), _) => figures(view, line),
+                (None, Some(Outcome::Failed { reason })) => {
+                    format!("<td class=\"failed\" title=\"{}\">FAILED</td>", escape(reason))
+                }
+                (None, Some(Outcome::Impossible { reason })) => format!("<td title=\"{}\">–</td>", escape(reason)),
+                (None, _) => "<td>–</td>".to_owned(),
+            });
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody></table></div>\n");
+    html
+}
+
+fn figures(view: &View<'_>, line: &Line<'_>) -> String {
+    let best = |measure: fn(&Line<'_>) -> f64| {
+        let mut column = view.reading().filter(|other| other.compression == line.compression).map(measure);
+        if !line.statistics && column.all(|other| measure(line) <= other) { " class=\"best\"" } else { "" }
+    };
+    let query = format!("<b{}>{}</b>", best(|line| line.query.median), time(line.query.median));
+    if line.statistics {
+        return format!("<td>{query}</td>");
+    }
+    let convert = |line: &Line<'_>| line.convert.map_or(f64::INFINITY, |convert| convert.median);
+    format!(
+        "<td>{query}<small{}>{}</small><small{}>convert {}</small></td>",
+        best(|line| line.bytes as f64),
+        bytes(line.bytes),
+        best(convert),
+        time(convert(line))
+    )
+}
+
+/// A column of the sortable table: its title, what it means, and what it shows of a line with the value to sort by.
+type Column = (&'static str, &'static str, fn(&View<'_>, &Line<'_>) -> (f64, String));
+
+const COLUMNS: &[Column] = &[
+    ("size", "size of the file", |_, line| (line.bytes as f64, bytes(line.bytes))),
+    ("ratio", "size in relation to the text", |view, line| maybe(view.ratio(line), digits)),
+    ("convert", "median time to convert the input to it", |_, line| maybe(line.convert.map(|it| it.median), time)),
+    ("query", "median time of a query, warm", |_, line| (line.query.median, time(line.query.median))),
+    ("mean ± 95 %", "mean time of a query and its confidence", |_, line| (line.query.mean, mean(&line.query))),
+    ("min … max", "the quickest and the slowest query", |_, line| {
+        let outliers = if line.query.outliers > 0 { " !" } else { "" };
+        (line.query.min, format!("{} … {}{outliers}", time(line.query.min), time(line.query.max)))
+    }),
+    ("cold", "median time of a query without the page cache", |_, line| {
+        maybe(line.cold.map(|it| it.query.median), time)
+    }),
+    ("raw", "median time of just reading the file", |_, line| (line.raw.median, time(line.raw.median))),
+    ("× raw", "query in relation to just reading", |_, line| number(line.over_floor())),
+    ("M rows/s", "million rows a second", |view, line| number(view.million_rows(line))),
+    ("cycles/B", "cycles for each byte of the text, all processors together", |view, line| {
+        maybe(view.cycles(line), digits)
+    }),
+    ("memory", "the most memory of a query", |_, line| maybe(line.peak_memory.map(|it| it as f64), as_size)),
+    ("memory, convert", "the most memory of a conversion", |_, line| {
+        maybe(line.convert_memory.map(|it| it as f64), as_size)
+    }),
+];
+
+fn number(value: f64) -> (f64, String) {
+    (value, digits(value))
+}
+
+fn maybe(value: Option<f64>, show: fn(f64) -> String) -> (f64, String) {
+    value.map_or((f64::MAX, "–".to_owned()), |value| (value, show(value)))
+}
+
+fn as_size(value: f64) -> String {
+    bytes(value as u64)
+}
+
+/// All figures of all lines, the quickest query first. Columns in which no line has a figure are left out.
+pub(super) fn all_figures(view: &View<'_>) -> String {
+    let mut lines: Vec<&Line<'_>> = view.lines.iter().chain([&view.input]).collect();
+    lines.sort_by(|one, other| one.query.median.total_cmp(&other.query.median));
+    let has_figures = |column: &&Column| lines.iter().any(|line| (column.2)(view, line).1 != "–");
+    let columns: Vec<&Column> = COLUMNS.iter().filter(has_figures).collect();
+    let mut html =
+        String::from("<div class=\"scroll\"><table class=\"sortable\">\n<thead><tr><th><button>name</button></th>");
+    for (title, about, _) in &columns {
+        let sorted = if *title == "query" { " aria-sort=\"ascending\"" } else { "" };
+        html.push_str(&format!("<th{sorted} title=\"{about}\"><button>{title}</button></th>"));
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for line in lines {
+        let class = if line.statistics || line.compression.is_empty() { " class=\"aside\"" } else { "" };
+        let name = escape(&line.name());
+        html.push_str(&format!("<tr{class}><th data-value=\"{name}\">{name}</th>"));
+        for (_, _, show) in &columns {
+            let (value, text) = show(view, line);
+            html.push_str(&format!("<td data-value=\"{value:e}\">{text}</td>"));
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody></table></div>\n");
+    html
+}

@@ -1,0 +1,128 @@
+//! Whether samples of an earlier run can stand beside those of this one.
+//!
+//! They can if the same program measured the same files on the same machine with the same options. How long a process may
+//! take is no such option: a cell that was given up is tried again.
+
+use super::results::{FileIdentity, Results, Settings, TableResults, VERSION};
+use brc_core::{Error, Result};
+use brc_encodings::input::read_full_at;
+use std::fmt::Debug;
+use std::fs::{File, Metadata};
+use std::hash::Hasher;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// What `found` was measured with other than `wanted`, for a sentence: "with …", "on …". Nothing if they go together.
+pub(crate) fn differences(found: &Results, wanted: &Results) -> Vec<String> {
+    let mut differences = Vec::new();
+    differences.extend(program(found, wanted));
+    differences.extend(machine(found, wanted));
+    differences.extend(options(&found.settings, &wanted.settings));
+    differences.extend(tables(&found.tables, &wanted.tables));
+    differences
+}
+
+fn program(found: &Results, wanted: &Results) -> Option<String> {
+    let build = |results: &Results| {
+        let environment = &results.environment;
+        let commit = environment.commit.as_deref().unwrap_or("unknown");
+        let profile = environment.profile.as_deref().unwrap_or("unknown");
+        format!("brc {} ({profile} build of commit {commit})", environment.version)
+    };
+    let bytes = |results: &Results| (results.program.bytes, results.program.hash.clone());
+    if found.version != VERSION {
+        Some("by another version of brc".to_owned())
+    } else if build(found) != build(wanted) {
+        Some(format!("by {}, not {}", build(found), build(wanted)))
+    } else if bytes(found) != bytes(wanted) {
+        Some(format!("by another build of {}", build(wanted)))
+    } else {
+        None
+    }
+}
+
+fn machine(found: &Results, wanted: &Results) -> Option<String> {
+    let machine = |results: &Results| {
+        let environment = &results.environment;
+        let cpu = environment.cpu.as_deref().unwrap_or("an unknown CPU");
+        format!("{} processors of {cpu} with {}", environment.processors, environment.system)
+    };
+    let (found, wanted) = (machine(found), machine(wanted));
+    (found != wanted).then(|| format!("on {found}, not {wanted}"))
+}
+
+fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
+    let mut differences = Vec::new();
+    let mut compare = |name: &str, found: &dyn Debug, wanted: &dyn Debug| {
+        let (found, wanted) = (format!("{found:?}"), format!("{wanted:?}"));
+        let plain = |value: &str| match value {
+            "None" => "unset".to_owned(),
+            value => value.trim_start_matches("Some(").trim_end_matches(')').trim_matches('"').to_owned(),
+        };
+        if found != wanted {
+            differences.push(format!("with {name} {}, not {}", plain(&found), plain(&wanted)));
+        }
+    };
+    let list = |names: &[String]| names.join(",");
+    compare("--encodings", &list(&found.encodings), &list(&wanted.encodings));
+    compare("--compressions", &list(&found.compressions), &list(&wanted.compressions));
+    compare("--rows", &found.rows, &wanted.rows);
+    compare("--runs", &found.runs, &wanted.runs);
+    compare("--convert-runs", &found.convert_runs, &wanted.convert_runs);
+    compare("--warmup", &found.warmup, &wanted.warmup);
+    compare("--cold", &found.cold, &wanted.cold);
+    compare("--threads", &found.threads, &wanted.threads);
+    compare("--from", &found.from, &wanted.from);
+    compare("--schema", &found.schema, &wanted.schema);
+    compare("--names", &found.names, &wanted.names);
+    compare("--separator", &char::from(found.separator), &char::from(wanted.separator));
+    differences
+}
+
+fn tables(found: &[TableResults], wanted: &[TableResults]) -> Vec<String> {
+    let asked = |tables: &[TableResults]| {
+        let asked: Vec<_> = tables.iter().map(|table| format!("'{}'", table.question)).collect();
+        asked.join(" ")
+    };
+    let names = |tables: &[TableResults]| tables.iter().map(TableResults::name).collect::<Vec<_>>().join(" ");
+    if names(found) != names(wanted) {
+        return vec![format!("with the input files {}, not {}", names(found), names(wanted))];
+    }
+    if asked(found) != asked(wanted) {
+        return vec![format!("with the queries {}, not {}", asked(found), asked(wanted))];
+    }
+    let content = |input: &FileIdentity| (input.bytes, input.modified, input.hash.clone());
+    let changed = found.iter().zip(wanted).filter(|(found, wanted)| content(&found.input) != content(&wanted.input));
+    let mut changed: Vec<_> =
+        changed.map(|(_, wanted)| format!("before the input file {} changed", wanted.name())).collect();
+    changed.dedup();
+    changed
+}
+
+impl FileIdentity {
+    /// Of a file as it is now; `name` is what it is called in results.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn of(path: &Path, name: &str) -> Result<Self> {
+        const PROBE: u64 = 1 << 20;
+        let file = File::open(path).map_err(Error::io(path, "open"))?;
+        let metadata = file.metadata().map_err(Error::io(path, "open"))?;
+        let bytes = metadata.len();
+        // The same in all processes, as long as they are of the same build.
+        let mut hash = std::hash::DefaultHasher::new();
+        let mut buffer = vec![0; PROBE.min(bytes) as usize];
+        for place in [0, bytes.saturating_sub(PROBE)] {
+            let read = read_full_at(&file, &mut buffer, place).map_err(Error::io(path, "read"))?;
+            hash.write(&buffer[..read]);
+        }
+        let (path, modified) = (name.to_owned(), Self::modified(&metadata));
+        Ok(Self { path, bytes, modified, hash: format!("{:016x}", hash.finish()) })
+    }
+
+    /// When a file was changed last, in nanoseconds since 1970.
+    pub(crate) fn modified(found: &Metadata) -> u64 {
+        let since = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+}

@@ -1,0 +1,319 @@
+//! The results of one table as all reports show them: samples turned into figures, once.
+
+use super::results::{Asked, Cell, FileTimes, Outcome, Parts, Results, Sample, TableFacts, TableResults};
+use super::statistics::{Summary, median};
+use crate::options::QueryOptions;
+use crate::quantity::{bytes, digits, rows};
+
+/// A table that was measured.
+pub(crate) struct View<'a> {
+    pub(crate) results: &'a Results,
+    pub(crate) table: &'a TableResults,
+    pub(crate) facts: &'a TableFacts,
+    /// The input, as it is.
+    pub(crate) input: Line<'a>,
+    /// All cells that went well, those with statistics right behind those without.
+    pub(crate) lines: Vec<Line<'a>>,
+}
+
+/// One way to keep the table, and what it takes.
+#[derive(Debug, Clone)]
+pub(crate) struct Line<'a> {
+    pub(crate) encoding: &'a str,
+    pub(crate) compression: &'a str,
+    /// Whether statistics in the file were allowed to answer.
+    pub(crate) statistics: bool,
+    pub(crate) bytes: u64,
+    /// Conversion to it, in nanoseconds; `None` for the input.
+    pub(crate) convert: Option<Summary>,
+    pub(crate) convert_memory: Option<u64>,
+    /// A query, in nanoseconds: whole processes, warm.
+    pub(crate) query: Summary,
+    pub(crate) cold: Option<Cold>,
+    /// Just reading the file, likewise.
+    pub(crate) raw: Summary,
+    /// Time on processors of a query, in nanoseconds.
+    pub(crate) cpu_ns: Option<f64>,
+    pub(crate) peak_memory: Option<u64>,
+    /// Where the time on processors goes.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) summarised_rows: u64,
+}
+
+/// Times without the page cache.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cold {
+    pub(crate) query: Summary,
+    pub(crate) raw: Summary,
+    /// Whether the file really came from a disk, if the system tells.
+    pub(crate) is_cold: Option<bool>,
+}
+
+/// A part of the time on processors.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    pub(crate) ns: f64,
+}
+
+/// The names of the parts, in the order in which data goes through them.
+pub(crate) const PARTS: [&str; 5] = ["read", "decompress", "decode", "aggregate", "rest"];
+
+impl<'a> View<'a> {
+    /// Of a table; `None` if it was not measured.
+    pub(crate) fn new(results: &'a Results, table: &'a TableResults) -> Option<Self> {
+        let facts = table.facts.as_ref()?;
+        let times = table.as_it_is.as_ref()?;
+        let file = File { encoding: &facts.encoding, compression: "", bytes: facts.bytes, convert: &[], times };
+        let input = file.line(&times.query, false)?;
+        let lines = table.cells.iter().flat_map(lines_of).collect();
+        Some(Self { results, table, facts, input, lines })
+    }
+
+    /// The lines that read the data: those that compete.
+    pub(crate) fn reading(&self) -> impl Iterator<Item = &Line<'a>> {
+        self.lines.iter().filter(|line| !line.statistics)
+    }
+
+    /// The line of a cell.
+    pub(crate) fn line(&self, encoding: &str, compression: &str, statistics: bool) -> Option<&Line<'a>> {
+        self.lines
+            .iter()
+            .find(|line| (line.encoding, line.compression, line.statistics) == (encoding, compression, statistics))
+    }
+
+    /// What became of a cell.
+    pub(crate) fn outcome(&self, encoding: &str, compression: &str) -> Option<&'a Outcome> {
+        let is_it = |cell: &&Cell| cell.encoding == encoding && cell.compression == compression;
+        self.table.cells.iter().find(is_it).map(|cell| &cell.outcome)
+    }
+
+    /// The rows of a matrix: every encoding, and those that can answer from statistics once more.
+    pub(crate) fn matrix_rows(&self) -> Vec<(&'a str, bool)> {
+        let mut rows = Vec::new();
+        for encoding in &self.results.settings.encodings {
+            rows.push((encoding.as_str(), false));
+            if self.lines.iter().any(|line| line.encoding == encoding && line.statistics) {
+                rows.push((encoding.as_str(), true));
+            }
+        }
+        rows
+    }
+
+    /// Cells that cannot be and cells that failed, with the reason.
+    pub(crate) fn blanks(&self) -> Vec<(String, bool, &'a str)> {
+        let blank = |cell: &'a Cell| match &cell.outcome {
+            Outcome::Impossible { reason } => Some((name(&cell.encoding, &cell.compression), false, reason.as_str())),
+            Outcome::Failed { reason } => Some((name(&cell.encoding, &cell.compression), true, reason.as_str())),
+            Outcome::Pending | Outcome::Measured(_) => None,
+        };
+        self.table.cells.iter().filter_map(blank).collect()
+    }
+
+    /// How many rows were compared, in words.
+    pub(crate) fn rows(&self) -> String {
+        let first = if self.results.settings.rows.is_some() { "the first " } else { "" };
+        format!("{first}{}", rows(self.facts.rows))
+    }
+
+    /// What was asked, if any table was asked anything but what is asked without options.
+    pub(crate) fn asked(&self) -> Option<String> {
+        let usual = QueryOptions::default();
+        if self.results.tables.iter().all(|table| table.question == usual) {
+            None
+        } else if self.table.question == usual {
+            Some("min, mean and max of each column of numbers, by the string column".to_owned())
+        } else {
+            Some(self.table.question.to_string())
+        }
+    }
+
+    /// The size of a line in relation to the text; `None` if that is empty.
+    pub(crate) fn ratio(&self, line: &Line<'_>) -> Option<f64> {
+        (self.facts.text_bytes > 0).then(|| line.bytes as f64 / self.facts.text_bytes as f64)
+    }
+
+    /// The size of a line in words.
+    pub(crate) fn size(&self, line: &Line<'_>) -> String {
+        let ratio = self.ratio(line).map(|ratio| format!(" ({} of the text)", digits(ratio)));
+        bytes(line.bytes) + &ratio.unwrap_or_default()
+    }
+
+    /// How many million rows a second a query gets through.
+    pub(crate) fn million_rows(&self, line: &Line<'_>) -> f64 {
+        self.facts.rows as f64 / line.query.median.max(1.0) * 1e3
+    }
+
+    /// Cycles of all processors together for a byte of the text: computed from the time and the clock that the system
+    /// tells.
+    pub(crate) fn cycles(&self, line: &Line<'_>) -> Option<f64> {
+        let mhz = self.results.environment.mhz?;
+        let cycles = line.cpu_ns? / 1e3 * mhz;
+        (self.facts.text_bytes > 0).then(|| cycles / self.facts.text_bytes as f64)
+    }
+
+    /// What to be careful with, in sentences.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.results.environment.warnings();
+        let all = || std::iter::once(&self.input).chain(&self.lines);
+        let noisy: Vec<String> = all().filter(|line| line.query.outliers > 0).map(Line::name).collect();
+        if !noisy.is_empty() {
+            let noisy = noisy.join(", ");
+            warnings.push(format!("Outliers among the query times of {noisy}: something else was going on."));
+        }
+        let lukewarm = |line: &&Line<'_>| line.cold.is_some_and(|cold| cold.is_cold == Some(false));
+        let lukewarm: Vec<String> = all().filter(lukewarm).map(Line::name).collect();
+        if !lukewarm.is_empty() {
+            let lukewarm = lukewarm.join(", ");
+            warnings.push(format!(
+                "Dropping the file from the page cache had no effect for {lukewarm}: little or nothing came from the disk, \
+                 so the cold times are not cold."
+            ));
+        }
+        if all().any(|line| line.cold.is_some_and(|cold| cold.is_cold.is_none())) {
+            warnings.push("The system does not tell whether the cold runs were cold.".to_owned());
+        }
+        warnings
+    }
+}
+
+impl Line<'_> {
+    /// What it is called in sentences.
+    pub(crate) fn name(&self) -> String {
+        if self.compression.is_empty() {
+            return "the input".to_owned();
+        }
+        let statistics = if self.statistics { " (with statistics)" } else { "" };
+        name(self.encoding, self.compression) + statistics
+    }
+
+    /// How much longer a query takes than reading the file.
+    pub(crate) fn over_floor(&self) -> f64 {
+        self.query.median / self.raw.median.max(1.0)
+    }
+
+    /// Time of a part, in nanoseconds of all threads together.
+    pub(crate) fn parts_total(&self) -> f64 {
+        self.parts.iter().map(|part| part.ns).sum()
+    }
+}
+
+/// What a cell is called: an encoding without compression by its name alone.
+fn name(encoding: &str, compression: &str) -> String {
+    if compression == "none" { encoding.to_owned() } else { format!("{encoding} {compression}") }
+}
+
+fn lines_of(cell: &Cell) -> Vec<Line<'_>> {
+    let Some(measured) = cell.measurements() else { return Vec::new() };
+    let file = File {
+        encoding: &cell.encoding,
+        compression: &cell.compression,
+        bytes: measured.bytes,
+        convert: &measured.convert,
+        times: &measured.times,
+    };
+    let reading = file.line(&measured.times.query, false);
+    let with_statistics = measured.times.with_statistics.as_ref().and_then(|asked| file.line(asked, true));
+    reading.into_iter().chain(with_statistics).collect()
+}
+
+/// A file that was read and asked.
+struct File<'a> {
+    encoding: &'a str,
+    compression: &'a str,
+    bytes: u64,
+    convert: &'a [Sample],
+    times: &'a FileTimes,
+}
+
+impl<'a> File<'a> {
+    fn line(&self, asked: &Asked, statistics: bool) -> Option<Line<'a>> {
+        let most = |samples: &[Sample]| samples.iter().filter_map(|sample| sample.peak_memory).max();
+        let warm = &asked.samples.warm;
+        let cpu: Vec<f64> = warm.iter().filter_map(|sample| sample.cpu_ns).map(|ns| ns as f64).collect();
+        let raw = walls(&self.times.raw.warm)?;
+        Some(Line {
+            encoding: self.encoding,
+            compression: self.compression,
+            statistics,
+            bytes: self.bytes,
+            convert: walls(self.convert),
+            convert_memory: most(self.convert),
+            query: walls(warm)?,
+            cold: self.cold(&asked.samples.cold),
+            raw,
+            cpu_ns: (!cpu.is_empty()).then(|| median(&cpu)),
+            peak_memory: most(warm),
+            parts: parts(&asked.parts),
+            summarised_rows: asked.work.summarised_rows,
+        })
+    }
+
+    fn cold(&self, samples: &[Sample]) -> Option<Cold> {
+        let fetched: Option<Vec<u64>> = self.times.raw.cold.iter().map(|sample| sample.fetched_bytes).collect();
+        // Reading ahead and what another process has mapped may hide some of it.
+        let is_cold = fetched.map(|fetched| fetched.iter().all(|&bytes| bytes >= self.bytes / 2));
+        Some(Cold { query: walls(samples)?, raw: walls(&self.times.raw.cold)?, is_cold })
+    }
+}
+
+fn walls(samples: &[Sample]) -> Option<Summary> {
+    Summary::of(&samples.iter().map(|sample| sample.wall_ns as f64).collect::<Vec<_>>())
+}
+
+/// The medians of the parts; what they leave of the whole is the rest.
+fn parts(runs: &[Parts]) -> Vec<Part> {
+    let middle = |of: fn(&Parts) -> u64| median(&runs.iter().map(|run| of(run) as f64).collect::<Vec<_>>());
+    let known = [
+        middle(|run| run.read_ns),
+        middle(|run| run.decompress_ns),
+        middle(|run| run.decode_ns),
+        middle(|run| run.aggregate_ns),
+    ];
+    let all: Vec<f64> = runs.iter().filter_map(|run| run.cpu_ns).map(|ns| ns as f64).collect();
+    let rest = (median(&all) - known.iter().sum::<f64>()).max(0.0);
+    PARTS.into_iter().zip(known.into_iter().chain([rest])).map(|(name, ns)| Part { name, ns }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn cold_runs_that_read_nothing_are_told() {
+        let mut results = sample::results();
+        let no_effect = |results: &Results| {
+            let view = View::new(results, &results.tables[0]).unwrap();
+            view.warnings().into_iter().find(|warning| warning.contains("had no effect"))
+        };
+        assert_eq!(no_effect(&results), None);
+        let input = results.tables[0].as_it_is.as_mut().unwrap();
+        for sample in &mut input.raw.cold {
+            sample.fetched_bytes = Some(4096);
+        }
+        assert!(no_effect(&results).unwrap().contains("for the input:"));
+        for sample in &mut results.tables[0].as_it_is.as_mut().unwrap().raw.cold {
+            sample.fetched_bytes = None;
+        }
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        assert!(view.warnings().iter().any(|warning| warning.contains("does not tell")));
+    }
+
+    #[test]
+    fn figures_follow_from_samples() {
+        let results = sample::results();
+        let view = View::new(&results, &results.tables[0]).unwrap();
+        let line = view.line("columns", "none", false).unwrap();
+        assert_eq!(line.query.median, 2_100_000.0);
+        assert!((view.ratio(line).unwrap() - 2.4 / 13.8).abs() < 1e-9);
+        assert!((view.million_rows(line) - 1.0 / 2.1 * 1e3).abs() < 1e-6);
+        // 3.15 ms on processors at 2.5 GHz for 13.8 MB.
+        assert!((view.cycles(line).unwrap() - 3.15e-3 * 2.5e9 / 13.8e6).abs() < 1e-9);
+        assert!((line.over_floor() - 2.1 / 1.44).abs() < 1e-9);
+        let parts: Vec<(&str, f64)> = line.parts.iter().map(|part| (part.name, part.ns / 2100.0)).collect();
+        let expected =
+            [("read", 200.0), ("decompress", 100.0), ("decode", 800.0), ("aggregate", 250.0), ("rest", 250.0)];
+        assert_eq!(parts, expected);
+    }
+}

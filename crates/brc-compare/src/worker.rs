@@ -1,0 +1,260 @@
+//! The process that does one thing for a comparison, and tells what it took.
+//!
+//! It does what `brc convert` and `brc query` do, through the same functions, and nothing besides: so its memory and its
+//! caches are those of a user's run.
+
+use super::job::{Found, Job, JobArguments, Reply, Report};
+use super::limit::FirstRows;
+use super::results::{Parts, Work};
+use super::text_size::text_size;
+use super::usage;
+use crate::error::Failure;
+use crate::options::{QueryOptions, TableOptions};
+use brc_compress::Compressor;
+use brc_core::{Error, Progress, Result, Table, run_workers};
+use brc_encodings::document::{self, DocumentError};
+use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
+use brc_query::{Answer, ScanTotals};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// Prints a result as text in which any two results differ that are not equal.
+pub type Render = fn(&Plan, &Answer, &mut Vec<u8>) -> Result<()>;
+
+/// A process that was started with [`JobArguments`].
+pub struct Worker<'a> {
+    job: Job,
+    threads: usize,
+    input: &'a Path,
+    other: &'a Path,
+    render: Render,
+}
+
+impl<'a> Worker<'a> {
+    /// A worker that prints results by `render`.
+    ///
+    /// # Errors
+    /// If the job is not one of this version of the program.
+    pub fn new(arguments: JobArguments<'a>, render: Render) -> std::result::Result<Self, DocumentError> {
+        let JobArguments { job, input, other, threads } = arguments;
+        Ok(Self { job: document::from_json(job)?, threads, input, other, render })
+    }
+
+    /// Whether the job writes a table, which must not stay unfinished.
+    #[must_use]
+    pub fn writes_table(&self) -> bool {
+        matches!(self.job, Job::Cut { .. } | Job::Convert { .. })
+    }
+
+    /// Does the job. Returns what to print on standard output; it tells failures too, in the words of `describe`.
+    ///
+    /// # Errors
+    /// None that is known: replies can be expressed.
+    pub fn run(&self, describe: fn(&Error) -> Failure) -> std::result::Result<String, DocumentError> {
+        document::to_json(&reply(self.work(), describe))
+    }
+}
+
+fn reply(result: Result<Report>, describe: fn(&Error) -> Failure) -> Reply {
+    match result {
+        Ok(report) => Reply::Done(report),
+        Err(error) => Reply::Failed(Failure { message: words(&error), ..describe(&error) }),
+    }
+}
+
+/// What an error says; a disk without room is worth more than the system's words.
+fn words(error: &Error) -> String {
+    match error {
+        Error::Io { path, source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            format!("the disk is full: no room for {name}")
+        }
+        error => error.to_string(),
+    }
+}
+
+/// What was used up to now.
+fn report(start: Instant, found: Found) -> Report {
+    Report {
+        inside_ns: nanoseconds(start.elapsed()),
+        cpu_ns: usage::cpu_ns(),
+        peak_memory: usage::peak_memory(),
+        fetched_bytes: usage::fetched_bytes(),
+        check_ns: 0,
+        found,
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Worker<'_> {
+    fn work(&self) -> Result<Report> {
+        let start = Instant::now();
+        let found = match &self.job {
+            Job::Cut { format, rows } => self.cut(format, *rows)?,
+            Job::Reference { format, question } => self.reference(format, question)?,
+            Job::Convert { format, to, compression } => self.convert(format, to, compression)?,
+            Job::Query { format, question, statistics, parts } => {
+                return self.query(start, format, question, *statistics, *parts);
+            }
+            Job::Read => self.read().map(Found::Bytes)?,
+        };
+        Ok(report(start, found))
+    }
+
+    fn cut(&self, format: &TableOptions, rows: u64) -> Result<Found> {
+        let (encoding, table) = format.open(self.input)?;
+        let options = usual(Compressor::none(), format.separator);
+        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1)?;
+        Ok(Found::Columns(table.schema().clone()))
+    }
+
+    fn convert(&self, format: &TableOptions, to: &str, compression: &str) -> Result<Found> {
+        let unknown = || Error::Usage(format!("unknown encoding {to}"));
+        let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
+        let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
+        let (_, table) = format.open(self.input)?;
+        let options = usual(compression, format.separator);
+        self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
+    }
+
+    /// Writes a table to the other file, without waiting for the disk.
+    fn write(
+        &self,
+        table: &dyn Table,
+        encoding: &dyn Encoding,
+        options: &CreateOptions,
+        threads: usize,
+    ) -> Result<u64> {
+        let writer = brc_encodings::writer(encoding, table.schema(), options)?;
+        let options = OutputOptions { sync: false, inputs: vec![self.input.to_owned()], ..OutputOptions::default() };
+        let output = Output::create(self.other, &options)?;
+        let none = RejectLog::none();
+        let converted = brc_encodings::convert(table, writer, output, none, threads, &Progress::default())?;
+        Ok(converted.rows_stored)
+    }
+
+    fn reference(&self, format: &TableOptions, question: &QueryOptions) -> Result<Found> {
+        let (encoding, table) = format.open(self.input)?;
+        let query = brc_query::Query { statistics: false, ..question.query()? };
+        let (answer, text) = self.answer(table.as_ref(), &query)?;
+        fs::write(self.other, text).map_err(Error::io(self.other, "write"))?;
+        let (rows, text_bytes) = text_size(table.as_ref(), self.threads)?;
+        let (schema, groups) = (table.schema().clone(), answer.len() as u64);
+        Ok(Found::Table { encoding: encoding.name().to_owned(), schema, rows, text_bytes, groups })
+    }
+
+    fn query(
+        &self,
+        start: Instant,
+        format: &TableOptions,
+        question: &QueryOptions,
+        statistics: bool,
+        parts: bool,
+    ) -> Result<Report> {
+        let query = brc_query::Query { statistics, timings: parts, ..question.query()? };
+        let (_, table) = format.open(self.input)?;
+        let (answer, text) = self.answer(table.as_ref(), &query)?;
+        let taken = report(start, Found::Bytes(0));
+
+        let check = Instant::now();
+        let difference = difference(&text, self.other)?;
+        let (parts, work) = totals(answer.totals(), taken.cpu_ns);
+        let found = Found::Answer { parts, work, difference };
+        Ok(Report { check_ns: nanoseconds(check.elapsed()), found, ..taken })
+    }
+
+    fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(Answer, Vec<u8>)> {
+        let (plan, answer) = query.ask(table, self.threads, &Progress::default())?;
+        let mut text = Vec::new();
+        (self.render)(&plan, &answer, &mut text)?;
+        Ok((answer, text))
+    }
+
+    /// Reads the whole file in portions, each thread the next one that nobody has read.
+    fn read(&self) -> Result<u64> {
+        const PORTION: usize = 256 << 10;
+        let file = File::open(self.input).map_err(Error::io(self.input, "open"))?;
+        let next = AtomicU64::new(0);
+        let one = || -> std::io::Result<u64> {
+            let mut buffer = vec![0; PORTION];
+            let mut bytes = 0;
+            loop {
+                let place = next.fetch_add(PORTION as u64, Relaxed);
+                let read = brc_encodings::input::read_full_at(&file, &mut buffer, place)?;
+                if read == 0 {
+                    return Ok(bytes);
+                }
+                bytes += std::hint::black_box(&buffer[..read]).len() as u64;
+            }
+        };
+        let bytes: std::io::Result<u64> = run_workers(self.threads, one).into_iter().sum();
+        bytes.map_err(Error::io(self.input, "read"))
+    }
+}
+
+/// How files are written if nobody asks for anything special.
+fn usual(compression: Compressor, separator: u8) -> CreateOptions {
+    CreateOptions { compression, key: None, separator }
+}
+
+fn totals(totals: &ScanTotals, cpu_ns: Option<u64>) -> (Parts, Work) {
+    let parts = Parts {
+        read_ns: nanoseconds(totals.read_time),
+        decompress_ns: nanoseconds(totals.decompress_time),
+        decode_ns: nanoseconds(totals.decode_time),
+        aggregate_ns: nanoseconds(totals.aggregate_time),
+        cpu_ns,
+    };
+    let work = Work {
+        rows: totals.rows,
+        summarised_rows: totals.summarised_rows,
+        skipped_rows: totals.skipped_rows,
+        bytes_read: totals.bytes,
+    };
+    (parts, work)
+}
+
+/// What tells an answer from the one in a file; `None` if they are the same bytes.
+fn difference(answer: &[u8], expected: &Path) -> Result<Option<String>> {
+    let expected = fs::read(expected).map_err(Error::io(expected, "read"))?;
+    if answer == expected {
+        return Ok(None);
+    }
+    let lines = |text: &[u8]| text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (found, expected) = (lines(answer), lines(&expected));
+    let same = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
+    let show = |lines: &[Vec<u8>]| match lines.get(same).filter(|line| !line.is_empty()) {
+        Some(line) => format!("'{}'", brc_core::RowFault::quote(line)),
+        None => "nothing".to_owned(),
+    };
+    let (expected, found) = (show(&expected), show(&found));
+    Ok(Some(format!("wrong answer: line {} should be {expected} but is {found}", same + 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        let failure = |kind: ErrorKind| {
+            let error = Error::io(Path::new("scratch/cell/t.json"), "write")(kind.into());
+            match reply(Err(error), |error| Failure::new(error.to_string())) {
+                Reply::Failed(failure) => (failure.message, failure.code),
+                Reply::Done(report) => panic!("{report:?}"),
+            }
+        };
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+            assert_eq!(failure(kind), ("the disk is full: no room for t.json".to_owned(), 1));
+        }
+        assert!(failure(ErrorKind::PermissionDenied).0.starts_with("scratch/cell/t.json: cannot write: "));
+    }
+}
