@@ -46,9 +46,10 @@ pub(crate) struct Source {
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true, conflicts_with = "schema", value_parser = names)]
     pub(crate) names: Option<Names>,
 
-    /// What stands between the columns of a text: one byte, or 'tab'
-    #[arg(long, value_name = "CHAR", default_value = ";", value_parser = separator)]
-    pub(crate) separator: u8,
+    /// What stands between the columns of a text: one byte, or 'tab' [default: sniffed in a text that is read, ; in one that
+    /// is written]
+    #[arg(long, value_name = "CHAR", value_parser = separator)]
+    pub(crate) separator: Option<u8>,
 
     /// How long the temporary copy may become that is made of a buren, parquet or arrow file which is compressed as a
     /// whole or comes through a pipe; k, M, G are powers of 1024
@@ -59,8 +60,7 @@ pub(crate) struct Source {
 impl Source {
     /// How to open a table with these options.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        // That which stands there if nobody says anything is not said.
-        let delimiter = (self.separator != b';').then_some(Delimiter::Byte(self.separator));
+        let delimiter = self.separator.map(Delimiter::Byte);
         OpenOptions {
             schema: self.schema.clone(),
             names: self.names.as_ref().map(|names| names.0.clone()),

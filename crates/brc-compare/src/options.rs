@@ -2,6 +2,7 @@
 //! to compute.
 
 use brc_core::{Error, Result, Schema, Table, identifier};
+use brc_encodings::brc_text::{Delimiter, DialectOverrides};
 use brc_encodings::{Encoding, Input, OpenOptions};
 use brc_query::{Aggregate, Expression, Query};
 use serde::{Deserialize, Serialize};
@@ -63,8 +64,8 @@ pub struct TableOptions {
     pub schema: Option<Schema>,
     /// The names of a text's columns.
     pub names: Option<Vec<String>>,
-    /// What stands between the columns of a text.
-    pub separator: u8,
+    /// What stands between the columns of a text, if it is not to be sniffed.
+    pub separator: Option<u8>,
     /// The longest temporary copy of a file that is read at any place, in bytes.
     pub max_copy: u64,
 }
@@ -83,7 +84,7 @@ impl TableOptions {
         let options = OpenOptions {
             schema: self.schema.clone(),
             names: self.names.clone(),
-            separator: self.separator,
+            dialect: DialectOverrides { delimiter: self.separator.map(Delimiter::Byte), ..DialectOverrides::default() },
             longest_copy: self.max_copy,
             ..OpenOptions::default()
         };

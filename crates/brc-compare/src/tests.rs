@@ -187,7 +187,7 @@ fn run_all(
         executor: notes,
         monitor,
         save,
-        format: &TableOptions { from: None, schema: None, names: None, separator: b';', max_copy: 0 },
+        format: &TableOptions { from: None, schema: None, names: None, separator: Some(b';'), max_copy: 0 },
         scratch: Path::new("/scratch"),
         kept,
         timeout: None,

@@ -14,7 +14,7 @@ use brc_compress::Compressor;
 use brc_core::{Error, Progress, Result, Table, run_workers};
 use brc_encodings::document::{self, DocumentError};
 use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
-use brc_query::{Answer, ScanTotals};
+use brc_query::{Answer, Plan, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -111,7 +111,7 @@ impl Worker<'_> {
 
     fn cut(&self, format: &TableOptions, rows: u64) -> Result<Found> {
         let (encoding, table) = format.open(self.input)?;
-        let options = usual(Compressor::none(), format.separator);
+        let options = usual(Compressor::none(), format.separator.unwrap_or(b';'));
         self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1)?;
         Ok(Found::Columns(table.schema().clone()))
     }
@@ -121,7 +121,7 @@ impl Worker<'_> {
         let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
         let (_, table) = format.open(self.input)?;
-        let options = usual(compression, format.separator);
+        let options = usual(compression, format.separator.unwrap_or(b';'));
         self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
     }
 

@@ -99,7 +99,10 @@ fn tables_of_all_kinds_come_back() {
     let large = |row: i64| format!("{}\n", (row * 2_654_435_761) << 20);
     round_trip(&(0..9_000).map(large).collect::<String>(), "hardly_equal:int64 not null");
     let mixed = |row: usize| format!("{0};{1}.00;b{0};-0.{2}00000000000000001\n", row % 3, row, row % 9 + 1);
-    round_trip(&(0..5_000).map(mixed).collect::<String>(), "a:string not null,b:decimal(18,2) not null,c:string not null,d:decimal(18,18) not null");
+    round_trip(
+        &(0..5_000).map(mixed).collect::<String>(),
+        "a:string not null,b:decimal(18,2) not null,c:string not null,d:decimal(18,18) not null",
+    );
 }
 
 #[test]

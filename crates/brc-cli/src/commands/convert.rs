@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let Opened { table, .. } = args.source.open(&args.input, &options)?;
     let compression = target_compression(args, to)?;
-    let create = CreateOptions { compression, key: args.key.clone(), separator: args.source.separator };
+    let create = CreateOptions { compression, key: args.key.clone(), separator: args.source.separator.unwrap_or(b';') };
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
