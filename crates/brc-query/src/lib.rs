@@ -57,3 +57,8 @@ pub use query::Query;
 
 #[cfg(test)]
 mod tests;
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

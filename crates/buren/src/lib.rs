@@ -44,3 +44,8 @@ pub use reader::Reader;
 pub use trailer::{MAGIC, VERSION, check_magic};
 pub use verify::Verified;
 pub use writer::{Writer, WriterOptions};
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
