@@ -52,3 +52,8 @@ pub use process::Host;
 pub use store::remove_directory;
 pub use terminal::Screen;
 pub use worker::{Render, Worker};
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -38,3 +38,8 @@ pub use table::{
 };
 pub use value::Value;
 pub use workers::run_workers;
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,13 +4,21 @@
 //! by looking at the first bytes of a source.
 
 #![forbid(unsafe_code)]
+// Some of what encodings share lies idle where a build leaves encodings out.
+#![cfg_attr(
+    not(all(feature = "parquet", feature = "arrow", feature = "capnp", feature = "protobuf")),
+    allow(dead_code)
+)]
 
+#[cfg(feature = "arrow")]
 mod arrow;
 mod bincode;
 mod buren;
+#[cfg(feature = "capnp")]
 mod capnp;
 mod cbor;
 pub mod chunks;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
 mod columnar;
 mod compressed;
 mod compressed_input;
@@ -28,7 +36,9 @@ mod msgpack;
 mod narrow;
 pub mod ordered;
 pub mod output;
+#[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "protobuf")]
 mod protobuf;
 mod refused;
 mod registry;
@@ -38,6 +48,7 @@ mod text;
 mod unfinished;
 mod write_back;
 
+#[cfg(feature = "capnp")]
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
 #[path = "capnp/table_capnp.rs"]
 mod table_capnp;
@@ -53,3 +64,8 @@ pub use registry::{
 };
 pub use rejects::RejectLog;
 pub use unfinished::remove_unfinished;
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

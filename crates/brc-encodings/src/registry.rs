@@ -5,20 +5,25 @@ use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
 use crate::text::is_binary;
-use crate::{arrow, bincode, buren, capnp, cbor, csv, json, msgpack, parquet, protobuf};
+use crate::{bincode, buren, cbor, csv, json, msgpack};
 use brc_compress::{Compression, unsupported};
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
 
-/// All encodings. The first that recognises a file's first bytes is taken, so the text encoding, which takes whatever
-/// has no NUL byte, comes last.
+/// All encodings this build has. The first that recognises a file's first bytes is taken, so the text encoding, which
+/// takes whatever has no NUL byte, comes last.
 pub static ENCODINGS: &[&dyn Encoding] = &[
     &buren::Buren,
-    &parquet::Parquet,
-    &arrow::Arrow,
-    &Framed(&capnp::CAPNP),
-    &Framed(&capnp::CAPNP_PACKED),
-    &Framed(&protobuf::Protobuf),
+    #[cfg(feature = "parquet")]
+    &crate::parquet::Parquet,
+    #[cfg(feature = "arrow")]
+    &crate::arrow::Arrow,
+    #[cfg(feature = "capnp")]
+    &Framed(&crate::capnp::CAPNP),
+    #[cfg(feature = "capnp")]
+    &Framed(&crate::capnp::CAPNP_PACKED),
+    #[cfg(feature = "protobuf")]
+    &Framed(&crate::protobuf::Protobuf),
     &Framed(&bincode::Bincode),
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),

@@ -17,3 +17,8 @@ pub mod memory;
 pub mod packing;
 pub mod structure;
 pub mod text;
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -60,3 +60,8 @@ pub use totals::ScanTotals;
 
 #[cfg(test)]
 mod tests;
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -29,3 +29,8 @@ pub mod unquote;
 pub use charset::{Charset, CharsetError, TextReader};
 pub use dialect::{Delimiter, Dialect, DialectError, DialectOverrides, LineEnd};
 pub use sniff::{Finding, Part, Sample, Sniffed, sniff};
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -32,3 +32,8 @@ pub use description::{BlockTotals, Bounds, ChunkDescription, ColumnDescription, 
 pub use reader::{Reader, Verified};
 pub use trailer::{MAGIC, VERSION, check_magic};
 pub use writer::{Writer, WriterOptions};
+
+/// The example of the README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
