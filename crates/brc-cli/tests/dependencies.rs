@@ -17,9 +17,9 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("brc-compress", &["brc-core", "brc-kernels"]),
     ("buren", &["brc-core", "brc-kernels", "brc-compress"]),
     ("brc-text", &["brc-core", "brc-kernels", "brc-compress"]),
-    ("brc-encodings", &["brc-core", "brc-kernels", "brc-compress", "buren"]),
+    ("brc-encodings", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text"]),
     ("brc-query", &["brc-core", "brc-kernels"]),
-    ("brc-cli", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-encodings", "brc-query"]),
+    ("brc-cli", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text", "brc-encodings", "brc-query"]),
 ];
 
 /// Libraries, with all whose names go on with `-` or `_`, that only some crates may use.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::text::testing::{self, Outcome, file, pipe, same, stream};
+use crate::text::testing::{self, Outcome, file, same, stream};
 use crate::text::{BadRow, LONGEST_LINE};
 use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Progress, ScanOptions, Scanned, Sink, Split, Statistics, Summary, Worker, scan};
