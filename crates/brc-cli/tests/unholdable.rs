@@ -39,16 +39,23 @@ fn check(place: &Place, arguments: &str, message: &str) {
 #[test]
 fn a_name_with_the_separator() {
     let place = Place::new();
-    place.write("t.txt", text(&[(21_000, b"a;b"), (21_001, b"c;d"), (29_000, b"e;f")]));
-    place.run("convert t.txt t.buren --separator tab --row-group 64k").ok();
-    let place_and_reason = "row 21000, column 'column_1': csv cannot hold 'a;b', which has the separator ';'";
+    // A table of the One Billion Row Challenge has no quotes.
+    place.write("t.json", json(&[(21_000, "a;b"), (21_001, "c;d"), (29_000, "e;f")]));
+    place.run("convert t.json t.buren --row-group 64k").ok();
+    let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which has the separator ';'";
     let message = format!("brc: t.buren: {place_and_reason}\nbrc: --separator picks another separator\n{HINT}");
     check(&place, "t.buren out.csv", &message);
     check(&place, "t.buren out.csv.gz", &message);
-    place.run("convert t.txt t.parquet --separator tab --row-group 64k").ok();
-    check(&place, "t.parquet out.csv", &message.replace("t.buren", "t.parquet"));
-    place.run("convert t.buren out.csv --separator tab").ok();
-    assert!(place.read("out.csv") == place.read("t.txt"));
+    // Others have.
+    place.write("t.txt", text(&[(21_000, b"a;b"), (21_001, b"c,d"), (29_000, b"e\"f")]));
+    place.run("convert t.txt u.buren --separator tab --row-group 64k").ok();
+    for csv in ["u.csv", "u.csv.gz"] {
+        place.run(&format!("convert u.buren {csv}")).ok();
+        place.run(&format!("convert {csv} back.buren --row-group 64k --force")).ok();
+        let question = "--by column_1 --agg count(),sum(column_2) --format csv";
+        let answer = place.run(&format!("query u.buren {question}")).text();
+        assert_eq!(place.run(&format!("query back.buren {question}")).text(), answer);
+    }
 }
 
 #[test]
@@ -81,18 +88,13 @@ fn names_that_are_no_text() {
     }
 }
 
-/// Where it is not the first thing of a file, it is a part of its name.
 #[test]
 fn a_name_that_begins_with_a_byte_order_mark() {
     let place = Place::new();
     place.write("t.json", "{\"n\":\"\u{feff}a\",\"v\":1}\n{\"n\":\"\u{feff}b\",\"v\":2}\n");
-    let message = "brc: t.json: row 1: csv cannot hold it: its first bytes would be taken for a byte order mark";
-    check(&place, "t.json out.csv", message);
-    check(&place, "t.json out.csv.gz", message);
-    place.write("u.json", "{\"n\":\"a\",\"v\":1}\n{\"n\":\"\u{feff}b\",\"v\":2}\n");
-    place.run("convert u.json out.csv").ok();
+    place.run("convert t.json out.csv").ok();
     place.run("convert out.csv back.json --schema n:string,v:int").ok();
-    assert!(place.read("back.json") == place.read("u.json"));
+    assert!(place.read("back.json") == place.read("t.json"));
 }
 
 #[test]

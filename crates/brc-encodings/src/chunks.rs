@@ -4,6 +4,7 @@
 
 use brc_compress::{ChunkPlace, Compression, FileFormat};
 use brc_core::{Error, Result};
+use brc_text::CharsetError;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
 use std::ops::Range;
@@ -25,6 +26,9 @@ pub(crate) struct ReadCost {
 pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |error| match error.kind() {
+        _ if error.get_ref().is_some_and(|inner| inner.is::<CharsetError>()) => {
+            Error::corrupt(&path, "text", format!("{error}; --charset says in which charset it is"))
+        }
         ErrorKind::InvalidData => Error::corrupt(&path, "compressed data", error.to_string()),
         ErrorKind::UnexpectedEof => Error::corrupt(&path, "compressed data", "the file is cut off"),
         ErrorKind::Unsupported if error.raw_os_error().is_none() => Error::unsupported(&path, error.to_string()),

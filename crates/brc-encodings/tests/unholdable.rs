@@ -53,14 +53,7 @@ fn encodings_hold_the_strings_that_they_say() {
             .into();
         let [empty, separator, line_feed, nul, carriage_return, utf8] = &faults[..] else { panic!("six strings") };
         let expected = match encoding.name() {
-            "csv" => [
-                Some(HoldFault::Empty),
-                Some(HoldFault::Separator(b';')),
-                Some(HoldFault::LineFeed),
-                Some(HoldFault::NulByte),
-                Some(HoldFault::CarriageReturn),
-                None,
-            ],
+            "csv" => [None, None, None, Some(HoldFault::NulByte), None, None],
             "json" | "parquet" | "arrow" => [None, None, None, None, None, Some(HoldFault::NotUtf8)],
             _ => [const { None }; 6],
         };
@@ -85,7 +78,7 @@ fn strings_that_no_row_has_do_not_matter() {
 
 #[test]
 fn the_first_row_is_told_whatever_its_column() {
-    for (name, bad) in [("csv", b"a;b"), ("json", b"a\xffb"), ("parquet", b"a\xffb"), ("arrow", b"a\xffb")] {
+    for (name, bad) in [("csv", b"a\0b"), ("json", b"a\xffb"), ("parquet", b"a\xffb"), ("arrow", b"a\xffb")] {
         let encoding = by_name(name).unwrap();
         let dictionary = dictionary(&[b"good", bad]);
         let codes = |codes| Column::codes(codes, &dictionary);
@@ -112,7 +105,7 @@ fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
     let half = vec![b'x'; 512 << 10];
     let dictionary = dictionary(&[b"a", &half, &half[1..], b"a\n\xff"]);
     let codes = |codes| Column::codes(codes, &dictionary);
-    for (name, around) in [("csv", b";".len()), ("json", br#"{"a":"","b":""}"#.len())] {
+    for (name, around) in [("json", br#"{"a":"","b":""}"#.len())] {
         let encoding = by_name(name).unwrap();
         let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 3]), codes(&[0, 1, 0])]]));
         assert_eq!((found.row, found.value, found.fault), (2, None, HoldFault::LineTooLong(1 << 20)), "{name}");

@@ -25,6 +25,7 @@ pub mod rows;
 pub mod sniff;
 pub mod typed;
 pub mod unquote;
+pub mod write;
 
 pub use charset::{Charset, CharsetError, TextReader};
 pub use dialect::{Delimiter, Dialect, DialectError, DialectOverrides, LineEnd};

@@ -54,7 +54,8 @@ fn tables_come_back_as_they_were() {
             for rows in [file.rows(source, 1), file.rows(source, 3), file.rows_of_stream(source, 2)] {
                 assert!(rows.unwrap() == source.rows(), "{cell}, {}: the rows differ", source.name);
             }
-            assert!(file.to_text(source) == source.text, "{cell}, {}: the text differs", source.name);
+            let text = cell::File::new("text.csv".into(), file.to_text(source));
+            assert!(text.rows(source, 2).unwrap() == source.rows(), "{cell}, {}: the text differs", source.name);
             assert_eq!(file.verify(source).unwrap(), source.rows().len() as u64, "{cell}, {}", source.name);
         }
     });

@@ -11,6 +11,7 @@ mod preset;
 mod row;
 mod source;
 mod table;
+mod table_writer;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
@@ -18,7 +19,7 @@ use crate::input::Input;
 use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
-use brc_text::{Delimiter, DialectOverrides};
+use brc_text::{Delimiter, Dialect, DialectOverrides};
 use row::Value;
 
 pub(crate) struct Csv;
@@ -50,40 +51,53 @@ impl Encoding for Csv {
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         match one_brc(&input, options) {
-            Some(schema) => {
-                let header = options.schema.is_some() && preset::begins_with(&input.prefix, &schema);
-                let layout = Separated { separator: preset::DELIMITER, header };
-                Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
+            Some(separator) => {
+                let header = options.schema.is_some() && preset::begins_with(&input.prefix, separator);
+                let layout = Separated { separator, header };
+                Ok(Box::new(TextTable::new(input, Schema::one_brc(), Box::new(layout), options)))
             }
             None => open::open(input, options),
         }
     }
 
+    fn can_hold(&self, _: &Schema) -> Result<(), String> {
+        Ok(())
+    }
+
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         check_separator(options.separator)?;
-        self.can_hold(schema).map_err(Error::Usage)?;
-        let rows = writer::Lines::new(schema, options.separator);
-        Ok(Box::new(TextWriter::new(self.name(), schema, rows)))
+        if *schema == Schema::one_brc() {
+            let rows = writer::Lines::new(schema, options.separator);
+            return Ok(Box::new(TextWriter::new(self.name(), schema, rows)));
+        }
+        // Nobody says the delimiter of the preset where a table is none.
+        let delimiter = if options.separator == preset::DELIMITER { b',' } else { options.separator };
+        let dialect = Dialect { delimiter: Delimiter::Byte(delimiter), ..Dialect::default() };
+        Ok(Box::new(table_writer::TableWriter::new(schema, &dialect)))
     }
 }
 
-/// The columns of a text, if it is one of the One Billion Row Challenge: such as somebody says so, or it looks like one and
-/// nobody says anything.
-fn one_brc(input: &Input, options: &OpenOptions) -> Option<Schema> {
-    let preset = Schema::one_brc();
+/// What stands between the columns of a text, if it is one of the One Billion Row Challenge: if somebody says so, or it looks
+/// like one and nobody says anything.
+fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
     let plain = DialectOverrides { delimiter: options.dialect.delimiter, ..DialectOverrides::default() };
-    let preset_delimiter = Delimiter::Byte(preset::DELIMITER);
-    if options.dialect != plain || options.dialect.delimiter.is_some_and(|delimiter| delimiter != preset_delimiter) {
+    let separator = match options.dialect.delimiter {
+        None => preset::DELIMITER,
+        Some(Delimiter::Byte(byte)) => byte,
+        Some(Delimiter::Blanks) => return None,
+    };
+    if options.dialect != plain || check_separator(separator).is_err() {
         return None;
     }
-    match &options.schema {
-        Some(schema) => schema.is_like(&preset).then(|| schema.clone()),
+    let is_one = match &options.schema {
+        Some(schema) => schema.is_like(&Schema::one_brc()),
         None => {
             let is_plain = options.names.is_none() && options.types.is_empty();
-            (is_plain && !options.all_strings && !options.exact_text && preset::is_one_brc(&input.prefix))
-                .then_some(preset)
+            let is_inferred = !options.all_strings && !options.exact_text;
+            is_plain && is_inferred && separator == preset::DELIMITER && preset::is_one_brc(&input.prefix)
         }
-    }
+    };
+    is_one.then_some(separator)
 }
 
 fn check_separator(separator: u8) -> Result<()> {

@@ -9,7 +9,7 @@ use brc_kernels::cpu::Level;
 use brc_text::infer::Seen;
 use brc_text::rows::{Piece, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
-use brc_text::{Charset, Dialect, Sample, Sniffed, TextReader, sniff};
+use brc_text::{Charset, Delimiter, Dialect, DialectOverrides, Sample, Sniffed, TextReader, sniff};
 use memchr::memchr;
 use std::convert::Infallible;
 use std::io::{Cursor, Read};
@@ -64,7 +64,17 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
 /// The dialect by the first bytes alone: what comes through a pipe must be read as the same file is.
 fn sniff_input(input: &Input, options: &OpenOptions) -> Sniffed {
     let sample = Sample { bytes: &input.prefix, offset: 0, is_end: input.prefix.len() < PREFIX_BYTES };
-    sniff(&[sample], &options.dialect)
+    let sniffed = sniff(&[sample], &options.dialect);
+    let given = options.schema.as_ref().map(|schema| schema.fields().len()).or(options.names.as_ref().map(Vec::len));
+    let Some(width) = given.filter(|width| *width != sniffed.names.len() && options.dialect.delimiter.is_none()) else {
+        return sniffed;
+    };
+    // Whoever says how many columns there are says something of what is between them.
+    let with = |delimiter: &u8| {
+        let delimiter = Some(Delimiter::Byte(*delimiter));
+        sniff(&[sample], &DialectOverrides { delimiter, ..options.dialect.clone() })
+    };
+    b",;\t|".iter().map(with).find(|other| other.names.len() == width).unwrap_or(sniffed)
 }
 
 /// The input in UTF-8, or in bytes that nobody touches.

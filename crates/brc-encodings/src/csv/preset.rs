@@ -65,10 +65,11 @@ fn has_header(prefix: &[u8]) -> bool {
         && fields(first).nth(1).is_some_and(|above| !above.is_empty())
 }
 
-/// Whether the first line has the names of a schema.
-pub(super) fn begins_with(prefix: &[u8], schema: &Schema) -> bool {
+/// Whether the first line has the names of the columns.
+pub(super) fn begins_with(prefix: &[u8], separator: u8) -> bool {
+    let schema = Schema::one_brc();
     let names = schema.fields().iter().map(|field| field.name.as_bytes());
-    lines(prefix).next().is_some_and(|line| fields(line).eq(names))
+    lines(prefix).next().is_some_and(|line| line.split(|&byte| byte == separator).eq(names))
 }
 
 fn text(prefix: &[u8]) -> &[u8] {

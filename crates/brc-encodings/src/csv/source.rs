@@ -48,6 +48,9 @@ impl Stream {
 
     /// Appends up to so many bytes, and tells whether there are more behind them.
     fn read(&mut self, bytes: usize, buffer: &mut Vec<u8>) -> std::io::Result<bool> {
+        if bytes == 0 {
+            return Ok(!self.ended);
+        }
         let start = buffer.len();
         buffer.extend(self.ahead.take());
         let missing = bytes.saturating_sub(buffer.len() - start) as u64;

@@ -1,0 +1,119 @@
+//! Writes fields so that they come back as they are.
+
+use crate::dialect::{Delimiter, Dialect};
+use crate::typed::NullTokens;
+
+/// How fields of a dialect are written.
+#[derive(Debug, Clone)]
+pub struct FieldWriter {
+    delimiter: u8,
+    quote: u8,
+    escape: Option<u8>,
+    line_end: &'static [u8],
+    nulls: NullTokens,
+    comment: Option<Vec<u8>>,
+}
+
+impl FieldWriter {
+    /// For that dialect. One without quotes is written with `"`, where a field needs them.
+    #[must_use]
+    pub fn new(dialect: &Dialect) -> Self {
+        Self {
+            delimiter: match dialect.delimiter {
+                Delimiter::Byte(byte) => byte,
+                Delimiter::Blanks => b' ',
+            },
+            quote: dialect.quote.unwrap_or(b'"'),
+            escape: dialect.escape,
+            line_end: dialect.line_end.bytes(),
+            nulls: NullTokens::new(&dialect.null_tokens),
+            comment: dialect.comment.as_ref().map(|comment| comment.as_bytes().to_vec()),
+        }
+    }
+
+    /// Appends a value, in quotes if it would not come back without: also where a reader that guesses might be wrong, as
+    /// with blanks around it.
+    pub fn value(&self, value: &[u8], out: &mut Vec<u8>) {
+        if !self.needs_quotes(value) {
+            return out.extend_from_slice(value);
+        }
+        out.push(self.quote);
+        for &byte in value {
+            if byte == self.quote || Some(byte) == self.escape {
+                out.push(byte);
+            }
+            out.push(byte);
+        }
+        out.push(self.quote);
+    }
+
+    fn needs_quotes(&self, value: &[u8]) -> bool {
+        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+        let [first, .., last] = value else {
+            return value.first().is_none_or(|byte| self.is_special(*byte) || is_odd_end(*byte)) || self.is_null(value);
+        };
+        is_odd_end(*first)
+            || matches!(last, b' ' | b'\t')
+            || value.iter().any(|byte| self.is_special(*byte))
+            || value.starts_with(BYTE_ORDER_MARK)
+            || self.comment.as_ref().is_some_and(|comment| value.starts_with(comment))
+            || self.is_null(value)
+    }
+
+    fn is_special(&self, byte: u8) -> bool {
+        byte == self.delimiter || byte == self.quote || matches!(byte, b'\n' | b'\r') || Some(byte) == self.escape
+    }
+
+    fn is_null(&self, value: &[u8]) -> bool {
+        self.nulls.contain(value)
+    }
+
+    /// Appends a null.
+    pub fn null(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.nulls.first().unwrap_or_default());
+    }
+
+    /// Appends what stands between two fields.
+    pub fn delimiter(&self, out: &mut Vec<u8>) {
+        out.push(self.delimiter);
+    }
+
+    /// Ends a row.
+    pub fn end_row(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.line_end);
+    }
+}
+
+/// What a value hardly begins with: blanks that may be left out, and what comments begin with.
+fn is_odd_end(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'#')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        let dialect = Dialect { null_tokens: vec![String::new(), "NA".to_owned()], ..Dialect::default() };
+        let writer = FieldWriter::new(&dialect);
+        for (value, written) in [
+            ("", "\"\""),
+            ("a b", "a b"),
+            ("a,b", "\"a,b\""),
+            ("5\" pipe", "\"5\"\" pipe\""),
+            ("a\nb", "\"a\nb\""),
+            ("a\r", "\"a\r\""),
+            (" a", "\" a\""),
+            ("a\t", "\"a\t\""),
+            ("NA", "\"NA\""),
+            ("#1", "\"#1\""),
+            ("-", "-"),
+            ("\u{feff}a", "\"\u{feff}a\""),
+        ] {
+            let mut out = Vec::new();
+            writer.value(value.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), written);
+        }
+    }
+}
