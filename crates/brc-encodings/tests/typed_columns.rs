@@ -41,9 +41,10 @@ fn types() -> Vec<LogicalType> {
         LogicalType::String,
         LogicalType::Binary,
     ];
-    types.extend([(1, 0), (9, 9), (10, 2), (18, 1), (19, 3), (38, 0), (38, 38)].map(|(precision, scale)| {
-        LogicalType::Decimal { precision, scale }
-    }));
+    types.extend(
+        [(1, 0), (9, 9), (10, 2), (18, 1), (19, 3), (38, 0), (38, 38)]
+            .map(|(precision, scale)| LogicalType::Decimal { precision, scale }),
+    );
     for unit in TimeUnit::ALL {
         types.push(LogicalType::Time { unit });
         types.extend([false, true].map(|zone| LogicalType::Timestamp { unit, zone }));
@@ -128,7 +129,8 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
             }
             let wide: Vec<_> = cells.iter().map(|cell| if let Cell::Integer(it) = cell { *it } else { 99 }).collect();
             let narrow = wide.iter().map(|&value| i64::try_from(value).ok()).collect();
-            let floats = cells.iter().map(|cell| if let Cell::Float(bits) = cell { f64::from_bits(*bits) } else { 9.0 });
+            let floats =
+                cells.iter().map(|cell| if let Cell::Float(bits) = cell { f64::from_bits(*bits) } else { 9.0 });
             Lent { wide, narrow, floats: floats.collect(), offsets, bytes, dictionary, codes, validity }
         })
         .collect();
@@ -320,11 +322,11 @@ fn columns_that_turn_out_wider_are_replaced() {
     ];
     let text = |text: &str| Cell::Bytes(text.into());
     let wide = [
-        Cells { field: Field::nullable("a", LogicalType::String), cells: vec![text("1"), text("2"), text("x"), Cell::Null] },
         Cells {
-            field: Field::required("b", LogicalType::Int64),
-            cells: [3, 4, 5, 6].map(Cell::Integer).into(),
+            field: Field::nullable("a", LogicalType::String),
+            cells: vec![text("1"), text("2"), text("x"), Cell::Null],
         },
+        Cells { field: Field::required("b", LogicalType::Int64), cells: [3, 4, 5, 6].map(Cell::Integer).into() },
     ];
     let mut writer = creator(encoding, &schema(&narrow), "none");
     let mut file = writer.start();

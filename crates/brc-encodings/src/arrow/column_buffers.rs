@@ -1,7 +1,7 @@
 //! The buffers of one column of a record batch, as the format has them for its type.
 
-use super::messages::{ColumnBuffers, padding};
 use super::NAME;
+use super::messages::{ColumnBuffers, padding};
 use crate::columnar::part_rows::{Rows, Strings, Values};
 use brc_core::{BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, for_integers};
 use std::ops::Range;

@@ -142,10 +142,9 @@ fn append(
     let body_start = out.len();
     out.extend_from_slice(body);
     let shifted = |buffer: &Range<usize>| buffer.start + body_start..buffer.end + body_start;
-    let columns = columns.into_iter().map(|column| ColumnBuffers {
-        nulls: column.nulls,
-        buffers: column.buffers.iter().map(shifted).collect(),
-    });
+    let columns = columns
+        .into_iter()
+        .map(|column| ColumnBuffers { nulls: column.nulls, buffers: column.buffers.iter().map(shifted).collect() });
     let columns = columns.collect();
     BatchMeta { rows, message: start..body_start, body: body_start..out.len(), columns, bounds, checksums: Vec::new() }
 }

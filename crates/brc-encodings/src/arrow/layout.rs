@@ -100,7 +100,8 @@ impl BatchLayout {
             if usize::try_from(node.length()) != Ok(rows) {
                 return Err(Fault::corrupt(format!("column '{}' does not have its rows", column.name)));
             }
-            let null = usize::try_from(node.null_count()).ok().filter(|null| *null == 0 || column.nullable && *null <= rows);
+            let null =
+                usize::try_from(node.null_count()).ok().filter(|null| *null == 0 || column.nullable && *null <= rows);
             let strange = || Fault::corrupt(format!("column '{}' does not have so many nulls", column.name));
             nulls.push(null.ok_or_else(strange)?);
             let mut count = column.own.buffers;

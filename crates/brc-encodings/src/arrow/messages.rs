@@ -67,12 +67,7 @@ pub(super) fn dictionary(id: i64, values: usize, column: ColumnBuffers, codec: O
 }
 
 /// The footer of a file.
-pub(super) fn footer(
-    schema: &Schema,
-    dictionaries: &[Block],
-    batches: &[Block],
-    about: &[(&str, String)],
-) -> Vec<u8> {
+pub(super) fn footer(schema: &Schema, dictionaries: &[Block], batches: &[Block], about: &[(&str, String)]) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
     let schema = Some(flat_schema(&mut builder, schema));
     let dictionaries = Some(builder.create_vector(dictionaries));
@@ -182,13 +177,9 @@ fn flat_field<'a>(
     Field::create(builder, &field)
 }
 
-fn flat_type<'a>(
-    builder: &mut FlatBufferBuilder<'a>,
-    logical_type: LogicalType,
-) -> (Type, WIPOffset<UnionWIPOffset>) {
-    let mut int = |bits, is_signed| {
-        (Type::Int, Int::create(builder, &IntArgs { bitWidth: bits, is_signed }).as_union_value())
-    };
+fn flat_type<'a>(builder: &mut FlatBufferBuilder<'a>, logical_type: LogicalType) -> (Type, WIPOffset<UnionWIPOffset>) {
+    let mut int =
+        |bits, is_signed| (Type::Int, Int::create(builder, &IntArgs { bitWidth: bits, is_signed }).as_union_value());
     match logical_type {
         LogicalType::Int8 => int(8, true),
         LogicalType::Int16 => int(16, true),

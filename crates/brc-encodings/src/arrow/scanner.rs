@@ -10,8 +10,8 @@ use crate::columnar::{Fault, WINDOW};
 use arrow_array::ArrayRef;
 use arrow_buffer::ArrowNativeType;
 use brc_core::{
-    Batch, Bitmap, Column, Error, Known, KnownValues, Predicate, Result, ScanError, ScanOptions, Scanned,
-    Scanner, Sink, Split, Verdict,
+    Batch, Bitmap, Column, Error, Known, KnownValues, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner,
+    Sink, Split, Verdict,
 };
 use std::ops::Range;
 use std::sync::Arc;

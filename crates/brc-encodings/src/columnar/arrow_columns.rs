@@ -124,9 +124,7 @@ impl ArrowColumn {
     pub(crate) fn take(&mut self, array: &ArrayRef) -> Result<(), Fault> {
         self.validity = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         self.values = match array.data_type() {
-            DataType::Dictionary(_, values) if logical_type(values) == Ok(self.logical_type) => {
-                self.take_dictionary(array)?
-            }
+            DataType::Dictionary(..) => self.take_dictionary(array)?,
             _ if matches!(self.logical_type, LogicalType::String | LogicalType::Binary) => self.take_strings(array)?,
             _ => self.in_own_unit(numbers(array, self.validity.as_ref())?, array.data_type())?,
         };
@@ -149,7 +147,8 @@ impl ArrowColumn {
     /// If it does not have them.
     pub(crate) fn column(&self, rows: Range<usize>) -> Column<'_> {
         let nulls = self.validity.as_ref();
-        let validity = nulls.map(|nulls| Bitmap::new(nulls.validity(), nulls.offset(), nulls.len()).slice(rows.clone()));
+        let validity =
+            nulls.map(|nulls| Bitmap::new(nulls.validity(), nulls.offset(), nulls.len()).slice(rows.clone()));
         let data = match &self.values {
             Values::I8(values) => Data::Integers(Integers::I8(&values[rows])),
             Values::I16(values) => Data::Integers(Integers::I16(&values[rows])),
@@ -183,12 +182,11 @@ impl ArrowColumn {
             self.dictionary = Some((values.clone(), codes));
         }
         let codes = self.dictionary.as_ref().map_or(&[][..], |(_, codes)| codes);
-        let keys = coded.normalized_keys();
-        if !codes.is_empty() {
-            return Ok(Values::Codes(keys.into_iter().map(|key| codes[key]).collect()));
-        }
         // Without values there are only nulls.
-        Ok(Values::Codes(vec![0; keys.len()]))
+        if codes.is_empty() {
+            return Ok(Values::Codes(vec![0; array.len()]));
+        }
+        Ok(Values::Codes(coded.normalized_keys().into_iter().map(|key| codes[key]).collect()))
     }
 
     fn take_strings(&mut self, array: &ArrayRef) -> Result<Values, Fault> {
@@ -248,7 +246,9 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault
                 Values::I128(cast::<UInt64Type, _>(array))
             }
         }
-        DataType::Float16 => Values::Floats(array.as_primitive::<Float16Type>().values().iter().map(|it| it.to_f64()).collect()),
+        DataType::Float16 => {
+            Values::Floats(array.as_primitive::<Float16Type>().values().iter().map(|it| it.to_f64()).collect())
+        }
         DataType::Float32 => Values::Floats(cast::<Float32Type, _>(array)),
         DataType::Float64 => Values::Floats(lent::<Float64Type>(array)),
         DataType::Decimal32(..) => Values::I32(lent::<Decimal32Type>(array)),
@@ -349,7 +349,7 @@ pub(crate) fn strings(array: &ArrayRef) -> Result<(ScalarBuffer<i32>, Buffer), F
 mod tests {
     use super::*;
     use arrow_array::{
-        BinaryViewArray, Decimal256Array, DictionaryArray, Date64Array, FixedSizeBinaryArray, Float32Array, Int64Array,
+        BinaryViewArray, Date64Array, Decimal256Array, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int64Array,
         LargeStringArray, NullArray, StringArray, UInt64Array,
     };
     use arrow_buffer::i256;
@@ -370,14 +370,20 @@ mod tests {
 
     #[test]
     fn arrays_of_all_kinds_become_columns() {
-        assert_eq!(taken(UInt64Array::from(vec![Some(u64::MAX), None, Some(0)])).unwrap(), ["18446744073709551615", "NULL", "0"]);
+        assert_eq!(
+            taken(UInt64Array::from(vec![Some(u64::MAX), None, Some(0)])).unwrap(),
+            ["18446744073709551615", "NULL", "0"]
+        );
         assert_eq!(taken(Float32Array::from(vec![0.5, -0.0])).unwrap(), ["0.5", "-0.0"]);
         assert_eq!(taken(NullArray::new(2)).unwrap(), ["NULL", "NULL"]);
         assert_eq!(taken(LargeStringArray::from(vec![Some("a"), None, Some("")])).unwrap(), ["a", "NULL", ""]);
         assert_eq!(taken(BinaryViewArray::from(vec![b"longer than twelve bytes".as_slice(), b"b"])).unwrap()[1], "b");
         let fixed = FixedSizeBinaryArray::try_from_iter([b"ab", b"cd"].into_iter()).unwrap();
         assert_eq!(taken(fixed).unwrap(), ["ab", "cd"]);
-        assert_eq!(taken(Date64Array::from(vec![Some(DAY), Some(-DAY), None])).unwrap(), ["1970-01-02", "1969-12-31", "NULL"]);
+        assert_eq!(
+            taken(Date64Array::from(vec![Some(DAY), Some(-DAY), None])).unwrap(),
+            ["1970-01-02", "1969-12-31", "NULL"]
+        );
         assert!(taken(Date64Array::from(vec![1])).is_err());
         let wide = |value: i256| Decimal256Array::from(vec![value]).with_precision_and_scale(76, 2).unwrap();
         assert_eq!(taken(wide(i256::from_i128(-5))).unwrap(), ["-0.05"]);

@@ -4,8 +4,7 @@ use super::Numbers;
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{
-    Batch, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, HoldFault, LogicalType, PhysicalType,
-    Result, Schema,
+    Batch, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, HoldFault, LogicalType, PhysicalType, Result, Schema,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;

@@ -28,12 +28,10 @@ pub(super) struct Coder<T> {
 }
 
 /// Integers of 32 bits.
-pub(super) const INT_32: Coder<i64> =
-    Coder { plain: plain_32, other: Some((DELTA_BINARY_PACKED, delta::integers_32)) };
+pub(super) const INT_32: Coder<i64> = Coder { plain: plain_32, other: Some((DELTA_BINARY_PACKED, delta::integers_32)) };
 
 /// Integers of 64 bits.
-pub(super) const INT_64: Coder<i64> =
-    Coder { plain: plain_64, other: Some((DELTA_BINARY_PACKED, delta::integers_64)) };
+pub(super) const INT_64: Coder<i64> = Coder { plain: plain_64, other: Some((DELTA_BINARY_PACKED, delta::integers_64)) };
 
 /// Decimals of more digits than 64 bits have.
 pub(super) const DECIMAL: Coder<i128> = Coder { plain: plain_decimals, other: None };

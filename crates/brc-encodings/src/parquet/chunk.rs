@@ -2,9 +2,7 @@
 //! dictionary is looked at once, whatever the number of rows.
 
 use super::hybrid::Hybrid;
-use super::page::{
-    DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY,
-};
+use super::page::{DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY};
 use super::types::Stored;
 use crate::columnar::{Fault, Numbers};
 use brc_core::for_integers;
@@ -81,7 +79,9 @@ impl Walk {
                 None if self.left == 0 => Values::Plain(start),
                 None => return Err(Fault::corrupt("a page of codes is empty")),
             },
-            other => return Err(Fault::corrupt(format!("a page is of encoding {other}, which the footer does not tell"))),
+            other => {
+                return Err(Fault::corrupt(format!("a page is of encoding {other}, which the footer does not tell")));
+            }
         };
         Ok(true)
     }

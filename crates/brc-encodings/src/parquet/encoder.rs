@@ -3,10 +3,10 @@
 //! Strings come as codes already and stay codes: the library would look up each of them in a hash table again. Numbers
 //! are numbered too where that makes them smaller.
 
-use super::paging::{Page, Paging};
 use super::page::{
     self, BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY_PAGE, PLAIN, RLE_DICTIONARY,
 };
+use super::paging::{Page, Paging};
 use super::{NAME, choice, types};
 use crate::columnar::part_rows::{PartRows, Rows, Values};
 use crate::refused::Refused;
@@ -137,8 +137,7 @@ fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> R
         Values::Floats(floats) => {
             let floats = dense(floats, validity);
             let bits: Vec<_> = floats.iter().map(|value| value.to_bits() as i64).collect();
-            let pages =
-                choice::numbers(&paging(0), &bits, &choice::FLOAT, choice::number_by_hash, compressor);
+            let pages = choice::numbers(&paging(0), &bits, &choice::FLOAT, choice::number_by_hash, compressor);
             Ok((pages, float_bounds(&floats)))
         }
         Values::Integers(numbers) => integer_pages(&numbers.as_values(), validity, field, &paging(0), compressor),
@@ -154,7 +153,8 @@ fn integer_pages(
 ) -> Result<(Vec<Page>, Bounds)> {
     let physical = types::physical(field.logical_type);
     if physical == Physical::FIXED_LEN_BYTE_ARRAY {
-        let values = for_integers!(values, values => dense(values, validity).into_iter().map(i128::from).collect::<Vec<_>>());
+        let values =
+            for_integers!(values, values => dense(values, validity).into_iter().map(i128::from).collect::<Vec<_>>());
         let pages = choice::numbers(paging, &values, &choice::DECIMAL, choice::number_by_hash, compressor);
         return Ok((pages, integer_bounds(&values)));
     }
@@ -169,9 +169,7 @@ fn integer_pages(
     };
     let pages = match physical {
         Physical::BOOLEAN => paging.pages(PLAIN, &values, bits),
-        Physical::INT32 => {
-            choice::numbers(paging, &values, &choice::INT_32, choice::number_integers, compressor)
-        }
+        Physical::INT32 => choice::numbers(paging, &values, &choice::INT_32, choice::number_integers, compressor),
         _ => choice::numbers(paging, &values, &choice::INT_64, choice::number_integers, compressor),
     };
     Ok((pages, bounds))
@@ -213,7 +211,9 @@ fn stored_integers(values: &Integers<'_>, validity: Option<Bitmap<'_>>, field: &
 fn dense<T: Copy>(values: &[T], validity: Option<Bitmap<'_>>) -> Vec<T> {
     match validity {
         None => values.to_vec(),
-        Some(validity) => values.iter().zip(validity.iter()).filter(|(_, valid)| *valid).map(|(&value, _)| value).collect(),
+        Some(validity) => {
+            values.iter().zip(validity.iter()).filter(|(_, valid)| *valid).map(|(&value, _)| value).collect()
+        }
     }
 }
 

@@ -158,7 +158,8 @@ impl ScanColumn {
                 Lane::Strings { chunk: StringChunk::new(is_optional), codes }
             }
             Some(stored @ (Stored::Int32 | Stored::Int64)) => {
-                let numbers = if let Lane::Numbers { numbers, .. } = before { numbers } else { Numbers::I16(Vec::new()) };
+                let numbers =
+                    if let Lane::Numbers { numbers, .. } = before { numbers } else { Numbers::I16(Vec::new()) };
                 Lane::Numbers { chunk: NumberChunk::new(stored, is_optional), numbers }
             }
         };

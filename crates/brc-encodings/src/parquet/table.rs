@@ -1,10 +1,10 @@
 //! An open parquet file: its footer, checked, in the form that scans need.
 
+use super::dead::Dead;
 use super::scanner::ParquetScanner;
 use super::thrift;
 use super::types::{self, Stored};
 use super::writer::{CHECKSUMS, DEAD, MAGIC, SCHEMA};
-use super::dead::Dead;
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
 use brc_compress::Compression;

@@ -49,7 +49,14 @@ struct RowGroup {
 impl Writer {
     pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
         let schema = Arc::new(schema.clone());
-        Self { schema, compressor, row_groups: Vec::new(), parts: Vec::new(), dead: Vec::new(), end: MAGIC.len() as u64 }
+        Self {
+            schema,
+            compressor,
+            row_groups: Vec::new(),
+            parts: Vec::new(),
+            dead: Vec::new(),
+            end: MAGIC.len() as u64,
+        }
     }
 
     /// Takes what is remembered of the next bytes of the file.
@@ -214,9 +221,9 @@ impl BatchWriter for Writer {
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
-        let fields = |group: &RowGroup| group.chunks.iter().zip(self.schema.fields()).all(|(chunk, field)| {
-            types::same_pages(&chunk.field, field)
-        });
+        let fields = |group: &RowGroup| {
+            group.chunks.iter().zip(self.schema.fields()).all(|(chunk, field)| types::same_pages(&chunk.field, field))
+        };
         if !self.row_groups.iter().all(fields) {
             return Err(Error::Usage("a column that turned out wider was not replaced in all parts".to_owned()));
         }
