@@ -5,7 +5,8 @@
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install pyarrow duckdb polars datafusion
     /tmp/interop/bin/python scripts/check-interop.py target/release/brc
 
-It makes a small table, converts it, and compares rows and types. A program that is not installed is left out, and said.
+It makes a small table, converts it, and compares rows and types; then a table of every type, with nulls. A program that
+is not installed is left out, and said.
 """
 
 import importlib.util
@@ -120,6 +121,94 @@ def written_by_others(directory):
         yield path
 
 
+def typed_table():
+    """A table of every type that there is on both sides, with nulls."""
+    import pyarrow as pa
+    from datetime import date, datetime, time, timedelta, timezone
+
+    rows = range(5000)
+    day = datetime(1999, 12, 31, 23, 59, 50)
+    moments = [day + timedelta(seconds=row * 1001) for row in rows]
+    clocks = [time(row % 24, row % 60, row * 7 % 60) for row in rows]
+    columns = {
+        "bool": ([row % 3 == 0 for row in rows], pa.bool_()),
+        "float": ([[0.0, -0.0, 1.5, 1e300, float("inf"), -float("inf")][row % 6] + row % 7 for row in rows], pa.float64()),
+        "uint64": ([2**64 - 1 - row for row in rows], pa.uint64()),
+        "date": ([date(1969, 1, 1) + timedelta(days=row) for row in rows], pa.date32()),
+        "text": ([ROWS[row][0] for row in rows], pa.string()),
+        "long text": ([f"{row * row} is the square of {row}" for row in rows], pa.string()),
+        "bytes": ([bytes([row % 256, 255, 0]) * (row % 4) for row in rows], pa.binary()),
+    }
+    for bits in (8, 16, 32, 64):
+        most = (1 << bits - 1) - 1
+        values = [most - row % 100 if row % 2 else row % 100 - most - 1 for row in rows]
+        columns[f"int{bits}"] = (values, getattr(pa, f"int{bits}")())
+    for precision, scale in ((5, 2), (18, 1), (38, 10)):
+        values = [Decimal(f"{(10**precision - 1) // (row + 1) * (-1) ** row}e-{scale}") for row in rows]
+        columns[f"decimal{precision}"] = (values, pa.decimal128(precision, scale))
+    for unit in ("s", "ms", "us", "ns"):
+        columns[f"time {unit}"] = (clocks, pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit))
+        columns[f"timestamp {unit}"] = (moments, pa.timestamp(unit))
+        instants = [moment.replace(tzinfo=timezone.utc) for moment in moments]
+        columns[f"instant {unit}"] = (instants, pa.timestamp(unit, "UTC"))
+    gaps = enumerate(columns.items())
+    return pa.table({
+        name: pa.array([None if (row + index) % 5 == 0 else value for row, value in enumerate(values)], kind)
+        for index, (name, (values, kind)) in gaps
+    })
+
+
+def typed_readers():
+    """What reads a file into a table of pyarrow."""
+    readers = {"pyarrow": arrow_table}
+    if importlib.util.find_spec("duckdb"):
+        import duckdb
+
+        def duckdb_table(path):
+            found = arrow_table(path) if path.suffix == ".arrow" else None
+            table = duckdb.from_arrow(found) if found is not None else duckdb.read_parquet(str(path))
+            return table.to_arrow_table()
+
+        readers["duckdb"] = duckdb_table
+    if importlib.util.find_spec("polars"):
+        import polars
+
+        def polars_table(path):
+            return (polars.read_ipc(path) if path.suffix == ".arrow" else polars.read_parquet(path)).to_arrow()
+
+        readers["polars"] = polars_table
+    return readers
+
+
+def assert_same(found, expected):
+    """Sees to it that tables have the same values, whatever of several types each column has."""
+    assert found.column_names == expected.column_names, found.column_names
+    for name in expected.column_names:
+        column = found[name].cast(expected[name].type).to_pylist()
+        differences = [pair for pair in zip(column, expected[name].to_pylist()) if pair[0] != pair[1]]
+        assert len(column) == len(expected) and not differences, f"column '{name}': {differences[:3]}"
+
+
+def check_types(directory, convert, check):
+    """Every type, in both directions."""
+    import pyarrow.ipc
+    import pyarrow.parquet
+
+    expected = typed_table()
+    sources = [directory / "types.parquet", directory / "types.arrow"]
+    pyarrow.parquet.write_table(expected, sources[0])
+    with pyarrow.ipc.new_file(sources[1], expected.schema) as writer:
+        writer.write_table(expected)
+    for source in sources:
+        for encoding, compressions in COMPRESSIONS.items():
+            for compression in compressions:
+                path = directory / f"brc-{source.suffix[1:]}-{compression}.{encoding}"
+                check(f"brc reads {source.name} and writes {path.name}",
+                      lambda: convert("--compression", compression, source, path))
+                for name, reads in typed_readers().items():
+                    check(f"{name} reads every type of {path.name}", lambda: assert_same(reads(path), expected))
+
+
 def main():
     brc = Path(sys.argv[1] if len(sys.argv) > 1 else "target/release/brc").absolute()
     readers = {name: reads for name, reads in READERS.items() if importlib.util.find_spec(name)}
@@ -161,6 +250,7 @@ def main():
                 assert back.read_bytes() == text.read_bytes(), "other rows"
 
             check(f"brc reads {path.name}", run)
+        check_types(directory, convert, check)
     sys.exit(1 if failures else 0)
 
 

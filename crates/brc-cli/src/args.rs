@@ -3,7 +3,7 @@
 use crate::quantity;
 use brc_compare::{QueryOptions, TableOptions};
 use brc_compress::Compressor;
-use brc_core::{Error, Schema, Table, identifier};
+use brc_core::{Schema, Table, identifier};
 use brc_encodings::brc_text::{Delimiter, DialectOverrides};
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
 use brc_query::FUNCTIONS;

@@ -110,8 +110,11 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
     let lent: Vec<_> = table
         .iter()
         .map(|cells| {
-            let cells = &cells.cells[rows.clone()];
-            let mut dictionary = Dictionary::new();
+            let (field, cells) = (&cells.field, &cells.cells[rows.clone()]);
+            // All batches of a column share one dictionary.
+            let distinct = values(field.logical_type);
+            let text = |cell: &Cell| if let Cell::Bytes(text) = cell { text.clone() } else { Vec::new() };
+            let dictionary: Dictionary = distinct.iter().map(text).collect();
             let (mut offsets, mut bytes, mut codes) = (vec![0], Vec::new(), Vec::new());
             let mut validity = BitmapBuffer::default();
             for cell in cells {
@@ -120,12 +123,8 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
                 let text = if let Cell::Bytes(text) = cell { text.as_slice() } else { b"" };
                 bytes.extend_from_slice(text);
                 offsets.push(bytes.len() as i32);
-                let known = dictionary.iter().position(|value| value == text).map(|code| code as u32);
-                codes.push(match cell {
-                    Cell::Null if dictionary.is_empty() => 0,
-                    Cell::Null => dictionary.len() as u32 - 1,
-                    _ => known.unwrap_or_else(|| dictionary.push(text)),
-                });
+                let code = dictionary.iter().position(|value| value == text);
+                codes.push(code.filter(|_| *cell != Cell::Null).unwrap_or(dictionary.len() - 1) as u32);
             }
             let wide: Vec<_> = cells.iter().map(|cell| if let Cell::Integer(it) = cell { *it } else { 99 }).collect();
             let narrow = wide.iter().map(|&value| i64::try_from(value).ok()).collect();

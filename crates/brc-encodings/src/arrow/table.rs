@@ -13,7 +13,9 @@ use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
 use crate::input::read_full_at;
 use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
-use brc_core::{ByteStrings, Dictionary, Error, Field, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{
+    ByteStrings, Dictionary, Error, Field, LogicalType, Result, ScanOptions, Scanner, Schema, Split, Table,
+};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::fs::File;
@@ -32,6 +34,8 @@ pub(super) struct ArrowTable {
     pub(super) is_own: bool,
     pub(super) created_by: Option<String>,
     pub(super) schema: Schema,
+    /// The columns as the file has them at its start.
+    begins_with: Schema,
     pub(super) columns: Vec<FileColumn>,
     pub(super) batches: Vec<BatchLayout>,
     /// The first record batch of each split, and the end of the last.
@@ -79,16 +83,24 @@ impl ArrowTable {
         let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
         let Columns { held: mut columns, behind, left_out } =
             columns.map_err(|reason| Error::unsupported(&path, reason))?;
-        if let Some(scales) = about(SCALES).filter(|_| is_own) {
-            with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
-        }
         let field = |column: &FileColumn| Field {
             name: column.name.clone(),
             logical_type: column.logical_type,
             nullable: column.nullable,
         };
+        let mut begins_with: Vec<_> = columns.iter().map(field).collect();
+        if let Some(scales) = about(SCALES).filter(|_| is_own) {
+            with_scales(columns.iter_mut().map(|column| &mut column.logical_type), scales);
+            for (first, column) in begins_with.iter_mut().zip(&columns) {
+                if column.logical_type != first.logical_type {
+                    // When the file was begun, it was not known yet that a number has nineteen digits.
+                    first.logical_type = LogicalType::decimal(column.logical_type.scale());
+                }
+            }
+        }
         let fields = columns.iter().map(field);
         let schema = columnar::schema(&path, fields.collect(), left_out)?;
+        let begins_with = Schema::new(begins_with).map_err(|error| in_footer(&error.to_string()))?;
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns, behind };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();
@@ -116,6 +128,7 @@ impl ArrowTable {
             is_own,
             created_by,
             schema,
+            begins_with,
             columns,
             batches,
             dictionaries,
@@ -132,7 +145,7 @@ impl ArrowTable {
         let buffers = self.batches.iter().flat_map(|batch| batch.columns.iter().flatten().cloned());
         let dictionaries = self.dictionaries.iter().map(|block| block.place.whole());
         let parts = messages.chain(buffers).chain(dictionaries).collect();
-        check_rest(&self.path, &self.file, &writer::start(&self.schema), parts, &writer::END, self.end)
+        check_rest(&self.path, &self.file, &writer::start(&self.begins_with), parts, &writer::END, self.end)
     }
 
     /// The record batches of a split.

@@ -124,9 +124,7 @@ impl ArrowColumn {
     pub(crate) fn take(&mut self, array: &ArrayRef) -> Result<(), Fault> {
         self.validity = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         self.values = match array.data_type() {
-            DataType::Dictionary(_, values) if logical_type(values) == Ok(self.logical_type) => {
-                self.take_dictionary(array)?
-            }
+            DataType::Dictionary(..) => self.take_dictionary(array)?,
             _ if matches!(self.logical_type, LogicalType::String | LogicalType::Binary) => self.take_strings(array)?,
             _ => self.in_own_unit(numbers(array, self.validity.as_ref())?, array.data_type())?,
         };
@@ -184,12 +182,11 @@ impl ArrowColumn {
             self.dictionary = Some((values.clone(), codes));
         }
         let codes = self.dictionary.as_ref().map_or(&[][..], |(_, codes)| codes);
-        let keys = coded.normalized_keys();
-        if !codes.is_empty() {
-            return Ok(Values::Codes(keys.into_iter().map(|key| codes[key]).collect()));
-        }
         // Without values there are only nulls.
-        Ok(Values::Codes(vec![0; keys.len()]))
+        if codes.is_empty() {
+            return Ok(Values::Codes(vec![0; array.len()]));
+        }
+        Ok(Values::Codes(coded.normalized_keys().into_iter().map(|key| codes[key]).collect()))
     }
 
     fn take_strings(&mut self, array: &ArrayRef) -> Result<Values, Fault> {
