@@ -19,7 +19,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("brc-text", &["brc-core", "brc-kernels", "brc-compress"]),
     ("brc-encodings", &["brc-core", "brc-kernels", "brc-compress", "buren"]),
     ("brc-query", &["brc-core", "brc-kernels"]),
-    ("brc-cli", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-encodings", "brc-query"]),
+    ("brc-cli", &["brc-core", "brc-kernels", "brc-compress", "buren", "brc-text", "brc-encodings", "brc-query"]),
 ];
 
 /// Libraries, with all whose names go on with `-` or `_`, that only some crates may use.

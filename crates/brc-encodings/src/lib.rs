@@ -29,6 +29,7 @@ mod narrow;
 pub mod ordered;
 pub mod output;
 mod parquet;
+pub mod projected;
 mod protobuf;
 mod refused;
 mod registry;
@@ -36,6 +37,7 @@ pub mod rejects;
 mod rows;
 mod text;
 mod unfinished;
+pub mod union;
 mod write_back;
 
 #[allow(warnings, clippy::all, clippy::pedantic, clippy::unwrap_used)]
@@ -47,8 +49,10 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
+pub use projected::Projected;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
 };
 pub use rejects::RejectLog;
 pub use unfinished::remove_unfinished;
+pub use union::{Union, UnionOptions};

@@ -37,7 +37,7 @@ fn line<T>(values: impl Iterator<Item = T>, write: impl Fn(T, &mut Vec<u8>), out
 }
 
 /// Puts the field from `start` on in quotes if it contains what means something in a line.
-fn quote(start: usize, out: &mut Vec<u8>) {
+pub(crate) fn quote(start: usize, out: &mut Vec<u8>) {
     if !out[start..].iter().any(|byte| b",\"\r\n".contains(byte)) {
         return;
     }
