@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let compression = target_compression(&args.output, args.compression, to)?;
     let create = CreateOptions { compression, key: None, separator: args.source.separator };
     crate::interrupt::clean_up_when_killed();
-    let output_options = OutputOptions { force: args.force, sync: false, inputs };
+    let output_options = OutputOptions { force: args.force, sync: true, inputs };
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
         Ok(Target { writer, output: Output::create(&args.output, &output_options)?, rejects: RejectLog::none() })

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             line(&mut out, &finding.part.to_string(), &finding.value, &finding.evidence);
         }
         for advice in &sniffed.advice {
-            _ = writeln!(out, "note: {advice}");
+            _ = writeln!(out, "note: {}", printable::line(advice.as_bytes()));
         }
     }
     stdout::print_names(out.as_bytes())?;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// What was found, and what speaks for it.
 fn line(out: &mut String, what: &str, value: &str, evidence: &str) {
     let (value, evidence) = (printable::line(value.as_bytes()), printable::line(evidence.as_bytes()));
-    let text = format!("{what:<21}{value:<12}{evidence}");
+    let text = format!("{what:<21}{value:<12} {evidence}");
     // Writing to memory does not fail.
     _ = writeln!(out, "{}", text.trim_end());
 }
