@@ -162,6 +162,19 @@ pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     }
 }
 
+/// How several files become one table.
+#[derive(Clone, Default, clap::Args)]
+pub(crate) struct Files {
+    /// Match the columns of several files by name, and fill those that a file lacks with nulls [default: all files have
+    /// the same columns in the same order]
+    #[arg(long)]
+    pub(crate) union_by_name: bool,
+
+    /// Add a string column of this name, with the name of the file that each row is from
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub(crate) file_name: Option<String>,
+}
+
 /// A table, and what it is encoded as.
 pub(crate) struct Opened {
     pub(crate) encoding: &'static dyn Encoding,

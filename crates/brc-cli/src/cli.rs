@@ -1,6 +1,6 @@
 //! The command line as a whole. Help, man pages and shell completions all come from these definitions.
 
-use crate::commands::{compare, completions, convert, generate, inspect, man, query, verify};
+use crate::commands::{cat, compare, completions, convert, generate, head, inspect, man, query, schema, sniff, verify};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -37,6 +37,10 @@ pub(crate) enum Command {
     Convert(convert::Args),
     Query(query::Args),
     Compare(compare::Args),
+    Sniff(sniff::Args),
+    Schema(schema::Args),
+    Head(head::Args),
+    Cat(cat::Args),
     Inspect(inspect::Args),
     Verify(verify::Args),
     Completions(completions::Args),
@@ -54,6 +58,10 @@ impl Command {
             Self::Convert(args) => convert::run(&args)?,
             Self::Query(args) => query::run(&args)?,
             Self::Compare(args) => return compare::run(&args),
+            Self::Sniff(args) => sniff::run(&args)?,
+            Self::Schema(args) => schema::run(&args)?,
+            Self::Head(args) => head::run(&args)?,
+            Self::Cat(args) => cat::run(&args)?,
             Self::Inspect(args) => inspect::run(&args)?,
             Self::Verify(args) => return verify::run(&args),
             Self::Completions(args) => completions::run(&args)?,

@@ -6,7 +6,20 @@ use common::Place;
 use snapbox::Data;
 use std::path::Path;
 
-const COMMANDS: &[&str] = &["generate", "convert", "query", "compare", "inspect", "verify", "completions", "man"];
+const COMMANDS: &[&str] = &[
+    "generate",
+    "convert",
+    "query",
+    "compare",
+    "sniff",
+    "schema",
+    "head",
+    "cat",
+    "inspect",
+    "verify",
+    "completions",
+    "man",
+];
 
 /// Set `SNAPSHOTS=overwrite` to accept new help texts.
 #[test]

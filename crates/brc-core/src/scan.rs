@@ -5,9 +5,10 @@
 //! lines of all splits before the bad one are known.
 
 use crate::error::{Error, Result, RowPlace};
-use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table};
+use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table, TableFile};
 use crate::workers::run_workers;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -97,14 +98,14 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// The rows of all splits before one.
-    fn rows_before(&self, index: u64) -> u64 {
-        (0..index).filter_map(|earlier| self.rows.get(&earlier)).map(|(rows, _)| rows).sum()
+    /// The rows of these splits.
+    fn rows_of(&self, splits: Range<u64>) -> u64 {
+        splits.filter_map(|earlier| self.rows.get(&earlier)).map(|(rows, _)| rows).sum()
     }
 
     /// Their lines.
-    fn lines_before(&self, index: u64) -> u64 {
-        (0..index).filter_map(|earlier| self.rows.get(&earlier)).map(|(_, lines)| lines).sum()
+    fn lines_of(&self, splits: Range<u64>) -> u64 {
+        splits.filter_map(|earlier| self.rows.get(&earlier)).map(|(_, lines)| lines).sum()
     }
 }
 
@@ -161,22 +162,25 @@ impl Shared<'_> {
 
     fn outcome(self) -> Result<()> {
         let mut ledger = self.ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match ledger.first_error.take() {
-            None => Ok(()),
-            Some((index, ScanError::Other(Error::Unholdable(mut unholdable)))) => {
-                unholdable.row += ledger.rows_before(index);
-                unholdable.path = self.table.path().to_owned();
-                Err(Error::Unholdable(unholdable))
+        let Some((index, error)) = ledger.first_error.take() else { return Ok(()) };
+        let file = self.table.file_of(index).unwrap_or(TableFile { table: self.table, first_split: 0 });
+        let rows_before = ledger.rows_of(file.first_split..index);
+        let path = file.table.path().to_owned();
+        Err(match error {
+            ScanError::Other(Error::Unholdable(mut unholdable)) => {
+                unholdable.row += rows_before;
+                unholdable.path = path;
+                Error::Unholdable(unholdable)
             }
-            Some((_, ScanError::Other(error))) => Err(error),
-            Some((_, ScanError::Widened)) => unreachable!("a split is scanned until its types suffice"),
-            Some((index, ScanError::BadRow { line_in_split, byte, column, fault })) => {
-                let lines_before = self.table.header_lines() + ledger.lines_before(index);
-                let column = column.and_then(|column| self.table.schema().fields().get(column));
+            ScanError::Other(error) => error,
+            ScanError::Widened => unreachable!("a split is scanned until its types suffice"),
+            ScanError::BadRow { line_in_split, byte, column, fault } => {
+                let column = column.and_then(|column| file.table.schema().fields().get(column));
                 let column = column.map(|field| field.name.clone());
-                let place = RowPlace { line: lines_before + line_in_split + 1, byte, column };
-                Err(Error::BadRow { path: self.table.path().to_owned(), place, fault })
+                let lines_before = ledger.lines_of(file.first_split..index);
+                let line = file.table.header_lines() + lines_before + line_in_split + 1;
+                Error::BadRow { path, place: RowPlace { line, byte, column }, fault }
             }
-        }
+        })
     }
 }

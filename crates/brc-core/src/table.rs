@@ -230,6 +230,11 @@ pub trait Table: Send + Sync {
     /// [`Scanner::scan`] tells the end.
     fn split(&self, index: u64) -> Option<Split>;
 
+    /// The file that a split is of, where the table is made of other tables: what messages name in its place.
+    fn file_of(&self, _split: u64) -> Option<TableFile<'_>> {
+        None
+    }
+
     /// How many lines of a text stand before its first row, and are no rows.
     fn header_lines(&self) -> u64 {
         0
@@ -246,6 +251,15 @@ pub trait Table: Send + Sync {
     /// # Errors
     /// If the table cannot deliver what the options ask.
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>>;
+}
+
+/// One of the files that a table is made of.
+#[derive(Clone, Copy)]
+pub struct TableFile<'a> {
+    /// The file as a table of its own.
+    pub table: &'a dyn Table,
+    /// Its first split, as the table of all files numbers them.
+    pub first_split: u64,
 }
 
 /// Scans splits for one worker. Codes keep their meaning as long as the scanner lives.

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::rejects::RejectLog;
 use brc_core::{
     Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, Split, Summary,
-    Table, Worker, scan,
+    Table, TableFile, Worker, scan,
 };
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -20,12 +20,14 @@ const PARTS_ASIDE: usize = 24 << 20;
 /// What a conversion did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Converted {
-    /// Rows of the input, whatever became of them: always those stored plus those rejected.
+    /// Rows of the input, whatever became of them: always those stored, those rejected and those skipped.
     pub rows_read: u64,
     /// Rows of the output.
     pub rows_stored: u64,
     /// Rows left out because they are malformed.
     pub rows_rejected: u64,
+    /// Rows left out because the table does not want them ([`Projected`](crate::Projected)).
+    pub rows_skipped: u64,
     /// Size of the input in bytes.
     pub bytes_in: u64,
     /// Size of the output in bytes.
@@ -51,7 +53,8 @@ pub fn convert(
     let everything = whole(table)?;
     let start = writer.start();
     output.write_at(&start, 0)?;
-    let appender = Appender { table, writer, rejects, lines_read: 0, rows_stored: 0, parts: 0 };
+    let appender =
+        Appender { table, writer, rejects, file: (0, 0), lines_read: 0, rows_stored: 0, rows_skipped: 0, parts: 0 };
     let ordered = Ordered::new(&output, start.len() as u64, PARTS_ASIDE, appender);
     let new_worker = || Converter {
         encoder: ordered.with_acceptor(|it| it.writer.encoder()),
@@ -74,6 +77,7 @@ pub fn convert(
         rows_read: progress.rows.load(Relaxed),
         rows_stored: appender.rows_stored,
         rows_rejected: appender.rejects.count(),
+        rows_skipped: appender.rows_skipped,
         bytes_in: table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed)),
         bytes_out: end + last.len() as u64,
         parts: appender.parts,
@@ -125,12 +129,13 @@ impl Converted {
     /// up, rows were lost, and there must be no target that looks whole.
     fn check(&self, table: &dyn Table) -> Result<()> {
         let promised = table.rows().unwrap_or(self.rows_read);
-        if self.rows_read == self.rows_stored + self.rows_rejected && self.rows_read == promised {
+        let Self { rows_read, rows_stored, rows_rejected, rows_skipped, .. } = self;
+        if *rows_read == rows_stored + rows_rejected + rows_skipped && *rows_read == promised {
             return Ok(());
         }
         let reason = format!(
-            "{promised} rows expected, {} read, but {} stored and {} rejected",
-            self.rows_read, self.rows_stored, self.rows_rejected
+            "{promised} rows expected, {rows_read} read, but {rows_stored} stored, {rows_rejected} rejected and \
+             {rows_skipped} skipped"
         );
         Err(Error::corrupt(table.path(), "rows", reason))
     }
@@ -138,10 +143,12 @@ impl Converted {
 
 /// What one split became.
 struct Piece {
+    split: u64,
     /// `None` if the split had no good row.
     part: Option<Part>,
     rejects: Rejects,
     lines_read: u64,
+    rows_skipped: u64,
 }
 
 /// Takes the parts in order.
@@ -149,8 +156,11 @@ struct Appender<'a> {
     table: &'a dyn Table,
     writer: Box<dyn BatchWriter>,
     rejects: RejectLog,
+    /// The first split of the file at hand, and the lines read before it.
+    file: (u64, u64),
     lines_read: u64,
     rows_stored: u64,
+    rows_skipped: u64,
     parts: u64,
 }
 
@@ -164,8 +174,13 @@ impl Accept for Appender<'_> {
     }
 
     fn accept(&mut self, piece: Piece) -> Result<Vec<u8>> {
-        self.rejects.add(self.table, self.lines_read, &piece.rejects)?;
+        let file = self.table.file_of(piece.split).unwrap_or(TableFile { table: self.table, first_split: 0 });
+        if file.first_split != self.file.0 {
+            self.file = (file.first_split, self.lines_read);
+        }
+        self.rejects.add(file.table, self.lines_read - self.file.1, &piece.rejects)?;
         self.lines_read += piece.lines_read;
+        self.rows_skipped += piece.rows_skipped;
         let Some(mut part) = piece.part else { return Ok(Vec::new()) };
         self.writer.append(&mut part)?;
         self.rows_stored += part.rows;
@@ -189,7 +204,8 @@ impl Sink for Converter<'_, '_, '_> {
         long_rows.portions(batch, |portion| {
             encoder.batch(portion)?;
             if let Some(part) = encoder.overflow()? {
-                let piece = Piece { part: Some(part), rejects: Rejects::default(), lines_read: 0 };
+                let rejects = Rejects::default();
+                let piece = Piece { split: *split, part: Some(part), rejects, lines_read: 0, rows_skipped: 0 };
                 if let Some(bytes) = ordered.deliver_ahead(*split, piece)? {
                     encoder.recycle(bytes);
                 }
@@ -219,7 +235,9 @@ impl Worker for Converter<'_, '_, '_> {
         } else {
             Some(self.encoder.finish().map_err(|error| error.among(&scanned.rejects))?)
         };
-        if let Some(bytes) = self.ordered.deliver(split.index, Piece { part, rejects: scanned.rejects, lines_read })? {
+        let Scanned { rejects, skipped_rows: rows_skipped, .. } = scanned;
+        let piece = Piece { split: split.index, part, rejects, lines_read, rows_skipped };
+        if let Some(bytes) = self.ordered.deliver(split.index, piece)? {
             self.encoder.recycle(bytes);
         }
         Ok(())

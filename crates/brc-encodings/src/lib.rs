@@ -38,6 +38,7 @@ pub mod ordered;
 pub mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod projected;
 #[cfg(feature = "protobuf")]
 mod protobuf;
 mod refused;
@@ -46,6 +47,7 @@ pub mod rejects;
 mod rows;
 mod text;
 mod unfinished;
+pub mod union;
 mod write_back;
 
 #[cfg(feature = "capnp")]
@@ -59,11 +61,13 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
+pub use projected::Projected;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
 };
 pub use rejects::RejectLog;
 pub use unfinished::remove_unfinished;
+pub use union::{Union, UnionOptions};
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

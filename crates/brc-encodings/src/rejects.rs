@@ -1,11 +1,13 @@
 //! The rows a conversion left out, kept so that nothing is lost: one line each, with its place and what is wrong.
 //!
-//! The file is tab-separated with the header `line, byte, column, reason, row`. Rows stand as they were, except that a tab,
+//! The file is tab-separated with the header `line, byte, column, reason, row`, and `file` before them if rows come from
+//! several files. Rows stand as they were, except that a tab,
 //! carriage return, NUL or backslash in them is written as `\t`, `\r`, `\0` or `\\`, so that a line is always a row.
 
 use crate::output::Output;
 use brc_core::{Error, Reject, Rejects, Result, RowPlace, Table};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 
 const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
 
@@ -19,20 +21,30 @@ pub struct RejectLog {
     buffer: Vec<u8>,
     count: u64,
     limit: u64,
+    /// Whether each reject says which file it is from.
+    names_files: bool,
 }
 
 impl RejectLog {
     /// Accepts no reject: for tables that were opened to stop at a bad row.
     #[must_use]
     pub fn none() -> Self {
-        Self { file: None, written: 0, buffer: Vec::new(), count: 0, limit: 0 }
+        Self { file: None, written: 0, buffer: Vec::new(), count: 0, limit: 0, names_files: false }
     }
 
     /// Keeps rejects in `file`, up to `limit` of them.
     #[must_use]
     pub fn to(file: Output, limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX);
-        Self { file: Some(file), written: 0, buffer: HEADER.to_vec(), count: 0, limit }
+        Self { file: Some(file), written: 0, buffer: HEADER.to_vec(), count: 0, limit, names_files: false }
+    }
+
+    /// The same for a table of several files: each reject says which one it is from.
+    #[must_use]
+    pub fn naming_files(mut self) -> Self {
+        self.buffer.splice(..0, *b"file\t");
+        self.names_files = true;
+        self
     }
 
     /// How many rows were rejected.
@@ -64,6 +76,10 @@ impl RejectLog {
         };
         let column = column.and_then(|column| table.schema().fields().get(column));
         let column = column.map_or("", |field| field.name.as_str());
+        if self.names_files {
+            escape(table.path().as_os_str().as_bytes(), &mut self.buffer);
+            self.buffer.push(b'\t');
+        }
         // Writing to memory does not fail.
         let _ = write!(self.buffer, "{line}\t{}\t", reject.byte);
         escape(column.as_bytes(), &mut self.buffer);

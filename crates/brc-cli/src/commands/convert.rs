@@ -1,6 +1,7 @@
 //! `brc convert`: writes a table in another encoding.
 
-use crate::args::{Opened, Source, Threads, compression, encoding};
+use crate::args::{Files, Opened, Source, Threads, compression, encoding};
+use crate::inputs::{expand, without_nulls};
 use crate::progress::{Total, watch};
 use crate::quantity;
 use brc_compress::Compressor;
@@ -20,13 +21,16 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The file to read; - is standard input
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
+    #[arg(value_name = "IN", required = true)]
+    inputs: Vec<PathBuf>,
 
     /// The file to write; - is standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
+
+    #[command(flatten)]
+    files: Files,
 
     #[command(flatten)]
     source: Source,
@@ -82,6 +86,7 @@ Examples:
   brc convert measurements.buren measurements.csv
   brc convert visits.tsv visits.buren --separator tab --schema 'ip:string,revenue:decimal(2)'
   brc convert dirty.txt clean.buren --rejects bad-rows.tsv --max-rejects 1000
+  brc convert 'visits-*.csv' visits.buren --file-name day
   zcat measurements.txt.gz | brc convert - measurements.buren --compression lz4";
 
 fn row_group(text: &str) -> Result<u64, String> {
@@ -98,14 +103,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         row_group_bytes: Some(args.row_group),
         ..args.source.open_options()
     };
-    let Opened { table, .. } = args.source.open(&args.input, &options)?;
-    let compression = target_compression(args, to)?;
+    let inputs = expand(&args.inputs)?;
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
+    let compression = target_compression(&args.output, args.compression, to)?;
     let create = CreateOptions { compression, key: args.key.clone(), separator: args.source.separator.unwrap_or(b';') };
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
-        let output = Output::create(&args.output, &args.output_options(&[&args.input]))?;
-        Ok(Target { writer, output, rejects: reject_log(args)? })
+        let output = Output::create(&args.output, &args.output_options(&inputs))?;
+        Ok(Target { writer, output, rejects: reject_log(args, &inputs)? })
     };
     let progress = Progress::default();
     let threads = args.threads.count();
@@ -116,9 +122,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 impl Args {
-    fn output_options(&self, inputs: &[&Path]) -> OutputOptions {
-        let inputs = inputs.iter().map(|path| path.to_path_buf()).collect();
-        OutputOptions { force: self.force, sync: !self.no_sync, inputs }
+    fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {
+        OutputOptions { force: self.force, sync: !self.no_sync, inputs: inputs.to_vec() }
     }
 }
 
@@ -131,28 +136,33 @@ fn target_encoding(args: &Args) -> Result<&'static dyn Encoding, Error> {
 }
 
 /// The compression that was asked for, or that the output's name tells.
-fn target_compression(args: &Args, to: &dyn Encoding) -> Result<Compressor, Error> {
-    let named = compression_by_extension(&args.output);
+pub(super) fn target_compression(
+    output: &Path,
+    compression: Option<Compressor>,
+    to: &dyn Encoding,
+) -> Result<Compressor, Error> {
+    let named = compression_by_extension(output);
     if let Some(named) = named.filter(|_| to.compresses_blocks()) {
-        let (output, to, named) = (args.output.display(), to.name(), named.name());
+        let (output, to, named) = (output.display(), to.name(), named.name());
         let reason =
             format!("{to} compresses its blocks: name the file without that extension, and add --compression {named}");
         return Err(Error::Usage(format!("{output}: {reason}")));
     }
-    let compressor = args.compression.or(named.map(Compressor::of)).unwrap_or_else(Compressor::none);
+    let compressor = compression.or(named.map(Compressor::of)).unwrap_or_else(Compressor::none);
     let is_whole = !to.compresses_blocks() && !compressor.is_none();
-    check_compression_name(&args.output, is_whole.then_some(compressor.compression))?;
+    check_compression_name(output, is_whole.then_some(compressor.compression))?;
     Ok(compressor)
 }
 
-fn reject_log(args: &Args) -> Result<RejectLog, Error> {
+fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
     let Some(path) = &args.rejects else { return Ok(RejectLog::none()) };
     if brc_encodings::output::same_target(path, &args.output) {
         return Err(Error::Usage(format!("{}: is the output already", path.display())));
     }
     check_compression_name(path, None)?;
-    let file = Output::create(path, &args.output_options(&[&args.input]))?;
-    Ok(RejectLog::to(file, args.max_rejects))
+    let file = Output::create(path, &args.output_options(inputs))?;
+    let log = RejectLog::to(file, args.max_rejects);
+    Ok(if inputs.len() > 1 { log.naming_files() } else { log })
 }
 
 fn total(table: &dyn Table) -> Total {

@@ -1,11 +1,15 @@
 //! One file for each subcommand: its options, its help text, and what it does.
 
+pub(crate) mod cat;
 pub(crate) mod compare;
 pub(crate) mod compare_cell;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod generate;
+pub(crate) mod head;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod query;
+pub(crate) mod schema;
+pub(crate) mod sniff;
 pub(crate) mod verify;

@@ -1,6 +1,7 @@
 //! `brc query`: answers a group-by question.
 
-use crate::args::{Opened, QueryArgs, Source, Threads};
+use crate::args::{Files, Opened, QueryArgs, Source, Threads};
+use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::render::{FORMATS, Format, default_format};
 use crate::{explain, quantity, stdout};
@@ -18,9 +19,9 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The file to ask; - is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The files to ask, as one table; - is standard input, and a quoted 'part-*.buren' is expanded
+    #[arg(value_name = "FILE", required = true)]
+    inputs: Vec<PathBuf>,
 
     #[command(flatten)]
     query: QueryArgs,
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// How the answer is printed [default: 1brc if the question has that shape, else table]
     #[arg(long, value_name = "NAME", value_parser = format())]
     format: Option<&'static dyn Format>,
+
+    #[command(flatten)]
+    files: Files,
 
     #[command(flatten)]
     source: Source,
@@ -66,6 +70,7 @@ Examples:
   brc query measurements.txt --where 'temperature > 30' --agg 'mean(temperature),count()'
   brc query measurements.buren --order-by 'max(temperature) desc' --limit 3 --format table
   brc query measurements.buren --by '' --agg 'count(),sum(temperature)' --format json --explain
+  brc query 'part-*.buren' --file-name part --by part
   brc query visits.tsv --separator tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";
 
 fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
@@ -78,7 +83,10 @@ fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let query = args.query()?;
-    let Opened { encoding, table } = args.source.open(&args.file, &args.source.open_options())?;
+    let Opened { encoding, table } = {
+        let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
+        args.source.open_all(&inputs, &args.files, &options, Some("brc query"))?
+    };
     let plan = query.plan(table.schema())?;
     if args.explain {
         explain::before(encoding, table.as_ref(), &plan);

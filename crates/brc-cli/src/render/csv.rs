@@ -52,7 +52,7 @@ fn line<T>(values: impl Iterator<Item = T>, write: impl Fn(T, &mut Vec<u8>) -> b
 }
 
 /// Puts the field from `start` on in quotes if it is empty, or contains what means something in a line.
-fn quote(start: usize, out: &mut Vec<u8>) {
+pub(crate) fn quote(start: usize, out: &mut Vec<u8>) {
     let field = &out[start..];
     if !field.is_empty() && !field.iter().any(|byte| b",\"\r\n".contains(byte)) {
         return;

@@ -5,6 +5,7 @@ mod json;
 mod one_brc;
 mod table;
 
+pub(crate) use csv::quote as quote_csv;
 pub(crate) use json::json_string;
 pub(crate) use table::STYLE;
 

@@ -1,0 +1,96 @@
+//! `brc cat`: writes rows of tables, some or all of them.
+
+use super::convert::target_compression;
+use crate::args::{Files, Opened, Source, Threads, compression, encoding};
+use crate::inputs::{expand, without_nulls};
+use brc_compress::Compressor;
+use brc_core::{Progress, Schema, Table, identifier};
+use brc_encodings::projected::Filter;
+use brc_encodings::{
+    CreateOptions, Encoding, Output, OutputOptions, Projected, RejectLog, Target, by_extension, convert_inferred, text,
+    writer,
+};
+use brc_query::Expression;
+use std::path::PathBuf;
+
+/// Write rows of a table, in their order: all of them, or some columns of those that --where wants
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
+    #[arg(value_name = "FILE", required = true)]
+    inputs: Vec<PathBuf>,
+
+    /// The columns to write, in this order, with commas between [default: all]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = columns)]
+    columns: Option<Columns>,
+
+    /// Which rows to write: comparisons of columns with numbers and 'strings', in (…), and, or, not, parentheses
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    filter: Option<String>,
+
+    /// The encoding of the output [default: told by its extension, else csv]
+    #[arg(long, value_name = "ENCODING", value_parser = encoding())]
+    to: Option<&'static dyn Encoding>,
+
+    /// The file to write; - is standard output
+    #[arg(long, short, value_name = "OUT", default_value = "-")]
+    output: PathBuf,
+
+    /// How the output is compressed, as for convert [default: told by a second extension, else none]
+    #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression())]
+    compression: Option<Compressor>,
+
+    /// Replace the output if it is there
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    files: Files,
+
+    #[command(flatten)]
+    source: Source,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  brc cat measurements.buren | head
+  brc cat measurements.buren --where 'temperature > 60' --to json
+  brc cat measurements.parquet --columns temperature,station -o swapped.csv
+  brc cat 'part-*.csv' --file-name part --where \"part != 'part-3.csv'\" -o parts.parquet";
+
+/// Names of columns.
+#[derive(Clone)]
+struct Columns(Vec<String>);
+
+fn columns(list: &str) -> Result<Columns, identifier::ListError> {
+    identifier::parse_list(list).map(Columns)
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let to = args.to.or_else(|| by_extension(&args.output)).unwrap_or_else(text);
+    let filter = args.filter.as_deref().map(condition).transpose()?;
+    let inputs = expand(&args.inputs)?;
+    let options = args.source.open_options();
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
+    let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
+    let compression = target_compression(&args.output, args.compression, to)?;
+    let create = CreateOptions { compression, key: None, separator: args.source.separator.unwrap_or(b';') };
+    crate::interrupt::clean_up_when_killed();
+    let output_options = OutputOptions { force: args.force, sync: true, inputs };
+    let begin = |schema: &Schema| {
+        let writer = writer(to, schema, &create)?;
+        Ok(Target { writer, output: Output::create(&args.output, &output_options)?, rejects: RejectLog::none() })
+    };
+    convert_inferred(&table as &dyn Table, begin, args.threads.count(), &Progress::default())?;
+    Ok(())
+}
+
+/// The filter that a condition is.
+fn condition(text: &str) -> brc_core::Result<Filter> {
+    let expression = Expression::parse(text)?;
+    Ok(Box::new(move |schema| expression.resolve(schema)))
+}

@@ -1,0 +1,47 @@
+//! `brc head`: shows the first rows of tables.
+
+use crate::args::{Files, Opened, Source};
+use crate::inputs::expand;
+use crate::preview::{FirstRows, Format, format};
+use crate::{quantity, stdout};
+use std::path::PathBuf;
+
+/// Show the first rows of a table
+///
+/// No more is read than they need.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
+    #[arg(value_name = "FILE", required = true)]
+    inputs: Vec<PathBuf>,
+
+    /// How many rows
+    #[arg(long, short = 'n', value_name = "N", default_value = "10", value_parser = quantity::parse_count)]
+    rows: u64,
+
+    /// How they are printed
+    #[arg(long, value_name = "NAME", default_value = "table", value_parser = format())]
+    format: &'static dyn Format,
+
+    #[command(flatten)]
+    files: Files,
+
+    #[command(flatten)]
+    source: Source,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  brc head measurements.buren
+  brc head measurements.parquet -n 3 --format jsonl
+  brc head 'part-*.csv' --file-name part";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, None)?;
+    let rows = FirstRows::of(table.as_ref(), args.rows)?;
+    let mut text = Vec::new();
+    args.format.render(&rows, &mut text)?;
+    Ok(stdout::print_names(&text)?)
+}

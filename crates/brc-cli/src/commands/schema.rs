@@ -1,0 +1,69 @@
+//! `brc schema`: shows the columns of tables.
+
+use crate::args::{Files, Opened, Source};
+use crate::inputs::expand;
+use crate::render::{STYLE, json_string};
+use crate::{printable, stdout};
+use brc_core::Schema;
+use comfy_table::ContentArrangement;
+use std::path::PathBuf;
+
+/// Show the columns of a table: their names, their types, and whether they may have nulls
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
+    #[arg(value_name = "FILE", required = true)]
+    inputs: Vec<PathBuf>,
+
+    /// Print an array of objects with name, type and nullable
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    files: Files,
+
+    #[command(flatten)]
+    source: Source,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  brc schema measurements.buren
+  brc schema measurements.parquet --json | jq -r '.[].name'
+  brc schema 'part-*.csv' --union-by-name";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, None)?;
+    let inferred = table.inferred();
+    let schema = inferred.as_deref().unwrap_or(table.schema());
+    let text = if args.json { json(schema) } else { columns(schema) };
+    stdout::print_names(text.as_bytes())?;
+    for column in schema.left_out() {
+        eprintln!("{}", printable::line(column.to_string().as_bytes()));
+    }
+    Ok(())
+}
+
+/// One column a line: its name, its type, and whether it may have nulls.
+pub(super) fn columns(schema: &Schema) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["name", "type", "nulls"]);
+    for field in schema.fields() {
+        let name = printable::line(field.name.as_bytes()).into_owned();
+        let nulls = if field.nullable { "null" } else { "not null" };
+        table.add_row([name, field.logical_type.to_string(), nulls.to_owned()]);
+    }
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn json(schema: &Schema) -> String {
+    let column = |field: &brc_core::Field| {
+        let (name, of_type) = (json_string(&field.name), json_string(&field.logical_type.to_string()));
+        format!("  {{\"name\": {name}, \"type\": {of_type}, \"nullable\": {}}}", field.nullable)
+    };
+    let columns: Vec<_> = schema.fields().iter().map(column).collect();
+    format!("[\n{}\n]\n", columns.join(",\n"))
+}

@@ -1,0 +1,77 @@
+//! The files that a command reads: paths and globs, one table or several that become one.
+
+use crate::args::{Files, Opened, Source};
+use brc_core::{Error, Field, LogicalType, Result, Schema, Table};
+use brc_encodings::{Encoding, OpenOptions, Union, UnionOptions};
+use std::path::PathBuf;
+
+/// The files that these paths and globs name: those of a glob sorted by name, without directories. A path that exists is
+/// no glob, whatever characters it has.
+///
+/// # Errors
+/// [`Error::Usage`] if a glob is malformed or matches no file.
+pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        match input.to_str().filter(|text| text.contains(['*', '?', '[']) && !input.exists()) {
+            Some(pattern) => paths.extend(matches(pattern)?),
+            None => paths.push(input.clone()),
+        }
+    }
+    Ok(paths)
+}
+
+fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
+    let options =
+        glob::MatchOptions { require_literal_separator: true, require_literal_leading_dot: true, ..Default::default() };
+    let malformed = |error: glob::PatternError| Error::Usage(format!("{pattern}: {}", error.msg));
+    let mut paths = Vec::new();
+    for path in glob::glob_with(pattern, options).map_err(malformed)? {
+        let path = path.map_err(|error| Error::io(&error.path().to_owned(), "list")(error.into()))?;
+        if !path.is_dir() {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        return Err(Error::Usage(format!("{pattern}: no such file, and none matches the pattern")));
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+impl Source {
+    /// Opens files as one table. `no_nulls` is who could not do with nulls in columns that some files lack.
+    ///
+    /// # Errors
+    /// If one of them cannot be read, or they do not have the same columns.
+    pub(crate) fn open_all(
+        &self,
+        paths: &[PathBuf],
+        files: &Files,
+        options: &OpenOptions,
+        no_nulls: Option<&str>,
+    ) -> Result<Opened> {
+        if let ([path], None) = (paths, &files.file_name) {
+            return self.open(path, options);
+        }
+        let opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
+        let Some(encoding) = opened.first().map(|first| first.encoding) else {
+            return Err(Error::Usage("no file is given".to_owned()));
+        };
+        let tables: Vec<Box<dyn Table>> = opened.into_iter().map(|opened| opened.table).collect();
+        let options = UnionOptions { by_name: files.union_by_name, file_name: files.file_name.clone() };
+        let union = Union::new(tables, options)?;
+        if let (Some(by), Some(column)) = (no_nulls, union.filled().next()) {
+            let reason = format!("column '{column}' is not in all files, and {by} does not support nulls yet");
+            return Err(Error::Usage(format!("--union-by-name: {reason}")));
+        }
+        Ok(Opened { encoding, table: Box::new(union) })
+    }
+}
+
+/// The name of an encoding that has no nulls.
+pub(crate) fn without_nulls(encoding: &dyn Encoding) -> Option<&'static str> {
+    // Encodings have nulls since they have all types.
+    let probe = Schema::new(vec![Field::nullable("x", LogicalType::Bool)]).ok()?;
+    encoding.can_hold(&probe).is_err().then(|| encoding.name())
+}

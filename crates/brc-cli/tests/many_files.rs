@@ -1,0 +1,145 @@
+//! Several files and globs as one table.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+
+fn parts() -> Place {
+    let place = Place::new();
+    place.write("part-1.csv", "city;price\nOslo;1.0\nBergen;2.0\n");
+    place.write("part-2.csv", "city;price\nVoss;3.0\nOslo;4.0\n");
+    place.write("part-10.csv", "city;price\nBergen;5.5\n");
+    place
+}
+
+const ROWS: &str = "Oslo;1.0\nBergen;2.0\nBergen;5.5\nVoss;3.0\nOslo;4.0\n";
+
+#[test]
+fn globs_are_expanded_and_sorted_by_name() {
+    let place = parts();
+    assert_eq!(place.run("cat part-*.csv").text(), ROWS);
+    assert_eq!(
+        place.run("cat part-[12].csv part-10.csv").text(),
+        "Oslo;1.0\nBergen;2.0\nVoss;3.0\nOslo;4.0\nBergen;5.5\n"
+    );
+    place.run("cat nothing-*.csv").fails(2, "brc: nothing-*.csv: no such file, and none matches the pattern");
+    place.run("cat [.csv").fails_with(2, "[.csv: ");
+    place.write("odd[1].csv", "city;price\nBodø;9.0\n");
+    assert_eq!(place.run("cat odd[1].csv").text(), "Bodø;9.0\n");
+    place.run("convert part-*.csv part-1.csv --force").fails_with(2, "part-1.csv");
+}
+
+#[test]
+fn several_files_are_converted_and_queried_as_one() {
+    let place = parts();
+    let summary = place.run("convert part-*.csv all.buren");
+    assert!(summary.stderr.starts_with("rows read 5 = stored 5 + rejected 0; "), "{}", summary.stderr);
+    summary.ok();
+    assert_eq!(place.run("cat all.buren").text(), ROWS);
+    let query = "--by city --agg sum(price),count() --format csv";
+    let answer = "city,sum(price),count()\nBergen,7.5,2\nOslo,5.0,2\nVoss,3.0,1\n";
+    assert_eq!(place.run(&format!("query all.buren {query}")).text(), answer);
+    assert_eq!(place.run(&format!("query part-*.csv {query}")).text(), answer);
+    for file in ["part-1", "part-2", "part-10"] {
+        place.run(&format!("convert {file}.csv {file}.buren")).ok();
+        place.run(&format!("convert {file}.csv {file}.parquet")).ok();
+    }
+    for inputs in ["part-*.buren", "part-*.parquet", "part-1.csv part-2.buren part-10.parquet"] {
+        for threads in [1, 3] {
+            assert_eq!(place.run(&format!("query {inputs} {query} --threads {threads}")).text(), answer);
+        }
+    }
+    assert_eq!(
+        place.run("head part-*.buren -n 3 --format csv").text(),
+        "city,price\nOslo,1.0\nBergen,2.0\nBergen,5.5\n"
+    );
+    place.run("schema part-*.csv").ok();
+}
+
+#[test]
+fn rows_know_their_file() {
+    let place = parts();
+    let by_file = "--file-name file --by file --agg count() --format csv";
+    let answer = "file,count()\npart-1.csv,2\npart-10.csv,1\npart-2.csv,2\n";
+    assert_eq!(place.run(&format!("query part-*.csv {by_file}")).text(), answer);
+    place.run("convert part-*.csv all.buren --file-name file").ok();
+    assert_eq!(place.run("query all.buren --by file --agg count() --format csv").text(), answer);
+    let one = ["cat", "part-*.csv", "--file-name", "file", "--where", "file = 'part-2.csv'", "--columns", "city,file"];
+    assert_eq!(place.run_of(&one).text(), "Voss;part-2.csv\nOslo;part-2.csv\n");
+    assert_eq!(place.run("cat part-10.csv --file-name f").text(), "Bergen;5.5;part-10.csv\n");
+    for file in ["part-1", "part-2", "part-10"] {
+        place.run(&format!("convert {file}.csv {file}.buren")).ok();
+    }
+    let statistics = "--file-name f --where f!='part-2.buren' --by f --agg max(price),count() --format csv";
+    let expected = "f,max(price),count()\npart-1.buren,2.0,2\npart-10.buren,5.5,1\n";
+    assert_eq!(place.run(&format!("query part-*.buren {statistics}")).text(), expected);
+    assert_eq!(place.run(&format!("query part-*.buren {statistics} --no-statistics")).text(), expected);
+    place.run("cat part-*.csv --file-name city").fails(2, "brc: --file-name city: there is a column of that name");
+}
+
+#[test]
+fn files_that_differ_are_refused_by_name_and_column() {
+    let place = parts();
+    place.write("part-3.csv", "city;cost\nOslo;1.0\n");
+    let hint = "--union-by-name matches columns by their names";
+    place
+        .run("convert part-1.csv part-3.csv all.buren")
+        .fails(2, &format!("brc: part-3.csv: column 2 is 'cost', but 'price' in part-1.csv; {hint}"));
+    place.write("part-4.csv", "city;price\nOslo;cheap\n");
+    place.run("convert part-4.csv part-4.buren --schema city:string,price:string").ok();
+    place.run("query part-1.csv part-4.buren").fails_with(
+        2,
+        "part-4.buren: column 'price' is of type string, but decimal(18,1) in part-1.csv; --schema sets both",
+    );
+    place.write("part-5.csv", "price;city\n7.0;Oslo\n");
+    place.run("cat part-1.csv part-5.csv").fails_with(2, "part-5.csv: column 1 is 'price'");
+    let by_name = place.run("cat part-1.csv part-5.csv --union-by-name").text();
+    assert_eq!(by_name, "Oslo;1.0\nBergen;2.0\nOslo;7.0\n");
+    let filled = place.run("head part-1.csv part-3.csv --union-by-name --format csv").text();
+    assert_eq!(filled, "city,price,cost\nOslo,1.0,\nBergen,2.0,\nOslo,,1.0\n");
+    let schema = place.run("schema part-1.csv part-3.csv --union-by-name --json").text();
+    assert!(schema.contains("\"cost\", \"type\": \"decimal(18,1)\", \"nullable\": true"), "{schema}");
+}
+
+#[test]
+fn bad_rows_are_named_by_file_and_line() {
+    let place = parts();
+    place.write("part-2.csv", "city;price\nVoss;3.0\nOslo;4.0\nOslo\nVoss;x\n");
+    let message = "part-2.csv: line 4, byte 29, column 'city'";
+    place.run("convert part-*.csv all.buren").fails_with(3, message);
+    place.run("query part-*.csv").fails_with(3, message);
+    place.run("convert part-*.csv all.buren --rejects bad.tsv").ok();
+    let rejects = String::from_utf8(place.read("bad.tsv")).unwrap();
+    let rejects: Vec<_> = rejects.lines().map(|line| line.split('\t').collect::<Vec<_>>()).collect();
+    assert_eq!(rejects[0], ["file", "line", "byte", "column", "reason", "row"]);
+    assert_eq!(rejects[1][..3], ["part-2.csv", "4", "29"]);
+    assert_eq!((rejects[2][0], rejects[2][1], rejects[2][5]), ("part-2.csv", "5", "Voss;x"));
+    assert_eq!(place.run("cat all.buren").text(), ROWS);
+}
+
+/// Files of which nobody knows how many splits they have.
+#[test]
+fn streams_are_files_like_others() {
+    let place = Place::new();
+    let mut expected = String::new();
+    for file in 0..4 {
+        let rows: String =
+            (0..300_000 * (file % 2) + 3).map(|row| format!("city {};{row}.{file}\n", row % 100)).collect();
+        place.write(&format!("s{file}.txt"), &rows);
+        expected.push_str(&rows);
+    }
+    place.shell("gzip s0.txt s1.txt s3.txt").ok();
+    for threads in [1, 2, 5] {
+        let text = place.run(&format!("cat s*.txt* --schema a:string,b:decimal(1) --threads {threads}")).ok();
+        assert!(text == expected.as_bytes(), "{threads} threads");
+    }
+    let all = "--schema a:string,b:decimal(1) --by  --agg count(),sum(b) --format csv";
+    place.write("all.txt", &expected);
+    let options: Vec<_> = all.split(' ').collect();
+    let of_all = place.run_of(&[&["query", "all.txt"], &options[..]].concat()).text();
+    assert_eq!(place.run_of(&[&["query", "s*.txt*"], &options[..]].concat()).text(), of_all);
+    place.run("convert s*.txt* s.buren --schema a:string,b:decimal(1) --row-group 64k").ok();
+    assert!(place.run("cat s.buren").ok() == expected.as_bytes());
+}

@@ -1,0 +1,232 @@
+//! Some columns and rows of a table as a table of its own: what `cat` writes and `head` shows.
+
+mod rows;
+mod truth;
+
+use crate::encoding::unread;
+use brc_core::{
+    Batch, Error, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table,
+    TableFile,
+};
+use rows::Taken;
+use std::path::Path;
+use std::sync::Arc;
+use truth::TRUE;
+
+/// Makes the condition on rows from the columns of the table. Where types are inferred, they may become wider, and what a
+/// condition compares with is in units of its column's scale.
+pub type Filter = Box<dyn Fn(&Schema) -> Result<Predicate> + Send + Sync>;
+
+/// A table with only some of the columns of another, and only those of its rows for which a condition is true.
+pub struct Projected {
+    table: Box<dyn Table>,
+    /// The columns, as positions in the other table.
+    columns: Vec<usize>,
+    schema: Schema,
+    filter: Option<Filter>,
+}
+
+impl Projected {
+    /// The columns of these names, in this order; all columns if `None`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no such column, one is named twice, or the condition does not fit the table;
+    /// [`Error::Unsupported`] if brc does not read one of the columns.
+    pub fn new(table: Box<dyn Table>, columns: Option<&[String]>, filter: Option<Filter>) -> Result<Self> {
+        let (columns, schema) = match columns {
+            Some(names) => {
+                let columns = names.iter().map(|name| find(table.as_ref(), name)).collect::<Result<Vec<_>>>()?;
+                let schema = project(table.schema(), &columns)?;
+                (columns, schema)
+            }
+            None => ((0..table.schema().fields().len()).collect(), table.schema().clone()),
+        };
+        if let Some(filter) = &filter {
+            filter(table.schema())?;
+        }
+        Ok(Self { table, columns, schema, filter })
+    }
+}
+
+/// The position of the column of that name.
+fn find(table: &dyn Table, name: &str) -> Result<usize> {
+    let schema = table.schema();
+    if let Some(column) = schema.left_out().iter().find(|column| column.name == name) {
+        return Err(unread(table.path(), column));
+    }
+    schema.index_of(name).ok_or_else(|| {
+        let names: Vec<_> = schema.fields().iter().map(|field| field.name.as_str()).collect();
+        Error::Usage(format!("unknown column '{name}' (columns: {})", names.join(", ")))
+    })
+}
+
+fn project(schema: &Schema, columns: &[usize]) -> Result<Schema> {
+    let fields = columns.iter().map(|&column| schema.fields()[column].clone()).collect();
+    Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))
+}
+
+impl Table for Projected {
+    fn path(&self) -> &Path {
+        self.table.path()
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        let inferred = self.table.inferred()?;
+        project(&inferred, &self.columns).ok().map(Arc::new)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.table.rows()
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        self.table.bytes()
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        self.table.split(index)
+    }
+
+    fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
+        self.table.file_of(split).or(Some(TableFile { table: self.table.as_ref(), first_split: 0 }))
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let mut inner = ScanOptions {
+            projection: options.projection.iter().map(|&column| self.columns[column]).collect(),
+            predicate: None,
+            statistics: false,
+            sums: false,
+            order: options.order,
+        };
+        let shown = inner.projection.len();
+        let types = self.table.inferred().unwrap_or_else(|| Arc::new(self.table.schema().clone()));
+        if let Some(filter) = &self.filter {
+            let predicate = filter(&types)?;
+            let mut columns = Vec::new();
+            predicate.columns(&mut columns);
+            columns.retain(|column| !inner.projection.contains(column));
+            inner.projection.extend(columns);
+            inner.predicate = self.table.inferred().is_none().then_some(predicate);
+        }
+        let scanner = self.table.scanner(&inner)?;
+        let mut scanner =
+            ProjectedScanner { of: self, scanner, projection: inner.projection, shown, types, predicate: None };
+        scanner.resolve()?;
+        Ok(Box::new(scanner))
+    }
+}
+
+struct ProjectedScanner<'a> {
+    of: &'a Projected,
+    scanner: Box<dyn Scanner + 'a>,
+    /// The columns that are read: first those to hand over, then those that only the condition looks at.
+    projection: Vec<usize>,
+    shown: usize,
+    /// The columns that the predicate is made for.
+    types: Arc<Schema>,
+    /// The condition; its columns are positions in a batch.
+    predicate: Option<Predicate>,
+}
+
+impl ProjectedScanner<'_> {
+    /// Makes the condition for the types at hand.
+    fn resolve(&mut self) -> Result<()> {
+        let Some(filter) = &self.of.filter else { return Ok(()) };
+        let position = |column| self.projection.iter().position(|&read| read == column).unwrap_or(0);
+        self.predicate = Some(at_positions(&filter(&self.types)?, &position));
+        Ok(())
+    }
+}
+
+/// The predicate with its columns at other positions.
+fn at_positions(predicate: &Predicate, position: &impl Fn(usize) -> usize) -> Predicate {
+    let parts = |parts: &[Predicate]| parts.iter().map(|part| at_positions(part, position)).collect();
+    match predicate {
+        Predicate::Constant(holds) => Predicate::Constant(*holds),
+        Predicate::Range { column, low, high } => {
+            Predicate::Range { column: position(*column), low: *low, high: *high }
+        }
+        Predicate::Compare { column, comparison, value } => {
+            Predicate::Compare { column: position(*column), comparison: *comparison, value: value.clone() }
+        }
+        Predicate::IsNull { column } => Predicate::IsNull { column: position(*column) },
+        Predicate::And(all) => Predicate::And(parts(all)),
+        Predicate::Or(any) => Predicate::Or(parts(any)),
+        Predicate::Not(part) => Predicate::Not(Box::new(at_positions(part, position))),
+    }
+}
+
+impl Scanner for ProjectedScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        if let Some(types) = self.of.table.inferred().filter(|types| *types != self.types) {
+            self.types = types;
+            self.resolve()?;
+        }
+        let mut selecting =
+            Selecting { predicate: self.predicate.as_ref(), shown: self.shown, rows: 0, left_out: 0, sink };
+        let Some(mut scanned) = self.scanner.scan(split, &mut selecting)? else { return Ok(None) };
+        let Selecting { rows, left_out, .. } = selecting;
+        if let Some(types) = scanned.schema.take() {
+            let same =
+                |&column: &usize| types.fields()[column].logical_type == self.types.fields()[column].logical_type;
+            if self.predicate.is_some() && !self.projection.iter().all(same) {
+                // The rows were in other types than the condition; they are by now those of the table.
+                return Err(ScanError::Widened);
+            }
+            scanned.schema = project(&types, &self.of.columns).ok().map(Arc::new);
+        }
+        scanned.rows = rows;
+        scanned.skipped_rows += left_out;
+        Ok(Some(scanned))
+    }
+
+    fn finish(&mut self, _: &mut dyn Sink) -> Result<()> {
+        // Nothing is kept back: there are no sums.
+        Ok(())
+    }
+}
+
+/// Hands over the rows for which the condition is true.
+struct Selecting<'a> {
+    predicate: Option<&'a Predicate>,
+    /// How many of the columns are handed over.
+    shown: usize,
+    rows: u64,
+    left_out: u64,
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Selecting<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let columns = &batch.columns[..self.shown];
+        let Some(predicate) = self.predicate else {
+            self.rows += batch.rows as u64;
+            return self.sink.batch(&Batch { rows: batch.rows, columns });
+        };
+        let truths = truth::evaluate(predicate, batch);
+        let wanted: Vec<usize> = (0..batch.rows).filter(|&row| truths[row] == TRUE).collect();
+        self.rows += wanted.len() as u64;
+        self.left_out += (batch.rows - wanted.len()) as u64;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        if wanted.len() == batch.rows {
+            return self.sink.batch(&Batch { rows: batch.rows, columns });
+        }
+        let taken: Vec<_> = columns.iter().map(|column| Taken::of(column, &wanted)).collect();
+        let columns: Vec<_> = taken.iter().zip(columns).map(|(taken, column)| taken.lend(column)).collect();
+        self.sink.batch(&Batch { rows: wanted.len(), columns: &columns })
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!("nobody asked for summaries")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Several files as one table: their rows one file after the other, under one schema.
+//!
+//! The splits of all files are numbered through. A stream does not know how many it has, so the next file begins behind
+//! the last split that was asked of it; the few between its end and that one are empty. Each file has dictionaries of
+//! its own, so a scanner translates their codes into those of one that all files share.
+
+mod columns;
+mod numbering;
+mod scanner;
+
+use brc_core::{Dictionary, Error, Predicate, Result, ScanOptions, Scanner, Schema, Split, Table, TableFile};
+use columns::{Origin, combine, origins};
+use numbering::Numbering;
+use scanner::UnionScanner;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How files become one table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnionOptions {
+    /// Whether columns of the same name belong together wherever they stand, and those that a file lacks are null in its
+    /// rows. Otherwise all files have the same columns in the same order.
+    pub by_name: bool,
+    /// The name of one more column, behind all others, with the path of the file that a row is from.
+    pub file_name: Option<String>,
+}
+
+/// Several tables, mostly files, as one.
+pub struct Union {
+    path: PathBuf,
+    tables: Vec<Box<dyn Table>>,
+    /// The path of each table: the values of the column of file names.
+    names: Dictionary,
+    options: UnionOptions,
+    schema: Schema,
+    /// For each table, where the columns come from.
+    origins: Vec<Vec<Origin>>,
+    numbering: Numbering,
+}
+
+impl Union {
+    /// One table of all rows of `tables`, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no table, or they do not have the same columns: it names the file and the column.
+    pub fn new(tables: Vec<Box<dyn Table>>, options: UnionOptions) -> Result<Self> {
+        let [first, others @ ..] = &tables[..] else { return Err(Error::Usage("no file is given".to_owned())) };
+        let path = match others {
+            [] => first.path().to_owned(),
+            [other] => format!("{} and {}", first.path().display(), other.path().display()).into(),
+            _ => format!("{} and {} more files", first.path().display(), others.len()).into(),
+        };
+        let schemas: Vec<_> = tables.iter().map(|table| (table.path(), table.schema())).collect();
+        let schema = combine(&schemas, &options)?;
+        let origins = schemas.iter().map(|(_, own)| origins(&schema, own, &options)).collect();
+        let names = tables.iter().map(|table| table.path().as_os_str().as_bytes()).collect();
+        Ok(Self { path, names, options, schema, origins, numbering: Numbering::default(), tables })
+    }
+
+    /// The names of the columns that some file lacks, and whose values are null there.
+    pub fn filled(&self) -> impl Iterator<Item = &str> {
+        let missing = |column: &usize| self.origins.iter().any(|origins| matches!(origins[*column], Origin::Missing));
+        (0..self.schema.fields().len()).filter(missing).map(|column| self.schema.fields()[column].name.as_str())
+    }
+
+    /// The columns as they are known by now, where types are inferred.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they are no longer the same in all files.
+    fn current(&self) -> Result<Option<Schema>> {
+        let inferred: Vec<_> = self.tables.iter().map(|table| table.inferred()).collect();
+        if inferred.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let schemas: Vec<_> = self.tables.iter().zip(&inferred).collect();
+        let schemas: Vec<_> = schemas
+            .into_iter()
+            .map(|(table, inferred)| (table.path(), inferred.as_deref().unwrap_or(table.schema())))
+            .collect();
+        combine(&schemas, &self.options).map(Some)
+    }
+
+    /// What is asked of one table, if these columns are asked of all.
+    fn options_of(&self, table: usize, options: &ScanOptions) -> ScanOptions {
+        let origins = &self.origins[table];
+        let own = |column: &usize| match origins[*column] {
+            Origin::Column(own) => Some(own),
+            Origin::FileName | Origin::Missing => None,
+        };
+        let projection: Vec<_> = options.projection.iter().filter_map(own).collect();
+        let is_missing = |column: &usize| matches!(origins[*column], Origin::Missing);
+        let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, predicate));
+        // Statistics may stand for rows only if all of these are known to match.
+        let exact = !matches!(predicate, Some(None)) && !options.projection.iter().any(is_missing);
+        ScanOptions {
+            projection,
+            predicate: predicate.flatten(),
+            statistics: options.statistics && exact,
+            sums: false,
+            order: options.order,
+        }
+    }
+
+    /// A predicate as it is for the rows of one table; `None` if it depends on a column that the table lacks.
+    fn predicate_of(&self, table: usize, predicate: &Predicate) -> Option<Predicate> {
+        let parts =
+            |parts: &[Predicate]| parts.iter().map(|part| self.predicate_of(table, part)).collect::<Option<_>>();
+        let origin = |column: usize| self.origins[table][column];
+        Some(match predicate {
+            Predicate::Constant(holds) => Predicate::Constant(*holds),
+            Predicate::Range { column, low, high } => match origin(*column) {
+                Origin::Column(column) => Predicate::Range { column, low: *low, high: *high },
+                Origin::FileName | Origin::Missing => return None,
+            },
+            Predicate::Compare { column, comparison, value } => match origin(*column) {
+                Origin::Column(column) => Predicate::Compare { column, comparison: *comparison, value: value.clone() },
+                Origin::FileName => {
+                    Predicate::Constant(comparison.holds(self.names.get(table as u32).cmp(value.as_slice())))
+                }
+                Origin::Missing => return None,
+            },
+            Predicate::IsNull { column } => match origin(*column) {
+                Origin::Column(column) => Predicate::IsNull { column },
+                Origin::FileName => Predicate::Constant(false),
+                Origin::Missing => Predicate::Constant(true),
+            },
+            Predicate::And(all) => Predicate::And(parts(all)?),
+            Predicate::Or(any) => Predicate::Or(parts(any)?),
+            Predicate::Not(part) => Predicate::Not(Box::new(self.predicate_of(table, part)?)),
+        })
+    }
+}
+
+impl Table for Union {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        // Files that do not agree are an error of the scanner.
+        self.current().unwrap_or_else(|_| Some(self.schema.clone())).map(Arc::new)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.tables.iter().map(|table| table.rows()).sum()
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        self.tables.iter().map(|table| table.bytes()).sum()
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        let place = self.numbering.find(index, &self.tables)?;
+        let Split { start, end, .. } = place.split;
+        Some(Split { index, start, end })
+    }
+
+    fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
+        let place = self.numbering.find(split, &self.tables)?;
+        let table = self.tables[place.table].as_ref();
+        let inner = table.file_of(place.split.index);
+        let first_split = place.first_split + inner.map_or(0, |file| file.first_split);
+        Some(TableFile { table: inner.map_or(table, |file| file.table), first_split })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        self.current()?;
+        Ok(Box::new(UnionScanner::new(self, options)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Which split of which table has a number among the splits of all tables.
+
+use brc_core::{Split, Table};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Numbers the splits of tables as they are asked for.
+#[derive(Debug, Default)]
+pub(super) struct Numbering(Mutex<Ends>);
+
+#[derive(Debug, Default)]
+struct Ends {
+    /// For each table that is done with: the number behind its last split.
+    ends: Vec<u64>,
+    /// How many splits of the next table have numbers so far.
+    known: u64,
+}
+
+/// Where a split is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The position of its table.
+    pub(super) table: usize,
+    /// The number of the first split of that table.
+    pub(super) first_split: u64,
+    /// The split, as its table numbers it.
+    pub(super) split: Split,
+}
+
+impl Numbering {
+    /// The split of that number; `None` behind the last of all tables.
+    pub(super) fn find(&self, index: u64, tables: &[Box<dyn Table>]) -> Option<Place> {
+        let mut ends = self.lock();
+        while ends.ends.last().is_none_or(|&end| end <= index) {
+            let open = tables.get(ends.ends.len())?;
+            if ends.first_of_open() + ends.known > index {
+                break;
+            }
+            match open.split(ends.known) {
+                Some(_) => ends.known += 1,
+                None => ends.close(),
+            }
+        }
+        let table = ends.ends.partition_point(|&end| end <= index);
+        let first_split = table.checked_sub(1).map_or(0, |before| ends.ends[before]);
+        let split = tables.get(table)?.split(index - first_split)?;
+        Some(Place { table, first_split, split })
+    }
+
+    /// Takes note that a stream has ended: splits that have no number yet are those of the next table.
+    pub(super) fn ended(&self, table: usize) {
+        let mut ends = self.lock();
+        if ends.ends.len() == table {
+            ends.close();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ends> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ends {
+    fn first_of_open(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn close(&mut self) {
+        self.ends.push(self.first_of_open() + self.known);
+        self.known = 0;
+    }
+}

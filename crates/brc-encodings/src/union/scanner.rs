@@ -1,0 +1,259 @@
+//! One worker's scan of several tables.
+
+use super::Union;
+use super::columns::Origin;
+use super::numbering::Place;
+use brc_core::table::ColumnSummary;
+use brc_core::{
+    Batch, Bitmap, Column, Data, Dictionary, Field, Integers, PhysicalType, Result, Run, ScanError, ScanOptions,
+    Scanned, Scanner, Schema, Sink, Split, Summary,
+};
+use brc_kernels::cpu::Level;
+use brc_kernels::interner::Interner;
+use std::sync::Arc;
+
+/// Scans tables one after the other: a worker's splits are in the order of the tables.
+pub(super) struct UnionScanner<'a> {
+    union: &'a Union,
+    options: ScanOptions,
+    /// The table at hand.
+    current: Option<(usize, Box<dyn Scanner + 'a>)>,
+    translation: Translation<'a>,
+}
+
+impl<'a> UnionScanner<'a> {
+    pub(super) fn new(union: &'a Union, options: &ScanOptions) -> Self {
+        let column = |&column: &usize| Translated::new(&union.schema.fields()[column]);
+        let translation = Translation {
+            columns: options.projection.iter().map(column).collect(),
+            table: 0,
+            names: &union.names,
+            zeros: Zeros::default(),
+        };
+        Self { union, options: options.clone(), current: None, translation }
+    }
+
+    /// Turns to a table, if it is not at hand.
+    fn turn_to(&mut self, table: usize, sink: &mut dyn Sink) -> Result<()> {
+        if self.current.as_ref().is_some_and(|(current, _)| *current == table) {
+            return Ok(());
+        }
+        self.finish(sink)?;
+        let options = self.union.options_of(table, &self.options);
+        let scanner = self.union.tables[table].scanner(&options)?;
+        let origins = self.options.projection.iter().map(|&column| self.union.origins[table][column]);
+        self.translation.turn_to(table, origins);
+        self.current = Some((table, scanner));
+        Ok(())
+    }
+
+    /// The columns of all tables, with the types that rows of one table came in.
+    fn schema_of(&self, table: usize, own: &Schema) -> Option<Arc<Schema>> {
+        let field = |(origin, field): (&Origin, &Field)| match origin {
+            Origin::Column(column) => own.fields()[*column].clone(),
+            Origin::FileName | Origin::Missing => field.clone(),
+        };
+        let fields = self.union.origins[table].iter().zip(self.union.schema.fields()).map(field).collect();
+        Schema::new(fields).ok().map(Arc::new)
+    }
+}
+
+impl Scanner for UnionScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let union = self.union;
+        let Some(Place { table, split: inner, .. }) = union.numbering.find(split.index, &union.tables) else {
+            return Ok(None);
+        };
+        self.turn_to(table, sink)?;
+        let Some((_, scanner)) = &mut self.current else { return Ok(None) };
+        let Some(mut scanned) = scanner.scan(&inner, &mut Translating { to: &mut self.translation, sink })? else {
+            if table + 1 == union.tables.len() {
+                return Ok(None);
+            }
+            union.numbering.ended(table);
+            return Ok(Some(Scanned::default()));
+        };
+        if let Some(own) = scanned.schema.take() {
+            union.current()?;
+            scanned.schema = self.schema_of(table, &own);
+        }
+        Ok(Some(scanned))
+    }
+
+    fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        match &mut self.current {
+            Some((_, scanner)) => scanner.finish(&mut Translating { to: &mut self.translation, sink }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How the columns of the table at hand become those of all tables.
+struct Translation<'a> {
+    /// The columns of the projection.
+    columns: Vec<Translated>,
+    /// The position of the table at hand.
+    table: u32,
+    /// The paths of all tables.
+    names: &'a Dictionary,
+    zeros: Zeros,
+}
+
+/// What rows that are null have for validity and values.
+#[derive(Default)]
+struct Zeros {
+    bits: Vec<u8>,
+    integers: Vec<i8>,
+    floats: Vec<f64>,
+    codes: Vec<u32>,
+}
+
+impl Zeros {
+    fn make(&mut self, rows: usize) {
+        if self.integers.len() < rows {
+            self.bits.resize(rows.div_ceil(8), 0);
+            self.integers.resize(rows, 0);
+            self.floats.resize(rows, 0.0);
+            self.codes.resize(rows, 0);
+        }
+    }
+}
+
+/// One column of the projection.
+struct Translated {
+    physical: PhysicalType,
+    origin: Origin,
+    /// The strings of all tables so far.
+    strings: Box<Interner>,
+    /// For each code of the table at hand, that of the same string in `strings`.
+    shared: Vec<u32>,
+    /// The codes of a batch in terms of `strings`.
+    codes: Vec<u32>,
+    /// Its runs.
+    runs: Vec<Run>,
+}
+
+impl Translation<'_> {
+    fn turn_to(&mut self, table: usize, origins: impl Iterator<Item = Origin>) {
+        self.table = table as u32;
+        for (column, origin) in self.columns.iter_mut().zip(origins) {
+            column.origin = origin;
+            column.shared.clear();
+        }
+    }
+}
+
+impl Translated {
+    fn new(field: &Field) -> Self {
+        Self {
+            physical: field.logical_type.physical(),
+            origin: Origin::Missing,
+            strings: Box::new(Interner::new(Level::best())),
+            shared: Vec::new(),
+            codes: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// Learns the strings that a dictionary of the table at hand has got since.
+    fn learn(&mut self, dictionary: &Dictionary) {
+        for code in self.shared.len()..dictionary.len() {
+            self.shared.push(self.strings.intern(dictionary.get(code as u32)));
+        }
+    }
+
+    /// The shared code; of a null, whose code may mean nothing, any.
+    fn translate(shared: &[u32], code: u32) -> u32 {
+        shared.get(code as usize).copied().unwrap_or(0)
+    }
+
+    fn prepare(&mut self, column: &Column<'_>) {
+        self.codes.clear();
+        self.runs.clear();
+        match column.data {
+            Data::Codes { codes, dictionary } => {
+                self.learn(dictionary);
+                self.codes.extend(codes.iter().map(|&code| Self::translate(&self.shared, code)));
+            }
+            Data::Runs { runs, dictionary } => {
+                self.learn(dictionary);
+                let run = |run: &Run| Run { code: Self::translate(&self.shared, run.code), ..*run };
+                self.runs.extend(runs.iter().map(run));
+            }
+            Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => {}
+        }
+    }
+
+    /// The prepared column.
+    fn lend<'a>(&'a self, column: &Column<'a>) -> Column<'a> {
+        let dictionary = self.strings.dictionary();
+        let data = match column.data {
+            Data::Codes { .. } => Data::Codes { codes: &self.codes, dictionary },
+            Data::Runs { .. } => Data::Runs { runs: &self.runs, dictionary },
+            Data::Bytes(_) | Data::Integers(_) | Data::Floats(_) => column.data,
+        };
+        Column::from(data).with_validity(column.validity)
+    }
+
+    /// A column of nulls.
+    fn nulls<'a>(&'a self, rows: usize, zeros: &'a Zeros) -> Column<'a> {
+        let data = match self.physical {
+            PhysicalType::Integers => Data::Integers(Integers::I8(&zeros.integers[..rows])),
+            PhysicalType::Floats => Data::Floats(&zeros.floats[..rows]),
+            PhysicalType::Bytes => Data::Codes { codes: &zeros.codes[..rows], dictionary: self.strings.dictionary() },
+        };
+        Column::from(data).with_validity(Some(Bitmap::new(&zeros.bits, 0, rows)))
+    }
+}
+
+/// Hands over what the table at hand delivers as rows of all tables.
+struct Translating<'s, 't, 'a> {
+    to: &'t mut Translation<'a>,
+    sink: &'s mut dyn Sink,
+}
+
+impl Sink for Translating<'_, '_, '_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let Translation { columns, table, names, zeros } = &mut *self.to;
+        if batch.rows == 0 {
+            return Ok(());
+        }
+        zeros.make(batch.rows);
+        let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
+        for (column, own) in own.zip(batch.columns) {
+            column.prepare(own);
+        }
+        let named = [Run { code: *table, rows: batch.rows as u32 }];
+        let mut own = batch.columns.iter();
+        let lent = columns.iter().filter_map(|column| match column.origin {
+            Origin::Column(_) => own.next().map(|own| column.lend(own)),
+            Origin::FileName => Some(Column::runs(&named, names)),
+            Origin::Missing => Some(column.nulls(batch.rows, zeros)),
+        });
+        self.sink.batch(&Batch { rows: batch.rows, columns: &lent.collect::<Vec<_>>() })
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        let Translation { columns, table, names, .. } = &mut *self.to;
+        let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
+        for (column, own) in own.zip(summary.columns) {
+            if let ColumnSummary::Codes { codes, dictionary } = own {
+                column.prepare(&Column::codes(codes, dictionary));
+            }
+        }
+        let named = vec![*table; summary.rows.len()];
+        let mut own = summary.columns.iter();
+        let lent = columns.iter().filter_map(|column| match column.origin {
+            Origin::Column(_) => own.next().map(|own| match own {
+                ColumnSummary::Codes { .. } => {
+                    ColumnSummary::Codes { codes: &column.codes, dictionary: column.strings.dictionary() }
+                }
+                ColumnSummary::Numbers(_) => *own,
+            }),
+            Origin::FileName => Some(ColumnSummary::Codes { codes: &named, dictionary: names }),
+            // There are no summaries where a column is missing.
+            Origin::Missing => None,
+        });
+        self.sink.summary(&Summary { rows: summary.rows, columns: &lent.collect::<Vec<_>>() })
+    }
+}

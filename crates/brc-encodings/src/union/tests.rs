@@ -1,0 +1,255 @@
+//! Tables in memory, files and streams as one table.
+
+use super::*;
+use crate::encoding::read_all;
+use brc_core::{
+    Batch, Bitmap, Column, Comparison, Data, Integers, LogicalType, Progress, ScanError, Scanned, Sink, Summary, Value,
+    Worker, scan,
+};
+use std::sync::Mutex;
+
+/// A table with a row in each split: its position, and a string. A stream does not know how many there are.
+struct Memory {
+    path: &'static str,
+    schema: Schema,
+    strings: Vec<Option<&'static str>>,
+    is_stream: bool,
+}
+
+fn memory(path: &'static str, schema: &str, strings: &[Option<&'static str>]) -> Memory {
+    Memory { path, schema: Schema::parse(schema).unwrap(), strings: strings.to_vec(), is_stream: false }
+}
+
+impl Table for Memory {
+    fn path(&self) -> &Path {
+        Path::new(self.path)
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        (!self.is_stream).then_some(self.strings.len() as u64)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        (self.is_stream || index < self.strings.len() as u64).then_some(Split { index, start: 0, end: 0 })
+    }
+
+    fn header_lines(&self) -> u64 {
+        1
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(Box::new(MemoryScanner { table: self, options: options.clone(), dictionary: Dictionary::new() }))
+    }
+}
+
+struct MemoryScanner<'a> {
+    table: &'a Memory,
+    options: ScanOptions,
+    dictionary: Dictionary,
+}
+
+impl Scanner for MemoryScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let Some(string) = self.table.strings.get(split.index as usize) else { return Ok(None) };
+        if *string == Some("bad") {
+            let fault = brc_core::RowFault::EmptyLine;
+            return Err(ScanError::BadRow { line_in_split: 0, byte: 0, column: Some(1), fault });
+        }
+        let known = self.dictionary.iter().position(|known| Some(known) == string.map(str::as_bytes));
+        let code = match (known, string) {
+            (Some(code), _) => code as u32,
+            (None, Some(string)) => self.dictionary.push(string.as_bytes()),
+            (None, None) => 0,
+        };
+        let bits = [u8::from(string.is_some())];
+        let codes = Column::codes(std::slice::from_ref(&code), &self.dictionary);
+        let numbers = [split.index as i64];
+        let column = |&column: &usize| match self.table.schema.fields()[column].logical_type {
+            LogicalType::String => codes.with_validity(Some(Bitmap::new(&bits, 0, 1))),
+            _ => Column::integers(Integers::I64(&numbers)),
+        };
+        let columns: Vec<_> = self.options.projection.iter().map(column).collect();
+        sink.batch(&Batch { rows: 1, columns: &columns })?;
+        Ok(Some(Scanned { rows: 1, ..Scanned::default() }))
+    }
+}
+
+/// The rows that a scan delivers, in any order.
+fn rows(table: &dyn Table, options: &ScanOptions, threads: usize) -> Result<Vec<String>> {
+    struct Collector<'a>(&'a dyn Table, &'a [usize], &'a Mutex<Vec<String>>);
+    impl Sink for Collector<'_> {
+        fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+            for row in 0..batch.rows {
+                let field = |(column, &position): (&Column<'_>, &usize)| {
+                    let logical_type = self.0.schema().fields()[position].logical_type;
+                    Value::of_row(column, row).map_or("NULL".into(), |value| value.to_text(logical_type))
+                };
+                let fields: Vec<_> = batch.columns.iter().zip(self.1).map(field).collect();
+                self.2.lock().unwrap().push(fields.join(","));
+            }
+            Ok(())
+        }
+
+        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+            panic!("nobody asked for summaries")
+        }
+    }
+    impl Worker for Collector<'_> {
+        fn sink(&mut self) -> &mut dyn Sink {
+            self
+        }
+
+        fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+            Ok(())
+        }
+    }
+    let all = Mutex::new(Vec::new());
+    scan(table, options, threads, &Progress::default(), || Collector(table, &options.projection, &all))?;
+    let mut rows = all.into_inner().unwrap();
+    if threads > 1 {
+        rows.sort();
+    }
+    Ok(rows)
+}
+
+fn union(tables: Vec<Memory>, by_name: bool, file_name: Option<&str>) -> Result<Union> {
+    let tables = tables.into_iter().map(|table| Box::new(table) as Box<dyn Table>).collect();
+    Union::new(tables, UnionOptions { by_name, file_name: file_name.map(str::to_owned) })
+}
+
+fn everything(table: &Union) -> ScanOptions {
+    ScanOptions::everything(table.schema())
+}
+
+#[test]
+fn rows_of_all_tables_come_in_order_under_shared_codes() {
+    for streams in 0..8 {
+        let mut tables = vec![
+            memory("a", "n:int64 not null,s:string", &[Some("x"), None, Some("y")]),
+            memory("b", "n:int64 not null,s:string", &[]),
+            memory("c", "n:int64 not null,s:string not null", &[Some("y"), Some("z"), Some("x")]),
+        ];
+        for (index, table) in tables.iter_mut().enumerate() {
+            table.is_stream = streams >> index & 1 == 1;
+        }
+        let table = union(tables, false, Some("file")).unwrap();
+        assert_eq!(table.schema().to_string(), "n:int64 not null,s:string,file:string not null");
+        assert_eq!(table.rows(), (streams == 0).then_some(6));
+        let mut expected = ["0,x,a", "1,NULL,a", "2,y,a", "0,y,c", "1,z,c", "2,x,c"].map(str::to_owned).to_vec();
+        assert_eq!(rows(&table, &everything(&table), 1).unwrap(), expected, "{streams:b}");
+        expected.sort();
+        for threads in [2, 3, 7] {
+            let mut tables: Vec<_> = ["a", "b", "c"].map(|path| memory(path, "n:int64,s:string", &[])).into();
+            tables[0].strings = vec![Some("x"), None, Some("y")];
+            tables[2].strings = vec![Some("y"), Some("z"), Some("x")];
+            for (index, table) in tables.iter_mut().enumerate() {
+                table.is_stream = streams >> index & 1 == 1;
+            }
+            let table = union(tables, false, Some("file")).unwrap();
+            assert_eq!(rows(&table, &everything(&table), threads).unwrap(), expected);
+        }
+    }
+}
+
+/// Codes of one scanner keep their meaning over all tables.
+#[test]
+fn equal_strings_have_equal_codes() {
+    struct Codes(Vec<(u32, Vec<u8>)>);
+    impl Sink for Codes {
+        fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+            let Data::Codes { codes, dictionary } = batch.columns[0].data else { panic!("not codes") };
+            self.0.push((codes[0], dictionary.get(codes[0]).to_vec()));
+            Ok(())
+        }
+
+        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+            panic!("nobody asked for summaries")
+        }
+    }
+    let tables =
+        vec![memory("a", "s:string", &[Some("x"), Some("y")]), memory("b", "s:string", &[Some("y"), Some("x")])];
+    let table = union(tables, false, None).unwrap();
+    let mut scanner = table.scanner(&everything(&table)).unwrap();
+    let mut codes = Codes(Vec::new());
+    for index in 0..4 {
+        scanner.scan(&table.split(index).unwrap(), &mut codes).unwrap().unwrap();
+    }
+    assert!(table.split(4).is_none());
+    assert_eq!(codes.0, [(0, b"x".to_vec()), (1, b"y".to_vec()), (1, b"y".to_vec()), (0, b"x".to_vec())]);
+}
+
+#[test]
+fn columns_are_matched_by_name_and_missing_ones_are_null() {
+    let tables = vec![
+        memory("a", "n:int64 not null,s:string not null", &[Some("x")]),
+        memory("b", "s:string not null,d:date not null", &[Some("y")]),
+    ];
+    let table = union(tables, true, None).unwrap();
+    assert_eq!(table.schema().to_string(), "n:int64,s:string not null,d:date");
+    assert_eq!(table.filled().collect::<Vec<_>>(), ["n", "d"]);
+    assert_eq!(rows(&table, &everything(&table), 1).unwrap(), ["0,x,NULL", "NULL,y,1970-01-01"]);
+    let only_strings = ScanOptions { projection: vec![1], ..everything(&table) };
+    assert_eq!(rows(&table, &only_strings, 1).unwrap(), ["x", "y"]);
+}
+
+#[test]
+fn tables_that_differ_are_refused_by_file_and_column() {
+    for (other, by_name, message) in [
+        ("n:int64,t:string", false, "b: column 2 is 't', but 's' in a; --union-by-name matches columns by their names"),
+        ("n:int64,s:date", false, "b: column 's' is of type date, but string in a; --schema sets both"),
+        ("s:date,n:int64", true, "b: column 's' is of type date, but string in a; --schema sets both"),
+        ("n:int64", false, "b: lacks the column 's' of a; --union-by-name matches columns by their names"),
+        (
+            "n:int64,s:string,x:date",
+            false,
+            "b: has a column 'x', but a has none; --union-by-name matches columns by their names",
+        ),
+        ("n:int64,s:string,file:date", true, "--file-name file: there is a column of that name"),
+    ] {
+        let tables = vec![memory("a", "n:int64,s:string", &[]), memory("b", other, &[])];
+        let error = union(tables, by_name, Some("file")).err().unwrap();
+        assert!(matches!(error, Error::Usage(_)));
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn bad_rows_have_the_lines_of_their_own_file() {
+    let good = [Some("x"), Some("y")];
+    let bad = [Some("x"), Some("bad")];
+    let tables = || vec![memory("a", "n:int64,s:string", &good), memory("b", "n:int64,s:string", &bad)];
+    for (threads, is_stream) in [(1, false), (3, false), (1, true), (3, true)] {
+        let mut tables = tables();
+        tables[0].is_stream = is_stream;
+        let table = union(tables, false, None).unwrap();
+        let error = read_all(&table, threads, &Progress::default()).unwrap_err();
+        assert_eq!(error.to_string(), "b: line 3, byte 0, column 's': empty line");
+    }
+}
+
+#[test]
+fn conditions_on_the_file_name_are_decided_for_each_file() {
+    let tables = vec![memory("a", "n:int64", &[]), memory("b", "s:string,n:int64", &[])];
+    let table = union(tables, true, Some("file")).unwrap();
+    // The columns are n, s, file.
+    let compare = |column| Predicate::Compare { column, comparison: Comparison::Equal, value: b"a".to_vec() };
+    let range = Predicate::Range { column: 0, low: 1, high: 2 };
+    let both = Predicate::And(vec![range.clone(), compare(2)]);
+    let decided = |holds| Predicate::Constant(holds);
+    assert_eq!(table.predicate_of(0, &both), Some(Predicate::And(vec![range.clone(), decided(true)])));
+    let moved = Predicate::Range { column: 1, low: 1, high: 2 };
+    assert_eq!(table.predicate_of(1, &both), Some(Predicate::And(vec![moved, decided(false)])));
+    assert_eq!(table.predicate_of(0, &compare(1)), None);
+    assert_eq!(table.predicate_of(0, &Predicate::IsNull { column: 1 }), Some(decided(true)));
+    let options = ScanOptions { predicate: Some(compare(1)), statistics: true, ..everything(&table) };
+    let options = ScanOptions { projection: vec![0], ..options };
+    assert!(!table.options_of(0, &options).statistics && table.options_of(1, &options).statistics);
+}
