@@ -9,6 +9,7 @@ use brc_core::{
     Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, TimeUnit, Value, Worker, scan,
 };
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, by_name};
+use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::PathBuf;
 
@@ -110,11 +111,11 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
     let lent: Vec<_> = table
         .iter()
         .map(|cells| {
-            let (field, cells) = (&cells.field, &cells.cells[rows.clone()]);
+            let (whole, cells) = (&cells.cells, &cells.cells[rows.clone()]);
             // All batches of a column share one dictionary.
-            let distinct = values(field.logical_type);
             let text = |cell: &Cell| if let Cell::Bytes(text) = cell { text.clone() } else { Vec::new() };
-            let dictionary: Dictionary = distinct.iter().map(text).collect();
+            let distinct: BTreeSet<_> = whole.iter().map(text).chain([Vec::new()]).collect();
+            let dictionary: Dictionary = distinct.into_iter().collect();
             let (mut offsets, mut bytes, mut codes) = (vec![0], Vec::new(), Vec::new());
             let mut validity = BitmapBuffer::default();
             for cell in cells {

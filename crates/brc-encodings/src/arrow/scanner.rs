@@ -34,7 +34,7 @@ struct ScanColumn<'t> {
 /// How the values of a column are had.
 enum Values {
     /// As arrays that the library makes of the buffers; those of codes stand for the values of another array.
-    Arrays(ArrowColumn, Option<ArrayRef>),
+    Arrays(Box<ArrowColumn>, Option<ArrayRef>),
     /// As codes of a dictionary of strings.
     Codes(Codes),
 }
@@ -121,7 +121,7 @@ impl Scanner for ArrowScanner<'_> {
 impl<'t> ScanColumn<'t> {
     fn new(table: &'t ArrowTable, index: usize) -> Result<Self> {
         let column = table.columns.get(index).ok_or_else(|| Error::Usage(format!("there is no column {index}")))?;
-        let arrays = || ArrowColumn::new(column.logical_type, table.is_own);
+        let arrays = || Box::new(ArrowColumn::new(column.logical_type, table.is_own));
         let values = match column.dictionary {
             None => Values::Arrays(arrays(), None),
             Some((id, width)) => match table.dictionary(index, id)? {

@@ -191,7 +191,7 @@ impl ArrowTable {
     /// The dictionary that has these values, one behind the other.
     fn joined(&self, column: &FileColumn, arrays: &[ArrayRef]) -> Result<FileDictionary, Fault> {
         if !column.has_strings() || arrays.iter().any(|array| array.logical_null_count() > 0) {
-            let arrays: Vec<_> = arrays.iter().map(|array| array.as_ref()).collect();
+            let arrays: Vec<_> = arrays.iter().map(AsRef::as_ref).collect();
             let array = if arrays.is_empty() {
                 arrow_array::new_empty_array(&column.stored)
             } else {

@@ -81,7 +81,7 @@ impl Writer {
         }
         let values: Vec<u8> = dictionary.iter().flatten().copied().collect();
         // None of the values is null.
-        let (mut body, mut buffers) = (Vec::new(), vec![0..0]);
+        let (mut body, mut buffers) = (Vec::new(), std::iter::once(0..0).collect::<Vec<_>>());
         for buffer in [offsets, values] {
             let start = body.len();
             match self.codec {

@@ -198,6 +198,7 @@ impl Numbers {
     }
 
     /// The values as 128-bit ones to add others to.
+    #[allow(clippy::useless_conversion)]
     pub(crate) fn widest(&mut self) -> &mut Vec<i128> {
         if !matches!(self, Self::I128(_)) {
             *self = Self::I128(for_integers!(self.as_values(), it => it.iter().map(|&value| value.into()).collect()));

@@ -27,7 +27,7 @@ pub(crate) struct Rows {
 
 /// The values of the rows; those of nulls are 0.
 pub(crate) enum Values {
-    Strings(Strings),
+    Strings(Box<Strings>),
     Integers(Numbers),
     Floats(Vec<f64>),
 }
@@ -127,7 +127,7 @@ impl Rows {
         let values = match logical_type.physical() {
             PhysicalType::Integers => Values::Integers(Numbers::I16(Vec::new())),
             PhysicalType::Floats => Values::Floats(Vec::new()),
-            PhysicalType::Bytes => Values::Strings(Strings::new(logical_type == LogicalType::String)),
+            PhysicalType::Bytes => Values::Strings(Box::new(Strings::new(logical_type == LogicalType::String))),
         };
         Self { values, validity: BitmapBuffer::default() }
     }

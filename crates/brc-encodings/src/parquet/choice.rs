@@ -20,11 +20,14 @@ const TABLE: u64 = 1 << 16;
 /// Up to so many rows, strings are always codes.
 const FEW: usize = 4096;
 
+/// Appends values.
+type Encode<T> = fn(&[T], &mut Vec<u8>);
+
 /// How values of a type are written.
 pub(super) struct Coder<T> {
-    plain: fn(&[T], &mut Vec<u8>),
+    plain: Encode<T>,
     /// Another encoding that may be smaller.
-    other: Option<(i64, fn(&[T], &mut Vec<u8>))>,
+    other: Option<(i64, Encode<T>)>,
 }
 
 /// Integers of 32 bits.
@@ -70,7 +73,7 @@ pub(super) fn numbers<T: Copy>(
 ) -> Vec<Page> {
     let sampled = sample(values);
     let scale = |bytes: usize| bytes * values.len().max(1) / sampled.len().max(1);
-    let cost = |encode: fn(&[T], &mut Vec<u8>)| {
+    let cost = |encode: Encode<T>| {
         let mut bytes = Vec::new();
         encode(&sampled, &mut bytes);
         scale(packed(&bytes, compressor))

@@ -290,6 +290,7 @@ fn too_wide() -> Fault {
 }
 
 /// The same numbers in the narrowest width that holds all of them.
+#[allow(clippy::unnecessary_cast)]
 fn narrowed(numbers: Numbers) -> Numbers {
     let Some((min, max)) = numbers.as_values().bounds() else { return numbers };
     let fits = |low: i64, high: i64| i128::from(low) <= min && max <= i128::from(high);

@@ -144,6 +144,7 @@ fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> R
     }
 }
 
+#[allow(clippy::useless_conversion)]
 fn integer_pages(
     values: &Integers<'_>,
     validity: Option<Bitmap<'_>>,
