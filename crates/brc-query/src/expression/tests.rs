@@ -309,3 +309,51 @@ fn depth_is_bounded() {
     let wide = format!("{}x = 1", "x = 1 or ".repeat(100_000));
     assert!(Expression::parse(&wide).unwrap().resolve(&Record::schema()).is_ok());
 }
+
+#[test]
+fn constants_of_every_type_are_placed_exactly() {
+    let schema = "b:bool,u:uint64 not null,w:decimal(38,2),d:date,t:time(s),at:timestamp(s),utc:timestamp(s) with zone";
+    let schema = Schema::parse(schema).unwrap();
+    let range = |column: usize, low: i64, high: i64| Predicate::Range { column, low: low.into(), high: high.into() };
+    let none = |column: usize| range(column, i64::MAX, i64::MIN);
+    let (min, max) = (i64::MIN, i64::MAX);
+    for (text, expected) in [
+        ("b = TRUE", range(0, 1, 1)),
+        ("b = 'false'", range(0, 0, 0)),
+        ("u > 18446744073709551614", Predicate::Range { column: 1, low: u64::MAX.into(), high: i128::MAX }),
+        ("u = 1.5", Predicate::Constant(false)),
+        ("w < 1e36", Predicate::Range { column: 2, low: i128::MIN, high: 10i128.pow(38) - 1 }),
+        ("w = 0.001", Predicate::Range { column: 2, low: i128::MAX, high: i128::MIN }),
+        ("d >= date '1970-01-02'", range(3, 1, max)),
+        ("d = '1970-01-03'", range(3, 2, 2)),
+        ("d < timestamp '1970-01-02 00:00:00'", range(3, min, 0)),
+        ("d < timestamp '1970-01-02 00:00:01'", range(3, min, 1)),
+        ("d = timestamp '1970-01-02 00:00:01'", none(3)),
+        ("t <= time '00:00:01.5'", range(4, min, 1)),
+        ("t = '00:01'", range(4, 60, 60)),
+        ("at > timestamp '1970-01-01 00:00:10.000000001'", range(5, 11, max)),
+        ("at >= date '1969-12-31'", range(5, -86_400, max)),
+        ("at < timestamp '1969-12-31 23:59:59.5'", range(5, min, -1)),
+        ("utc = timestamp '1970-01-01 00:00:10'", range(6, 10, 10)),
+        ("utc = '1970-01-01T01:00:10+01:00'", range(6, 10, 10)),
+        ("d is not null", Predicate::Not(Box::new(Predicate::IsNull { column: 3 }))),
+    ] {
+        assert_eq!(Expression::parse(text).unwrap().resolve(&schema).unwrap(), expected, "{text}");
+    }
+    for (text, message) in [
+        ("b = 1", "column 'b' is of type bool, but is compared with a number; compare it with true or false"),
+        ("d = 3", "column 'd' is of type date, but is compared with a number; write dates as date '2024-01-31'"),
+        (
+            "d = '2024-02-30'",
+            "column 'd' is of type date, but is compared with a string; write dates as date '2024-01-31'",
+        ),
+        ("u = date '2024-01-31'", "column 'u' is of type uint64, but is compared with a date"),
+        (
+            "t = timestamp '2024-01-31'",
+            "column 't' is of type time(s), but is compared with a timestamp; write times as time '23:59:59'",
+        ),
+    ] {
+        let error = Expression::parse(text).unwrap().resolve(&schema).unwrap_err().to_string();
+        assert_eq!(error.lines().next(), Some(message), "{text}");
+    }
+}
