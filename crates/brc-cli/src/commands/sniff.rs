@@ -7,7 +7,7 @@ use brc_core::{Result, Table};
 use brc_encodings::input::{self, Source};
 use brc_encodings::{Encoding, Input, OpenOptions, for_input, text};
 use brc_text::sniff::{PLACE_BYTES, START_BYTES};
-use brc_text::{Delimiter, DialectOverrides, Sample, Sniffed};
+use brc_text::{DialectOverrides, Sample, Sniffed};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -78,9 +78,7 @@ fn line(out: &mut String, what: &str, value: &str, evidence: &str) {
 /// Opens the table, a text by the dialect that was found.
 fn open(encoding: &dyn Encoding, input: Input, sniffed: Option<&Sniffed>) -> Result<Box<dyn Table>> {
     let mut options = OpenOptions::default();
-    if let Some(Delimiter::Byte(delimiter)) = sniffed.map(|sniffed| sniffed.dialect.delimiter) {
-        options.separator = delimiter;
-    }
+    options.dialect.delimiter = sniffed.map(|sniffed| sniffed.dialect.delimiter);
     encoding.open(input, &options)
 }
 
