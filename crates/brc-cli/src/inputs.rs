@@ -27,7 +27,10 @@ fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
     let malformed = |error: glob::PatternError| Error::Usage(format!("{pattern}: {}", error.msg));
     let mut paths = Vec::new();
     for path in glob::glob_with(pattern, options).map_err(malformed)? {
-        let path = path.map_err(|error| Error::io(&error.path().to_owned(), "list")(error.into()))?;
+        let path = path.map_err(|error| {
+            let listed = error.path().to_owned();
+            Error::io(&listed, "list")(error.into())
+        })?;
         if !path.is_dir() {
             paths.push(path);
         }

@@ -107,7 +107,7 @@ fn several_tables_and_questions_are_compared() {
 #[test]
 fn an_encoding_that_cannot_hold_the_table_fails_alone() {
     let place = Place::new();
-    place.write("t.json", "{\"name\":\"a;b\",\"n\":1}\n{\"name\":\"c\",\"n\":22}\n");
+    place.write("t.json", "{\"name\":\"a\\u0000b\",\"n\":1}\n{\"name\":\"c\",\"n\":22}\n");
     place.run("convert t.json t.buren").ok();
     let options = format!("{QUICK} --encodings buren,csv --compressions none --out out");
     let outcome = place.run(&format!("compare t.buren {options}"));
@@ -115,8 +115,8 @@ fn an_encoding_that_cannot_hold_the_table_fails_alone() {
     assert_eq!(column(&place, "outcome").last().unwrap(), "failed");
     assert!(column(&place, "outcome").contains(&"measured".to_owned()));
     let shown = String::from_utf8(outcome.stdout).unwrap();
-    assert!(shown.contains("csv cannot hold 'a;b', which has the separator ';'"), "{shown}");
-    // The text that it would be: "a;b;1" and "c;22", each with its end.
+    assert!(shown.contains("csv cannot hold 'a\\x00b', which has a NUL byte"), "{shown}");
+    // The text that it would be: "a\0b,1" and "c,22", each with its end.
     assert!(shown.contains("11 B as text"), "{shown}");
 }
 

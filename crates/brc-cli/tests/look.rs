@@ -93,14 +93,14 @@ fn head_reads_no_more_than_it_shows() {
 fn cat_selects_columns_and_rows() {
     let place = Place::new();
     place.write("t.csv", TABLE);
-    assert_eq!(place.run("cat t.csv").text(), TABLE.split_once('\n').unwrap().1);
+    assert_eq!(place.run("cat t.csv").text(), TABLE.replace(';', ","));
     let selected = ["cat", "t.csv", "--columns", "price,city", "--where", "city = 'Oslo' and day > 1"];
-    assert_eq!(place.run_of(&selected).text(), "20.00;Oslo\n");
+    assert_eq!(place.run_of(&selected).text(), "price,city\n20.00,Oslo\n");
     let json = place.run_of(&[&selected[..], &["--to", "json"]].concat()).text();
     assert_eq!(json, "{\"price\":20.00,\"city\":\"Oslo\"}\n");
     for file in ["t.buren", "t.parquet", "t.json.gz"] {
         place.run_of(&["cat", "t.csv", "--columns", "city,price", "--where", "day != 2", "-o", file]).ok();
-        assert_eq!(place.run(&format!("cat {file}")).text(), "Oslo;0.50\nOslo;20.00\nVoss;3.75\n");
+        assert_eq!(place.run(&format!("cat {file}")).text(), "city,price\nOslo,0.50\nOslo,20.00\nVoss,3.75\n");
     }
     place.run("cat t.csv -o t.parquet").fails_with(2, "exists already");
     place.run("cat t.csv -o t.parquet --force").ok();
@@ -112,8 +112,8 @@ fn cat_selects_columns_and_rows() {
 #[test]
 fn cat_keeps_the_lines_of_bad_rows() {
     let place = Place::new();
-    place.write("t.csv", [TABLE, "Oslo;x;1.00\n"].concat());
+    place.write("t.csv", [TABLE, "Oslo;1\n"].concat());
     let outcome = place.run_of(&["cat", "t.csv", "--columns", "city", "--where", "city = 'Voss'", "-o", "out.csv"]);
-    outcome.fails(3, "brc: t.csv: line 6, byte 66, column 'day': malformed number 'x'");
+    outcome.fails_with(3, "brc: t.csv: line 6, byte 66");
     assert_eq!(place.names(), ["t.csv"]);
 }

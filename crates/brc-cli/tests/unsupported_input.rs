@@ -158,7 +158,8 @@ fn rows_without_a_header_need_a_schema_but_damaged_files_are_corrupt() {
             outcome.fails_with(2, &format!("{name}: has no header that tells its columns"));
             outcome.fails_with(2, "--schema");
         }
-        assert_eq!(place.run(&format!("query {name} {SCHEMA}")).text(), ANSWER, "{name}");
+        let schema = "station:string not null,temperature:decimal(1) not null";
+        assert_eq!(place.run_of(&["query", &name, "--schema", schema]).text(), ANSWER, "{name}");
         let (own, damaged) = (format!("own.{extension}"), format!("damaged.{extension}"));
         place.run(&format!("convert t.txt {own}")).ok();
         let sound = place.read(&own);
@@ -177,7 +178,9 @@ fn rows_without_a_header_need_a_schema_but_damaged_files_are_corrupt() {
 #[test]
 fn sound_rows_of_another_form_are_not_corrupt() {
     let place = Place::new();
-    let schema = "--schema station:string,temperature:decimal(1)";
+    let query = |place: &Place, name: &str| {
+        place.run_of(&["query", name, "--schema", "station:string not null,temperature:decimal(1) not null"])
+    };
     let msgpack = |row: &[u8]| [b"\x92\xa4Abha\x0a\x92\xa4Abha\x0b", row].concat();
     let cbor = |row: &[u8]| [b"\x82\x64Abha\x0a\x82\x64Abha\x0b", row].concat();
     let cases: [(&str, Vec<u8>, &str); 12] = [
@@ -197,15 +200,15 @@ fn sound_rows_of_another_form_are_not_corrupt() {
     for (extension, bytes, message) in cases {
         let name = format!("t.{extension}");
         place.write(&name, bytes);
-        place.run(&format!("query {name} {schema}")).fails_with(1, &format!("brc: {name}: "));
-        place.run(&format!("query {name} {schema}")).fails_with(1, message);
+        query(&place, &name).fails_with(1, &format!("brc: {name}: "));
+        query(&place, &name).fails_with(1, message);
     }
     // Bytes that no such file has, and rows that are cut off, stay corrupt.
     let corrupt = [("msgpack", msgpack(b"\xc1")), ("msgpack", msgpack(b"\x92\xa4Ab")), ("cbor", cbor(b"\xff"))];
     for (extension, bytes) in corrupt.into_iter().chain([("cbor", cbor(b"\x82\x61a\xc4\x82\x21"))]) {
         let name = format!("t.{extension}");
         place.write(&name, bytes);
-        place.run(&format!("query {name} {schema}")).fails_with(4, "corrupt file");
+        query(&place, &name).fails_with(4, "corrupt file");
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which encoding should a table be kept in? Measures all of them on the user's own table and machine, checks every
 //! result, and says what to pick.
 //!
-//! A [`matrix::Matrix`] goes through the cells (an encoding with a compression each) and has each one measured
-//! ([`measure`]) in processes of its own ([`process`], whose other side is [`worker`]): this needs the program that calls
-//! it, which says in [`Host`] how it is run once more. What is found is plain data ([`results`]), kept after each cell
-//! ([`store`]) and gone on with if it still holds ([`resume`]). Reports are made from nothing else: [`view`] turns samples
-//! into figures, [`advice`] into sentences, and there is one file for each form of report.
+//! A `matrix::Matrix` goes through the cells (an encoding with a compression each) and has each one measured
+//! (`measure`) in processes of its own (`process`, whose other side is `worker`): this needs the program that calls
+//! it, which says in [`Host`] how it is run once more. What is found is plain data (`results`), kept after each cell
+//! (`store`) and gone on with if it still holds (`resume`). Reports are made from nothing else: `view` turns samples
+//! into figures, `advice` into sentences, and there is one file for each form of report.
 
 #![forbid(unsafe_code)]
 

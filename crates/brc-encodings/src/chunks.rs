@@ -26,7 +26,7 @@ pub(crate) struct ReadCost {
 pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |error| match error.kind() {
-        _ if error.get_ref().is_some_and(|inner| inner.is::<CharsetError>()) => {
+        _ if matches!(error.get_ref(), Some(inner) if inner.is::<CharsetError>()) => {
             Error::corrupt(&path, "text", format!("{error}; --charset says in which charset it is"))
         }
         ErrorKind::InvalidData => Error::corrupt(&path, "compressed data", error.to_string()),

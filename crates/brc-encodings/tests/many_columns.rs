@@ -42,7 +42,9 @@ fn tables_of_ten_thousand_columns_come_back() {
             let table = encoding.open(input.unwrap(), &OpenOptions::default()).unwrap();
             assert!(table.schema().is_like(&schema), "{}", encoding.name());
             converted(table.as_ref(), text(), Compressor::none(), &back);
-            assert!(std::fs::read_to_string(&back).unwrap() == row.repeat(3), "{}", encoding.name());
+            let text = std::fs::read_to_string(&back).unwrap();
+            let (_, rows) = text.split_once('\n').unwrap();
+            assert!(rows == row.replace(';', ",").repeat(3), "{}", encoding.name());
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`TableParser`] takes the [rows](crate::rows) of a text column by column, so that nothing is decided about types row by
 //! row, and delivers batches. Columns whose types are inferred are parsed optimistically: where a value does not fit, what
-//! it [demands](Seen) is kept, and with it that the rows have to be parsed again.
+//! it [demands](crate::infer::Seen) is kept, and with it that the rows have to be parsed again.
 
 mod column;
 mod nulls;

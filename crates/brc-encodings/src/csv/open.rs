@@ -64,7 +64,13 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
 /// The dialect by the first bytes alone: what comes through a pipe must be read as the same file is.
 fn sniff_input(input: &Input, options: &OpenOptions) -> Sniffed {
     let sample = Sample { bytes: &input.prefix, offset: 0, is_end: input.prefix.len() < PREFIX_BYTES };
-    let sniffed = sniff(&[sample], &options.dialect);
+    let mut known = options.dialect.clone();
+    if options.schema.is_some() {
+        // Whoever says the columns wants no line taken for something else than rows, unless it is the header.
+        known.preamble_lines.get_or_insert(0);
+        known.trailing_lines.get_or_insert(0);
+    }
+    let sniffed = sniff(&[sample], &known);
     let given = options.schema.as_ref().map(|schema| schema.fields().len()).or(options.names.as_ref().map(Vec::len));
     let Some(width) = given.filter(|width| *width != sniffed.names.len() && options.dialect.delimiter.is_none()) else {
         return sniffed;
@@ -72,7 +78,7 @@ fn sniff_input(input: &Input, options: &OpenOptions) -> Sniffed {
     // Whoever says how many columns there are says something of what is between them.
     let with = |delimiter: &u8| {
         let delimiter = Some(Delimiter::Byte(*delimiter));
-        sniff(&[sample], &DialectOverrides { delimiter, ..options.dialect.clone() })
+        sniff(&[sample], &DialectOverrides { delimiter, ..known.clone() })
     };
     b",;\t|".iter().map(with).find(|other| other.names.len() == width).unwrap_or(sniffed)
 }

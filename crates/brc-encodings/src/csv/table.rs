@@ -51,6 +51,7 @@ pub(super) struct CsvTable {
     chunk_splits: Option<Vec<Range<u64>>>,
     keep_rejects: bool,
     /// For each split, how many values of each column are written in another way than they stand in the text.
+    #[allow(clippy::type_complexity, reason = "by split: the types it was read in, and the counts of its columns")]
     altered: Mutex<HashMap<u64, (Arc<Types>, Vec<u64>)>>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! They are ordered: then `and` is the least, `or` the greatest, and `not` turns the order around.
 
-use brc_core::{Batch, Column, Comparison, Data, Predicate, float_order, for_integers};
+use brc_core::{Batch, Column, Comparison, Data, Predicate, float_order};
 
 const FALSE: u8 = 0;
 const NULL: u8 = 1;
@@ -61,9 +61,7 @@ fn or_null(mut truths: Vec<u8>, column: &Column<'_>) -> Vec<u8> {
 fn in_range(column: &Column<'_>, rows: usize, low: i128, high: i128) -> Vec<u8> {
     let holds = |value: i128| truth((low..=high).contains(&value));
     match column.data {
-        Data::Integers(values) => {
-            for_integers!(values, values => values.iter().map(|&value| holds(value.into())).collect())
-        }
+        Data::Integers(values) => (0..values.len()).map(|row| holds(values.get(row))).collect(),
         Data::Floats(values) => values.iter().map(|&value| holds(float_order(value).into())).collect(),
         // No condition on numbers is about strings.
         Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => vec![FALSE; rows],

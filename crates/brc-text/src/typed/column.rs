@@ -46,7 +46,7 @@ impl Fields<'_> {
         if !is_in_quotes(bytes) && self.nulls.contain(bytes) {
             return None;
         }
-        if !field.is_quoted && !(self.trim && is_in_quotes(bytes) && is_closed) {
+        if !(field.is_quoted || self.trim && is_in_quotes(bytes) && is_closed) {
             return Some(Cow::Borrowed(bytes));
         }
         let mut value = Vec::with_capacity(bytes.len());
