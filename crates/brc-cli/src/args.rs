@@ -48,8 +48,8 @@ pub(crate) struct Source {
 
     /// What stands between the columns of a text: one byte, or 'tab' [default: sniffed in a text that is read, ; in one that
     /// is written]
-    #[arg(long, value_name = "CHAR", value_parser = separator)]
-    pub(crate) separator: Option<u8>,
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub(crate) delimiter: Option<u8>,
 
     /// How long the temporary copy may become that is made of a buren, parquet or arrow file which is compressed as a
     /// whole or comes through a pipe; k, M, G are powers of 1024
@@ -60,7 +60,7 @@ pub(crate) struct Source {
 impl Source {
     /// How to open a table with these options.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        let delimiter = self.separator.map(Delimiter::Byte);
+        let delimiter = self.delimiter.map(Delimiter::Byte);
         OpenOptions {
             schema: self.schema.clone(),
             names: self.names.as_ref().map(|names| names.0.clone()),
@@ -76,7 +76,7 @@ impl Source {
             from: self.from.map(|encoding| encoding.name().to_owned()),
             schema: self.schema.clone(),
             names: self.names.as_ref().map(|names| names.0.clone()),
-            separator: self.separator,
+            delimiter: self.delimiter,
             max_copy: self.max_copy,
         }
     }
@@ -193,15 +193,15 @@ pub(crate) fn compression() -> impl TypedValueParser<Value = Compressor> {
     StringValueParser::new().try_map(|text| Compressor::parse(&text))
 }
 
-/// Reads a separator.
-fn separator(text: &str) -> Result<u8, String> {
-    let separator = match text.as_bytes() {
+/// Reads a delimiter.
+fn delimiter(text: &str) -> Result<u8, String> {
+    let delimiter = match text.as_bytes() {
         b"tab" | b"\\t" => b'\t',
         [byte] => *byte,
         _ => return Err("must be one byte, or 'tab'".to_owned()),
     };
-    if separator.is_ascii_digit() || b"-.\n\r\0\"".contains(&separator) {
+    if delimiter.is_ascii_digit() || b"-.\n\r\0\"".contains(&delimiter) {
         return Err("cannot stand between columns: it may be part of them".to_owned());
     }
-    Ok(separator)
+    Ok(delimiter)
 }

@@ -2,7 +2,7 @@
 
 use crate::printable;
 use brc_compare::Failure;
-use brc_core::{Error, HoldFault, RowFault};
+use brc_core::{Error, RowFault, UnsupportedReason};
 use brc_encodings::ENCODINGS;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io;
@@ -23,11 +23,11 @@ fn hints(error: &Error) -> Vec<String> {
     if matches!(error, Error::Io { path, .. } if *path == std::env::temp_dir()) {
         hints.push("TMPDIR sets the directory for temporary files".to_owned());
     }
-    if let Error::Unholdable(unholdable) = error {
-        if let HoldFault::Separator(_) = unholdable.fault {
-            hints.push("--separator picks another separator".to_owned());
+    if let Error::UnsupportedValue(unsupported_value) = error {
+        if let UnsupportedReason::Delimiter(_) = unsupported_value.fault {
+            hints.push("--delimiter picks another delimiter".to_owned());
         }
-        if unholdable.fault.is_of_bytes() {
+        if unsupported_value.fault.is_of_bytes() {
             let able = ENCODINGS.iter().filter(|encoding| encoding.holds_any_bytes());
             let able: Vec<_> = able.map(|encoding| encoding.name()).collect();
             hints.push(format!("encodings that hold strings of any bytes: {}", able.join(", ")));
@@ -92,7 +92,7 @@ fn is_closed_stdout(error: &Error) -> bool {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Usage(_) => 2,
-        Error::BadRow { .. } | Error::TooManyRejects { .. } | Error::Unholdable(_) => 3,
+        Error::BadRow { .. } | Error::TooManyRejects { .. } | Error::UnsupportedValue(_) => 3,
         Error::Corrupt { .. } => 4,
         _ => 1,
     }

@@ -76,5 +76,5 @@ impl Source {
 pub(crate) fn without_nulls(encoding: &dyn Encoding) -> Option<&'static str> {
     // Encodings have nulls since they have all types.
     let probe = Schema::new(vec![Field::nullable("x", LogicalType::Bool)]).ok()?;
-    encoding.can_hold(&probe).is_err().then(|| encoding.name())
+    encoding.supports(&probe).is_err().then(|| encoding.name())
 }

@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 /// A bad second row, and what is said of it behind `line 2, byte 9`.
 const BAD_ROWS: &[(&[u8], &str)] = &[
-    (b"Hamburg", ", column 'station': missing separator ';'"),
+    (b"Hamburg", ", column 'station': missing delimiter ';'"),
     (b"", ": empty line"),
     (b"Hamburg;1.0;2.0", ": more columns than the schema has"),
     (b";1.0", ", column 'station': empty name"),
@@ -96,7 +96,7 @@ fn lines_of_rejects_are_right_behind_many_splits() {
     assert_eq!(lines, ["10000", "20000", "30000", "40000", "50000", "60000"]);
     place
         .run("convert t.csv u.buren --row-group 64k --threads 4")
-        .fails(3, "brc: t.csv: line 10000, byte 89991, column 'station': missing separator ';'");
+        .fails(3, "brc: t.csv: line 10000, byte 89991, column 'station': missing delimiter ';'");
 }
 
 #[test]
@@ -487,8 +487,8 @@ fn questions_that_make_no_sense_are_usage_errors() {
     ask(&["--order-by", "count()"]).fails_with(2, "count()");
     ask(&["--limit", "few"]).fails_with(2, "--limit");
     ask(&["--threads", "0"]).fails_with(2, "--threads");
-    ask(&["--separator", "ab"]).fails_with(2, "one byte");
-    ask(&["--separator", "."]).fails_with(2, "cannot stand between columns");
+    ask(&["--delimiter", "ab"]).fails_with(2, "one byte");
+    ask(&["--delimiter", "."]).fails_with(2, "cannot stand between columns");
     ask(&["--schema", "a:float"]).fails_with(2, "unknown type 'float'");
     place.run("generate x.txt --stations 414").fails_with(2, "1 to 413 stations");
     place.run("generate x.txt --stations 0").fails_with(2, "1 to 413 stations");

@@ -45,7 +45,7 @@ fn every_encoding_gives_the_same_answers() {
     place.run("convert t.txt t.buren").ok();
     place.run("convert t.buren again.buren --compression lz4").ok();
     place
-        .run("convert t.txt tabs.csv --separator tab --schema station:string,temperature:decimal(1)")
+        .run("convert t.txt tabs.csv --delimiter tab --schema station:string,temperature:decimal(1)")
         .fails_with(3, "line 1");
     for file in ["t.txt", "t.buren", "again.buren"] {
         assert_eq!(place.run(&format!("query {file}")).text(), SMALL_ANSWER);
@@ -177,7 +177,7 @@ fn a_reader_who_has_had_enough_is_no_failure() {
 fn tables_may_have_other_columns() {
     let place = Place::new();
     place.write("visits.tsv", "10.0.0.1\t3\t1.25\n10.0.0.2\t4\t-0.5\n10.0.0.1\t5\t2\n");
-    let schema = "--separator tab --schema ip:string,visits:int,revenue:decimal(2)";
+    let schema = "--delimiter tab --schema ip:string,visits:int,revenue:decimal(2)";
     place.run(&format!("convert visits.tsv v.buren {schema} --from csv")).ok();
     let answer = "ip,sum(revenue),max(visits)\n10.0.0.1,3.25,5\n10.0.0.2,-0.50,4\n";
     let question = "--agg sum(revenue),max(visits) --format csv";

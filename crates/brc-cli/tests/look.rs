@@ -22,7 +22,7 @@ fn sniff_explains_what_a_text_is() {
 
     let schema = place.run("sniff --schema t.csv").text();
     assert!(schema.starts_with("city:string") && schema.lines().count() == 1, "{schema}");
-    place.run_of(&["convert", "t.csv", "t.buren", "--separator", ",", "--schema", schema.trim()]).ok();
+    place.run_of(&["convert", "t.csv", "t.buren", "--delimiter", ",", "--schema", schema.trim()]).ok();
     assert_eq!(place.pipe("sniff --schema -", TABLE.as_bytes()).text(), schema);
 }
 

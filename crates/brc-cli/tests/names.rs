@@ -78,7 +78,7 @@ fn the_names_of_a_text_are_those_of_its_header_or_those_that_are_given() {
     place.write("header.csv", "city,people,area\nHamburg,1900000,755.22\nBonn,330000,141.06\n");
     place.write("bare.csv", "Hamburg,1900000,755.22\nBonn,330000,141.06\n");
     let ask = |file: &str, arguments: &[&str]| {
-        place.run_of(&[&["query", file, "--separator", ",", "--format", "csv"], arguments].concat())
+        place.run_of(&[&["query", file, "--delimiter", ",", "--format", "csv"], arguments].concat())
     };
     let answer = |names: [&str; 2]| format!("{},sum({})\nBonn,141.06\nHamburg,755.22\n", names[0], names[1]);
     assert_eq!(ask("header.csv", &["--agg", "sum(area)"]).text(), answer(["city", "area"]));
@@ -95,7 +95,7 @@ fn the_names_of_a_text_are_those_of_its_header_or_those_that_are_given() {
         .fails(2, "brc: bare.csv: --names has 2 columns, but the first lines have 3 columns");
     ask("bare.csv", &["--names", "a,b,c", "--schema", "a:int"]).fails_with(2, "cannot be used with");
     assert_eq!(place.run("query header.csv --by city --agg sum(area) --format csv").text(), answer(["city", "area"]));
-    place.run("convert header.csv t.buren --separator ,").ok();
+    place.run("convert header.csv t.buren --delimiter ,").ok();
     place.run("query t.buren --names a,b,c").fails_with(2, "t.buren: names its columns itself: they are city:string");
 }
 

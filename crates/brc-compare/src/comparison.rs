@@ -186,7 +186,7 @@ impl Request {
             from: self.table.from.clone(),
             schema: self.table.schema.as_ref().map(ToString::to_string),
             names: self.table.names_text(),
-            separator: self.table.separator.unwrap_or(b';'),
+            delimiter: self.table.delimiter.unwrap_or(b';'),
         };
         let results = Results {
             version: VERSION,

@@ -244,7 +244,7 @@ impl Matrix<'_> {
 /// Every encoding with every compression, for a table of that schema; those that cannot be say why.
 pub(crate) fn cells(encodings: &[&'static dyn Encoding], compressions: &[Compressor], schema: &Schema) -> Vec<Cell> {
     let cell = |encoding: &'static dyn Encoding, compressor: &Compressor| {
-        let possible = encoding.can_hold(schema).and_then(|()| encoding.can_compress(compressor.compression));
+        let possible = encoding.supports(schema).and_then(|()| encoding.can_compress(compressor.compression));
         let outcome = match possible {
             Ok(()) => Outcome::Pending,
             Err(reason) => Outcome::Impossible { reason },

@@ -55,7 +55,7 @@ fn columns(list: &str) -> Result<Vec<String>> {
     identifier::parse_list(list).map_err(|error| Error::Usage(format!("--by {list}: {error}")))
 }
 
-/// How to read a table: what `--from`, `--schema`, `--names`, `--separator` and `--max-copy` say.
+/// How to read a table: what `--from`, `--schema`, `--names`, `--delimiter` and `--max-copy` say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableOptions {
     /// The name of its encoding, if it is not to be told by the first bytes.
@@ -65,7 +65,7 @@ pub struct TableOptions {
     /// The names of a text's columns.
     pub names: Option<Vec<String>>,
     /// What stands between the columns of a text, if it is not to be sniffed.
-    pub separator: Option<u8>,
+    pub delimiter: Option<u8>,
     /// The longest temporary copy of a file that is read at any place, in bytes.
     pub max_copy: u64,
 }
@@ -84,7 +84,7 @@ impl TableOptions {
         let options = OpenOptions {
             schema: self.schema.clone(),
             names: self.names.clone(),
-            dialect: DialectOverrides { delimiter: self.separator.map(Delimiter::Byte), ..DialectOverrides::default() },
+            dialect: DialectOverrides { delimiter: self.delimiter.map(Delimiter::Byte), ..DialectOverrides::default() },
             longest_copy: self.max_copy,
             ..OpenOptions::default()
         };

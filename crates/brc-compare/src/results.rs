@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     pub(crate) schema: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) names: Option<String>,
-    pub(crate) separator: u8,
+    pub(crate) delimiter: u8,
 }
 
 /// One table in all its cells, asked one question.

@@ -75,7 +75,7 @@ fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
     compare("--from", &found.from, &wanted.from);
     compare("--schema", &found.schema, &wanted.schema);
     compare("--names", &found.names, &wanted.names);
-    compare("--separator", &char::from(found.separator), &char::from(wanted.separator));
+    compare("--delimiter", &char::from(found.delimiter), &char::from(wanted.delimiter));
     differences
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn settings() -> Settings {
         from: None,
         schema: None,
         names: None,
-        separator: b';',
+        delimiter: b';',
     }
 }
 

@@ -14,7 +14,7 @@ use brc_compress::Compressor;
 use brc_core::{Error, Progress, Result, Table, run_workers};
 use brc_encodings::document::{self, DocumentError};
 use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
-use brc_query::{Answer, Plan, ScanTotals};
+use brc_query::{Plan, QueryResult, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Prints a result as text in which any two results differ that are not equal.
-pub type Render = fn(&Plan, &Answer, &mut Vec<u8>) -> Result<()>;
+pub type Render = fn(&Plan, &QueryResult, &mut Vec<u8>) -> Result<()>;
 
 /// A process that was started with [`JobArguments`].
 pub struct Worker<'a> {
@@ -111,7 +111,7 @@ impl Worker<'_> {
 
     fn cut(&self, format: &TableOptions, rows: u64) -> Result<Found> {
         let (encoding, table) = format.open(self.input)?;
-        let options = usual(Compressor::none(), format.separator.unwrap_or(b';'));
+        let options = usual(Compressor::none(), format.delimiter.unwrap_or(b';'));
         self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1)?;
         Ok(Found::Columns(table.schema().clone()))
     }
@@ -121,7 +121,7 @@ impl Worker<'_> {
         let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
         let (_, table) = format.open(self.input)?;
-        let options = usual(compression, format.separator.unwrap_or(b';'));
+        let options = usual(compression, format.delimiter.unwrap_or(b';'));
         self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
     }
 
@@ -171,7 +171,7 @@ impl Worker<'_> {
         Ok(Report { check_ns: nanoseconds(check.elapsed()), found, ..taken })
     }
 
-    fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(Answer, Vec<u8>)> {
+    fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(QueryResult, Vec<u8>)> {
         let (plan, answer) = query.ask(table, self.threads, &Progress::default())?;
         let mut text = Vec::new();
         (self.render)(&plan, &answer, &mut text)?;
@@ -201,8 +201,8 @@ impl Worker<'_> {
 }
 
 /// How files are written if nobody asks for anything special.
-fn usual(compression: Compressor, separator: u8) -> CreateOptions {
-    CreateOptions { compression, key: None, separator }
+fn usual(compression: Compressor, delimiter: u8) -> CreateOptions {
+    CreateOptions { compression, key: None, delimiter }
 }
 
 fn totals(totals: &ScanTotals, cpu_ns: Option<u64>) -> (Parts, Work) {

@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// A row cannot be stored, because the encoding of the target has no way to write it.
     #[error("{0}")]
-    Unholdable(Box<Unholdable>),
+    UnsupportedValue(Box<UnsupportedValue>),
     /// A table is beyond a limit of the encoding of the target: not one of its rows, but all of them together.
     #[error("{encoding} cannot hold this table: {reason}")]
     TooLarge {
@@ -111,12 +111,12 @@ impl Error {
         Self::TooLarge { encoding, reason: reason.into() }
     }
 
-    /// Corrects the row of an [`Error::Unholdable`] that an encoder of a part returned: the encoder did not see the rows of
+    /// Corrects the row of an [`Error::UnsupportedValue`] that an encoder of a part returned: the encoder did not see the rows of
     /// the split that were rejected.
     #[must_use]
     pub fn among(mut self, rejects: &Rejects) -> Self {
-        if let Self::Unholdable(unholdable) = &mut self {
-            unholdable.row = rejects.line_of(unholdable.row.saturating_sub(1)) + 1;
+        if let Self::UnsupportedValue(unsupported_value) = &mut self {
+            unsupported_value.row = rejects.line_of(unsupported_value.row.saturating_sub(1)) + 1;
         }
         self
     }
@@ -124,7 +124,7 @@ impl Error {
 
 /// A row that an encoding cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unholdable {
+pub struct UnsupportedValue {
     /// The file that the row comes from. An encoder, which does not know it, leaves it empty; [`scan`](crate::scan())
     /// fills it in.
     pub path: PathBuf,
@@ -136,10 +136,10 @@ pub struct Unholdable {
     /// The name of the encoding.
     pub encoding: &'static str,
     /// What the encoding cannot hold.
-    pub fault: HoldFault,
+    pub fault: UnsupportedReason,
 }
 
-impl fmt::Display for Unholdable {
+impl fmt::Display for UnsupportedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, row, value, encoding, fault } = self;
         write!(f, "{}: row {row}", path.display())?;
@@ -153,13 +153,13 @@ impl fmt::Display for Unholdable {
 /// Why an encoding cannot hold a value or a row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum HoldFault {
+pub enum UnsupportedReason {
     /// A string has no bytes.
     #[error("is empty")]
     Empty,
     /// A string has what separates columns.
-    #[error("has the separator '{}'", .0.escape_ascii())]
-    Separator(u8),
+    #[error("has the delimiter '{}'", .0.escape_ascii())]
+    Delimiter(u8),
     /// A string has what ends lines.
     #[error("has a line feed")]
     LineFeed,
@@ -191,7 +191,7 @@ pub enum HoldFault {
     },
 }
 
-impl HoldFault {
+impl UnsupportedReason {
     /// Whether it is some bytes of a string that the encoding cannot hold: encodings that hold any bytes could.
     #[must_use]
     pub fn is_of_bytes(&self) -> bool {
@@ -225,7 +225,7 @@ impl fmt::Display for RowPlace {
 #[non_exhaustive]
 pub enum RowFault {
     /// The row has fewer columns than the schema.
-    #[error("missing separator '{}'", char::from(*.0))]
+    #[error("missing delimiter '{}'", char::from(*.0))]
     MissingSeparator(u8),
     /// The row has more columns than the schema.
     #[error("more columns than the schema has")]

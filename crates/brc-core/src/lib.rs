@@ -26,7 +26,7 @@ pub mod workers;
 pub use batch::{Batch, ByteStrings, Column, Data, Integers, Run};
 pub use bitmap::{Bitmap, BitmapBuffer};
 pub use dictionary::Dictionary;
-pub use error::{Error, HoldFault, Result, RowFault, RowPlace, Unholdable};
+pub use error::{Error, Result, RowFault, RowPlace, UnsupportedReason, UnsupportedValue};
 pub use logical_type::{LogicalType, PhysicalType, TimeUnit};
 pub use predicate::{Comparison, Known, KnownValues, Predicate, Verdict, float_of_order, float_order};
 pub use rejects::{Reject, Rejects};

@@ -167,10 +167,10 @@ impl Shared<'_> {
         let rows_before = ledger.rows_of(file.first_split..index);
         let path = file.table.path().to_owned();
         Err(match error {
-            ScanError::Other(Error::Unholdable(mut unholdable)) => {
-                unholdable.row += rows_before;
-                unholdable.path = path;
-                Error::Unholdable(unholdable)
+            ScanError::Other(Error::UnsupportedValue(mut unsupported_value)) => {
+                unsupported_value.row += rows_before;
+                unsupported_value.path = path;
+                Error::UnsupportedValue(unsupported_value)
             }
             ScanError::Other(error) => error,
             ScanError::Widened => unreachable!("a split is scanned until its types suffice"),

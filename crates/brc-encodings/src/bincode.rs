@@ -13,7 +13,7 @@ use crate::frames::{
 use crate::rows::values::{self, float, integer};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
 use ::bincode::{DefaultOptions, ErrorKind, Options};
-use brc_core::{Field, HoldFault, LogicalType, Schema, Value};
+use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value};
 use serde::de::Deserialize;
 use std::io;
 
@@ -123,7 +123,7 @@ impl RowWriter for Tuples {
         (Vec::new(), Vec::new())
     }
 
-    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         let Some(value) = value else {
             out.push(&[NONE]);
             return Ok(());

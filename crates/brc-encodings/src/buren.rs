@@ -26,7 +26,7 @@ impl Encoding for Buren {
         prefix.starts_with(&MAGIC[..4]) || (!prefix.is_empty() && MAGIC.starts_with(prefix))
     }
 
-    fn can_hold(&self, _schema: &Schema) -> Result<(), String> {
+    fn supports(&self, _schema: &Schema) -> Result<(), String> {
         Ok(())
     }
 

@@ -22,7 +22,7 @@ use crate::frames::{
 };
 use crate::rows::values::{self, float, float_of, integer};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
-use brc_core::{HoldFault, LogicalType, Schema, Value, calendar};
+use brc_core::{LogicalType, Schema, UnsupportedReason, Value, calendar};
 use minicbor::data::{Int, Tag, Type};
 use minicbor::decode::Error as DecodeError;
 use minicbor::{Decoder, Encoder};
@@ -156,7 +156,7 @@ impl RowWriter for Arrays {
         (before, Vec::new())
     }
 
-    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         let mut encoder = Encoder::new(out);
         let Some(value) = value else {
             written(encoder.null().map(drop));

@@ -35,7 +35,7 @@ pub trait Encoding: Sync {
     ///
     /// # Errors
     /// Why not.
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+    fn supports(&self, schema: &Schema) -> Result<(), String> {
         let strange = |logical_type| {
             !matches!(logical_type, LogicalType::String | LogicalType::Int64 | LogicalType::Decimal { .. })
         };
@@ -241,5 +241,5 @@ pub struct CreateOptions {
     /// The cluster key's name; the string column of lowest cardinality if `None`.
     pub key: Option<String>,
     /// What stands between the columns of a text file.
-    pub separator: u8,
+    pub delimiter: u8,
 }

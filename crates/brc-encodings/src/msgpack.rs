@@ -22,7 +22,7 @@ use crate::frames::{
 };
 use crate::rows::values::{self, float, float_of, from_seconds, integer, integer_64, seconds_and_nanos};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
-use brc_core::{HoldFault, LogicalType, Schema, TimeUnit, Value};
+use brc_core::{LogicalType, Schema, TimeUnit, UnsupportedReason, Value};
 use rmp::Marker;
 use rmp::decode::{self, Bytes, NumValueReadError, ValueReadError};
 use rmp::encode;
@@ -136,7 +136,7 @@ impl RowWriter for Arrays {
         (before, Vec::new())
     }
 
-    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         let Some(value) = value else {
             written(encode::write_nil(out));
             return Ok(());

@@ -3,7 +3,7 @@
 //! Encoders look at a string once, not in every row that has it. Whatever the order in which they do, the row to tell is the
 //! first one, in whichever column.
 
-use brc_core::{Column, Error, HoldFault, RowFault, Schema, Unholdable, batch};
+use brc_core::{Column, Error, RowFault, Schema, UnsupportedReason, UnsupportedValue, batch};
 use std::path::PathBuf;
 
 /// A row that an encoding cannot hold.
@@ -13,13 +13,13 @@ pub(crate) struct Refused {
     pub(crate) row: usize,
     /// The position of the column and the value, if one value is at fault.
     value: Option<(usize, String)>,
-    fault: HoldFault,
+    fault: UnsupportedReason,
 }
 
 impl Refused {
     /// The first row that has a code whose string cannot be held; `index` is the position of the column.
     #[cold]
-    pub(crate) fn string(index: usize, column: &Column<'_>, code: u32, fault: HoldFault) -> Self {
+    pub(crate) fn string(index: usize, column: &Column<'_>, code: u32, fault: UnsupportedReason) -> Self {
         let mut codes = Vec::new();
         batch::codes_of(column, &mut codes);
         let row = codes.iter().position(|&other| other == code).unwrap_or_default();
@@ -29,13 +29,13 @@ impl Refused {
 
     /// A row of which the string of a column cannot be held; `index` is the position of the column.
     #[cold]
-    pub(crate) fn value(row: usize, index: usize, text: &[u8], fault: HoldFault) -> Self {
+    pub(crate) fn value(row: usize, index: usize, text: &[u8], fault: UnsupportedReason) -> Self {
         Self { row, value: Some((index, RowFault::quote(text))), fault }
     }
 
     /// A row of which no single value is at fault.
     #[cold]
-    pub(crate) fn row(row: usize, fault: HoldFault) -> Self {
+    pub(crate) fn row(row: usize, fault: UnsupportedReason) -> Self {
         Self { row, value: None, fault }
     }
 
@@ -48,7 +48,7 @@ impl Refused {
     pub(crate) fn behind(self, rows: u64, encoding: &'static str, schema: &Schema) -> Error {
         let Self { row, value, fault } = self;
         let named = |(column, value): (usize, String)| Some((schema.fields().get(column)?.name.clone(), value));
-        Error::Unholdable(Box::new(Unholdable {
+        Error::UnsupportedValue(Box::new(UnsupportedValue {
             path: PathBuf::new(),
             row: rows + row as u64 + 1,
             value: value.and_then(named),

@@ -24,7 +24,7 @@ fn all() -> Vec<(&'static dyn Encoding, Compressor)> {
 }
 
 fn options(compression: Compressor) -> CreateOptions {
-    CreateOptions { compression, key: None, separator: b';' }
+    CreateOptions { compression, key: None, delimiter: b';' }
 }
 
 fn open(encoding: &dyn Encoding, bytes: &[u8], schema: Option<Schema>, split_bytes: u64) -> Result<Box<dyn Table>> {
@@ -284,7 +284,7 @@ fn what_cannot_be_written_is_refused() {
         let refused = written(writer.as_mut(), &[Batch { rows: 1, columns: &columns }]).unwrap_err();
         let name = encoding.name();
         let reason = format!(": row 1, column 's': {name} cannot hold '\\xff', which is not UTF-8");
-        assert!(matches!(&refused, Error::Unholdable(_)) && refused.to_string() == reason, "{refused}");
+        assert!(matches!(&refused, Error::UnsupportedValue(_)) && refused.to_string() == reason, "{refused}");
         let mut writer = encoder_for(encoding, compression, "n:int");
         assert!(matches!(written(writer.as_mut(), &[Batch { rows: 1, columns: &columns }]), Err(Error::Usage(_))));
     }

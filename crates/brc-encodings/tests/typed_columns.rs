@@ -159,7 +159,7 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
 
 fn creator(encoding: &dyn Encoding, schema: &Schema, compression: &str) -> Box<dyn BatchWriter> {
     let compression = Compressor::parse(compression).unwrap();
-    encoding.create(schema, &CreateOptions { compression, key: None, separator: b';' }).unwrap()
+    encoding.create(schema, &CreateOptions { compression, key: None, delimiter: b';' }).unwrap()
 }
 
 /// A file of these columns, in parts of so many rows.
@@ -310,7 +310,7 @@ fn seconds_that_are_too_far_away_are_refused_by_parquet() {
     let field = Field::nullable("t", logical_type);
     let table = [Cells { field, cells: vec![Cell::Null, Cell::Integer(0), Cell::Integer(i64::MAX.into())] }];
     let refused = written(by_name("parquet").unwrap(), &table, "none", 9).unwrap_err();
-    assert!(matches!(refused, Error::Unholdable(_)));
+    assert!(matches!(refused, Error::UnsupportedValue(_)));
     assert!(refused.to_string().contains("row 3, column 't'"), "{refused}");
     assert!(written(by_name("arrow").unwrap(), &table, "none", 9).is_ok());
 }

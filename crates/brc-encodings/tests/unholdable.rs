@@ -4,7 +4,9 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use brc_compress::Compressor;
-use brc_core::{Batch, Column, Data, Dictionary, Error, HoldFault, Integers, Result, Run, Schema, Unholdable};
+use brc_core::{
+    Batch, Column, Data, Dictionary, Error, Integers, Result, Run, Schema, UnsupportedReason, UnsupportedValue,
+};
 use brc_encodings::{CreateOptions, ENCODINGS, Encoding, by_name, writer};
 
 /// Strings of which not every encoding holds each.
@@ -12,7 +14,7 @@ const STRANGE: [&[u8]; 6] = [b"", b"a;b", b"a\nb", b"a\0b", b"a\r", b"a\xffb"];
 
 /// Encodes some batches as one part.
 fn encode(encoding: &dyn Encoding, schema: &str, batches: &[&[Column<'_>]]) -> Result<()> {
-    let options = CreateOptions { compression: Compressor::none(), key: None, separator: b';' };
+    let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
     let mut encoder = writer(encoding, &Schema::parse(schema).unwrap(), &options)?.encoder();
     for columns in batches {
         let rows = match columns[0].data {
@@ -27,9 +29,9 @@ fn encode(encoding: &dyn Encoding, schema: &str, batches: &[&[Column<'_>]]) -> R
 }
 
 #[track_caller]
-fn refused(outcome: Result<()>) -> Unholdable {
+fn refused(outcome: Result<()>) -> UnsupportedValue {
     match outcome {
-        Err(Error::Unholdable(unholdable)) => *unholdable,
+        Err(Error::UnsupportedValue(unsupported_value)) => *unsupported_value,
         other => panic!("{other:?}"),
     }
 }
@@ -51,13 +53,13 @@ fn encodings_hold_the_strings_that_they_say() {
                 }
             })
             .into();
-        let [empty, separator, line_feed, nul, carriage_return, utf8] = &faults[..] else { panic!("six strings") };
+        let [empty, delimiter, line_feed, nul, carriage_return, utf8] = &faults[..] else { panic!("six strings") };
         let expected = match encoding.name() {
-            "csv" => [None, None, None, Some(HoldFault::NulByte), None, None],
-            "json" | "parquet" | "arrow" => [None, None, None, None, None, Some(HoldFault::NotUtf8)],
+            "csv" => [None, None, None, Some(UnsupportedReason::NulByte), None, None],
+            "json" | "parquet" | "arrow" => [None, None, None, None, None, Some(UnsupportedReason::NotUtf8)],
             _ => [const { None }; 6],
         };
-        let found = [empty, separator, line_feed, nul, carriage_return, utf8].map(Clone::clone);
+        let found = [empty, delimiter, line_feed, nul, carriage_return, utf8].map(Clone::clone);
         assert_eq!(found, expected, "{}", encoding.name());
         assert_eq!(encoding.holds_any_bytes(), faults.iter().all(Option::is_none), "{}", encoding.name());
     }
@@ -108,7 +110,7 @@ fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
     for (name, around) in [("json", br#"{"a":"","b":""}"#.len())] {
         let encoding = by_name(name).unwrap();
         let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 3]), codes(&[0, 1, 0])]]));
-        assert_eq!((found.row, found.value, found.fault), (2, None, HoldFault::LineTooLong(1 << 20)), "{name}");
+        assert_eq!((found.row, found.value, found.fault), (2, None, UnsupportedReason::LineTooLong(1 << 20)), "{name}");
         let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 3, 1]), codes(&[0, 0, 1])]]));
         assert_eq!((found.row, found.value.unwrap().0.as_str()), (2, "a"), "{name}");
         // As long as a line may be, and a byte more.
@@ -130,7 +132,7 @@ fn rows_that_do_not_fit_a_frame_are_told() {
     let column = [Column::codes(&codes, &dictionary)];
     for encoding in ENCODINGS.iter().filter(|encoding| encoding.may_lack_header()) {
         let found = refused(encode(*encoding, "s:string", &[&column]));
-        let HoldFault::FrameTooLong { rows, most } = found.fault else { panic!("{found:?}") };
+        let UnsupportedReason::FrameTooLong { rows, most } = found.fault else { panic!("{found:?}") };
         let place = (found.encoding, found.row, rows, most);
         assert_eq!(place, (encoding.name(), 301, 300, 64 << 20), "{found}");
     }

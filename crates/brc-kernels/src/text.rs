@@ -1,6 +1,6 @@
 //! Reads rows of the form `name;-12.3` as fast as the processor can: the loop in which a text query spends its time.
 //!
-//! The fast variants take what nearly every row is: a name, the separator, and a number of one or two digits, a point
+//! The fast variants take what nearly every row is: a name, the delimiter, and a number of one or two digits, a point
 //! and one digit. They check that it is exactly so, and stop before the first row that is not; what that row is, valid
 //! in another form or bad, is for the caller to find out. So they never have to guess, and they trust nothing.
 
@@ -68,7 +68,7 @@ pub struct Progress {
 /// Reads rows and gives names their codes.
 pub struct RowReader {
     level: Level,
-    separator: u8,
+    delimiter: u8,
     interner: Interner,
     /// What [`RowReader::fold`] could not add to the groups in the interner's table.
     aside: GroupStatistics,
@@ -88,17 +88,17 @@ impl RowReader {
     /// The longest row that counts as plain, in bytes.
     pub const LONGEST_ROW: usize = 64 << 10;
 
-    /// A reader that knows no names yet, for a separator that is not part of a number or line end.
+    /// A reader that knows no names yet, for a delimiter that is not part of a number or line end.
     ///
     /// # Panics
-    /// If the separator is a digit, `-`, `.`, a line feed, a carriage return or NUL.
+    /// If the delimiter is a digit, `-`, `.`, a line feed, a carriage return or NUL.
     #[must_use]
-    pub fn new(level: Level, separator: u8) -> Self {
-        assert!(!separator.is_ascii_digit() && !b"-.\n\r\0".contains(&separator), "not a separator");
+    pub fn new(level: Level, delimiter: u8) -> Self {
+        assert!(!delimiter.is_ascii_digit() && !b"-.\n\r\0".contains(&delimiter), "not a delimiter");
         let level = level.min(Level::best());
         Self {
             level,
-            separator,
+            delimiter,
             interner: Interner::new(level),
             aside: GroupStatistics::new(),
             room: 0,
@@ -126,11 +126,11 @@ impl RowReader {
     pub fn read(&mut self, window: Window<'_>, codes: &mut Vec<u32>, values: &mut Vec<i16>) -> Progress {
         #[cfg(target_arch = "x86_64")]
         if self.level == Level::Avx512
-            && let Some(progress) = self.tile.read(window, self.separator, &mut self.interner, codes, values)
+            && let Some(progress) = self.tile.read(window, self.delimiter, &mut self.interner, codes, values)
         {
             return progress;
         }
-        plain::read(window.reach(), self.separator, self.level, &mut self.interner, codes, values)
+        plain::read(window.reach(), self.delimiter, self.level, &mut self.interner, codes, values)
     }
 
     /// Reads rows like [`RowReader::read`], but only adds each number to the statistics of its name, which
@@ -142,13 +142,13 @@ impl RowReader {
                 self.set_states_aside(FULL);
                 self.room = ROOM;
             }
-            if let Some(progress) = self.tile.fold(window, self.separator, &mut self.interner, &mut self.aside) {
+            if let Some(progress) = self.tile.fold(window, self.delimiter, &mut self.interner, &mut self.aside) {
                 self.room -= progress.rows;
                 return progress;
             }
         }
         let (codes, values) = (&mut self.codes, &mut self.values);
-        let progress = plain::read(window.reach(), self.separator, self.level, &mut self.interner, codes, values);
+        let progress = plain::read(window.reach(), self.delimiter, self.level, &mut self.interner, codes, values);
         self.aside.grow(self.interner.dictionary().len());
         let added = self.aside.rows(self.level, codes, Integers::I16(values));
         added.unwrap_or_else(|_| unreachable!("it has grown to have these groups"));

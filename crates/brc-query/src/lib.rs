@@ -1,7 +1,7 @@
 //! Group-by questions over any [`brc_core::Table`], whatever its encoding.
 //!
 //! A [`Query`] is what a user asks, by names; [`Query::ask`] asks a table. It consists of [`Query::plan`], which binds the
-//! question to the columns of the table, and [`Plan::run`], which scans it with several threads and gives an [`Answer`].
+//! question to the columns of the table, and [`Plan::run`], which scans it with several threads and gives a [`QueryResult`].
 //! The [`Plan`] is plain serialisable data. Who runs parts of a scan elsewhere uses the halves of it: [`Plan::partial`] for
 //! one table, and [`Plan::answer`] for the [`Partial`]s of all.
 //!
@@ -34,7 +34,6 @@
 
 mod aggregate;
 mod aggregates;
-mod answer;
 mod cells;
 mod columns;
 mod expression;
@@ -45,17 +44,18 @@ mod partial;
 mod plan;
 mod query;
 mod ratio;
+mod result;
 mod states;
 mod totals;
 mod wanted;
 
 pub use aggregate::{Aggregate, OrderBy};
 pub use aggregates::{FUNCTIONS, Form, Function};
-pub use answer::{Answer, OutputColumn, Row};
 pub use expression::{Expression, SyntaxError};
 pub use partial::Partial;
 pub use plan::{Output, Plan, SortKey};
 pub use query::Query;
+pub use result::{OutputColumn, QueryResult, Row};
 pub use totals::ScanTotals;
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use crate::aggregate::Aggregate;
 use crate::aggregates::{Bound, Form, Function, FunctionName};
-use crate::answer::{Answer, OutputColumn};
 use crate::group::GroupTable;
 use crate::keys::Keys;
 use crate::partial::{Partial, Rows};
+use crate::result::{OutputColumn, QueryResult};
 use crate::states::{State, StateKind};
 use crate::totals::ScanTotals;
 use brc_core::{
@@ -180,7 +180,7 @@ impl Plan {
     ///
     /// # Errors
     /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
-    pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<Answer> {
+    pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
         let (partial, totals) = self.partial(table, threads, progress)?;
         self.answer([partial], totals)
     }
@@ -223,13 +223,13 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Usage`] if a partial is not of this plan.
-    pub fn answer(&self, partials: impl IntoIterator<Item = Partial>, totals: ScanTotals) -> Result<Answer> {
+    pub fn answer(&self, partials: impl IntoIterator<Item = Partial>, totals: ScanTotals) -> Result<QueryResult> {
         self.check()?;
         let mut merged = self.no_groups();
         for partial in partials {
             merged.merge(partial)?;
         }
-        Answer::new(self, merged, totals)
+        QueryResult::new(self, merged, totals)
     }
 
     /// What is kept of which columns for each group, each once.

@@ -2,10 +2,10 @@
 
 use crate::aggregate::{Aggregate, OrderBy};
 use crate::aggregates::Function;
-use crate::answer::Answer;
 use crate::columns::{self, Unknown};
 use crate::expression::Expression;
 use crate::plan::{Output, Plan, SortKey};
+use crate::result::QueryResult;
 use brc_core::{Error, PhysicalType, Progress, Result, Schema, Table};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -74,7 +74,7 @@ impl Query {
     ///
     /// # Errors
     /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
-    pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, Answer)> {
+    pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, QueryResult)> {
         loop {
             let inferred = table.inferred();
             let plan = self.plan(inferred.as_deref().unwrap_or(table.schema()))?;

@@ -6,7 +6,7 @@ pub(crate) mod typed_table;
 mod widening;
 
 use crate::expression::tests::{Condition, condition};
-use crate::{Aggregate, Answer, Expression, Function, OrderBy, Partial, Plan, Query};
+use crate::{Aggregate, Expression, Function, OrderBy, Partial, Plan, Query, QueryResult};
 use brc_core::{LogicalType, Progress, Schema, Statistics, Value, decimal};
 use memory::{Manner, MemoryTable, Record};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn cell(row: &Record, column: &str) -> Cell {
     }
 }
 
-fn cells(answer: &Answer) -> Vec<Vec<Cell>> {
+fn cells(answer: &QueryResult) -> Vec<Vec<Cell>> {
     let owned = |value| match value {
         None => Cell::Null,
         Some(Value::Integer(value)) => Cell::Number(value),
@@ -156,7 +156,7 @@ fn table(rows: Vec<Record>, manner: Manner) -> MemoryTable {
     MemoryTable { schema: Record::schema(), rows, manner }
 }
 
-fn run(plan: &Plan, table: &MemoryTable, threads: usize) -> Answer {
+fn run(plan: &Plan, table: &MemoryTable, threads: usize) -> QueryResult {
     plan.run(table, threads, &Progress::default()).unwrap()
 }
 

@@ -39,7 +39,7 @@ impl Writer {
     pub fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
         let fields = schema.fields();
         let obvious = fields.len() <= FEW_COLUMNS && fields.iter().all(|field| !field.nullable);
-        let version_1 = v1::writer::Writer::can_hold(schema) && options.metadata.is_empty();
+        let version_1 = v1::writer::Writer::supports(schema) && options.metadata.is_empty();
         if options.key.is_some() {
             v1::writer::key_column(schema, &options)?;
             if !version_1 {

@@ -84,7 +84,7 @@ const AFTER_HELP: &str = "\
 Examples:
   brc convert measurements.txt measurements.buren
   brc convert measurements.buren measurements.csv
-  brc convert visits.tsv visits.buren --separator tab --schema 'ip:string,revenue:decimal(2)'
+  brc convert visits.tsv visits.buren --delimiter tab --schema 'ip:string,revenue:decimal(2)'
   brc convert dirty.txt clean.buren --rejects bad-rows.tsv --max-rejects 1000
   brc convert 'visits-*.csv' visits.buren --file-name day
   zcat measurements.txt.gz | brc convert - measurements.buren --compression lz4";
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let inputs = expand(&args.inputs)?;
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let create = CreateOptions { compression, key: args.key.clone(), separator: args.source.separator.unwrap_or(b';') };
+    let create = CreateOptions { compression, key: args.key.clone(), delimiter: args.source.delimiter.unwrap_or(b';') };
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;

@@ -71,7 +71,7 @@ Examples:
   brc query measurements.buren --order-by 'max(temperature) desc' --limit 3 --format table
   brc query measurements.buren --by '' --agg 'count(),sum(temperature)' --format json --explain
   brc query 'part-*.buren' --file-name part --by part
-  brc query visits.tsv --separator tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";
+  brc query visits.tsv --delimiter tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";
 
 fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
     let values = FORMATS.iter().map(|format| PossibleValue::new(format.name()).help(format.about()));

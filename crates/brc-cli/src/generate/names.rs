@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 /// A station.
 pub(crate) struct Station {
-    /// Its name: no separator, line end or control character.
+    /// Its name: no delimiter, line end or control character.
     pub(super) name: String,
     /// The mean temperature in tenths of a degree.
     pub(super) mean: i16,

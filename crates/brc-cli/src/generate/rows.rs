@@ -10,7 +10,7 @@ pub(crate) const BLOCK_ROWS: u64 = 1 << 14;
 pub(crate) struct Rows {
     seed: u64,
     stations: Vec<Entry>,
-    /// Names with their separator that do not fit an entry, at the place of their station.
+    /// Names with their delimiter that do not fit an entry, at the place of their station.
     long_names: Vec<Box<[u8]>>,
     /// What is written for each temperature, from [`LOWEST`] on: those beyond the range as the end of the range.
     numbers: Box<[Number; NUMBERS]>,
@@ -22,7 +22,7 @@ pub(crate) struct Rows {
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Entry {
-    /// The name with its separator.
+    /// The name with its delimiter.
     text: [u8; ENTRY_TEXT],
     /// The length of the text; 0 if it is too long for an entry.
     length: u8,

@@ -3,7 +3,7 @@
 
 use super::{Format, plain};
 use brc_core::Result;
-use brc_query::{Answer, Plan};
+use brc_query::{Plan, QueryResult};
 
 pub(super) struct Csv;
 
@@ -16,7 +16,7 @@ impl Format for Csv {
         "comma-separated values with a header"
     }
 
-    fn render(&self, _: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
+    fn render(&self, _: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
         let name = |name: &str, field: &mut Vec<u8>| {
             field.extend_from_slice(name.as_bytes());
             true

@@ -3,7 +3,7 @@
 
 use super::Format;
 use brc_core::{Error, LogicalType, Result, RowFault, Value};
-use brc_query::{Answer, Plan};
+use brc_query::{Plan, QueryResult};
 
 pub(super) struct Json;
 
@@ -16,7 +16,7 @@ impl Format for Json {
         "an array of objects, one a row; names must be UTF-8"
     }
 
-    fn render(&self, _: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
+    fn render(&self, _: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
         let names: Vec<String> = answer.columns().iter().map(|column| json_string(&column.name)).collect();
         out.push(b'[');
         for (index, row) in answer.rows().enumerate() {

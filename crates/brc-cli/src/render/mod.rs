@@ -10,7 +10,7 @@ pub(crate) use json::json_string;
 pub(crate) use table::STYLE;
 
 use brc_core::{LogicalType, Result, Value};
-use brc_query::{Answer, Plan};
+use brc_query::{Plan, QueryResult};
 
 /// A way to print an answer.
 pub(crate) trait Format: Sync {
@@ -24,7 +24,7 @@ pub(crate) trait Format: Sync {
     ///
     /// # Errors
     /// [`brc_core::Error::Usage`] if the format cannot express it.
-    fn render(&self, plan: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()>;
+    fn render(&self, plan: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()>;
 }
 
 /// All formats, in the order in which help texts show them.

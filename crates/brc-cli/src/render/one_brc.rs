@@ -2,7 +2,7 @@
 
 use super::{Format, plain};
 use brc_core::{Error, Result};
-use brc_query::{Answer, Plan};
+use brc_query::{Plan, QueryResult};
 
 pub(super) struct OneBrc;
 
@@ -15,7 +15,7 @@ impl Format for OneBrc {
         "{name=min/mean/max, …} on one line, as in the One Billion Row Challenge"
     }
 
-    fn render(&self, plan: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
+    fn render(&self, plan: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
         if !plan.is_one_brc() {
             let need = "the format 1brc needs one string column to group by, and min, mean and max of one column";
             return Err(Error::Usage(need.to_owned()));

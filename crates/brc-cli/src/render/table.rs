@@ -3,7 +3,7 @@
 use super::{Format, plain};
 use crate::printable;
 use brc_core::{LogicalType, PhysicalType, Result, Value};
-use brc_query::{Answer, Plan};
+use brc_query::{Plan, QueryResult};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
 pub(super) struct Table;
@@ -20,7 +20,7 @@ impl Format for Table {
         "aligned columns for people"
     }
 
-    fn render(&self, _: &Plan, answer: &Answer, out: &mut Vec<u8>) -> Result<()> {
+    fn render(&self, _: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(answer.columns().iter().map(|column| printable::line(column.name.as_bytes())));

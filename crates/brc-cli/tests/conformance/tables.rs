@@ -22,7 +22,7 @@ impl Source {
         Self { name, schema, text: text.into_bytes(), queries, rows: OnceLock::new() }
     }
 
-    /// Its rows by the definition: the text, cut at separators.
+    /// Its rows by the definition: the text, cut at delimiters.
     pub(crate) fn rows(&self) -> &[Vec<String>] {
         self.rows.get_or_init(|| {
             let text = std::str::from_utf8(&self.text).unwrap();

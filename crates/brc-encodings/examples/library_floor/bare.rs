@@ -56,8 +56,8 @@ fn decode_text(bytes: &[u8]) -> Option<Groups> {
     let mut groups = Groups::default();
     let mut rest = bytes;
     while !rest.is_empty() {
-        let separator = memchr::memchr(b';', rest)?;
-        let (name, behind) = rest.split_at(separator);
+        let delimiter = memchr::memchr(b';', rest)?;
+        let (name, behind) = rest.split_at(delimiter);
         let end = memchr::memchr(b'\n', behind)?;
         let digits = |value: i64, byte: &u8| if *byte == b'.' { value } else { value * 10 + i64::from(byte - b'0') };
         let value = match &behind[1..end] {

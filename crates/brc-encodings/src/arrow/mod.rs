@@ -50,7 +50,7 @@ impl Encoding for Arrow {
         prefix.starts_with(MAGIC) || stream::is_stream(prefix)
     }
 
-    fn can_hold(&self, _: &Schema) -> Result<(), String> {
+    fn supports(&self, _: &Schema) -> Result<(), String> {
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl Encoding for Arrow {
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
         let compressor = options.compression;
-        self.can_hold(schema).and_then(|()| self.can_compress(compressor.compression)).map_err(Error::Usage)?;
+        self.supports(schema).and_then(|()| self.can_compress(compressor.compression)).map_err(Error::Usage)?;
         Ok(Box::new(Writer::new(schema, Codec::of(compressor).flatten())))
     }
 

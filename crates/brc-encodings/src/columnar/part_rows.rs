@@ -4,7 +4,8 @@ use super::Numbers;
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{
-    Batch, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, HoldFault, LogicalType, PhysicalType, Result, Schema,
+    Batch, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, LogicalType, PhysicalType, Result, Schema,
+    UnsupportedReason,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
@@ -78,13 +79,13 @@ impl PartRows {
                 None => {}
                 Some(Refusal::Row(row)) => {
                     let value = if let Data::Bytes(strings) = column.data { strings.get(row) } else { &[] };
-                    refused.push(Refused::value(row, index, value, HoldFault::NotUtf8));
+                    refused.push(Refused::value(row, index, value, UnsupportedReason::NotUtf8));
                 }
                 Some(Refusal::Code(code)) => {
                     if column.dictionary().is_none_or(|dictionary| code as usize >= dictionary.len()) {
                         return Err(Error::Usage(format!("column {index}: a code is not in its dictionary")));
                     }
-                    refused.push(Refused::string(index, column, code, HoldFault::NotUtf8));
+                    refused.push(Refused::string(index, column, code, UnsupportedReason::NotUtf8));
                 }
             }
         }

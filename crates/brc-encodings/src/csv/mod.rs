@@ -34,7 +34,7 @@ impl Encoding for Csv {
     }
 
     fn about(&self) -> &'static str {
-        "text, one row a line, columns between separators: read by everything"
+        "text, one row a line, columns between delimiters: read by everything"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
@@ -51,27 +51,27 @@ impl Encoding for Csv {
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
         match one_brc(&input, options) {
-            Some(separator) => {
-                let header = options.schema.is_some() && preset::begins_with(&input.prefix, separator);
-                let layout = Separated { separator, header };
+            Some(delimiter) => {
+                let header = options.schema.is_some() && preset::begins_with(&input.prefix, delimiter);
+                let layout = Separated { delimiter, header };
                 Ok(Box::new(TextTable::new(input, Schema::one_brc(), Box::new(layout), options)))
             }
             None => open::open(input, options),
         }
     }
 
-    fn can_hold(&self, _: &Schema) -> Result<(), String> {
+    fn supports(&self, _: &Schema) -> Result<(), String> {
         Ok(())
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        check_separator(options.separator)?;
+        check_separator(options.delimiter)?;
         if *schema == Schema::one_brc() {
-            let rows = writer::Lines::new(schema, options.separator);
+            let rows = writer::Lines::new(schema, options.delimiter);
             return Ok(Box::new(TextWriter::new(self.name(), schema, rows)));
         }
         // Nobody says the delimiter of the preset where a table is none.
-        let delimiter = if options.separator == preset::DELIMITER { b',' } else { options.separator };
+        let delimiter = if options.delimiter == preset::DELIMITER { b',' } else { options.delimiter };
         let dialect = Dialect { delimiter: Delimiter::Byte(delimiter), ..Dialect::default() };
         Ok(Box::new(table_writer::TableWriter::new(schema, &dialect)))
     }
@@ -81,12 +81,12 @@ impl Encoding for Csv {
 /// like one and nobody says anything.
 fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
     let plain = DialectOverrides { delimiter: options.dialect.delimiter, ..DialectOverrides::default() };
-    let separator = match options.dialect.delimiter {
+    let delimiter = match options.dialect.delimiter {
         None => preset::DELIMITER,
         Some(Delimiter::Byte(byte)) => byte,
         Some(Delimiter::Blanks) => return None,
     };
-    if options.dialect != plain || check_separator(separator).is_err() {
+    if options.dialect != plain || check_separator(delimiter).is_err() {
         return None;
     }
     let is_one = match &options.schema {
@@ -94,24 +94,24 @@ fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
         None => {
             let is_plain = options.names.is_none() && options.types.is_empty();
             let is_inferred = !options.all_strings && !options.exact_text;
-            is_plain && is_inferred && separator == preset::DELIMITER && preset::is_one_brc(&input.prefix)
+            is_plain && is_inferred && delimiter == preset::DELIMITER && preset::is_one_brc(&input.prefix)
         }
     };
-    is_one.then_some(separator)
+    is_one.then_some(delimiter)
 }
 
-fn check_separator(separator: u8) -> Result<()> {
-    if separator.is_ascii_digit() || b"-.\n\r\0".contains(&separator) {
-        let separator = separator.escape_ascii();
-        return Err(Error::Usage(format!("'{separator}' cannot separate columns: numbers or lines consist of it")));
+fn check_separator(delimiter: u8) -> Result<()> {
+    if delimiter.is_ascii_digit() || b"-.\n\r\0".contains(&delimiter) {
+        let delimiter = delimiter.escape_ascii();
+        return Err(Error::Usage(format!("'{delimiter}' cannot separate columns: numbers or lines consist of it")));
     }
     Ok(())
 }
 
-/// Rows of columns with a separator between them.
+/// Rows of columns with a delimiter between them.
 #[derive(Clone, Copy)]
 struct Separated {
-    separator: u8,
+    delimiter: u8,
     /// Whether the first line is no row, but names the columns.
     header: bool,
 }
@@ -119,7 +119,7 @@ struct Separated {
 impl Separated {
     /// Reads a row, without its line end, into one value for each column.
     fn parse<'a>(self, line: &'a [u8], schema: &Schema, values: &mut Vec<Value<'a>>) -> Result<(), BadRow> {
-        row::parse(line, schema, self.separator, values)
+        row::parse(line, schema, self.delimiter, values)
     }
 }
 

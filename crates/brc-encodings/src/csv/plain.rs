@@ -104,7 +104,7 @@ impl PlainRows {
         let room = BATCH_ROWS + 2 * RowReader::MOST_ROWS;
         Self {
             layout,
-            reader: RowReader::new(level, layout.separator),
+            reader: RowReader::new(level, layout.delimiter),
             fold,
             codes: Vec::with_capacity(room),
             values: Vec::with_capacity(room),

@@ -66,10 +66,10 @@ fn has_header(prefix: &[u8]) -> bool {
 }
 
 /// Whether the first line has the names of the columns.
-pub(super) fn begins_with(prefix: &[u8], separator: u8) -> bool {
+pub(super) fn begins_with(prefix: &[u8], delimiter: u8) -> bool {
     let schema = Schema::one_brc();
     let names = schema.fields().iter().map(|field| field.name.as_bytes());
-    lines(prefix).next().is_some_and(|line| line.split(|&byte| byte == separator).eq(names))
+    lines(prefix).next().is_some_and(|line| line.split(|&byte| byte == delimiter).eq(names))
 }
 
 fn text(prefix: &[u8]) -> &[u8] {

@@ -15,7 +15,7 @@ pub(super) enum Value<'a> {
 pub(super) fn parse<'a>(
     line: &'a [u8],
     schema: &Schema,
-    separator: u8,
+    delimiter: u8,
     values: &mut Vec<Value<'a>>,
 ) -> Result<(), BadRow> {
     values.clear();
@@ -29,7 +29,7 @@ pub(super) fn parse<'a>(
     let mut rest = line;
     for (column, field) in schema.fields().iter().enumerate() {
         let bad = |fault| BadRow { column: Some(column), fault };
-        let text = match memchr(separator, rest) {
+        let text = match memchr(delimiter, rest) {
             Some(_) if column == last => return Err(BadRow { column: None, fault: RowFault::TooManyColumns }),
             Some(end) => {
                 let text = &rest[..end];
@@ -37,7 +37,7 @@ pub(super) fn parse<'a>(
                 text
             }
             None if column == last => rest,
-            None => return Err(bad(RowFault::MissingSeparator(separator))),
+            None => return Err(bad(RowFault::MissingSeparator(delimiter))),
         };
         values.push(match field.logical_type.physical() {
             PhysicalType::Integers => Value::Number(decimal::parse(text, field.logical_type.scale()).map_err(bad)?),

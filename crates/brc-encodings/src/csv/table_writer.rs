@@ -3,7 +3,9 @@
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::refused::Refused;
 use crate::rows::foreign;
-use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary, Value};
+use brc_core::{
+    Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason, Value,
+};
 use brc_text::Dialect;
 use brc_text::rows::RowOptions;
 use brc_text::write::FieldWriter;
@@ -86,7 +88,7 @@ impl Sink for Encoder {
                 match value {
                     None => self.fields.null(&mut self.text),
                     Some(Value::Bytes(text)) if memchr(0, text).is_some() => {
-                        let refused = Refused::value(row, index, text, HoldFault::NulByte);
+                        let refused = Refused::value(row, index, text, UnsupportedReason::NulByte);
                         return Err(refused.behind(rows_before, NAME, &self.schema));
                     }
                     Some(Value::Bytes(text)) => self.fields.value(text, &mut self.text),
@@ -95,7 +97,7 @@ impl Sink for Encoder {
             }
             self.fields.end_row(&mut self.text);
             if self.text.len() - start > RowOptions::MAX_ROW {
-                let refused = Refused::row(row, HoldFault::LineTooLong(RowOptions::MAX_ROW));
+                let refused = Refused::row(row, UnsupportedReason::LineTooLong(RowOptions::MAX_ROW));
                 return Err(refused.behind(rows_before, NAME, &self.schema));
             }
             self.rows += 1;

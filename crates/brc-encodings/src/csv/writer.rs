@@ -1,24 +1,24 @@
 //! Writes rows as text.
 
 use crate::rows::{RowBuffer, RowWriter, Short};
-use brc_core::{HoldFault, Schema, Value, decimal};
+use brc_core::{Schema, UnsupportedReason, Value, decimal};
 
-/// A row is a line with a separator between the values.
+/// A row is a line with a delimiter between the values.
 #[derive(Clone)]
 pub(super) struct Lines {
-    separator: u8,
+    delimiter: u8,
     /// The decimals that the numbers of each column have.
     scales: Vec<u8>,
 }
 
 impl Lines {
-    pub(super) fn new(schema: &Schema, separator: u8) -> Self {
-        Self { separator, scales: schema.fields().iter().map(|field| field.logical_type.scale()).collect() }
+    pub(super) fn new(schema: &Schema, delimiter: u8) -> Self {
+        Self { delimiter, scales: schema.fields().iter().map(|field| field.logical_type.scale()).collect() }
     }
 
     /// What stands behind a value.
     fn end(&self, column: usize) -> u8 {
-        if column + 1 == self.scales.len() { b'\n' } else { self.separator }
+        if column + 1 == self.scales.len() { b'\n' } else { self.delimiter }
     }
 }
 
@@ -27,15 +27,15 @@ impl RowWriter for Lines {
         (Vec::new(), vec![self.end(column)])
     }
 
-    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         match value {
             Some(Value::Bytes(text)) => {
-                fault(text, self.separator, self.end(column)).map_or(Ok(()), Err)?;
+                fault(text, self.delimiter, self.end(column)).map_or(Ok(()), Err)?;
                 out.push(text);
             }
             Some(Value::Integer(number)) => out.push(decimal::write(number, self.scales[column], &mut [0; 64])),
             // The encoding supports neither yet.
-            Some(Value::Float(_)) | None => return Err(HoldFault::Empty),
+            Some(Value::Float(_)) | None => return Err(UnsupportedReason::Empty),
         }
         Ok(())
     }
@@ -46,16 +46,16 @@ impl RowWriter for Lines {
 }
 
 /// Why a string, read back, would not be the same.
-fn fault(name: &[u8], separator: u8, end: u8) -> Option<HoldFault> {
+fn fault(name: &[u8], delimiter: u8, end: u8) -> Option<UnsupportedReason> {
     let strange = |&byte: &u8| match byte {
-        b'\n' => Some(HoldFault::LineFeed),
-        0 => Some(HoldFault::NulByte),
-        _ if byte == separator => Some(HoldFault::Separator(separator)),
+        b'\n' => Some(UnsupportedReason::LineFeed),
+        0 => Some(UnsupportedReason::NulByte),
+        _ if byte == delimiter => Some(UnsupportedReason::Delimiter(delimiter)),
         _ => None,
     };
     match name {
-        [] => Some(HoldFault::Empty),
-        [.., b'\r'] if end == b'\n' => name.iter().find_map(strange).or(Some(HoldFault::CarriageReturn)),
+        [] => Some(UnsupportedReason::Empty),
+        [.., b'\r'] if end == b'\n' => name.iter().find_map(strange).or(Some(UnsupportedReason::CarriageReturn)),
         _ => name.iter().find_map(strange),
     }
 }

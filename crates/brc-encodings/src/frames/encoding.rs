@@ -31,7 +31,7 @@ impl Encoding for Framed {
         true
     }
 
-    fn can_hold(&self, schema: &Schema) -> Result<(), String> {
+    fn supports(&self, schema: &Schema) -> Result<(), String> {
         writer::header(self.0, schema).map(drop)
     }
 

@@ -4,7 +4,7 @@ use super::{FileHeader, FrameEncoder, FrameHeader, LARGEST_FRAME, LONGEST_HEADER
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::refused::Refused;
 use crate::rows::RowBuffer;
-use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason};
 
 /// The most rows of a frame: a column of them stays in the nearer caches.
 const MOST_ROWS: u32 = 64 << 10;
@@ -134,7 +134,7 @@ impl FramesEncoder {
     /// The error that the last row does not fit the frame: a frame ends behind any row from much fewer bytes on.
     #[cold]
     fn too_long(&self) -> Error {
-        let fault = HoldFault::FrameTooLong { rows: self.rows_of_frame.saturating_sub(1), most: LARGEST_FRAME };
+        let fault = UnsupportedReason::FrameTooLong { rows: self.rows_of_frame.saturating_sub(1), most: LARGEST_FRAME };
         Refused::row(0, fault).behind(self.rows.saturating_sub(1), self.layout.name(), &self.schema)
     }
 }

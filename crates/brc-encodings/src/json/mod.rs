@@ -46,7 +46,7 @@ impl Encoding for Json {
         false
     }
 
-    fn can_hold(&self, _: &Schema) -> Result<(), String> {
+    fn supports(&self, _: &Schema) -> Result<(), String> {
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 use super::hex;
 use crate::rows::values::{self, float};
 use crate::rows::{RowBuffer, RowWriter, Short, written};
-use brc_core::{HoldFault, LogicalType, Schema, Value, decimal};
+use brc_core::{LogicalType, Schema, UnsupportedReason, Value, decimal};
 
 /// A row is an object on a line.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl RowWriter for Lines {
         (first.unwrap_or_default().into_bytes(), next.into_bytes())
     }
 
-    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         let Some(value) = value else {
             out.push(b"null");
             return Ok(());
@@ -58,7 +58,7 @@ impl RowWriter for Lines {
                 out.push(b"\"");
             }
             LogicalType::String => {
-                let text = std::str::from_utf8(values::bytes(value)).map_err(|_| HoldFault::NotUtf8)?;
+                let text = std::str::from_utf8(values::bytes(value)).map_err(|_| UnsupportedReason::NotUtf8)?;
                 written(serde_json::to_writer(out, text));
             }
             LogicalType::Binary => {

@@ -13,8 +13,8 @@ use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_compress::Compressor;
 use brc_core::{
-    Batch, Bitmap, BitmapBuffer, Data, Error, Field, HoldFault, Integers, Part, PartEncoder, Result, Schema, Sink,
-    Summary, Value, for_integers,
+    Batch, Bitmap, BitmapBuffer, Data, Error, Field, Integers, Part, PartEncoder, Result, Schema, Sink, Summary,
+    UnsupportedReason, Value, for_integers,
 };
 use parquet::basic::{CompressionCodec, Encoding, Type as Physical};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Encoder {
             let is_far = |row: &usize| column.is_valid(*row) && values.get(*row).abs() > most;
             if let Some(row) = (0..values.len()).find(is_far) {
                 let text = Value::Integer(values.get(row)).to_text(field.logical_type);
-                refused.push(Refused::value(row, index, text.as_bytes(), HoldFault::OutOfRange));
+                refused.push(Refused::value(row, index, text.as_bytes(), UnsupportedReason::OutOfRange));
             }
         }
         match Refused::first(refused.into_iter()) {

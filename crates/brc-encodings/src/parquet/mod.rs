@@ -53,7 +53,7 @@ impl Encoding for Parquet {
         prefix.starts_with(MAGIC) || prefix.starts_with(ENCRYPTED)
     }
 
-    fn can_hold(&self, _: &Schema) -> Result<(), String> {
+    fn supports(&self, _: &Schema) -> Result<(), String> {
         Ok(())
     }
 
@@ -74,7 +74,7 @@ impl Encoding for Parquet {
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        let refused = self.can_hold(schema).and_then(|()| self.can_compress(options.compression.compression));
+        let refused = self.supports(schema).and_then(|()| self.can_compress(options.compression.compression));
         refused.map_err(Error::Usage)?;
         Ok(Box::new(Writer::new(schema, options.compression)))
     }

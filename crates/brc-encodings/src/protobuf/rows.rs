@@ -6,7 +6,7 @@
 use crate::frames::{Fault, RowLayout, RowReader, take_text};
 use crate::rows::values::{self, float, integer, integer_64};
 use crate::rows::{RowBuffer, RowWriter, Short};
-use brc_core::{Field, HoldFault, LogicalType, Schema, Value};
+use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value};
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 
 /// A row is a message with its length before it.
@@ -79,7 +79,7 @@ impl RowWriter for Messages {
         (vec![0; usize::from(column == 0)], Vec::new())
     }
 
-    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         let Some(value) = value else { return Ok(()) };
         let Field { logical_type, nullable, .. } = self.fields[column];
         let kind = Kind::of(logical_type);

@@ -6,7 +6,7 @@ use super::numbers::Numbers;
 use super::short::Short;
 use super::texts::Texts;
 use super::{RowWriter, foreign, values};
-use brc_core::{Bitmap, Column, Data, Field, HoldFault, Integers, PhysicalType, Result, Value, batch};
+use brc_core::{Bitmap, Column, Data, Field, Integers, PhysicalType, Result, UnsupportedReason, Value, batch};
 use std::ops::Range;
 
 /// What is known of how the values of a column look.
@@ -137,8 +137,8 @@ fn looked_up<'a>(
         return Source::Texts(codes, texts);
     }
     cells.fill(codes.len(), validity, null, |row, out| {
-        out.push(texts.get(codes[row]).ok_or(HoldFault::Empty)?);
-        Ok::<_, HoldFault>(())
+        out.push(texts.get(codes[row]).ok_or(UnsupportedReason::Empty)?);
+        Ok::<_, UnsupportedReason>(())
     });
     Source::Cells(cells)
 }
@@ -150,7 +150,7 @@ fn encode_rows(
     validity: Option<Bitmap<'_>>,
     null: &[u8],
     cells: &mut Cells,
-    encode: impl Fn(Value<'_>, &mut RowBuffer) -> Result<(), HoldFault>,
+    encode: impl Fn(Value<'_>, &mut RowBuffer) -> Result<(), UnsupportedReason>,
 ) {
     let count = rows.len();
     match data {

@@ -16,7 +16,7 @@ mod texts;
 pub(crate) mod values;
 
 use crate::refused::Refused;
-use brc_core::{Batch, Column, Error, HoldFault, Result, Schema, Value};
+use brc_core::{Batch, Column, Error, Result, Schema, UnsupportedReason, Value};
 use known::{Known, Source};
 use std::ops::Range;
 use texts::Texts;
@@ -33,7 +33,7 @@ pub(crate) trait RowWriter: Send {
     ///
     /// # Errors
     /// Why the encoding cannot hold it. What was appended until then is forgotten.
-    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault>;
+    fn value(&self, column: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason>;
 
     /// The same bytes for a number of a column whose numbers [are short](values::is_short_number); decimals in units of
     /// their scale.
@@ -70,7 +70,7 @@ impl<W: RowWriter> RowEncoder<W> {
     /// where it lies, and says whether to go on. Returns how many rows were appended.
     ///
     /// # Errors
-    /// [`Error::Unholdable`] if the encoding cannot hold a value of a row.
+    /// [`Error::UnsupportedValue`] if the encoding cannot hold a value of a row.
     pub(crate) fn push(
         &mut self,
         batch: &Batch<'_>,
@@ -108,7 +108,7 @@ impl<W: RowWriter> RowEncoder<W> {
 
     /// The error that the encoding cannot hold a row of a batch, before which `rows_before` rows of the part stand.
     #[cold]
-    pub(crate) fn refuse(&self, row: usize, fault: HoldFault, rows_before: u64) -> Error {
+    pub(crate) fn refuse(&self, row: usize, fault: UnsupportedReason, rows_before: u64) -> Error {
         Refused::row(row, fault).behind(rows_before, self.name, &self.schema)
     }
 }
@@ -231,7 +231,7 @@ fn write_row(
 fn refused(writer: &impl RowWriter, row: usize, index: usize, column: &Column<'_>) -> Refused {
     let value = Value::of_row(column, row);
     let fault = writer.value(index, value, &mut RowBuffer::default()).err();
-    Refused::value(row, index, value.map_or(&[], values::bytes), fault.unwrap_or(HoldFault::Empty))
+    Refused::value(row, index, value.map_or(&[], values::bytes), fault.unwrap_or(UnsupportedReason::Empty))
 }
 
 /// For what is written to memory, which cannot fail.

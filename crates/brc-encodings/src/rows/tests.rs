@@ -12,10 +12,10 @@ impl RowWriter for Brackets {
         (vec![b'<'; column % 2], vec![b'>'; 1 + 40 * (column % 3)])
     }
 
-    fn value(&self, _: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), HoldFault> {
+    fn value(&self, _: usize, value: Option<Value<'_>>, out: &mut RowBuffer) -> Result<(), UnsupportedReason> {
         match value {
             None => out.push(b"null"),
-            Some(Value::Bytes(text)) if text.contains(&b'x') => return Err(HoldFault::NotUtf8),
+            Some(Value::Bytes(text)) if text.contains(&b'x') => return Err(UnsupportedReason::NotUtf8),
             Some(Value::Bytes(text)) => out.push(text),
             Some(Value::Integer(number)) => out.push(number.to_string().as_bytes()),
             Some(Value::Float(number)) => out.push(number.to_string().as_bytes()),
@@ -154,7 +154,9 @@ fn the_first_row_that_cannot_be_held_is_told() {
         let mut encoder = RowEncoder::new("brackets", &Schema::parse("k:string,l:string").unwrap(), Brackets);
         let batch = Batch { rows: first.len(), columns: &columns };
         encoder.push(&batch, 1..first.len(), 100, &mut RowBuffer::default(), row_done).map_err(|error| match error {
-            Error::Unholdable(unholdable) => (unholdable.row, unholdable.value, unholdable.fault),
+            Error::UnsupportedValue(unsupported_value) => {
+                (unsupported_value.row, unsupported_value.value, unsupported_value.fault)
+            }
             other => panic!("{other}"),
         })
     };
@@ -162,8 +164,8 @@ fn the_first_row_that_cannot_be_held_is_told() {
     assert_eq!(told(&[0, 2, 0], &[2, 0, 0], |_| true), Ok(2));
     // What stands before the rows that are wanted does not matter.
     assert_eq!(told(&[1, 2, 0], &[3, 0, 0], |_| true), Ok(2));
-    assert_eq!(told(&[0, 2, 1], &[2, 0, 3], |_| true), Err((103, value("k", "x"), HoldFault::NotUtf8)));
-    assert_eq!(told(&[0, 2, 1], &[2, 3, 0], |_| true), Err((102, value("l", "yx"), HoldFault::NotUtf8)));
+    assert_eq!(told(&[0, 2, 1], &[2, 0, 3], |_| true), Err((103, value("k", "x"), UnsupportedReason::NotUtf8)));
+    assert_eq!(told(&[0, 2, 1], &[2, 3, 0], |_| true), Err((102, value("l", "yx"), UnsupportedReason::NotUtf8)));
     // The second row is enough, whatever comes behind it.
     assert_eq!(told(&[0, 2, 0, 1], &[2, 0, 0, 0], |row| row.start == 0), Ok(2));
 }

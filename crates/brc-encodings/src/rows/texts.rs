@@ -2,7 +2,7 @@
 
 use super::buffer::RowBuffer;
 use super::short::copy_start;
-use brc_core::{Dictionary, HoldFault};
+use brc_core::{Dictionary, UnsupportedReason};
 
 /// The strings of one column by their codes, each with what stands around it.
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Texts {
     pub(super) fn learn(
         &mut self,
         dictionary: &Dictionary,
-        encode: impl Fn(&[u8], &mut RowBuffer) -> Result<(), HoldFault>,
+        encode: impl Fn(&[u8], &mut RowBuffer) -> Result<(), UnsupportedReason>,
     ) {
         for code in self.places.len()..dictionary.len() {
             self.bytes.push_zeros(self.bytes.len().next_multiple_of(Place::UNIT) - self.bytes.len());

@@ -4,7 +4,7 @@ use super::{BYTE_ORDER_MARK, LONGEST_LINE};
 use crate::compressed::{CUT_BYTES, LARGE_PART};
 use crate::refused::Refused;
 use crate::rows::{RowBuffer, RowEncoder, RowWriter};
-use brc_core::{Batch, BatchWriter, Cut, Error, HoldFault, Part, PartEncoder, Result, Schema, Sink, Summary};
+use brc_core::{Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason};
 use std::ops::Range;
 
 /// The writer of a text.
@@ -39,7 +39,7 @@ impl<W: RowWriter + Clone + 'static> BatchWriter for TextWriter<W> {
         let is_first = !std::mem::replace(&mut self.has_parts, true);
         match part.meta.downcast_ref() {
             Some(Marked(true)) if is_first => {
-                Err(Refused::row(0, HoldFault::ByteOrderMark).behind(0, self.name, &self.schema))
+                Err(Refused::row(0, UnsupportedReason::ByteOrderMark).behind(0, self.name, &self.schema))
             }
             _ => Ok(()),
         }
@@ -81,7 +81,7 @@ impl<W: RowWriter> Sink for TextEncoder<W> {
             !is_too_long
         })?;
         if is_too_long {
-            return Err(encoder.refuse(done - 1, HoldFault::LineTooLong(LONGEST_LINE), rows_before));
+            return Err(encoder.refuse(done - 1, UnsupportedReason::LineTooLong(LONGEST_LINE), rows_before));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Some hundred rows at once with AVX-512: a *tile* of text goes through a few short loops, each over all its rows.
 //!
-//! 1. find the separators and line ends, as positions;
+//! 1. find the delimiters and line ends, as positions;
 //! 2. parse the numbers, sixteen rows in a register, and check every byte of them;
 //! 3. turn the names into keys, hash these, and compute the slots in which they must lie;
 //! 4. compare the keys with their slots, and take the codes from there, or add the numbers to what lies there.
@@ -26,7 +26,7 @@ mod rows;
 /// The working memory of a tile.
 #[repr(C, align(64))]
 pub(super) struct Tile {
-    /// From [`Tile::FIRST`] on, for each row: one more than the position of its separator, and of its line feed; before
+    /// From [`Tile::FIRST`] on, for each row: one more than the position of its delimiter, and of its line feed; before
     /// the first row a 0. So a row starts where the entry before its own says.
     marks: [u16; Self::FIRST + 2 * PAIRS],
     /// The keys of the names.
@@ -55,12 +55,12 @@ impl<'a> Rows<'a> {
         usize::from(self.marks[Tile::FIRST + 2 * row - 1])
     }
 
-    fn separator(&self, row: usize) -> usize {
+    fn delimiter(&self, row: usize) -> usize {
         usize::from(self.marks[Tile::FIRST + 2 * row]) - 1
     }
 
     fn name(&self, row: usize) -> &'a [u8] {
-        &self.text[self.start(row)..self.separator(row)]
+        &self.text[self.start(row)..self.delimiter(row)]
     }
 }
 
@@ -85,7 +85,7 @@ impl Tile {
     pub(super) fn read(
         &mut self,
         window: Window<'_>,
-        separator: u8,
+        delimiter: u8,
         interner: &mut Interner,
         codes: &mut Vec<u32>,
         values: &mut Vec<i16>,
@@ -97,7 +97,7 @@ impl Tile {
         // codes and values as it says.
         unsafe {
             let (to_codes, to_values) = (codes.as_mut_ptr().add(codes.len()), values.as_mut_ptr().add(values.len()));
-            let (progress, _) = self.read_tile::<true>(window, separator, interner, to_codes, to_values)?;
+            let (progress, _) = self.read_tile::<true>(window, delimiter, interner, to_codes, to_values)?;
             codes.set_len(codes.len() + progress.rows);
             values.set_len(values.len() + progress.rows);
             Some(progress)
@@ -108,14 +108,14 @@ impl Tile {
     pub(super) fn fold(
         &mut self,
         window: Window<'_>,
-        separator: u8,
+        delimiter: u8,
         interner: &mut Interner,
         aside: &mut GroupStatistics,
     ) -> Option<Progress> {
         let values = self.values.as_mut_ptr();
         // SAFETY: as for `read`; without codes, none are written.
         let (progress, others) =
-            unsafe { self.read_tile::<false>(window, separator, interner, std::ptr::null_mut(), values)? };
+            unsafe { self.read_tile::<false>(window, delimiter, interner, std::ptr::null_mut(), values)? };
         // The rows behind the last good one, up to a whole register.
         self.left_out_from(progress.rows);
         // SAFETY: all names were found in their slots, but those that are left out: they go to the slot that is always
@@ -141,7 +141,7 @@ impl Tile {
     unsafe fn read_tile<const CODES: bool>(
         &mut self,
         window: Window<'_>,
-        separator: u8,
+        delimiter: u8,
         interner: &mut Interner,
         codes: *mut u32,
         values: *mut i16,
@@ -151,12 +151,12 @@ impl Tile {
         // SAFETY: for all of this block: as in `read`; the loops below stay inside the tile's rows, rounded up to
         // whole registers, for which all arrays have room.
         unsafe {
-            let mut count = self.find_marks(text, separator);
+            let mut count = self.find_marks(text, delimiter);
             if count == 0 {
                 return None;
             }
-            if !self.parse_numbers(text.as_ptr(), separator, count, values) {
-                count = self.plain_rows(text, separator, count);
+            if !self.parse_numbers(text.as_ptr(), delimiter, count, values) {
+                count = self.plain_rows(text, delimiter, count);
             }
             let not_short = self.take_keys(text.as_ptr(), count);
             let (long, mut others) = self.digest_names(text, not_short);
@@ -175,13 +175,13 @@ impl Tile {
     /// Writes the marks and returns how many rows there are; 0 also if marks lie too close for rows.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
     #[inline]
-    unsafe fn find_marks(&mut self, text: &[u8], separator: u8) -> usize {
+    unsafe fn find_marks(&mut self, text: &[u8], delimiter: u8) -> usize {
         let first = self.marks.as_mut_ptr();
         // SAFETY: a block is read up to 63 bytes behind the text, inside its margin. At most one mark is written for
         // each byte of a tile, and 32 at a time: the array has room for as many.
         unsafe {
             let first = first.add(Self::FIRST);
-            let separators = _mm512_set1_epi8(separator as i8);
+            let delimiters = _mm512_set1_epi8(delimiter as i8);
             let line_feeds = _mm512_set1_epi8(b'\n' as i8);
             let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
             let mut base = _mm256_set1_epi16(1);
@@ -189,7 +189,7 @@ impl Tile {
             let mut at = 0;
             while at < text.len() {
                 let bytes = _mm512_loadu_si512(text.as_ptr().add(at).cast());
-                let is_separator = _mm512_cmpeq_epi8_mask(bytes, separators);
+                let is_separator = _mm512_cmpeq_epi8_mask(bytes, delimiters);
                 let marks = _kor_mask64(is_separator, _mm512_cmpeq_epi8_mask(bytes, line_feeds));
                 let packed = _mm512_maskz_compress_epi8(marks, places);
                 let positions = _mm256_add_epi16(_mm256_cvtepu8_epi16(_mm512_castsi512_si128(packed)), base);
@@ -224,12 +224,12 @@ impl Tile {
 
     /// How many rows at the start of the text are plain.
     #[cold]
-    fn plain_rows(&self, text: &[u8], separator: u8, rows: usize) -> usize {
+    fn plain_rows(&self, text: &[u8], delimiter: u8, rows: usize) -> usize {
         let rows_at = Rows { text, marks: &self.marks };
         let plain = |row: &usize| {
             let start = rows_at.start(*row);
-            let whole = plain::row(&text[start..], rows_at.separator(*row) - start);
-            text[rows_at.separator(*row)] == separator
+            let whole = plain::row(&text[start..], rows_at.delimiter(*row) - start);
+            text[rows_at.delimiter(*row)] == delimiter
                 && whole.is_some_and(|plain| start + plain.bytes == usize::from(self.marks[Self::FIRST + 2 * row + 1]))
         };
         (0..rows).take_while(plain).count()

@@ -15,7 +15,7 @@ pub(super) struct PlainRow {
     pub(super) bytes: usize,
 }
 
-/// Reads the row at the start of the text if it is plain and whole; `name` is the place of its first separator.
+/// Reads the row at the start of the text if it is plain and whole; `name` is the place of its first delimiter.
 #[inline(always)]
 pub(super) fn row(text: &[u8], name: usize) -> Option<PlainRow> {
     let number = text.get(name + 1..)?;
@@ -41,7 +41,7 @@ pub(super) fn row(text: &[u8], name: usize) -> Option<PlainRow> {
 /// [`RowReader::read`].
 pub(super) fn read(
     text: &[u8],
-    separator: u8,
+    delimiter: u8,
     level: Level,
     interner: &mut Interner,
     codes: &mut Vec<u32>,
@@ -50,15 +50,15 @@ pub(super) fn read(
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level says that the processor has AVX2.
-        Level::Avx2 | Level::Avx512 => unsafe { read_avx2(text, separator, interner, codes, values) },
-        _ => read_rows(text, separator, find, interner, codes, values),
+        Level::Avx2 | Level::Avx512 => unsafe { read_avx2(text, delimiter, interner, codes, values) },
+        _ => read_rows(text, delimiter, find, interner, codes, values),
     }
 }
 
 #[inline(always)]
 fn read_rows(
     text: &[u8],
-    separator: u8,
+    delimiter: u8,
     find: impl Fn(&[u8], u8) -> Option<usize>,
     interner: &mut Interner,
     codes: &mut Vec<u32>,
@@ -67,7 +67,7 @@ fn read_rows(
     let mut progress = Progress { rows: 0, bytes: 0 };
     while progress.rows < RowReader::MOST_ROWS {
         let rest = &text[progress.bytes..];
-        let Some(row) = find(rest, separator).and_then(|name| row(rest, name)) else { break };
+        let Some(row) = find(rest, delimiter).and_then(|name| row(rest, name)) else { break };
         codes.push(interner.intern(&rest[..row.name]));
         values.push(row.value);
         progress.rows += 1;
@@ -104,12 +104,12 @@ fn find(text: &[u8], byte: u8) -> Option<usize> {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn read_avx2(
     text: &[u8],
-    separator: u8,
+    delimiter: u8,
     interner: &mut Interner,
     codes: &mut Vec<u32>,
     values: &mut Vec<i16>,
 ) -> Progress {
-    read_rows(text, separator, find_avx2, interner, codes, values)
+    read_rows(text, delimiter, find_avx2, interner, codes, values)
 }
 
 /// [`find`] with 32 bytes at a time; only called where AVX2 is enabled, into which it is inlined.

@@ -29,7 +29,7 @@ fn read_all(level: Level, text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
     (names.zip(values).collect(), consumed)
 }
 
-/// The same by the definition: split at line ends, then at the separator.
+/// The same by the definition: split at line ends, then at the delimiter.
 fn oracle(text: &[u8]) -> (Vec<(Vec<u8>, i16)>, usize) {
     let mut rows = Vec::new();
     let mut consumed = 0;

@@ -229,24 +229,28 @@ impl Question {
         for row in rows.iter().filter(|row| self.condition.as_ref().is_none_or(|it| it.holds(row) == Some(true))) {
             groups.entry(self.by.iter().map(|&column| key(&row[column])).collect()).or_default().push(row);
         }
+        // A value out of range is an error where it is sorted by or printed; nothing computes the others.
         let mut answer = Vec::new();
         for rows in groups.values() {
-            let mut cells: Vec<Cell> = self.by.iter().map(|&column| normalised(&rows[0][column])).collect();
-            for &(place, column) in &self.aggregates {
-                cells.push(computed(place, column, rows)?);
+            let keys = self.by.iter().map(|&column| Some(normalised(&rows[0][column])));
+            let values = self.aggregates.iter().map(|&(place, column)| computed(place, column, rows));
+            let cells: Vec<Option<Cell>> = keys.chain(values).collect();
+            if self.order_by.iter().any(|&(column, _)| cells[column].is_none()) {
+                return None;
             }
             answer.push(cells);
         }
         answer.sort_by(|one, other| {
             let mut orders = self.order_by.iter().map(|&(column, descending)| {
-                let (one, other) = (key(&one[column]), key(&other[column]));
-                let nulls = (one == Key::Null).cmp(&(other == Key::Null));
+                let [one, other] = [one, other].map(|cells: &Vec<Option<Cell>>| cells[column].as_ref().map(key));
+                let [one_null, other_null] = [&one, &other].map(|key| *key == Some(Key::Null));
+                let nulls = one_null.cmp(&other_null);
                 nulls.then_with(|| if descending { other.cmp(&one) } else { one.cmp(&other) })
             });
             orders.find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
         });
         answer.truncate(self.limit.map_or(usize::MAX, |limit| limit as usize));
-        Some(answer)
+        answer.into_iter().map(|cells| cells.into_iter().collect()).collect()
     }
 }
 
@@ -363,7 +367,7 @@ fn same(found: &[Vec<Cell>], expected: &[Vec<Cell>]) -> bool {
         && found.iter().zip(expected).all(|(one, other)| one.len() == other.len() && one.iter().zip(other).all(same))
 }
 
-fn cells(answer: &crate::Answer) -> Vec<Vec<Cell>> {
+fn cells(answer: &crate::QueryResult) -> Vec<Vec<Cell>> {
     let owned = |value: Option<Value<'_>>| match value {
         None => Cell::Null,
         Some(Value::Integer(value)) => Cell::Integer(value),

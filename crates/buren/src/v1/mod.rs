@@ -1,7 +1,7 @@
 //! Version 1 of the format: strings and numbers of 64 bits without nulls, clustered by one key.
 //!
 //! It answers the one obvious question of a small table faster than anything else, so it is still written for such
-//! tables; see [`Writer::can_hold`](writer::Writer::can_hold).
+//! tables; see [`Writer::supports`](writer::Writer::supports).
 
 mod cluster;
 mod describe;

@@ -32,7 +32,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Whether the version can store values of these columns, and gives back their types: only nulls it cannot.
-    pub(crate) fn can_hold(schema: &Schema) -> bool {
+    pub(crate) fn supports(schema: &Schema) -> bool {
         schema.fields().iter().all(|field| match field.logical_type {
             LogicalType::String | LogicalType::Int64 => true,
             LogicalType::Decimal { precision, scale } => {

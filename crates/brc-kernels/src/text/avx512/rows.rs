@@ -9,8 +9,8 @@ impl Tile {
     /// looked at.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]
-    pub(super) unsafe fn parse_numbers(&self, text: *const u8, separator: u8, rows: usize, numbers: *mut i16) -> bool {
-        let mut parser = Numbers::new(separator);
+    pub(super) unsafe fn parse_numbers(&self, text: *const u8, delimiter: u8, rows: usize, numbers: *mut i16) -> bool {
+        let mut parser = Numbers::new(delimiter);
         // SAFETY: the marks are filled up to a whole group; a word starts at most eight bytes before the text, inside
         // its margin; `numbers` has room for a whole group.
         unsafe {
@@ -104,7 +104,7 @@ const OR: i32 = 0xfe;
 
 /// Parses numbers, and remembers whether all of them were plain.
 struct Numbers {
-    separator: u8,
+    delimiter: u8,
     /// All zeros as long as everything was plain.
     faults: __m512i,
 }
@@ -112,8 +112,8 @@ struct Numbers {
 impl Numbers {
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn new(separator: u8) -> Self {
-        Self { separator, faults: _mm512_setzero_si512() }
+    fn new(delimiter: u8) -> Self {
+        Self { delimiter, faults: _mm512_setzero_si512() }
     }
 
     #[target_feature(enable = "avx512f")]
@@ -133,16 +133,16 @@ impl Numbers {
         // "2.3\n"
         let tails = _mm512_permutex2var_epi32(words[0], odd, words[1]);
         let tails = _mm512_xor_si512(tails, set([b'0', b'.', b'0', b'\n']));
-        // "me;1" or ";-1" from the separator on. Where it is not there at all, shifting by as much leaves nothing, and
-        // nothing is no separator.
+        // "me;1" or ";-1" from the delimiter on. Where it is not there at all, shifting by as much leaves nothing, and
+        // nothing is no delimiter.
         let heads = _mm512_permutex2var_epi32(words[0], even, words[1]);
-        // 56 less eight times the distance of separator and line feed: 24, 16 or 8.
+        // 56 less eight times the distance of delimiter and line feed: 24, 16 or 8.
         let starts = _mm512_madd_epi16(marks, _mm512_set1_epi32(0xfff8_0008_u32 as i32));
         let starts = _mm512_add_epi32(starts, _mm512_set1_epi32(56));
         let heads = _mm512_srlv_epi32(heads, starts);
-        let distances = _mm512_xor_si512(heads, set([self.separator, b'-', 0, 0]));
+        let distances = _mm512_xor_si512(heads, set([self.delimiter, b'-', 0, 0]));
         let negative = _mm512_testn_epi32_mask(distances, set([0, 0xff, 0, 0]));
-        // Behind the separator and the minus stand one more digit, if this is 16, or none, if it is 24.
+        // Behind the delimiter and the minus stand one more digit, if this is 16, or none, if it is 24.
         let starts = _mm512_mask_add_epi32(starts, negative, starts, _mm512_set1_epi32(8));
         let two_digits = _mm512_cmpneq_epi32_mask(starts, _mm512_set1_epi32(24));
         let digit = _mm512_srli_epi32::<8>(heads);

@@ -42,13 +42,13 @@ fn a_name_with_the_separator() {
     // A table of the One Billion Row Challenge has no quotes.
     place.write("t.json", json(&[(21_000, "a;b"), (21_001, "c;d"), (29_000, "e;f")]));
     place.run("convert t.json t.buren --row-group 64k").ok();
-    let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which has the separator ';'";
-    let message = format!("brc: t.buren: {place_and_reason}\nbrc: --separator picks another separator\n{HINT}");
+    let place_and_reason = "row 21000, column 'station': csv cannot hold 'a;b', which has the delimiter ';'";
+    let message = format!("brc: t.buren: {place_and_reason}\nbrc: --delimiter picks another delimiter\n{HINT}");
     check(&place, "t.buren out.csv", &message);
     check(&place, "t.buren out.csv.gz", &message);
     // Others have.
     place.write("t.txt", text(&[(21_000, b"a;b"), (21_001, b"c,d"), (29_000, b"e\"f")]));
-    place.run("convert t.txt u.buren --separator tab --row-group 64k").ok();
+    place.run("convert t.txt u.buren --delimiter tab --row-group 64k").ok();
     for csv in ["u.csv", "u.csv.gz"] {
         place.run(&format!("convert u.buren {csv}")).ok();
         place.run(&format!("convert {csv} back.buren --row-group 64k --force")).ok();
@@ -65,12 +65,12 @@ fn a_name_that_is_no_utf8() {
     let reason = "cannot hold 'K\\xf6ln', which is not UTF-8";
     for encoding in ["json", "parquet", "arrow"] {
         let message = format!("brc: t.txt: row 9999, column 'column_1': {encoding} {reason}\n{HINT}");
-        check(&place, &format!("t.txt out --to {encoding} --separator tab"), &message);
+        check(&place, &format!("t.txt out --to {encoding} --delimiter tab"), &message);
     }
-    place.run("convert t.txt t.cbor --separator tab --row-group 64k").ok();
+    place.run("convert t.txt t.cbor --delimiter tab --row-group 64k").ok();
     let message = format!("brc: t.cbor: row 9999, column 'column_1': json {reason}\n{HINT}");
     check(&place, "t.cbor out.json", &message);
-    let piped = place.pipe("convert - out.json --from csv --separator tab", &place.read("t.txt"));
+    let piped = place.pipe("convert - out.json --from csv --delimiter tab", &place.read("t.txt"));
     piped.fails(3, &message.replace("t.cbor", "-"));
 }
 
@@ -111,16 +111,16 @@ fn rejected_rows_count_and_keep_nothing_of_others() {
     let schema = "--schema station:string,temperature:decimal(1)";
     check(
         &place,
-        &format!("t.txt out.json --separator tab {schema} --rejects bad.tsv"),
+        &format!("t.txt out.json --delimiter tab {schema} --rejects bad.tsv"),
         &format!("brc: t.txt: {message}\n{HINT}"),
     );
     // What is first in the table is told: here a bad row of a text, there what cannot be held.
-    let outcome = place.run(&format!("convert t.txt out.json --separator tab {schema}"));
-    outcome.fails(3, "brc: t.txt: line 1, byte 0, column 'station': missing separator '\t'");
+    let outcome = place.run(&format!("convert t.txt out.json --delimiter tab {schema}"));
+    outcome.fails(3, "brc: t.txt: line 1, byte 0, column 'station': missing delimiter '\t'");
     for (rows, expected) in [(&b"\xff\t1\nbad\n"[..], "row 1, "), (b"bad\n\xff\t1\n", "line 1, ")] {
         place.write("two.txt", rows);
         for schema in [schema, "--schema station:string,temperature:int"] {
-            let outcome = place.run(&format!("convert two.txt out.json --separator tab {schema}"));
+            let outcome = place.run(&format!("convert two.txt out.json --delimiter tab {schema}"));
             outcome.fails_with(3, &format!("brc: two.txt: {expected}"));
         }
     }

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 /// The sorted rows of an answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct QueryResult {
     columns: Vec<OutputColumn>,
     cells: Vec<Cells>,
     rows: usize,
@@ -26,7 +26,7 @@ pub struct OutputColumn {
     pub logical_type: LogicalType,
 }
 
-impl Answer {
+impl QueryResult {
     pub(crate) fn new(plan: &Plan, mut partial: Partial, totals: ScanTotals) -> Result<Self> {
         partial.settle();
         let source = Source { plan, columns: plan.columns(), partial: &partial };
@@ -68,7 +68,7 @@ impl Answer {
 /// One row of an answer: an iterator over its values, one for each column; `None` is null.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
-    answer: &'a Answer,
+    answer: &'a QueryResult,
     row: usize,
     column: usize,
 }
