@@ -91,6 +91,12 @@ impl Seen {
         Self { flags: if min < 0 { NEGATIVE } else { 0 }, whole, ..Self::NOTHING }
     }
 
+    /// What a number demands that has so many digits before the point and behind it, and is the same as a float.
+    #[must_use]
+    pub fn of_digits(whole: u8, scale: u8) -> Self {
+        Self { flags: NUMBER, whole, scale, least_scale: scale, ..Self::NOTHING }
+    }
+
     /// What timestamps between these bounds demand.
     #[must_use]
     pub fn of_times(min: i64, max: i64, unit: TimeUnit) -> Self {
