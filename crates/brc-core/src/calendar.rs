@@ -9,6 +9,7 @@ pub const DAY_SECONDS: i64 = 86_400;
 
 /// The days from 1970-01-01 to a date; `None` if there is no such date.
 #[must_use]
+#[inline]
 pub fn days_of(year: i64, month: u32, day: u32) -> Option<i64> {
     // All days of the calendar repeat after 400 years; so many of them leave no year negative.
     const LATER: i64 = 400 << 32;
@@ -38,6 +39,7 @@ pub fn date_of(days: i64) -> (i64, u32, u32) {
 }
 
 /// The days of a month, 1 to 12.
+#[inline]
 fn days_in(year: i64, month: u32) -> u32 {
     let leap = || year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     // Up to July odd months are the longer ones, then even ones.

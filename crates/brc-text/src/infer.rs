@@ -17,7 +17,7 @@
 mod numbers;
 
 use brc_core::{LogicalType, TimeUnit, calendar};
-pub(crate) use numbers::is_exact_float;
+pub(crate) use numbers::{AsFloat, as_float, is_exact_float};
 
 /// What some values demand of the type of their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +162,7 @@ impl Seen {
     fn is_altered(self) -> bool {
         let kinds = self.flags & KINDS;
         self.flags & ALTERED != 0
-            || (kinds & NUMBER != 0 && self.least_scale < self.scale)
+            || (kinds == NUMBER && self.least_scale < self.scale)
             || (kinds & FLOAT != 0 && self.flags & ALTERED_AS_FLOAT != 0)
             || (kinds & (TIME | TIMESTAMP | INSTANT) != 0 && self.least_unit < self.unit)
             || kinds == DATE_OR_TIMESTAMP

@@ -95,17 +95,20 @@ impl Interner {
         places: &[Range<usize>],
         codes: &mut Vec<u32>,
     ) -> usize {
-        let before = codes.len();
-        let found = places.iter().map_while(|place| {
+        let get = |place: &Range<usize>| {
             if place.len() > SHORT {
                 return get_long(bytes.get(place.clone())?);
             }
             let key = front_key(bytes.get(place.start..)?.first_chunk()?, place.len())?;
             let slot = &self.table.slots[self.table.place_of(hash(&key))];
             (slot.key == key).then_some(slot.code())
-        });
-        codes.extend(found);
-        codes.len() - before
+        };
+        // An iterator's loop would be compiled without the caller's instructions.
+        for (known, place) in places.iter().enumerate() {
+            let Some(code) = get(place) else { return known };
+            codes.push(code);
+        }
+        places.len()
     }
 }
 

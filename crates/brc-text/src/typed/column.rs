@@ -292,7 +292,7 @@ impl Checks {
     fn floats<'f>(&mut self, out: &mut Vec<f64>, fields: ColumnFields<'f>, how: Fields<'_>, bad: &mut Vec<BadValue>) {
         let (mut most, mut least_scale) = (Shape { whole: 0, scale: 0 }, u8::MAX);
         let fast = |text| {
-            let ((value, shape), altered) = values::float(text)?;
+            let ((value, shape), altered) = values::float(text).or_else(|| values::printed_float(text))?;
             most = Shape { whole: most.whole.max(shape.whole), scale: most.scale.max(shape.scale) };
             least_scale = least_scale.min(shape.scale);
             Some((value, altered))
