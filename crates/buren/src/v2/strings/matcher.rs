@@ -141,7 +141,7 @@ impl Matcher {
             if window.len() < MOST_SERIAL || window.total_bytes() > MOST_BYTES {
                 for (row, value) in rows.zip(window.iter()) {
                     self.parse_one(value, codes);
-                    if (row + 1) % every == 0 {
+                    if (row + 1).is_multiple_of(every) {
                         ends.push(codes.len() as u32);
                     }
                 }
@@ -155,7 +155,7 @@ impl Matcher {
                 codes.extend_from_slice(&scratch.codes[lane.start..lane.start + lane.count]);
             }
         }
-        if values.len() % every != 0 {
+        if !values.len().is_multiple_of(every) {
             ends.push(codes.len() as u32);
         }
     }
