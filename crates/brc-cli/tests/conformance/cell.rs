@@ -70,7 +70,7 @@ impl Cell {
 
     /// A table as a file of this cell, and how many rows were stored.
     pub(crate) fn encode_table(&self, table: &dyn Table, threads: usize) -> Result<(File, u64)> {
-        let options = CreateOptions { compression: self.compression, key: None, delimiter: b';'.into() };
+        let options = CreateOptions { compression: self.compression, key: None, delimiter: b';' };
         let writer = brc_encodings::writer(self.encoding, table.schema(), &options)?;
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(self.name());
