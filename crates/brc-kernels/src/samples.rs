@@ -4,12 +4,37 @@
 //! before whatever is anything else: a comment, zeros in front, a number that is too large, a letter. What that is, good
 //! or bad, is for the caller to find out.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod block;
+
 use crate::cpu::{Kernel, Level, run_at};
 use crate::text::Window;
 
-/// Appends the numbers at the start of a text that ends with white space, as long as they have no more digits than
-/// `maximum` has and are not above it. Returns how many bytes were read: they end with the last number or behind it.
-pub fn read(_level: Level, window: Window<'_>, maximum: u16, numbers: &mut Vec<u16>) -> usize {
+/// Appends the numbers at the start of a text, as long as they are plain: not above `maximum`, and of no more digits than
+/// it. Returns how many bytes they are, with what stands between them, but not behind the last one.
+///
+/// The text begins between two numbers or at the start of one, and ends with white space. It need not be read to its end:
+/// what is left may still begin with plain numbers.
+pub fn read(level: Level, window: Window<'_>, maximum: u16, numbers: &mut Vec<u16>) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let level = level.min(Level::best());
+        let digits = maximum.checked_ilog10().unwrap_or(0) + 1;
+        // SAFETY: the processor has the instructions of its levels.
+        unsafe {
+            match (level, digits) {
+                (Level::Avx512, 1..=3) => return avx512::read::<3>(window, digits, maximum, numbers),
+                (Level::Avx512, _) => return avx512::read::<5>(window, digits, maximum, numbers),
+                (Level::Avx2, 1..=3) => return avx2::read::<3>(window, digits, maximum, numbers),
+                (Level::Avx2, _) => return avx2::read::<5>(window, digits, maximum, numbers),
+                (Level::Portable, _) => {}
+            }
+        }
+    }
+    let _ = level;
     portable(window.text(), maximum, numbers)
 }
 
@@ -18,16 +43,13 @@ fn is_white(byte: u8) -> bool {
 }
 
 fn portable(text: &[u8], maximum: u16, numbers: &mut Vec<u16>) -> usize {
-    let (mut done, mut number, mut digits) = (0, 0u32, 0);
+    let (mut done, mut number, mut digits) = (0, 0, 0);
     let most = maximum.checked_ilog10().unwrap_or(0) + 1;
     for (at, &byte) in text.iter().enumerate() {
         let digit = byte.wrapping_sub(b'0');
-        if digit < 10 {
+        if digit < 10 && digits < most {
             number = number * 10 + u32::from(digit);
             digits += 1;
-            if digits > most {
-                break;
-            }
         } else if !is_white(byte) || number > maximum.into() {
             break;
         } else if digits > 0 {
@@ -43,6 +65,12 @@ fn portable(text: &[u8], maximum: u16, numbers: &mut Vec<u16>) -> usize {
 /// # Panics
 /// If a plane has no room for all pixels.
 pub fn split_bytes(level: Level, samples: &[u8], planes: &mut [Vec<i16>; 3]) {
+    let planes = planes.each_mut().map(|plane| &mut plane[..samples.len() / 3]);
+    #[cfg(target_arch = "x86_64")]
+    if level.min(Level::best()) == Level::Avx512 {
+        // SAFETY: the processor has AVX-512.
+        return unsafe { avx512::split_bytes(samples, planes) };
+    }
     run_at(level, Split { samples, planes, widen: i16::from });
 }
 
@@ -51,12 +79,18 @@ pub fn split_bytes(level: Level, samples: &[u8], planes: &mut [Vec<i16>; 3]) {
 /// # Panics
 /// As for [`split_bytes`].
 pub fn split_words(level: Level, samples: &[u16], planes: &mut [Vec<i16>; 3]) {
+    let planes = planes.each_mut().map(|plane| &mut plane[..samples.len() / 3]);
+    #[cfg(target_arch = "x86_64")]
+    if level.min(Level::best()) == Level::Avx512 {
+        // SAFETY: the processor has AVX-512.
+        return unsafe { avx512::split_words(samples, planes) };
+    }
     run_at(level, Split { samples, planes, widen: |sample: u16| sample as i16 });
 }
 
 struct Split<'a, T, W> {
     samples: &'a [T],
-    planes: &'a mut [Vec<i16>; 3],
+    planes: [&'a mut [i16]; 3],
     widen: W,
 }
 
@@ -66,9 +100,12 @@ impl<T: Copy, W: Fn(T) -> i16> Kernel for Split<'_, T, W> {
     #[inline(always)]
     fn run(self) {
         let (pixels, _) = self.samples.as_chunks::<3>();
-        let [r, g, b] = self.planes.each_mut().map(|plane| &mut plane[..pixels.len()]);
+        let [r, g, b] = self.planes;
         for (((pixel, r), g), b) in pixels.iter().zip(r).zip(g).zip(b) {
             (*r, *g, *b) = ((self.widen)(pixel[0]), (self.widen)(pixel[1]), (self.widen)(pixel[2]));
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
