@@ -131,7 +131,7 @@ fn headers_that_lie_are_seen() {
     assert_eq!(error(b"P6 2 1 255 abcdefg"), "corrupt file: byte 17: 1 bytes behind the last of 2 \u{d7} 1 pixels");
     let several = error(b"P6 2 1 255 abcdefP6 2 1 255 abcdef");
     assert_eq!(several, "has several images, one behind the other from byte 17 on; split them into files");
-    assert_eq!(error(b"P6 2 1 98 abcd\x63f"), "corrupt file: byte 13, column 'r': 100 is above the maximum of 98");
+    assert_eq!(error(b"P6 2 1 98 abcd\x63f"), "corrupt file: byte 12, column 'b': 99 is above the maximum of 98");
     let most = i32::MAX;
     let huge = error(format!("P6 {most} {most} 65535 ").as_bytes());
     assert!(
