@@ -1,7 +1,8 @@
 //! Samples of images: reads them as numbers with white space between, and sorts those of pixels by colour.
 //!
-//! The fast variants look at 64 bytes at once. They take numbers of as many digits as the largest one may have, and stop
-//! before whatever is anything else: a comment, zeros in front, a number that is too large, a letter. What that is, good
+//! The fast variants look at 64 bytes at once. They take numbers of three digits, or of five where
+//! there may be as many, and stop before whatever is anything else: a comment, more zeros in front, a number that is too
+//! large, a letter. What that is, good
 //! or bad, is for the caller to find out.
 
 #[cfg(target_arch = "x86_64")]
@@ -13,8 +14,8 @@ mod block;
 use crate::cpu::{Kernel, Level, run_at};
 use crate::text::Window;
 
-/// Appends the numbers at the start of a text, as long as they are plain: not above `maximum`, and of no more digits than
-/// it. Returns how many bytes they are, with what stands between them, but not behind the last one.
+/// Appends the numbers at the start of a text, as long as they are plain: not above `maximum`, and of at most three digits if
+/// that is below 256, else five. Returns how many bytes they are, with what stands between them, but not behind the last one.
 ///
 /// The text begins between two numbers or at the start of one, and ends with white space. It need not be read to its end:
 /// what is left may still begin with plain numbers.
@@ -22,14 +23,13 @@ pub fn read(level: Level, window: Window<'_>, maximum: u16, numbers: &mut Vec<u1
     #[cfg(target_arch = "x86_64")]
     {
         let level = level.min(Level::best());
-        let digits = maximum.checked_ilog10().unwrap_or(0) + 1;
         // SAFETY: the processor has the instructions of its levels.
         unsafe {
-            match (level, digits) {
-                (Level::Avx512, 1..=3) => return avx512::read::<3>(window, digits, maximum, numbers),
-                (Level::Avx512, _) => return avx512::read::<5>(window, digits, maximum, numbers),
-                (Level::Avx2, 1..=3) => return avx2::read::<3>(window, digits, maximum, numbers),
-                (Level::Avx2, _) => return avx2::read::<5>(window, digits, maximum, numbers),
+            match (level, digits(maximum)) {
+                (Level::Avx512, 3) => return avx512::read::<3>(window, maximum, numbers),
+                (Level::Avx512, _) => return avx512::read::<5>(window, maximum, numbers),
+                (Level::Avx2, 3) => return avx2::read::<3>(window, maximum, numbers),
+                (Level::Avx2, _) => return avx2::read::<5>(window, maximum, numbers),
                 (Level::Portable, _) => {}
             }
         }
@@ -38,23 +38,28 @@ pub fn read(level: Level, window: Window<'_>, maximum: u16, numbers: &mut Vec<u1
     portable(window.text(), maximum, numbers)
 }
 
+/// How many digits a plain number may have.
+fn digits(maximum: u16) -> u32 {
+    if maximum < 256 { 3 } else { 5 }
+}
+
 fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 fn portable(text: &[u8], maximum: u16, numbers: &mut Vec<u16>) -> usize {
-    let (mut done, mut number, mut digits) = (0, 0, 0);
-    let most = maximum.checked_ilog10().unwrap_or(0) + 1;
+    let most = digits(maximum);
+    let (mut done, mut number, mut found) = (0, 0, 0);
     for (at, &byte) in text.iter().enumerate() {
         let digit = byte.wrapping_sub(b'0');
-        if digit < 10 && digits < most {
+        if digit < 10 && found < most {
             number = number * 10 + u32::from(digit);
-            digits += 1;
+            found += 1;
         } else if !is_white(byte) || number > maximum.into() {
             break;
-        } else if digits > 0 {
+        } else if found > 0 {
             numbers.push(number as u16);
-            (done, number, digits) = (at, 0, 0);
+            (done, number, found) = (at, 0, 0);
         }
     }
     done

@@ -1,15 +1,15 @@
 //! With AVX2: what the number would be that ends at a byte is computed for all bytes, and taken where one does.
 
-use super::block::{Block, first};
+use super::block::{Block, Carry, first};
 use crate::text::Window;
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
-/// [`super::read`] of numbers of up to `DIGITS` digits, of which `most` are allowed.
+/// [`super::read`] of numbers of up to `DIGITS` digits.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-pub(super) fn read<const DIGITS: usize>(window: Window<'_>, most: u32, maximum: u16, numbers: &mut Vec<u16>) -> usize {
+pub(super) fn read<const DIGITS: usize>(window: Window<'_>, maximum: u16, numbers: &mut Vec<u16>) -> usize {
     let text = window.text();
-    let (mut at, mut done, mut before) = (0, 0, 0);
+    let (mut at, mut done, mut carry) = (0, 0, Carry::default());
     // What stands before the text is no part of it.
     let mut start = [0; 128];
     let known = text.len().min(64);
@@ -30,7 +30,7 @@ pub(super) fn read<const DIGITS: usize>(window: Window<'_>, most: u32, maximum: 
         }
         // Otherwise the compiler computes with vectors of single bits, bit by bit.
         let (digits, white) = (black_box(digits), black_box(white));
-        let Some(block) = Block::new::<DIGITS>(digits, white, first(text.len() - at), before, most) else { break };
+        let Some(block) = Block::new::<DIGITS>(digits, white, first(text.len() - at), &mut carry) else { break };
         let place = if at == 0 { start.as_ptr().wrapping_add(64) } else { text.as_ptr().wrapping_add(at) };
         for (half, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
             // SAFETY: as above, or 64 bytes with as many before them.
@@ -54,7 +54,6 @@ pub(super) fn read<const DIGITS: usize>(window: Window<'_>, most: u32, maximum: 
         if block.ends != 0 {
             done = at + 63 - block.ends.leading_zeros() as usize;
         }
-        before = digits;
         at += 64;
     }
     // SAFETY: so many were written.

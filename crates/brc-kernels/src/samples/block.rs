@@ -9,25 +9,23 @@ pub(super) struct Block {
     pub(super) behind: [u64; 5],
 }
 
+/// The digits at the end of the block before: for each count from 1, whether the last but so many was one, as bit 0 (and what
+/// came behind it above).
+pub(super) type Carry = [u64; 5];
+
 impl Block {
-    /// Of bytes that are digits, bytes that are white space, those that count, and the digits of the block before; `None`
-    /// if any of them is something else, or a number is longer than `most` digits.
+    /// Of bytes that are digits, bytes that are white space, those that count, and the end of the block before; `None` if
+    /// any of them is something else, or a number has more than `DIGITS` digits.
     #[inline(always)]
-    pub(super) fn new<const DIGITS: usize>(
-        digits: u64,
-        white: u64,
-        valid: u64,
-        before: u64,
-        most: u32,
-    ) -> Option<Self> {
+    pub(super) fn new<const DIGITS: usize>(digits: u64, white: u64, valid: u64, carry: &mut Carry) -> Option<Self> {
         let mut behind = [0; 5];
         let mut all = !0;
-        for (index, behind) in behind[..DIGITS].iter_mut().enumerate() {
-            all &= digits << (index + 1) | before >> (63 - index);
-            *behind = all;
+        for place in 0..DIGITS {
+            all &= digits << (place + 1) | carry[place];
+            behind[place] = all;
+            carry[place] = digits >> (63 - place);
         }
-        let too_long = digits & behind[most as usize - 1];
-        if (!(digits | white) | too_long) & valid != 0 {
+        if (!(digits | white) | digits & all) & valid != 0 {
             return None;
         }
         Some(Self { ends: white & behind[0] & valid, behind })

@@ -22,7 +22,7 @@ fn expected(text: &str, maximum: u16) -> (Vec<u16>, usize) {
     let (mut numbers, mut end) = (Vec::new(), 0);
     for token in text.split_ascii_whitespace().flat_map(|token| token.split('\x0b').filter(|token| !token.is_empty())) {
         match token.parse() {
-            Ok(number) if number <= maximum && token.len() <= maximum.to_string().len() && !token.contains('+') => {
+            Ok(number) if number <= maximum && token.len() <= digits(maximum) as usize && !token.contains('+') => {
                 numbers.push(number);
             }
             _ => break,
