@@ -16,13 +16,16 @@ pub struct WriterOptions {
     /// The name of the cluster key. `None` for the string column of lowest cardinality in each row group, if the table has
     /// few columns, all of them strings or numbers of 64 bits without nulls; no key otherwise.
     pub key: Option<String>,
+    /// How much memory, in bytes, the dictionaries may take that strings of all row groups share; when they have taken it,
+    /// further row groups have dictionaries of their own. The file depends on it.
+    pub dictionary_bytes: usize,
 }
 
 impl WriterOptions {
     /// Those of a file whose blocks are compressed so.
     #[must_use]
     pub fn new(compression: Compressor) -> Self {
-        Self { compression, key: None }
+        Self { compression, key: None, dictionary_bytes: 80 << 20 }
     }
 }
 
