@@ -76,7 +76,7 @@ fn image() -> Typed {
 
 #[test]
 fn a_golden_image_is_read_and_written() {
-    let (table, bytes) = (image(), std::fs::read(path("image")).unwrap());
+    let (table, bytes) = (image(), std::fs::read(path("v2-image", "none")).unwrap());
     let reader = open(&bytes).unwrap();
     assert_eq!(reader.schema(), &table.schema);
     let (found, _) = scan(&reader, &ScanOptions::everything(&table.schema)).unwrap();
@@ -142,7 +142,7 @@ fn write_missing_golden_files() {
             std::fs::write(path, write(&table(), &PARTS, options(compression, None), 2).unwrap()).unwrap();
         }
     }
-    if !path("image").exists() {
-        std::fs::write(path("image"), write(&image(), &PARTS, options("none", None), 2).unwrap()).unwrap();
+    if !path("v2-image", "none").exists() {
+        std::fs::write(path("v2-image", "none"), write(&image(), &PARTS, options("none", None), 2).unwrap()).unwrap();
     }
 }
