@@ -27,7 +27,7 @@ fn of_extremes(rows: usize, nulls: usize, is_text: bool) -> Typed {
 
 /// A file of a table, of which the rows come in batches of `step`, in forms that `seed` decides.
 fn file_of(table: &Typed, encoding: &dyn Encoding, step: usize, seed: u64) -> Vec<u8> {
-    let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
+    let options = CreateOptions::new(Compressor::none());
     let mut writer = writer(encoding, &table.schema, &options).unwrap();
     let mut bytes = writer.start();
     let mut encoder = writer.encoder();
