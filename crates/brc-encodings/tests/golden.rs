@@ -43,7 +43,7 @@ fn golden_files_are_read() {
         let directory = tempfile::tempdir().unwrap();
         let text = directory.path().join("rows.csv");
         let csv =
-            brc_encodings::CreateOptions { compression: brc_compress::Compressor::none(), key: None, delimiter: b';' };
+            brc_encodings::CreateOptions { compression: brc_compress::Compressor::none(), key: None, delimiter: None };
         let writer = brc_encodings::writer(by_name("csv").unwrap(), table.schema(), &csv).unwrap();
         let output = Output::create(&text, &OutputOptions::default()).unwrap();
         convert(table.as_ref(), writer, output, RejectLog::none(), 1, &Progress::default()).unwrap();

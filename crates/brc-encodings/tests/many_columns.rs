@@ -14,7 +14,7 @@ use std::path::Path;
 const COLUMNS: usize = 10_000;
 
 fn converted(table: &dyn Table, to: &dyn Encoding, compressor: Compressor, path: &Path) {
-    let options = CreateOptions { compression: compressor, key: None, delimiter: b';' };
+    let options = CreateOptions { compression: compressor, key: None, delimiter: None };
     let writer = writer(to, table.schema(), &options).unwrap();
     let output = Output::create(path, &OutputOptions { force: true, ..OutputOptions::default() }).unwrap();
     convert(table, writer, output, RejectLog::none(), 1, &Progress::default()).unwrap();

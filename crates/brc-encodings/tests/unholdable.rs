@@ -14,7 +14,7 @@ const STRANGE: [&[u8]; 6] = [b"", b"a;b", b"a\nb", b"a\0b", b"a\r", b"a\xffb"];
 
 /// Encodes some batches as one part.
 fn encode(encoding: &dyn Encoding, schema: &str, batches: &[&[Column<'_>]]) -> Result<()> {
-    let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
+    let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: None };
     let mut encoder = writer(encoding, &Schema::parse(schema).unwrap(), &options)?.encoder();
     for columns in batches {
         let rows = match columns[0].data {

@@ -154,17 +154,21 @@ impl fmt::Display for Dialect {
 
 /// What a user says about a dialect. What is `None` is left to [`sniff`](crate::sniff()), or to the default where it
 /// can't be sniffed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct DialectOverrides {
     /// See [`Dialect::delimiter`].
     pub delimiter: Option<Delimiter>,
     /// See [`Dialect::quote`]; `Some(None)` says that there are no quotes, which is never sniffed.
+    #[serde(with = "given")]
     pub quote: Option<Option<u8>>,
     /// See [`Dialect::doubled_quotes`].
     pub doubled_quotes: Option<bool>,
     /// See [`Dialect::escape`].
+    #[serde(with = "given")]
     pub escape: Option<Option<u8>>,
     /// See [`Dialect::comment`].
+    #[serde(with = "given")]
     pub comment: Option<Option<String>>,
     /// See [`Dialect::header`].
     pub header: Option<bool>,
@@ -329,6 +333,24 @@ mod byte {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
         let text = Option::<String>::deserialize(deserializer)?;
         text.map(|text| text.parse().map(|Byte(byte)| byte)).transpose().map_err(D::Error::custom)
+    }
+}
+
+/// An optional part that may be said to be absent, as a list: nothing is said by `null`, and `[null]` says that it is absent.
+mod given {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        given: &Option<Option<T>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        given.as_ref().map(|part| [part]).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Option<T>>, D::Error> {
+        Ok(Option::<[Option<T>; 1]>::deserialize(deserializer)?.map(|[part]| part))
     }
 }
 

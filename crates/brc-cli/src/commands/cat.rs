@@ -2,7 +2,8 @@
 
 use super::convert::target_compression;
 use crate::args::{Files, Opened, Source, Threads, compression, encoding};
-use crate::inputs::{expand, without_nulls};
+use crate::inputs::expand;
+use crate::text_args::delimiter;
 use brc_compress::Compressor;
 use brc_core::{Progress, Schema, Table, identifier};
 use brc_encodings::projected::Filter;
@@ -48,6 +49,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     files: Files,
 
+    /// The delimiter of a text output [default: that of --delimiter if given, else a comma; a semicolon for the table of the
+    /// One Billion Row Challenge]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    output_delimiter: Option<u8>,
+
     #[command(flatten)]
     source: Source,
 
@@ -75,10 +81,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let filter = args.filter.as_deref().map(condition).transpose()?;
     let inputs = expand(&args.inputs)?;
     let options = args.source.open_options();
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let create = CreateOptions { compression, key: None, delimiter: args.source.delimiter.unwrap_or(b';') };
+    let create = CreateOptions { compression, key: None, delimiter: args.output_delimiter.or(args.source.delimiter()) };
     crate::interrupt::clean_up_when_killed();
     let output_options = OutputOptions { force: args.force, sync: true, inputs };
     let begin = |schema: &Schema| {

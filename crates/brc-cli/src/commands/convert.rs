@@ -1,9 +1,10 @@
 //! `brc convert`: writes a table in another encoding.
 
 use crate::args::{Files, Opened, Source, Threads, compression, encoding};
-use crate::inputs::{expand, without_nulls};
+use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::quantity;
+use crate::text_args::delimiter;
 use brc_compress::Compressor;
 use brc_core::{Error, Progress, Schema, Table};
 use brc_encodings::{
@@ -31,6 +32,11 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     files: Files,
+
+    /// The delimiter of a text output [default: that of --delimiter if given, else a comma; a semicolon for the table of the
+    /// One Billion Row Challenge]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    output_delimiter: Option<u8>,
 
     #[command(flatten)]
     source: Source,
@@ -104,9 +110,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ..args.source.open_options()
     };
     let inputs = expand(&args.inputs)?;
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let create = CreateOptions { compression, key: args.key.clone(), delimiter: args.source.delimiter.unwrap_or(b';') };
+    let create = CreateOptions { compression, key: args.key.clone(), delimiter: args.output_delimiter.or(args.source.delimiter()) };
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;

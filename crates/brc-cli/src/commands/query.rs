@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let query = args.query()?;
     let Opened { encoding, table } = {
         let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
-        args.source.open_all(&inputs, &args.files, &options, Some("brc query"))?
+        args.source.open_all(&inputs, &args.files, &options)?
     };
     let plan = query.plan(table.schema())?;
     if args.explain {

@@ -63,7 +63,7 @@ impl Cell {
     /// The table of a file as a file of this cell.
     pub(crate) fn encode_file(&self, file: &File, source: &Source, threads: usize) -> File {
         let table = file.open(source, Some(20_000)).unwrap();
-        let options = CreateOptions { compression: self.compression, key: None, delimiter: b';' };
+        let options = CreateOptions { compression: self.compression, key: None, delimiter: None };
         let writer = brc_encodings::writer(self.encoding, table.schema(), &options).unwrap();
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(self.name());

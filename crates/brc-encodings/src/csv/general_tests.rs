@@ -55,7 +55,7 @@ fn values_and_nulls_come_as_they_are() {
 #[test]
 fn types_that_are_said_are_kept_to() {
     let mut options = options(1 << 20);
-    options.types = Schema::parse("b:decimal(10,2)").unwrap().fields().to_vec();
+    options.text.types = Schema::parse("b:decimal(10,2)").unwrap().fields().to_vec();
     let error = read(&Csv, file(b"a,b\n1,2.5\n\n2,\"x\ny\"\n"), &options, 1).unwrap_err();
     assert_eq!(error, "test: line 4, byte 11, column 'b': malformed number 'x\\ny'");
     options.keep_rejects = true;
@@ -155,9 +155,9 @@ fn other_charsets_and_lines_around_the_table() {
     let (rows, _) = read(&Csv, file(&utf16), &options(5), 2).unwrap();
     assert_eq!(rows[0], ["K\\xc3\\xb6ln", "1"]);
     let mut around = OpenOptions::default();
-    around.dialect.preamble_lines = Some(1);
-    around.dialect.trailing_lines = Some(1);
-    around.dialect.null_tokens = Some(vec!["NA".to_owned(), "-".to_owned()]);
+    around.text.dialect.preamble_lines = Some(1);
+    around.text.dialect.trailing_lines = Some(1);
+    around.text.dialect.null_tokens = Some(vec!["NA".to_owned(), "-".to_owned()]);
     let (rows, _) = read(&Csv, file(b"a \"title\na,b\n1,NA\n-,\"-\"\n,x\ntotal: 3\n"), &around, 1).unwrap();
     assert_eq!(rows, [["1", "null"], ["null", "-"], ["", "x"]]);
     let unread = Csv.open(
@@ -205,8 +205,8 @@ proptest! {
             text += &format!("{}\n", row.join(","));
         }
         let mut options = options(size);
-        options.exact_text = exact;
-        options.dialect = DialectOverrides {
+        options.text.exact_text = exact;
+        options.text.dialect = DialectOverrides {
             delimiter: Some(Delimiter::Byte(b',')),
             header: Some(true),
             quote: Some(Some(b'"')),
@@ -302,7 +302,7 @@ proptest! {
         let expected: Vec<Vec<String>> =
             (0..rows.len()).map(|row| columns.iter().map(|column| value(column, row)).collect()).collect();
         let mut options = OpenOptions { schema: Some(schema), ..options(size) };
-        options.dialect = DialectOverrides {
+        options.text.dialect = DialectOverrides {
             delimiter: Some(Delimiter::Byte(b',')),
             escape: Some(None),
             comment: Some(None),
