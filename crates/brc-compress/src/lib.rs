@@ -21,6 +21,7 @@ mod none;
 #[cfg(feature = "snappy")]
 mod snappy;
 mod source;
+pub mod read_only;
 pub mod unsupported;
 #[cfg(feature = "deflate")]
 mod zlib;

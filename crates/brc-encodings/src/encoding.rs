@@ -87,7 +87,7 @@ pub trait Encoding: Sync {
     /// # Errors
     /// As for [`Encoding::open`].
     fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
-        let compression = input.compression.map_or("none", |compression| compression.name());
+        let compression = input.compression.unwrap_or("none");
         Ok(Description::of_table(self.name(), compression, self.open(input, options)?.as_ref()))
     }
 

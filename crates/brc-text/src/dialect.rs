@@ -69,12 +69,13 @@ impl Dialect {
     /// If there are parts that no text is read by yet, or that contradict each other.
     pub fn syntax(&self) -> Result<Syntax, DialectError> {
         self.check()?;
-        let Delimiter::Byte(delimiter) = self.delimiter else {
-            return Err(DialectError::Unsupported { what: "several blanks between fields" });
-        };
         let line_end = if self.line_end == LineEnd::Cr { structure::LineEnd::Cr } else { structure::LineEnd::Lf };
         let taken = |error: SyntaxError| DialectError::Taken { byte: Byte(error.byte) };
-        let mut syntax = Syntax::new(delimiter, line_end).map_err(taken)?;
+        let syntax = match self.delimiter {
+            Delimiter::Byte(delimiter) => Syntax::new(delimiter, line_end),
+            Delimiter::Blanks => Syntax::blanks(line_end),
+        };
+        let mut syntax = syntax.map_err(taken)?;
         if let Some(quote) = self.quote {
             syntax = syntax.with_quote(quote).map_err(taken)?;
         }
@@ -85,7 +86,10 @@ impl Dialect {
         match self.comment.as_deref().map(str::as_bytes) {
             None => Ok(syntax),
             Some([comment]) => syntax.with_comment(*comment).map_err(taken),
-            Some(_) => Err(DialectError::Unsupported { what: "comments that begin with more than one byte" }),
+            Some([comment, same]) if comment == same => syntax.with_doubled_comment(*comment).map_err(taken),
+            Some(_) => Err(DialectError::Unsupported {
+                what: "a comment prefix other than one character, or one that is doubled as in ##, //, --,",
+            }),
         }
     }
 
@@ -423,7 +427,7 @@ pub enum DialectError {
         byte: Byte,
     },
     /// A part by which no text can be read.
-    #[error("{what} can't be read yet")]
+    #[error("{what} is not supported")]
     Unsupported {
         /// The part.
         what: &'static str,

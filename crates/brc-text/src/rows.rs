@@ -6,6 +6,10 @@
 //! the bytes, the line and the [`Reason`]. Nothing of a text is lost: each byte belongs to a row, an irregular row or
 //! a line that was to be skipped.
 //!
+//! # Blanks
+//! Where runs of spaces and tabs separate fields, there are no empty fields: a field's bytes in [`Rows::ends`] may begin and
+//! end with blanks, which [`Rows::field`] leaves out.
+//!
 //! # What does not end
 //! A quote that is never closed would take all the text behind it for one field. So a row may be
 //! [`max_row`](RowOptions::max_row) bytes long; where one is longer, or the text ends in quotes, only its first line is rejected,
@@ -210,7 +214,17 @@ fn field<'a>(syntax: &Syntax, text: &'a [u8], start: usize, end: FieldEnd) -> Fi
         [bytes @ .., b'\r'] if end.is_row_end() && is_crlf(syntax, text, end) => bytes,
         _ => bytes,
     };
+    let bytes = if syntax.has_blanks() { without_blanks(bytes) } else { bytes };
     Field { bytes, is_quoted: end.is_quoted() }
+}
+
+/// A field without the blanks around it.
+#[cold]
+fn without_blanks(bytes: &[u8]) -> &[u8] {
+    let is_field = |byte: &u8| !matches!(byte, b' ' | b'\t');
+    let start = bytes.iter().position(is_field).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(is_field).map_or(start, |last| last + 1);
+    &bytes[start..end]
 }
 
 /// Whether a row's last field, if it ends with a CR, does so with the first byte of the line end.

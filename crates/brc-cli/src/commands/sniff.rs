@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = OpenOptions { names: args.text.names(), text: args.text.options(), ..OpenOptions::default() };
     let input = Input::open(&args.file)?;
     let encoding = for_input(&input)?;
-    let compression = input.compression.map_or("none", |compression| compression.name());
+    let compression = input.compression.unwrap_or("none");
     let sniffed = if encoding.name() == text().name() { Some(sniff_text(&input, &options)?) } else { None };
     args.text.check(sniffed.is_some(), encoding)?;
     let table = encoding.open(input, &options);

@@ -197,6 +197,7 @@ fn check_transitions(syntax: &Syntax, text: &[u8], cuts: &[usize]) {
 /// Whether any text leads there.
 fn reachable(syntax: &Syntax, state: State) -> bool {
     match state {
+        State::HalfComment => syntax.has_doubled_comment(),
         State::Comment => syntax.comment().is_some(),
         State::UnquotedEscape | State::UnquotedEscaped => syntax.escape().is_some(),
         State::QuotedEscape => syntax.escape().is_some() && syntax.quote().is_some(),
