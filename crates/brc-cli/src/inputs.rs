@@ -2,7 +2,7 @@
 
 use crate::args::{Files, Opened, Source};
 use brc_core::{Error, Result, Table};
-use brc_encodings::{OpenOptions, Union, UnionOptions, text};
+use brc_encodings::{Inference, OpenOptions, Union, UnionOptions, text};
 use std::path::PathBuf;
 
 /// The files that these paths and globs name: those of a glob sorted by name, without directories. A path that exists is
@@ -53,12 +53,15 @@ impl Source {
         files: &Files,
         options: &OpenOptions,
     ) -> Result<Opened> {
+        let is_one = paths.len() == 1 && files.file_name.is_none();
+        let inference = (!is_one).then(Inference::default);
+        let options = &OpenOptions { inference, ..options.clone() };
         let mut opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
         let Some(encoding) = opened.first().map(|first| first.encoding) else {
             return Err(Error::Usage("no file is given".to_owned()));
         };
         self.text.check(opened.iter().any(|file| file.encoding.name() == text().name()), encoding)?;
-        if opened.len() == 1 && files.file_name.is_none() {
+        if is_one {
             return Ok(opened.remove(0));
         }
         let tables: Vec<Box<dyn Table>> = opened.into_iter().map(|opened| opened.table).collect();

@@ -1,5 +1,6 @@
 //! What an encoding is.
 
+use crate::csv::Inference;
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
@@ -172,6 +173,8 @@ pub struct OpenOptions {
     pub names: Option<Vec<String>>,
     /// How to read a text file otherwise.
     pub text: TextOptions,
+    /// Where the text files of one table share what their values demand of inferred types; `None` if there is one file.
+    pub inference: Option<Inference>,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
@@ -215,6 +218,7 @@ impl Default for OpenOptions {
             schema: None,
             names: None,
             text: TextOptions::default(),
+            inference: None,
             keep_rejects: false,
             row_group_bytes: None,
             longest_copy: input::LONGEST_COPY,

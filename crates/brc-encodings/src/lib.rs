@@ -57,7 +57,7 @@ mod table_capnp;
 
 pub use brc_text;
 pub use convert::{Converted, Target, convert, convert_inferred};
-pub use csv::sniff_text;
+pub use csv::{Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;

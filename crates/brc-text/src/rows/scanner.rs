@@ -210,7 +210,7 @@ impl<'a> Scan<'a> {
         use State::*;
         match self.cursor.state {
             RowStart | Quoted | QuotedEscape | AfterQuoteReturn | Skip => {}
-            FieldStart | Unquoted | UnquotedEscape | UnquotedEscaped | AfterQuote | Comment => {
+            FieldStart | Unquoted | UnquotedEscape | UnquotedEscaped | AfterQuote | HalfComment | Comment => {
                 let end = FieldEnd::new(self.text.len(), true, self.cursor.state.is_quoted());
                 self.buffers.ends.push(end);
                 self.cursor.rows += 1;
