@@ -47,12 +47,7 @@ impl Source {
     ///
     /// # Errors
     /// If one of them cannot be read, or they do not have the same columns.
-    pub(crate) fn open_all(
-        &self,
-        paths: &[PathBuf],
-        files: &Files,
-        options: &OpenOptions,
-    ) -> Result<Opened> {
+    pub(crate) fn open_all(&self, paths: &[PathBuf], files: &Files, options: &OpenOptions) -> Result<Opened> {
         let is_one = paths.len() == 1 && files.file_name.is_none();
         let inference = (!is_one).then(Inference::default);
         let options = &OpenOptions { inference, ..options.clone() };

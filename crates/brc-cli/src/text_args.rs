@@ -3,10 +3,10 @@
 //! They are the same for all commands that read tables, and override what would be detected or inferred.
 
 use brc_core::{Error, Field, Schema, SchemaError, identifier};
-use brc_encodings::{Encoding, TextOptions};
 use brc_encodings::brc_text::dialect::Byte;
 use brc_encodings::brc_text::typed::Ragged;
 use brc_encodings::brc_text::{Charset, Delimiter, DialectError, DialectOverrides, LineEnd};
+use brc_encodings::{Encoding, RejectLog, TextOptions};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// How to read a text.
@@ -106,6 +106,11 @@ impl TextArgs {
         }
     }
 
+    /// Where rejected rows go that are not kept in a file: nowhere but into the count, with `--ragged reject`.
+    pub(crate) fn reject_log(&self) -> RejectLog {
+        if self.ragged == Some(Ragged::Reject) { RejectLog::counting() } else { RejectLog::none() }
+    }
+
     /// The names of the columns, if they are given.
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         self.names.as_ref().map(|names| names.0.clone())
@@ -164,9 +169,8 @@ fn yes_or_no() -> impl TypedValueParser<Value = bool> {
 
 fn ragged() -> impl TypedValueParser<Value = Ragged> {
     let values = [("error", Ragged::Error), ("pad", Ragged::Pad), ("reject", Ragged::Reject)];
-    PossibleValuesParser::new(values.map(|(name, _)| PossibleValue::new(name))).map(move |text| {
-        values.iter().find(|(name, _)| *name == text).map_or(Ragged::Error, |(_, ragged)| *ragged)
-    })
+    PossibleValuesParser::new(values.map(|(name, _)| PossibleValue::new(name)))
+        .map(move |text| values.iter().find(|(name, _)| *name == text).map_or(Ragged::Error, |(_, ragged)| *ragged))
 }
 
 /// Fields that are null.

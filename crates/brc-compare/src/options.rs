@@ -115,7 +115,8 @@ impl TableOptions {
         fn part<T: ToString>(part: Option<&Option<T>>) -> Option<String> {
             part.map(|part| part.as_ref().map_or_else(|| "none".to_owned(), T::to_string))
         }
-        let names = |names: &Vec<String>| names.iter().map(|name| identifier::in_list(name)).collect::<Vec<_>>().join(",");
+        let names =
+            |names: &Vec<String>| names.iter().map(|name| identifier::in_list(name)).collect::<Vec<_>>().join(",");
         let TextOptions { types, all_strings, exact_text, dialect, ragged } = &self.text;
         let types = Schema::new(types.clone()).ok().map(|types| types.to_string());
         let [quote, escape] = [dialect.quote, dialect.escape].map(|byte| byte.map(|byte| byte.map(Byte)));

@@ -18,10 +18,10 @@ mod gzip;
 mod lz4;
 mod marks;
 mod none;
+pub mod read_only;
 #[cfg(feature = "snappy")]
 mod snappy;
 mod source;
-pub mod read_only;
 pub mod unsupported;
 #[cfg(feature = "deflate")]
 mod zlib;

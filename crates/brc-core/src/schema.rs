@@ -270,8 +270,7 @@ mod tests {
     #[test]
     fn types_of_some_columns_are_read() {
         let types = Schema::parse_types("price=decimal(10,2),\"a=b\"=date not null,c=d=int").unwrap();
-        let text: Vec<_> =
-            types.iter().map(|it| format!("{} {} {}", it.name, it.logical_type, it.nullable)).collect();
+        let text: Vec<_> = types.iter().map(|it| format!("{} {} {}", it.name, it.logical_type, it.nullable)).collect();
         assert_eq!(text, ["price decimal(10,2) true", "a=b date false", "c=d int64 true"]);
         let error = Schema::parse_types("price:int").unwrap_err();
         assert_eq!(error.to_string(), "'price:int' is not of the form name=type");

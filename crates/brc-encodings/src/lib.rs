@@ -66,7 +66,7 @@ pub use projected::Projected;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
 };
-pub use rejects::RejectLog;
+pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::remove_unfinished;
 pub use union::{Union, UnionOptions};
 

@@ -48,8 +48,11 @@ pub fn text() -> &'static dyn Encoding {
 /// The encoding that a path's extension means; one that means a compression only hides it.
 #[must_use]
 pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
-    let is_compressed = |extension: &str| brc_compress::by_extension(extension).is_some() || read_only::by_extension(extension).is_some();
-    let inner = path.file_stem().map(Path::new).filter(|_| path.extension().and_then(OsStr::to_str).is_some_and(is_compressed));
+    let is_compressed = |extension: &str| {
+        brc_compress::by_extension(extension).is_some() || read_only::by_extension(extension).is_some()
+    };
+    let inner =
+        path.file_stem().map(Path::new).filter(|_| path.extension().and_then(OsStr::to_str).is_some_and(is_compressed));
     let extension = inner.unwrap_or(path).extension()?.to_str()?.to_ascii_lowercase();
     ENCODINGS.iter().copied().find(|encoding| encoding.extensions().contains(&extension.as_str()))
 }

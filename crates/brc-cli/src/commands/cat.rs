@@ -8,8 +8,7 @@ use brc_compress::Compressor;
 use brc_core::{Progress, Schema, Table, identifier};
 use brc_encodings::projected::Filter;
 use brc_encodings::{
-    CreateOptions, Encoding, Output, OutputOptions, Projected, RejectLog, Target, by_extension, convert_inferred, text,
-    writer,
+    CreateOptions, Encoding, Output, OutputOptions, Projected, Target, by_extension, convert_inferred, text, writer,
 };
 use brc_query::Expression;
 use std::path::PathBuf;
@@ -30,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     filter: Option<String>,
 
-    /// The encoding of the output [default: told by its extension, else csv]
+    /// The encoding of the output [default: inferred from its extension, else csv]
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     to: Option<&'static dyn Encoding>,
 
@@ -38,11 +37,11 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "OUT", default_value = "-")]
     output: PathBuf,
 
-    /// How the output is compressed, as for convert [default: told by a second extension, else none]
+    /// How the output is compressed, as for convert [default: inferred from a second extension, else none]
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression())]
     compression: Option<Compressor>,
 
-    /// Replace the output if it is there
+    /// Overwrite the output if it exists
     #[arg(long)]
     force: bool,
 
@@ -89,7 +88,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let output_options = OutputOptions { force: args.force, sync: true, inputs };
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
-        Ok(Target { writer, output: Output::create(&args.output, &output_options)?, rejects: RejectLog::none() })
+        Ok(Target {
+            writer,
+            output: Output::create(&args.output, &output_options)?,
+            rejects: args.source.text.reject_log(),
+        })
     };
     convert_inferred(&table as &dyn Table, begin, args.threads.count(), &Progress::default())?;
     Ok(())

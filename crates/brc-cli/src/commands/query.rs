@@ -15,7 +15,7 @@ use std::time::Instant;
 ///
 /// Without options: min, mean and max of each column of numbers, grouped by the string column. Sums are exact, also those
 /// of floats; means are rounded half up to the column's scale. Nulls are one group, and count as no values. The encoding of
-/// the table is told by its first bytes.
+/// the input is detected from its first bytes.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

@@ -1,16 +1,19 @@
-//! `brc sniff`: shows what brc takes a file for, and why.
+//! `brc sniff`: shows how brc reads a file, and why.
 
 use super::schema;
 use crate::preview::{self, FirstRows};
-use crate::{printable, stdout};
 use crate::text_args::TextArgs;
+use crate::{printable, stdout};
+use brc_core::Schema;
 use brc_encodings::{Input, OpenOptions, for_input, sniff_text, text};
+use brc_text::Part;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Show what a file is taken for, and why: the dialect of a text, the types of its columns, its first rows
+/// Show how a file is read, and why: the dialect of a text, the types of its columns, its first rows
 ///
-/// Of other files: encoding, compression and columns.
+/// Each part of a dialect comes with the evidence for it and the option that overrides it, which all commands take that read
+/// tables. For other files: encoding, compression and columns.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -18,7 +21,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Print only the columns, as --schema of other commands takes them
+    /// Print only the columns, in the form that --schema of other commands takes
     #[arg(long = "schema")]
     print_schema: bool,
 
@@ -55,7 +58,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     line(&mut out, "compression", compression, "");
     if let Some(sniffed) = &sniffed {
         for finding in &sniffed.findings {
-            line(&mut out, &finding.part.to_string(), &finding.value, &finding.evidence);
+            let evidence = format!("{} ({})", finding.evidence, option(finding.part));
+            line(&mut out, &finding.part.to_string(), &finding.value, &evidence);
         }
         for advice in &sniffed.advice {
             _ = writeln!(out, "note: {}", printable::line(advice.as_bytes()));
@@ -63,12 +67,34 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     stdout::print_names(out.as_bytes())?;
     let table = table?;
+    if sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
+        stdout::print_names(ONE_BRC.as_bytes())?;
+    }
     let rows = FirstRows::of(table.as_ref(), args.rows);
     let inferred = table.inferred();
     let mut out = format!("\n{}\n", schema::columns(inferred.as_deref().unwrap_or(table.schema()))).into_bytes();
     let shown = rows.and_then(|rows| preview::table().render(&rows, &mut out));
     stdout::print_names(&out)?;
     Ok(shown?)
+}
+
+const ONE_BRC: &str = "\
+note: this is the format of the One Billion Row Challenge, so the columns are station and temperature (--names)
+";
+
+/// The option that overrides a part of the dialect.
+fn option(part: Part) -> &'static str {
+    match part {
+        Part::Charset => "--charset",
+        Part::LineEnd => "--line-end",
+        Part::Delimiter => "--delimiter",
+        Part::Quote => "--quote",
+        Part::Escape => "--escape",
+        Part::Comment => "--comment",
+        Part::Preamble => "--skip",
+        Part::Header => "--header",
+        Part::Trim => "--trim",
+    }
 }
 
 /// What was found, and what speaks for it.

@@ -5,7 +5,7 @@ use super::source::{Stream, Text};
 use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source, temporary_file};
-use brc_core::{Error, Field, LogicalType, Result, Table};
+use brc_core::{Error, Field, LogicalType, Result, Table, identifier};
 use brc_kernels::cpu::Level;
 use brc_text::infer::Seen;
 use brc_text::rows::{Piece, RowOptions, RowScanner, Rows};
@@ -42,11 +42,14 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
         return Err(Error::Usage(format!("{}: {reason}", input.path.display())));
     }
     let mut columns = columns(&names, options)?;
-    if dialect.trailing_lines == 0 {
-        look(&input.prefix[start.body..], input.prefix.len() < PREFIX_BYTES, &format, &mut columns);
-    } else {
+    if dialect.trailing_lines > 0 {
         input = without_trailing_lines(input, dialect, start.body as u64, options)?;
     }
+    let is_whole = match &input.source {
+        Source::File { length, .. } => input.prefix.len() as u64 == *length,
+        Source::Chunks(_) | Source::Stream(_) => input.prefix.len() < PREFIX_BYTES,
+    };
+    look(&input.prefix[start.body..], is_whole, &format, &mut columns);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let text = text(input.source, input.prefix, start.body, is_inferred)?;
     Ok(Box::new(CsvTable::new(Parts {
@@ -185,7 +188,11 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
     for field in &options.text.types {
         match names.iter().position(|name| *name == field.name) {
             Some(index) => columns[index] = fixed(field),
-            None => return Err(Error::Usage(format!("there is no column '{}' to have a type", field.name))),
+            None => {
+                let names: Vec<_> = names.iter().map(|name| identifier::in_list(name)).collect();
+                let reason = format!("--type: unknown column '{}' (columns: {})", field.name, names.join(", "));
+                return Err(Error::Usage(reason));
+            }
         }
     }
     Ok(columns)
@@ -239,7 +246,7 @@ fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool) -> 
 
 /// The input as a file that ends before its last lines.
 fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &OpenOptions) -> Result<Input> {
-    let (path, prefix) = (input.path.clone(), input.prefix.clone());
+    let (path, mut prefix) = (input.path.clone(), input.prefix.clone());
     let file = input.into_file(options.longest_copy)?;
     let line_end = dialect.line_end.last_byte();
     let mut length = file.metadata().map_err(Error::io(&path, "read"))?.len();
@@ -256,5 +263,6 @@ fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &
         }
     }
     let length = if lines > 0 { body } else { length };
+    prefix.truncate(usize::try_from(length).unwrap_or(usize::MAX));
     Ok(Input { path, prefix, source: Source::File { file, length }, compression: None })
 }

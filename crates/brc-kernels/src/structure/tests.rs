@@ -131,7 +131,7 @@ impl Oracle<'_> {
                 self.end(self.at + 1, true, true);
                 return Some(Ok(true));
             }
-            [byte, ..] if *byte == self.syntax.delimiter() || *byte == self.line_end() => {
+            [byte, ..] if self.is_delimiter(*byte) || *byte == self.line_end() => {
                 let row = *byte == self.line_end();
                 self.end(self.at, row, true);
                 return Some(Ok(row));
@@ -219,21 +219,23 @@ fn syntaxes() -> impl Strategy<Value = Syntax> {
     let comment = prop_oneof![3 => Just(None), 1 => Just(Some((b'#', false))), 1 => Just(Some((b'#', true)))];
     let blanks = prop_oneof![4 => Just(false), 1 => Just(true)];
     let line_end = prop_oneof![4 => Just(LineEnd::Lf), 1 => Just(LineEnd::Cr)];
-    (delimiter, blanks, quote, escape, comment, line_end).prop_map(|(delimiter, blanks, quote, escape, comment, line_end)| {
-        let mut syntax = if blanks { Syntax::blanks(line_end) } else { Syntax::new(delimiter, line_end) }.unwrap();
-        if let Some(quote) = quote {
-            syntax = syntax.with_quote(quote).unwrap();
-        }
-        if let Some(escape) = escape {
-            syntax = syntax.with_escape(escape).unwrap();
-        }
-        syntax = match comment {
-            Some((comment, true)) => syntax.with_doubled_comment(comment).unwrap(),
-            Some((comment, false)) => syntax.with_comment(comment).unwrap(),
-            None => syntax,
-        };
-        syntax
-    })
+    (delimiter, blanks, quote, escape, comment, line_end).prop_map(
+        |(delimiter, blanks, quote, escape, comment, line_end)| {
+            let mut syntax = if blanks { Syntax::blanks(line_end) } else { Syntax::new(delimiter, line_end) }.unwrap();
+            if let Some(quote) = quote {
+                syntax = syntax.with_quote(quote).unwrap();
+            }
+            if let Some(escape) = escape {
+                syntax = syntax.with_escape(escape).unwrap();
+            }
+            syntax = match comment {
+                Some((comment, true)) => syntax.with_doubled_comment(comment).unwrap(),
+                Some((comment, false)) => syntax.with_comment(comment).unwrap(),
+                None => syntax,
+            };
+            syntax
+        },
+    )
 }
 
 /// Bytes that mean something, in any order.
