@@ -159,7 +159,7 @@ fn values_that_change_their_text_form_are_told() {
     outcome.ok();
     assert!(stderr.contains("'a' (2 values), 'b' (") && stderr.contains("--exact-text keeps"), "{stderr}");
     let exact = place.run("convert t.csv u.buren --exact-text");
-    assert!(!exact.stderr.contains("another text form"), "{}", exact.stderr);
+    assert!(!exact.stderr.contains("text form"), "{}", exact.stderr);
     assert_eq!(place.run("cat u.buren").text(), "a,b,c\n1.5,1e5,x\n1.50,2.0,y\n3,7,z\n");
 }
 

@@ -54,10 +54,10 @@ pub(crate) struct Args {
     output_delimiter: Option<u8>,
 
     #[command(flatten)]
-    source: Source,
+    threads: Threads,
 
     #[command(flatten)]
-    threads: Threads,
+    source: Source,
 }
 
 const AFTER_HELP: &str = "\

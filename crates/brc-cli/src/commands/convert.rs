@@ -39,9 +39,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     output_delimiter: Option<u8>,
 
-    #[command(flatten)]
-    source: Source,
-
     /// The encoding of the output [default: inferred from its extension]
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     to: Option<&'static dyn Encoding>,
@@ -77,6 +74,9 @@ pub(crate) struct Args {
     /// How many rows may be rejected [default: any number]
     #[arg(long, value_name = "N", requires = "rejects", value_parser = quantity::parse_count)]
     max_rejects: Option<u64>,
+
+    #[command(flatten)]
+    source: Source,
 }
 
 static COMPRESSION_HELP: LazyLock<String> = LazyLock::new(|| {
@@ -227,7 +227,7 @@ fn altered(table: &dyn Table) -> Option<String> {
     }
     let told = (!told.is_empty()).then(|| told.join(", "))?;
     Some(format!(
-        "equal values in another text form, as 1.5 and 1.50: {told}; --exact-text keeps such columns as strings"
+        "text form of values changed, as from 1.5 to 1.50, in {told}; --exact-text keeps such columns as strings"
     ))
 }
 

@@ -42,9 +42,6 @@ pub(crate) struct Args {
     files: Files,
 
     #[command(flatten)]
-    source: Source,
-
-    #[command(flatten)]
     threads: Threads,
 
     /// Read the data even where statistics in the file would answer
@@ -58,6 +55,9 @@ pub(crate) struct Args {
     /// Tell on standard error how long reading, decoding and aggregating took
     #[arg(long)]
     timings: bool,
+
+    #[command(flatten)]
+    source: Source,
 }
 
 const AFTER_HELP: &str = "\
