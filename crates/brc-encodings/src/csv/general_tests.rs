@@ -1,4 +1,5 @@
 use super::*;
+use crate::encoding::TextOptions;
 use crate::text::testing::{Outcome, file, pipe, read, read_table};
 use brc_core::{LogicalType, Value};
 use brc_text::infer::Seen;
@@ -74,11 +75,12 @@ fn types_that_are_said_are_kept_to() {
 #[test]
 fn short_rows_can_be_padded() {
     let text = b"a,b,c\n1,2,3\n4\n5,6,7\n8,9\n1,2,3,4\n";
-    let padded = OpenOptions { ragged: Ragged::Pad, keep_rejects: true, ..options(1 << 20) };
+    let ragged = |ragged| TextOptions { ragged, ..TextOptions::default() };
+    let padded = OpenOptions { text: ragged(Ragged::Pad), keep_rejects: true, ..options(1 << 20) };
     let (rows, rejects) = read(&Csv, file(text), &padded, 1).unwrap();
     assert_eq!(rows, [["1", "2", "3"], ["4", "null", "null"], ["5", "6", "7"], ["8", "9", "null"]]);
     assert_eq!(rejects.len(), 1);
-    let rejected = OpenOptions { ragged: Ragged::Reject, ..options(1 << 20) };
+    let rejected = OpenOptions { text: ragged(Ragged::Reject), ..options(1 << 20) };
     let (rows, rejects) = read(&Csv, file(text), &rejected, 1).unwrap();
     assert_eq!((rows.len(), rejects.len()), (2, 3));
 }
@@ -145,7 +147,8 @@ fn what_is_written_otherwise_is_counted() {
     let table = Csv.open(file(text), &OpenOptions::default()).unwrap();
     read_table(table.as_ref(), 1).unwrap();
     assert_eq!(table.altered_values(), [2, 1, 0]);
-    let exact = OpenOptions { exact_text: true, ..OpenOptions::default() };
+    let text = TextOptions { exact_text: true, ..TextOptions::default() };
+    let exact = OpenOptions { text, ..OpenOptions::default() };
     assert_eq!(settled(file(text), &exact, 1).1.to_string(), "a:string,b:string,c:string");
 }
 
