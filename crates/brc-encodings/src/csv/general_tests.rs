@@ -147,8 +147,8 @@ fn what_is_written_otherwise_is_counted() {
     let table = Csv.open(file(text), &OpenOptions::default()).unwrap();
     read_table(table.as_ref(), 1).unwrap();
     assert_eq!(table.altered_values(), [2, 1, 0]);
-    let text = TextOptions { exact_text: true, ..TextOptions::default() };
-    let exact = OpenOptions { text, ..OpenOptions::default() };
+    let as_written = TextOptions { exact_text: true, ..TextOptions::default() };
+    let exact = OpenOptions { text: as_written, ..OpenOptions::default() };
     assert_eq!(settled(file(text), &exact, 1).1.to_string(), "a:string,b:string,c:string");
 }
 
