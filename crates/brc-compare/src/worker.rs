@@ -215,7 +215,7 @@ impl Worker<'_> {
 
 /// How files are written if nobody asks for anything special.
 fn usual(compression: Compressor, format: &TableOptions) -> CreateOptions {
-    CreateOptions { compression, key: None, delimiter: format.written_delimiter() }
+    CreateOptions { delimiter: format.written_delimiter(), ..CreateOptions::new(compression) }
 }
 
 /// The columns of a table by all that is known of them by now.

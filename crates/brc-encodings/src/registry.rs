@@ -5,7 +5,7 @@ use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
 use crate::text::is_binary;
-use crate::{bincode, buren, cbor, csv, json, msgpack};
+use crate::{bincode, buren, cbor, csv, json, msgpack, ppm};
 use brc_compress::read_only::{self, ReadOnly};
 use brc_compress::{Compression, unsupported};
 use brc_core::{BatchWriter, Error, Result, Schema};
@@ -30,6 +30,7 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),
     &json::Json,
+    &ppm::Ppm,
     &csv::Csv,
 ];
 

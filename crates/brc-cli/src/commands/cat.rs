@@ -83,7 +83,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let create = CreateOptions { compression, key: None, delimiter: args.output_delimiter.or(args.source.delimiter()) };
+    let delimiter = args.output_delimiter.or(args.source.delimiter());
+    let create = CreateOptions { delimiter, ..CreateOptions::new(compression) };
     crate::interrupt::clean_up_when_killed();
     let output_options = OutputOptions { force: args.force, sync: true, inputs };
     let begin = |schema: &Schema| {

@@ -4,7 +4,7 @@ use crate::cell::{Cell, File, answer, options};
 use crate::every_cell;
 use crate::tables::query;
 use brc_core::{Error, Field, LogicalType, PhysicalType, Result, Schema};
-use brc_encodings::OpenOptions, TextOptions;
+use brc_encodings::{OpenOptions, TextOptions};
 use brc_query::Query;
 use brc_testing::{Cell as Value, Delivery, MemoryTable, Typed, all_types, extremes, ordinary, read};
 use brc_text::{Charset, Delimiter, DialectOverrides, LineEnd};
