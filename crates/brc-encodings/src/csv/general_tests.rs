@@ -320,3 +320,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_long_row_does_not_hide_the_header() {
+    for long in [1_000, 70_000, 3_000_000] {
+        for quote in ["", "\""] {
+            let field = "x".repeat(long);
+            let text = format!("a,b\n5,6\n1,{quote}{field}{quote}\n2,y\n");
+            assert_eq!(schema_of(&text).to_string(), "a:int64,b:string", "{long}");
+            let (rows, _) = read(&Csv, file(text.as_bytes()), &OpenOptions::default(), 1).unwrap();
+            let expected = [["5", "6"], ["1", field.as_str()], ["2", "y"]];
+            assert!(rows == expected.map(|row| row.map(String::from).to_vec()), "{long}");
+        }
+    }
+}
