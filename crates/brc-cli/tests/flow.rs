@@ -258,3 +258,12 @@ fn files_are_verified_one_by_one() {
     assert_eq!(outcome.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1);
     assert_eq!(place.run("verify missing.txt bad.txt").code, Some(1));
 }
+
+#[test]
+fn options_may_stand_anywhere() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,2\n");
+    place.run("convert t.csv --threads 1 t.buren --force").ok();
+    assert_eq!(place.run("cat --to csv t.buren --threads 1").text(), "a,b\n1,2\n");
+    place.run("convert t.csv").fails(2, "brc: convert needs a file to read and a file to write");
+}

@@ -21,15 +21,13 @@ use std::time::Instant;
 /// All rows are kept in their order. The output is the old file or the whole new one, never a part. The same input and
 /// options give the same bytes, whatever the number of threads, from a file or a pipe.
 #[derive(clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct Args {
-    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
-    #[arg(value_name = "IN", required = true)]
-    inputs: Vec<PathBuf>,
-
-    /// The file to write; - is standard output
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    /// The files to read, as one table, and last the file to write; - is standard input or output, and a quoted
+    /// 'part-*.csv' is expanded
+    // One list, because clap takes no options between two positional arguments of which the first has several values.
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
 
     #[command(flatten)]
     files: Files,
@@ -110,20 +108,23 @@ fn row_group(text: &str) -> Result<u64, String> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
+    if args.inputs().is_empty() {
+        return Err(Error::Usage("convert needs a file to read and a file to write".to_owned()).into());
+    }
     let to = target_encoding(args)?;
     let options = OpenOptions {
         keep_rejects: args.rejects.is_some(),
         row_group_bytes: Some(args.row_group),
         ..args.source.open_options()
     };
-    let inputs = expand(&args.inputs)?;
+    let inputs = expand(args.inputs())?;
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
-    let compression = target_compression(&args.output, args.compression, to)?;
+    let compression = target_compression(args.output(), args.compression, to)?;
     let create = args.create_options(to, compression)?;
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
-        let output = Output::create(&args.output, &args.output_options(&inputs))?;
+        let output = Output::create(args.output(), &args.output_options(&inputs))?;
         Ok(Target { writer, output, rejects: reject_log(args, &inputs)? })
     };
     let progress = Progress::default();
@@ -138,6 +139,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 impl Args {
+    fn inputs(&self) -> &[PathBuf] {
+        self.paths.split_last().map_or(&[], |(_, inputs)| inputs)
+    }
+
+    fn output(&self) -> &Path {
+        self.paths.last().map_or(Path::new("-"), PathBuf::as_path)
+    }
+
     fn create_options(&self, to: &dyn Encoding, compression: Compressor) -> Result<CreateOptions, Error> {
         if self.ascii && !to.has_ascii_form() {
             return Err(Error::Usage(format!("--ascii: {} has no second form that is text", to.name())));
@@ -153,9 +162,9 @@ impl Args {
 }
 
 fn target_encoding(args: &Args) -> Result<&'static dyn Encoding, Error> {
-    args.to.or_else(|| by_extension(&args.output)).ok_or_else(|| {
+    args.to.or_else(|| by_extension(args.output())).ok_or_else(|| {
         let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
-        let output = args.output.display();
+        let output = args.output().display();
         Error::Usage(format!("{output}: the name does not tell the encoding: add --to {}", names.join("|")))
     })
 }
@@ -181,7 +190,7 @@ pub(super) fn target_compression(
 
 fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
     let Some(path) = &args.rejects else { return Ok(args.source.text.reject_log()) };
-    if brc_encodings::output::same_target(path, &args.output) {
+    if brc_encodings::output::same_target(path, args.output()) {
         return Err(Error::Usage(format!("{}: is the output already", path.display())));
     }
     check_compression_name(path, None)?;
