@@ -2,20 +2,19 @@
 
 use super::encoder::{Encoder, PartMeta};
 use super::fits;
-use super::footer::{Chunk, Footer, RowGroup, Unused};
+use super::footer::{Chunk, Footer, RowGroup};
 use super::footer_message;
 use crate::block::checksum;
 use crate::trailer::{self, Trailer};
 use crate::writer::WriterOptions;
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, Part, PartEncoder, Result, Schema};
+use std::ops::Range;
 
 /// Writes a file of version 2.
 pub(crate) struct Writer {
     compression: Compressor,
     footer: Footer,
-    /// The row group of each part; none if it has no rows.
-    parts: Vec<Option<usize>>,
     /// Bytes of the file so far.
     position: u64,
 }
@@ -33,7 +32,7 @@ impl Writer {
             unused: Vec::new(),
             metadata,
         };
-        Self { compression: options.compression, footer, parts: Vec::new(), position: 0 }
+        Self { compression: options.compression, footer, position: 0 }
     }
 
     fn encoder_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> Box<dyn PartEncoder> {
@@ -76,7 +75,6 @@ impl BatchWriter for Writer {
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
         let chunks = self.take(part)?;
-        self.parts.push((part.rows > 0).then_some(self.footer.row_groups.len()));
         if part.rows > 0 {
             self.footer.rows += part.rows;
             self.footer.row_groups.push(RowGroup { rows: part.rows as u32, chunks });
@@ -84,48 +82,52 @@ impl BatchWriter for Writer {
         Ok(())
     }
 
-    fn widen(&mut self, schema: &Schema) -> Result<bool> {
-        if schema.fields().len() != self.footer.schema.fields().len() || self.misfit(schema).is_some() {
-            return Ok(false);
-        }
-        self.footer.schema = schema.clone();
-        Ok(true)
-    }
-
-    fn replacer(&self, schema: &Schema, columns: &[usize]) -> Option<Box<dyn PartEncoder>> {
-        Some(self.encoder_of(columns.iter().map(|&column| schema.fields()[column].name.as_str())))
-    }
-
-    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
-        let chunks = self.take(made)?;
-        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
-        let row_group = usize::try_from(part).ok().and_then(|part| self.parts.get(part)).ok_or_else(unknown)?;
-        let Some(row_group) = row_group.and_then(|index| self.footer.row_groups.get_mut(index)) else {
-            return if made.rows == 0 { Ok(()) } else { Err(unknown()) };
-        };
-        if u64::from(row_group.rows) != made.rows || chunks.len() != columns.len() {
-            return Err(unknown());
-        }
-        for (&column, chunk) in columns.iter().zip(chunks) {
-            let place = row_group.chunks.get_mut(column).ok_or_else(unknown)?;
-            let mut replaced = std::mem::replace(place, chunk);
-            replaced.place_blocks();
-            let blocks = replaced.all_blocks().filter(|block| block.stored > 0);
-            let unused = blocks.map(|it| Unused { offset: it.offset, bytes: it.stored.into(), checksum: it.checksum });
-            self.footer.unused.extend(unused);
-        }
-        Ok(())
+    fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
+        Some(self)
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
         if let Some(reason) = self.misfit(&self.footer.schema) {
             return Err(Error::Usage(reason));
         }
-        self.footer.unused.sort_unstable_by_key(|unused| unused.offset);
         let mut out = footer_message::write(&self.footer)?;
         let (footer_bytes, footer_checksum) = (out.len() as u64, checksum(&out));
         let trailer = Trailer { version: trailer::VERSION_2, footer_bytes, footer_checksum };
         out.extend_from_slice(&trailer.to_bytes());
         Ok(out)
+    }
+}
+
+impl ColumnarWriter for Writer {
+    fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>> {
+        Ok(self.encoder_of(columns.iter().map(|&column| schema.fields()[column].name.as_str())))
+    }
+
+    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
+        let chunks = self.take(made)?;
+        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
+        let row_group = usize::try_from(part).ok().and_then(|part| self.footer.row_groups.get_mut(part));
+        let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
+        let row_group = row_group.ok_or_else(unknown)?;
+        for (&column, chunk) in columns.iter().zip(chunks) {
+            *row_group.chunks.get_mut(column).ok_or_else(unknown)? = chunk;
+        }
+        Ok(())
+    }
+
+    fn rearrange(&mut self, schema: &Schema) -> Result<Vec<Range<u64>>> {
+        if let Some(reason) = self.misfit(schema) {
+            return Err(Error::Usage(reason));
+        }
+        self.footer.schema = schema.clone();
+        self.position = trailer::HEADER_BYTES as u64;
+        let mut ranges = vec![0..self.position];
+        for chunk in self.footer.row_groups.iter_mut().flat_map(|row_group| &mut row_group.chunks) {
+            let bytes = chunk.stored_bytes();
+            ranges.push(chunk.offset..chunk.offset + bytes);
+            chunk.offset = self.position;
+            self.position += bytes;
+        }
+        Ok(ranges)
     }
 }
