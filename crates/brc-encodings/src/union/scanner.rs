@@ -24,7 +24,7 @@ pub(super) struct UnionScanner<'a> {
 impl<'a> UnionScanner<'a> {
     /// `schema` has the columns of the union as they are known by now.
     pub(super) fn new(union: &'a Union, schema: &Schema, options: &ScanOptions) -> Self {
-        let column = |&column: &usize| Translated::new(&schema.fields()[column]);
+        let column = |&column: &usize| Translated::new(column, &schema.fields()[column]);
         let translation = Translation {
             columns: options.projection.iter().map(column).collect(),
             table: 0,
@@ -57,7 +57,12 @@ impl Scanner for UnionScanner<'_> {
         };
         self.turn_to(table, sink)?;
         let Some((_, scanner)) = &mut self.current else { return Ok(None) };
-        let Some(scanned) = scanner.scan(&inner, &mut Translating { to: &mut self.translation, union, sink })? else {
+        let mut translating = Translating { to: &mut self.translation, union, sink };
+        let own = &union.tables[table];
+        if union.is_inferred() && own.inferred().is_none() {
+            translating.schema(&Arc::new(own.schema().clone()))?;
+        }
+        let Some(scanned) = scanner.scan(&inner, &mut translating)? else {
             if table + 1 == union.tables.len() {
                 return Ok(None);
             }
@@ -110,6 +115,8 @@ impl Zeros {
 
 /// One column of the projection.
 struct Translated {
+    /// Its position in the schema.
+    index: usize,
     physical: PhysicalType,
     origin: Origin,
     /// The strings of all tables so far.
@@ -133,8 +140,9 @@ impl Translation<'_> {
 }
 
 impl Translated {
-    fn new(field: &Field) -> Self {
+    fn new(index: usize, field: &Field) -> Self {
         Self {
+            index,
             physical: field.logical_type.physical(),
             origin: Origin::Missing,
             strings: Box::new(Interner::new(Level::best())),
@@ -204,13 +212,17 @@ struct Translating<'s, 't, 'a> {
 
 impl Sink for Translating<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
-        self.union.current()?;
+        let now = self.union.current()?;
+        let all = now.as_ref().unwrap_or(&self.union.schema).fields();
         let field = |(origin, field): (&Origin, &Field)| match origin {
             Origin::Column(column) => schema.fields()[*column].clone(),
             Origin::FileName | Origin::Missing => field.clone(),
         };
-        let fields = self.union.origins[self.to.table as usize].iter().zip(self.union.schema.fields()).map(field);
-        let schema = Schema::new(fields.collect()).map_err(|error| Error::Usage(error.to_string()))?;
+        let fields: Vec<Field> = self.union.origins[self.to.table as usize].iter().zip(all).map(field).collect();
+        for column in &mut self.to.columns {
+            column.physical = fields[column.index].logical_type.physical();
+        }
+        let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
         self.sink.schema(&Arc::new(schema))
     }
 
