@@ -497,6 +497,7 @@ mod tests {
     impl Scanner for InferredScanner<'_> {
         fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
             let unit = if self.0.widened.load(Relaxed) { 10 } else { 1 };
+            sink.schema(&self.0.schemas[usize::from(unit == 10)])?;
             let whole = [split.index as i64 * unit; 3];
             sink.batch(&Batch { rows: 3, columns: &[Column::integers(Integers::I64(&whole))] })?;
             if split.index >= self.0.surprise {
