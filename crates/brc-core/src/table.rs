@@ -8,6 +8,7 @@
 use crate::batch::Batch;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, RowFault};
+use crate::logical_type::LogicalType;
 use crate::predicate::Predicate;
 use crate::rejects::Rejects;
 use crate::schema::Schema;
@@ -411,6 +412,12 @@ pub trait ColumnarWriter: Send {
     /// # Errors
     /// [`Error::Usage`] if the encoding does not support the types.
     fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>>;
+
+    /// Whether what is stored of a column of that type depends on the parts before: if it is replaced in one part, then in all
+    /// of them, from the first on.
+    fn spans_parts(&self, _logical_type: LogicalType) -> bool {
+        false
+    }
 
     /// Takes note that these columns of the part that was appended as the `part`-th, from 0, are those of `made` instead. Its
     /// bytes are the caller's to write, behind all others.

@@ -38,11 +38,15 @@ pub(crate) fn replace(
     progress: &Progress,
 ) -> Result<(Output, u64)> {
     let Some(types) = table.inferred() else { return Ok((output, end)) };
-    let outdated = Outdated::new(table, types, parts);
+    let mut outdated = Outdated::new(table, types, parts);
     if outdated.columns.is_empty() {
         return Ok((output, end));
     }
     let writer = writer.columnar().ok_or(Error::Widened)?;
+    let spans_parts = |&column: &usize| writer.spans_parts(outdated.types.fields()[column].logical_type);
+    if outdated.columns.iter().any(spans_parts) {
+        outdated.splits = splits(table, parts.iter().zip(0..));
+    }
     progress.restart();
     outdated.encode(writer, &output, end, threads, progress)?;
     let ranges = writer.rearrange(&outdated.types)?;
@@ -63,15 +67,14 @@ struct Outdated<'a> {
 impl<'a> Outdated<'a> {
     fn new(table: &'a dyn Table, types: Arc<Schema>, parts: &[Appended]) -> Self {
         let mut columns = Vec::new();
-        let mut splits = Vec::new();
-        for (number, part) in (0..).zip(parts) {
-            let Some(own) = part.types.as_ref().filter(|own| **own != types) else { continue };
+        let is_outdated = |part: &Appended| part.types.as_ref().is_some_and(|own| *own != types);
+        for own in parts.iter().filter_map(|part| part.types.as_ref()).filter(|own| **own != types) {
             let changed = |&column: &usize| own.fields()[column] != types.fields()[column];
             columns.extend((0..types.fields().len()).filter(changed));
-            splits.extend(table.split(part.split).map(|split| (split, number)));
         }
         columns.sort_unstable();
         columns.dedup();
+        let splits = splits(table, parts.iter().zip(0..).filter(|(part, _)| is_outdated(part)));
         Self { table, types, columns, splits }
     }
 
@@ -101,6 +104,11 @@ impl<'a> Outdated<'a> {
     fn position(&self, split: &Split) -> u64 {
         self.splits.partition_point(|(other, _)| other.index < split.index) as u64
     }
+}
+
+/// The splits of parts, each with the number of its part.
+fn splits<'p>(table: &dyn Table, parts: impl Iterator<Item = (&'p Appended, u64)>) -> Vec<(Split, u64)> {
+    parts.filter_map(|(part, number)| Some((table.split(part.split)?, number))).collect()
 }
 
 impl Table for Outdated<'_> {

@@ -222,15 +222,13 @@ fn columns_are_replaced() {
 
     let columnar = writer.columnar().unwrap();
     assert!(matches!(columnar.rearrange(&wider), Err(Error::Usage(_))), "the first part still has numbers");
-    let encoder = columnar.encoder_of(&wider, &[1]).unwrap();
-    let mut made = part(encoder, &second[1..], &both[1..], 0..3000);
-    assert!(columnar.replace(2, &[1], &mut made).is_err(), "there are two parts");
-    let encoder = columnar.encoder_of(&wider, &[1]).unwrap();
-    let mut made = part(encoder, &second[1..], &both[1..], 0..3000);
-    // What was refused has taken its place all the same.
-    file.extend_from_slice(&made.bytes);
-    columnar.replace(0, &[1], &mut made).unwrap();
-    file.extend_from_slice(&made.bytes);
+    assert!(columnar.spans_parts(LogicalType::String), "there is one dictionary for all parts");
+    for (number, rows) in [(0, 0..3000), (1, 3000..6000)] {
+        let encoder = columnar.encoder_of(&wider, &[1]).unwrap();
+        let mut made = part(encoder, &second[1..], &both[1..], rows);
+        columnar.replace(number, &[1], &mut made).unwrap();
+        file.extend_from_slice(&made.bytes);
+    }
     let mut rearranged: Vec<u8> = columnar
         .rearrange(&wider)
         .unwrap()
@@ -241,4 +239,31 @@ fn columns_are_replaced() {
     assert!(rearranged == expected);
     let reader = open(&rearranged).unwrap();
     assert!(scan(&reader, &ScanOptions::everything(&wider)).unwrap().0.columns == [ids, texts]);
+}
+
+/// Distinct values are stored once for all row groups, until their dictionary would take too much memory.
+#[test]
+fn dictionaries_are_shared_by_row_groups() {
+    let schema = Schema::parse("few:string,many:string").unwrap();
+    let text = |number: usize| Cell::Bytes(format!("value {number:07}").into_bytes());
+    let few: Vec<_> = (0..12_000).map(|row| if row % 9 == 0 { Cell::Null } else { text(row * row % 7) }).collect();
+    let many: Vec<_> = (0..12_000).map(|row| text(row / 3000 * 200 + row % 300)).collect();
+    let table = Typed { schema, columns: vec![few, many] };
+    let write = |dictionary_bytes, cut| {
+        let options = WriterOptions { dictionary_bytes, ..options("none", None) };
+        write(&table, &[3000, 3000, 3000], options, cut).unwrap()
+    };
+    let mut sizes = Vec::new();
+    for (bytes, distinct) in [(1 << 20, [Some(4), Some(900)]), (30_000, [Some(4), None]), (0, [None, None])] {
+        let file = write(bytes, 0);
+        assert!(file == write(bytes, 5), "batches make no difference");
+        let reader = open(&file).unwrap();
+        assert!(scan(&reader, &ScanOptions::everything(&table.schema)).unwrap().0.columns == table.columns);
+        reader.verify(2, &Progress::default()).unwrap();
+        let columns = reader.describe().unwrap().columns;
+        assert_eq!(columns.iter().map(|column| column.cardinality).collect::<Vec<_>>(), distinct);
+        assert!(columns.iter().all(|column| column.schemes == [("dictionary", 4)]));
+        sizes.push(file.len());
+    }
+    assert!(sizes.is_sorted(), "{sizes:?}");
 }

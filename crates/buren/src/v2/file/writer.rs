@@ -1,6 +1,8 @@
 //! Puts row groups together to a file and ends it with footer and trailer.
 
+use super::chunk_writer::{ChunkWriter, Encoded};
 use super::encoder::{Encoder, PartMeta};
+use super::file_dictionary::FileDictionary;
 use super::fits;
 use super::footer::{Chunk, Footer, RowGroup};
 use super::footer_message;
@@ -8,13 +10,20 @@ use crate::block::checksum;
 use crate::trailer::{self, Trailer};
 use crate::writer::WriterOptions;
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, ColumnarWriter, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema};
+use foldhash::fast::RandomState;
 use std::ops::Range;
 
 /// Writes a file of version 2.
 pub(crate) struct Writer {
     compression: Compressor,
     footer: Footer,
+    /// Of all dictionaries.
+    hasher: RandomState,
+    /// Of each column.
+    dictionaries: Vec<FileDictionary>,
+    /// How many bytes of memory all of them may still take.
+    memory: usize,
     /// Bytes of the file so far.
     position: u64,
 }
@@ -28,26 +37,50 @@ impl Writer {
             schema: schema.clone(),
             rows: 0,
             compression: options.compression.compression,
+            dictionaries: Vec::new(),
             row_groups: Vec::new(),
             unused: Vec::new(),
             metadata,
         };
-        Self { compression: options.compression, footer, position: 0 }
+        let hasher = RandomState::default();
+        let dictionaries = schema.fields().iter().map(|_| FileDictionary::new(&hasher)).collect();
+        Self {
+            compression: options.compression,
+            footer,
+            hasher,
+            dictionaries,
+            memory: options.dictionary_bytes,
+            position: 0,
+        }
     }
 
     fn encoder_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> Box<dyn PartEncoder> {
-        Box::new(Encoder::new(names.map(str::to_owned).collect(), self.compression))
+        Box::new(Encoder::new(names.map(str::to_owned).collect(), self.compression, self.hasher.clone()))
     }
 
-    /// The chunks of a part whose bytes come next.
-    fn take(&mut self, part: &mut Part) -> Result<Vec<Chunk>> {
+    /// The chunks of a part, which has these columns and whose bytes come next.
+    fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Vec<Chunk>> {
         let empty: Box<dyn std::any::Any + Send> = Box::new(());
         let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
         let meta =
             meta.map_err(|_| Error::Usage("a part that no buren encoder made, or one appended twice".to_owned()))?;
-        let mut chunks = meta.chunks;
-        for chunk in &mut chunks {
+        let mut writer = ChunkWriter::new(self.compression, &mut part.bytes);
+        let mut chunks = Vec::with_capacity(meta.columns.len());
+        for (encoded, column) in meta.columns.into_iter().zip(columns) {
+            let mut chunk = match encoded {
+                Encoded::Chunk(chunk) => chunk,
+                Encoded::Codes(codes, validity) => {
+                    let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
+                    let parts = dictionary.stored.parts.len();
+                    let chunk = codes.write(&validity, dictionary, &mut self.memory, &mut writer)?;
+                    for part in &mut dictionary.stored.parts[parts..] {
+                        part.offset += self.position;
+                    }
+                    chunk
+                }
+            };
             chunk.offset += self.position;
+            chunks.push(chunk);
         }
         self.position += part.bytes.len() as u64;
         Ok(chunks)
@@ -62,6 +95,10 @@ impl Writer {
     }
 }
 
+fn unknown_column(column: usize) -> Error {
+    Error::Usage(format!("there is no column {column}"))
+}
+
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         self.encoder_of(self.footer.schema.fields().iter().map(|field| field.name.as_str()))
@@ -74,7 +111,7 @@ impl BatchWriter for Writer {
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
-        let chunks = self.take(part)?;
+        let chunks = self.take(part, 0..self.dictionaries.len())?;
         if part.rows > 0 {
             self.footer.rows += part.rows;
             self.footer.row_groups.push(RowGroup { rows: part.rows as u32, chunks });
@@ -90,6 +127,7 @@ impl BatchWriter for Writer {
         if let Some(reason) = self.misfit(&self.footer.schema) {
             return Err(Error::Usage(reason));
         }
+        self.footer.dictionaries = self.dictionaries.iter_mut().map(|it| std::mem::take(&mut it.stored)).collect();
         let mut out = footer_message::write(&self.footer)?;
         let (footer_bytes, footer_checksum) = (out.len() as u64, checksum(&out));
         let trailer = Trailer { version: trailer::VERSION_2, footer_bytes, footer_checksum };
@@ -103,8 +141,18 @@ impl ColumnarWriter for Writer {
         Ok(self.encoder_of(columns.iter().map(|&column| schema.fields()[column].name.as_str())))
     }
 
+    fn spans_parts(&self, logical_type: LogicalType) -> bool {
+        logical_type.physical() == PhysicalType::Bytes
+    }
+
     fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
-        let chunks = self.take(made)?;
+        if part == 0 {
+            for &column in columns {
+                let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
+                self.memory += dictionary.clear(&self.hasher);
+            }
+        }
+        let chunks = self.take(made, columns.iter().copied())?;
         let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
         let row_group = usize::try_from(part).ok().and_then(|part| self.footer.row_groups.get_mut(part));
         let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
@@ -119,15 +167,44 @@ impl ColumnarWriter for Writer {
         if let Some(reason) = self.misfit(schema) {
             return Err(Error::Usage(reason));
         }
-        self.footer.schema = schema.clone();
-        self.position = trailer::HEADER_BYTES as u64;
-        let mut ranges = vec![0..self.position];
-        for chunk in self.footer.row_groups.iter_mut().flat_map(|row_group| &mut row_group.chunks) {
-            let bytes = chunk.stored_bytes();
-            ranges.push(chunk.offset..chunk.offset + bytes);
-            chunk.offset = self.position;
-            self.position += bytes;
+        if self.dictionaries.iter().any(FileDictionary::lacked_memory) {
+            // Which one lacks memory first depends on how much all others had taken by then.
+            return Err(Error::Widened);
         }
-        Ok(ranges)
+        self.footer.schema = schema.clone();
+        let mut layout = Layouter { ranges: vec![0..trailer::HEADER_BYTES as u64], end: trailer::HEADER_BYTES as u64 };
+        let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();
+        for row_group in &mut self.footer.row_groups {
+            // Codes are written when all else of a row group is.
+            row_group.chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.place_chunk(chunk));
+            for (chunk, parts) in row_group.chunks.iter_mut().zip(&mut parts).filter(|(chunk, _)| chunk.is_coded()) {
+                // Values that are new stand just before the codes.
+                if let Some(part) = parts.next_if(|part| part.offset + part.stored_bytes() == chunk.offset) {
+                    part.offset = layout.place(part.offset, part.stored_bytes());
+                }
+                layout.place_chunk(chunk);
+            }
+        }
+        self.position = layout.end;
+        Ok(layout.ranges)
+    }
+}
+
+/// Gives what was written its place in the final order.
+struct Layouter {
+    ranges: Vec<Range<u64>>,
+    end: u64,
+}
+
+impl Layouter {
+    /// Places bytes behind all others; returns where they begin.
+    fn place(&mut self, offset: u64, bytes: u64) -> u64 {
+        self.ranges.push(offset..offset + bytes);
+        self.end += bytes;
+        self.end - bytes
+    }
+
+    fn place_chunk(&mut self, chunk: &mut Chunk) {
+        chunk.offset = self.place(chunk.offset, chunk.stored_bytes());
     }
 }
