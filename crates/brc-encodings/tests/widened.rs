@@ -89,7 +89,8 @@ fn files_are_what_the_final_types_would_have_made() {
     let path = directory.path().join("table.csv");
     for surprises in SURPRISES {
         std::fs::write(&path, table(surprises)).unwrap();
-        for to in ENCODINGS {
+        let any = Schema::parse("id:int64,name:string").unwrap();
+        for to in ENCODINGS.iter().filter(|to| to.supports(&any).is_ok()) {
             let replaces = ["buren", "parquet"].contains(&to.name());
             let compressed = if replaces { "zstd" } else { "none" };
             let first = written(file(&path), None, *to, compressed, 1);

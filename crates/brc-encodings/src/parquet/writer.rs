@@ -3,7 +3,7 @@
 use super::NAME;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
-use crate::columnar::seal;
+use crate::columnar::{metadata_of, seal};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, ColumnarWriter, Error, Part, PartEncoder, Result, Schema};
 use parquet::basic::Type as Physical;
@@ -70,6 +70,7 @@ impl Writer {
         if self.schema.fields().iter().any(|field| types::factor(field.logical_type) != 1) {
             about.push(KeyValue::new(SCHEMA.to_owned(), self.schema.to_string()));
         }
+        about.extend(metadata_of(&self.schema).map(|(key, value)| KeyValue::new(key, value)));
         about
     }
 
