@@ -216,7 +216,7 @@ impl ColumnarWriter for Writer {
         }
         self.schema = Arc::new(schema.clone());
         self.end = MAGIC.len() as u64;
-        let mut ranges = vec![0..self.end];
+        let mut ranges: Vec<Range<u64>> = std::iter::once(0..self.end).collect();
         for chunk in self.row_groups.iter_mut().flat_map(|group| &mut group.chunks) {
             ranges.push(chunk.start..chunk.start + chunk.stored);
             chunk.data = chunk.data - chunk.start + self.end;

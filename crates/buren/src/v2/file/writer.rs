@@ -171,7 +171,8 @@ impl ColumnarWriter for Writer {
             return Err(Error::Widened);
         }
         self.footer.schema = schema.clone();
-        let mut layout = Layouter { ranges: vec![0..trailer::HEADER_BYTES as u64], end: trailer::HEADER_BYTES as u64 };
+        let mut layout = Layouter::default();
+        layout.place(0, trailer::HEADER_BYTES as u64);
         let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();
         for row_group in &mut self.footer.row_groups {
             // Codes are written when all else of a row group is.
@@ -190,6 +191,7 @@ impl ColumnarWriter for Writer {
 }
 
 /// Gives what was written its place in the final order.
+#[derive(Default)]
 struct Layouter {
     ranges: Vec<Range<u64>>,
     end: u64,
