@@ -29,6 +29,10 @@ impl Table for FirstRows<'_> {
         self.table.schema()
     }
 
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        self.table.inferred()
+    }
+
     fn rows(&self) -> Option<u64> {
         None
     }

@@ -51,10 +51,9 @@ fn written(input: Input, schema: Option<&Schema>, to: &dyn Encoding, compressed:
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("target");
     let mut options = OpenOptions { row_group_bytes: Some(50_000), ..OpenOptions::default() };
-    options.types = schema.map(|schema| schema.fields().to_vec()).unwrap_or_default();
+    options.text.types = schema.map(|schema| schema.fields().to_vec()).unwrap_or_default();
     let table = text().open(input, &options).unwrap();
-    let create =
-        CreateOptions { compression: Compressor::of(compression(compressed).unwrap()), key: None, delimiter: b';' };
+    let create = CreateOptions::new(Compressor::of(compression(compressed).unwrap()));
     let mut begun = 0;
     let begin = |schema: &Schema| {
         begun += 1;
