@@ -181,6 +181,12 @@ pub enum UnsupportedReason {
     /// A value is larger or smaller than any that the encoding has a place for.
     #[error("is out of the range of its type there")]
     OutOfRange,
+    /// There is no value, where there must be one.
+    #[error("is null")]
+    Null,
+    /// A number is not within what the table's metadata allow.
+    #[error("is not within 0 to {0}")]
+    AboveMaximum(u16),
     /// A row is too long to be stored with those that it must be stored with.
     #[error("it is longer than {most} bytes together with the {rows} rows before it, which are stored with it")]
     FrameTooLong {
@@ -195,7 +201,15 @@ impl UnsupportedReason {
     /// Whether it is some bytes of a string that the encoding cannot hold: encodings that hold any bytes could.
     #[must_use]
     pub fn is_of_bytes(&self) -> bool {
-        !matches!(self, Self::Empty | Self::ByteOrderMark | Self::LineTooLong(_) | Self::FrameTooLong { .. })
+        !matches!(
+            self,
+            Self::Empty
+                | Self::ByteOrderMark
+                | Self::LineTooLong(_)
+                | Self::FrameTooLong { .. }
+                | Self::Null
+                | Self::AboveMaximum(_)
+        )
     }
 }
 
@@ -242,7 +256,7 @@ pub enum RowFault {
     #[error("a quote is never closed")]
     UnclosedQuote,
     /// A field goes on behind its closing quote.
-    #[error("text behind a closing quote")]
+    #[error("text after a closing quote")]
     TextAfterQuote,
     /// A value is null, as this text says, where there must be a value.
     #[error("null ('{0}') in a column without nulls")]
@@ -285,7 +299,7 @@ pub enum RowFault {
     #[error("number '{0}' does not fit {1} bits")]
     NumberTooLarge(String, u32),
     /// A value has not the form of its column's type.
-    #[error("'{text}' is no {expected}")]
+    #[error("'{text}' is not a valid {expected}")]
     MalformedValue {
         /// The value.
         text: String,
@@ -326,6 +340,33 @@ pub enum RowFault {
     /// A row names the column twice.
     #[error("named twice in the row")]
     DuplicateColumn,
+    /// A number is larger than any of the file may be.
+    #[error("'{text}' is above the maximum of {maximum}")]
+    AboveMaximum {
+        /// The number.
+        text: String,
+        /// What the file's header says.
+        maximum: u16,
+    },
+    /// The file ends before all numbers that its header promises.
+    #[error("the file ends after {found} of {expected} numbers")]
+    TooFewNumbers {
+        /// How many it has.
+        found: u64,
+        /// How many its header promises.
+        expected: u64,
+    },
+    /// The file has more numbers than its header promises.
+    #[error("'{text}' stands behind all {expected} numbers that the header promises")]
+    TooManyNumbers {
+        /// The first that is too many.
+        text: String,
+        /// How many its header promises.
+        expected: u64,
+    },
+    /// There is no white space for longer than a number may be.
+    #[error("no white space in {0} bytes")]
+    NumberTooLong(usize),
     /// A row does not name the column.
     #[error("missing")]
     MissingColumn,
@@ -340,6 +381,24 @@ pub enum RowFault {
 }
 
 impl RowFault {
+    /// What is wrong, without the value: the same for all rows with the same fault.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Null(_) => "null in a column without nulls".to_owned(),
+            Self::MalformedNumber(_) => "malformed number".to_owned(),
+            Self::TooManyDecimals { scale, .. } | Self::MoreDecimalsThanGuessed { scale, .. } => {
+                format!("more than {scale} decimal{}", if *scale == 1 { "" } else { "s" })
+            }
+            Self::NumberTooLarge(_, bits) => format!("number does not fit {bits} bits"),
+            Self::MalformedValue { expected, .. } => format!("not a valid {expected}"),
+            Self::OutOfRange { expected, .. } => format!("out of range for {expected}"),
+            Self::MalformedJson { .. } => "malformed JSON".to_owned(),
+            Self::MalformedString(_) => "malformed string".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// A short printable form of some bytes for a message.
     #[must_use]
     pub fn quote(text: &[u8]) -> String {

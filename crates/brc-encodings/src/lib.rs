@@ -38,6 +38,7 @@ pub mod ordered;
 pub mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod ppm;
 pub mod projected;
 #[cfg(feature = "protobuf")]
 mod protobuf;
@@ -48,6 +49,7 @@ mod rows;
 mod text;
 mod unfinished;
 pub mod union;
+mod widened;
 mod write_back;
 
 #[cfg(feature = "capnp")]
@@ -57,16 +59,16 @@ mod table_capnp;
 
 pub use brc_text;
 pub use convert::{Converted, Target, convert, convert_inferred};
-pub use csv::Inference;
+pub use csv::{Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
-pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
+pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
 pub use projected::Projected;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
 };
-pub use rejects::RejectLog;
+pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::remove_unfinished;
 pub use union::{Union, UnionOptions};
 

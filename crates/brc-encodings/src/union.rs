@@ -68,10 +68,12 @@ impl Union {
     /// # Errors
     /// [`Error::Usage`] if they are no longer the same in all files.
     fn current(&self) -> Result<Option<Schema>> {
-        if self.tables.iter().all(|table| table.inferred().is_none()) {
-            return Ok(None);
-        }
-        combined(&self.tables, &self.options).map(Some)
+        if self.is_inferred() { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
+    }
+
+    /// Whether the types of some file are inferred.
+    fn is_inferred(&self) -> bool {
+        self.tables.iter().any(|table| table.inferred().is_some())
     }
 
     /// What is asked of one table, if these columns are asked of all.
@@ -145,6 +147,19 @@ impl Table for Union {
     fn inferred(&self) -> Option<Arc<Schema>> {
         // Files that do not agree are an error of the scanner.
         self.current().unwrap_or_else(|_| Some(self.schema.clone())).map(Arc::new)
+    }
+
+    fn altered_values(&self) -> Vec<u64> {
+        let mut sums = vec![0; self.schema.fields().len()];
+        for (table, origins) in self.tables.iter().zip(&self.origins) {
+            let altered = table.altered_values();
+            for (sum, origin) in sums.iter_mut().zip(origins) {
+                if let Origin::Column(own) = origin {
+                    *sum += altered.get(*own).copied().unwrap_or_default();
+                }
+            }
+        }
+        sums
     }
 
     fn rows(&self) -> Option<u64> {

@@ -159,7 +159,7 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
 
 fn creator(encoding: &dyn Encoding, schema: &Schema, compression: &str) -> Box<dyn BatchWriter> {
     let compression = Compressor::parse(compression).unwrap();
-    encoding.create(schema, &CreateOptions { compression, key: None, delimiter: b';' }).unwrap()
+    encoding.create(schema, &CreateOptions::new(compression)).unwrap()
 }
 
 /// A file of these columns, in parts of so many rows.
@@ -313,59 +313,4 @@ fn seconds_that_are_too_far_away_are_refused_by_parquet() {
     assert!(matches!(refused, Error::UnsupportedValue(_)));
     assert!(refused.to_string().contains("row 3, column 't'"), "{refused}");
     assert!(written(by_name("arrow").unwrap(), &table, "none", 9).is_ok());
-}
-
-#[test]
-fn columns_that_turn_out_wider_are_replaced() {
-    let encoding = by_name("parquet").unwrap();
-    let narrow = [
-        Cells { field: Field::required("a", LogicalType::Int32), cells: vec![Cell::Integer(1), Cell::Integer(2)] },
-        Cells { field: Field::required("b", LogicalType::Int64), cells: vec![Cell::Integer(3), Cell::Integer(4)] },
-    ];
-    let text = |text: &str| Cell::Bytes(text.into());
-    let wide = [
-        Cells {
-            field: Field::nullable("a", LogicalType::String),
-            cells: vec![text("1"), text("2"), text("x"), Cell::Null],
-        },
-        Cells { field: Field::required("b", LogicalType::Int64), cells: [3, 4, 5, 6].map(Cell::Integer).into() },
-    ];
-    let mut writer = creator(encoding, &schema(&narrow), "none");
-    let mut file = writer.start();
-    let mut put = |part: &brc_core::Part| file.extend_from_slice(&part.bytes);
-
-    let mut encoder = writer.encoder();
-    let mut empty = encoder.finish().unwrap();
-    writer.append(&mut empty).unwrap();
-    deliver(&narrow, 0..2, 1, encoder.as_mut()).unwrap();
-    let mut part = encoder.finish().unwrap();
-    writer.append(&mut part).unwrap();
-    put(&part);
-    // What comes later is encoded as it turned out.
-    let mut encoder = writer.replacer(&schema(&wide), &[0, 1]).unwrap();
-    deliver(&wide, 2..4, 1, encoder.as_mut()).unwrap();
-    let mut part = encoder.finish().unwrap();
-    writer.append(&mut part).unwrap();
-    put(&part);
-
-    assert!(writer.widen(&schema(&wide)).unwrap());
-    assert!(writer.finish().is_err(), "a part is not replaced yet");
-    let mut encoder = writer.replacer(&schema(&wide), &[0]).unwrap();
-    deliver(&wide[..1], 0..2, 1, encoder.as_mut()).unwrap();
-    let mut made = encoder.finish().unwrap();
-    writer.replace(1, &[0], &mut made).unwrap();
-    put(&made);
-    assert!(writer.replace(0, &[0], &mut made).is_err(), "it has no rows, and this was taken");
-    file.extend_from_slice(&writer.finish().unwrap());
-
-    let table = open(encoding, &file).unwrap();
-    assert_eq!(table.schema(), &schema(&wide));
-    let found = read(table.as_ref(), vec![0, 1]).unwrap();
-    assert_eq!(found, [wide[0].cells.clone(), wide[1].cells.clone()]);
-    for at in 0..file.len() {
-        let mut damaged = file.clone();
-        damaged[at] ^= 1;
-        let verified = encoding.verify(input(&damaged), &OpenOptions::default(), 1, &Progress::default());
-        assert!(verified.is_err(), "byte {at} of {}", file.len());
-    }
 }

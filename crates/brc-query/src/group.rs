@@ -6,10 +6,11 @@ use crate::partial::{Partial, Rows};
 use crate::plan::Plan;
 use crate::states::{Accumulator, State};
 use crate::wanted::{Wanted, check_lengths};
-use brc_core::{Batch, Error, Result, Sink, Summary};
+use brc_core::{Batch, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a batch lacks that its scan was asked for, or has wrong.
@@ -26,8 +27,7 @@ impl From<UnknownGroup> for Malformed {
 #[derive(Debug)]
 pub(crate) struct GroupTable<'a> {
     path: &'a Path,
-    /// The types of the table are inferred while it is scanned, so that a batch may be of other ones than the plan.
-    inferred: bool,
+    plan: &'a Plan,
     level: Level,
     filter: Option<Filter>,
     /// The positions of columns that have no nulls.
@@ -51,7 +51,7 @@ struct Aggregated {
 
 impl<'a> GroupTable<'a> {
     /// An empty one for the scan of a file, of which messages tell the name.
-    pub(crate) fn new(plan: &Plan, path: &'a Path, inferred: bool) -> Self {
+    pub(crate) fn new(plan: &'a Plan, path: &'a Path) -> Self {
         let projection = plan.projection();
         let fields = plan.schema().fields();
         let mut columns: Vec<Aggregated> = Vec::new();
@@ -65,7 +65,7 @@ impl<'a> GroupTable<'a> {
         }
         Self {
             path,
-            inferred,
+            plan,
             level: Level::best(),
             filter: plan.predicate().map(|predicate| Filter::new(predicate, plan.schema(), &projection)),
             without_nulls: (0..projection.len()).filter(|&position| !fields[projection[position]].nullable).collect(),
@@ -146,14 +146,15 @@ impl<'a> GroupTable<'a> {
         if let Some(start) = start {
             self.time += start.elapsed();
         }
-        taken.map_err(|malformed| match self.inferred {
-            true => Error::Widened,
-            false => Error::corrupt(self.path, "a batch of rows", malformed.0),
-        })
+        taken.map_err(|malformed| Error::corrupt(self.path, "a batch of rows", malformed.0))
     }
 }
 
 impl Sink for GroupTable<'_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if self.plan.is_for(schema) { Ok(()) } else { Err(Error::Widened) }
+    }
+
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.timed(|groups| groups.take_batch(batch))
     }
@@ -181,7 +182,7 @@ mod tests {
         let schema = Schema::parse("s:string,x:int").unwrap();
         let give = |query: Query| {
             let plan = query.plan(&schema).unwrap();
-            give(&mut GroupTable::new(&plan, Path::new("file"), false)).unwrap_err().to_string()
+            give(&mut GroupTable::new(&plan, Path::new("file"))).unwrap_err().to_string()
         };
         plans.map(give).to_vec()
     }

@@ -203,11 +203,7 @@ impl Plan {
                 }
             });
         }
-        let new_worker = || QueryWorker {
-            plan: self,
-            groups: GroupTable::new(self, table.path(), inferred.is_some()),
-            totals: ScanTotals::default(),
-        };
+        let new_worker = || QueryWorker { groups: GroupTable::new(self, table.path()), totals: ScanTotals::default() };
         let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
         let mut totals = ScanTotals::default();
         let mut merged = self.no_groups();
@@ -269,7 +265,7 @@ impl Plan {
     }
 
     /// Whether rows of these columns are what the plan is for, as far as it looks at them.
-    fn is_for(&self, schema: &Schema) -> bool {
+    pub(crate) fn is_for(&self, schema: &Schema) -> bool {
         let (ours, theirs) = (self.schema.fields(), schema.fields());
         let fits = |&column: &usize| ours[column].nullable || !theirs[column].nullable;
         let is_like = |&column: &usize| {
@@ -325,7 +321,6 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 struct QueryWorker<'a> {
-    plan: &'a Plan,
     groups: GroupTable<'a>,
     totals: ScanTotals,
 }
@@ -336,9 +331,6 @@ impl Worker for QueryWorker<'_> {
     }
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        if scanned.schema.as_ref().is_some_and(|schema| !self.plan.is_for(schema)) {
-            return Err(Error::Widened);
-        }
         self.totals.add(&ScanTotals::from(&scanned));
         Ok(())
     }

@@ -6,6 +6,10 @@
 //! the bytes, the line and the [`Reason`]. Nothing of a text is lost: each byte belongs to a row, an irregular row or
 //! a line that was to be skipped.
 //!
+//! # Blanks
+//! Where runs of spaces and tabs separate fields, there are no empty fields: a field's bytes in [`Rows::ends`] may begin and
+//! end with blanks, which [`Rows::field`] leaves out.
+//!
 //! # What does not end
 //! A quote that is never closed would take all the text behind it for one field. So a row may be
 //! [`max_row`](RowOptions::max_row) bytes long; where one is longer, or the text ends in quotes, only its first line is rejected,
@@ -69,6 +73,8 @@ pub struct IrregularRow {
     pub lines_before: u64,
     /// What is wrong with it.
     pub reason: Reason,
+    /// Its start, as [`Rows::starts`] has it.
+    start: u32,
     /// Which of [`Rows::irregular_ends`] are its fields; none but with [`Reason::Columns`].
     ends: Range<usize>,
 }
@@ -118,6 +124,19 @@ pub struct Field<'a> {
     /// Whether it has quotes around it or escapes in it: [`unquote`](crate::unquote::unquote()) gives its value.
     /// Otherwise its bytes are its value.
     pub is_quoted: bool,
+    /// The text from the field's first byte on, far beyond the field: what reads more than it needs may read there.
+    pub(crate) tail: &'a [u8],
+}
+
+impl Field<'_> {
+    /// Without the blanks around it, which are delimiters.
+    #[cold]
+    fn without_blanks(self) -> Self {
+        let is_data = |byte: &u8| !matches!(byte, b' ' | b'\t');
+        let start = self.bytes.iter().position(is_data).unwrap_or(self.bytes.len());
+        let end = self.bytes.iter().rposition(is_data).map_or(start, |last| last + 1);
+        Self { bytes: &self.bytes[start..end], tail: &self.tail[start..], ..self }
+    }
 }
 
 /// Some rows of the table, and what stands between them.
@@ -177,6 +196,29 @@ impl<'a> Rows<'a> {
         field(self.syntax, self.text, start, self.ends[index])
     }
 
+    /// The fields of a column in some of the rows.
+    ///
+    /// # Panics
+    /// If there is no such column, or not all of these rows.
+    pub(crate) fn column(&self, column: usize, rows: Range<usize>) -> ColumnFields<'a> {
+        let columns = self.columns;
+        assert!(column < columns, "the table has {columns} columns");
+        let ends = self.ends[rows.start * columns..rows.end * columns].chunks_exact(columns);
+        let may_return = column + 1 == columns && self.syntax.line_end() == LineEnd::Lf;
+        let has_blanks = self.syntax.has_blanks();
+        ColumnFields { text: self.text, column, may_return, has_blanks, starts: self.starts[rows].iter(), ends }
+    }
+
+    /// A column of one of the [irregular rows](Self::irregular), if the row has as many.
+    pub(crate) fn irregular_column(&self, row: &'a IrregularRow, column: usize) -> Option<ColumnFields<'a>> {
+        let ends = &self.irregular_ends[row.ends.clone()];
+        if column >= ends.len() {
+            return None;
+        }
+        let rows = Self { columns: ends.len(), starts: std::slice::from_ref(&row.start), ends, ..*self };
+        Some(rows.column(column, 0..1))
+    }
+
     /// The bytes of a row, with its line end.
     ///
     /// # Panics
@@ -204,13 +246,55 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The fields of one column, row by row.
+pub(crate) struct ColumnFields<'a> {
+    text: &'a [u8],
+    column: usize,
+    /// Whether a CR behind a field may belong to the line end.
+    may_return: bool,
+    has_blanks: bool,
+    starts: std::slice::Iter<'a, u32>,
+    ends: std::slice::ChunksExact<'a, FieldEnd>,
+}
+
+impl<'a> ColumnFields<'a> {
+    /// The text that they lie in.
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.text
+    }
+}
+
+impl<'a> Iterator for ColumnFields<'a> {
+    type Item = Field<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Field<'a>> {
+        let (start, ends) = (*self.starts.next()?, self.ends.next()?);
+        let start = if self.column == 0 { start as usize } else { ends[self.column - 1].offset() + 1 };
+        let end = ends[self.column];
+        let tail = &self.text[start..];
+        let mut length = end.offset() - start;
+        if self.may_return && end.offset() < self.text.len() && tail[..length].last() == Some(&b'\r') {
+            length -= 1;
+        }
+        let field = Field { bytes: &tail[..length], is_quoted: end.is_quoted(), tail };
+        Some(if self.has_blanks { field.without_blanks() } else { field })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.starts.size_hint()
+    }
+}
+
 fn field<'a>(syntax: &Syntax, text: &'a [u8], start: usize, end: FieldEnd) -> Field<'a> {
-    let bytes = &text[start..end.offset()];
+    let tail = &text[start..];
+    let bytes = &tail[..end.offset() - start];
     let bytes = match bytes {
         [bytes @ .., b'\r'] if end.is_row_end() && is_crlf(syntax, text, end) => bytes,
         _ => bytes,
     };
-    Field { bytes, is_quoted: end.is_quoted() }
+    let field = Field { bytes, is_quoted: end.is_quoted(), tail };
+    if syntax.has_blanks() { field.without_blanks() } else { field }
 }
 
 /// Whether a row's last field, if it ends with a CR, does so with the first byte of the line end.
