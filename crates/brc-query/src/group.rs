@@ -41,6 +41,8 @@ pub(crate) struct GroupTable<'a> {
     /// The positions of columns that have no nulls.
     without_nulls: Vec<usize>,
     keys: Keys,
+    /// Where the keys are in a batch, unless they are its first columns.
+    key_positions: Option<Vec<usize>>,
     rows: Rows,
     columns: Vec<Aggregated>,
     wanted: Wanted,
@@ -73,6 +75,8 @@ impl<'a> GroupTable<'a> {
                 None => columns.push(Aggregated { positions, states: vec![state] }),
             }
         }
+        let place = |key: &usize| projection.iter().position(|projected| projected == key).unwrap_or(usize::MAX);
+        let key_positions: Vec<usize> = plan.keys.iter().map(place).collect();
         let (conditions, computed) = plan.computed.split_at(plan.conditions);
         let of_table = Columns { fields: &fields, projection: &scanned };
         Self {
@@ -85,6 +89,7 @@ impl<'a> GroupTable<'a> {
             place: RowPlace::default(),
             without_nulls: (0..scanned.len()).filter(|&position| !fields[scanned[position]].nullable).collect(),
             keys: Keys::new(&plan.key_types()),
+            key_positions: (!key_positions.iter().copied().eq(0..plan.keys.len())).then_some(key_positions),
             rows: plan.rows(),
             columns,
             wanted: Wanted::default(),
@@ -150,7 +155,17 @@ impl<'a> GroupTable<'a> {
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
-        let (ids, groups) = self.keys.groups_of(self.level, batch, selection)?;
+        let mut key_columns = Vec::new();
+        let keyed = match &self.key_positions {
+            None => *batch,
+            Some(positions) => {
+                for &position in positions {
+                    key_columns.push(*batch.columns.get(position).ok_or(Malformed("a key is not there"))?);
+                }
+                Batch { rows: batch.rows, columns: &key_columns }
+            }
+        };
+        let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection)?;
         let Rows { state: counted_by, others } = &mut self.rows;
         others.grow(groups);
         if counted_by.is_none() {

@@ -99,7 +99,7 @@ fn rows_are_answered() {
         ("select t limit 3 offset 4", "four; five; six"),
         ("select * where t = 'two'", "a two 0.5 2"),
         ("select t where s || t like 'b_i%' and x + 1 > 1", "five; nine"),
-        ("select 10 // \"y y\", 10 % \"y y\" where x < 1 order by 1 nulls first", "null null; null null; 5 0; 10 0"),
+        ("select 10 // \"y y\", 10 % \"y y\" where x < 1 order by 1 nulls first", "null null; 5 0; 10 0"),
         (
             "select cast(x as int), try_cast(t as int), round(x), floor(x) where t in ('zero', 'four')",
             "-1 null -1 -1; 2 null 2 1",

@@ -183,6 +183,7 @@ impl Question {
                 all.push((place, None));
             }
             let known = matches!(function.form, Form::Column | Form::Rows | Form::Distinct | Form::Fraction);
+            let known = known && function.name != "approx_count_distinct";
             let fits = |&column: &usize| known && (function.bind)(&[&field(column)]).is_ok();
             all.extend((0..COLUMNS.len()).filter(fits).map(|column| (place, Some(column))));
         }
@@ -461,7 +462,8 @@ fn variances_of_floats_are_exact() {
                 .collect()
         })
         .collect();
-    let aggregates = (0..AGGREGATES.len()).filter(|&place| AGGREGATES[place].name.contains('_'));
+    let aggregates = (0..AGGREGATES.len())
+        .filter(|&place| AGGREGATES[place].name.starts_with("var_") || AGGREGATES[place].name.starts_with("stddev_"));
     let aggregates = aggregates.map(|place| (place, Some(column))).collect();
     let question = Question { by: vec![], aggregates, condition: None, order_by: vec![], limit: None };
     let expected = question.answer(&rows).unwrap();
