@@ -30,6 +30,20 @@ struct Column {
   # Such as "int32", "decimal(12,2)" or "timestamp(ms) with zone".
 
   nullable @2 :Bool;
+
+  dictionary @3 :List(DictionaryPart);
+  # What the codes of layout 5 stand for: the values of all parts one behind the other.
+}
+
+struct DictionaryPart {
+  offset @0 :UInt64;
+  # Where its first block starts in the file; the others lie behind it: the tokens, then the blocks of values.
+
+  tokens @1 :Block;
+  # Those of this part and of the parts behind it, until one has tokens of its own. None if the part has the tokens of
+  # the one before it.
+
+  blocks @2 :List(DictionaryBlock);
 }
 
 struct Entry {
@@ -58,7 +72,7 @@ struct Chunk {
   # blocks, then for each block of rows its validity and its values.
 
   layout @1 :UInt8;
-  # 0 integers, 1 integers of 128 bits, 2 floats, 3 strings, 4 codes.
+  # 0 integers, 1 integers of 128 bits, 2 floats, 3 strings, 4 codes of the chunk's dictionary, 5 of the column's.
 
   scheme @2 :UInt8;
   # Of integers and codes.
@@ -82,6 +96,9 @@ struct Chunk {
 
   sum @9 :Sum;
   # None if it is not known.
+
+  codes @10 :UInt32;
+  # With layout 5, all codes are below it; else 0.
 }
 
 struct RowBlock {

@@ -2,7 +2,7 @@
 
 use crate::args::{Files, Opened, Source};
 use brc_core::{Error, Field, LogicalType, Result, Schema, Table};
-use brc_encodings::{Encoding, OpenOptions, Union, UnionOptions};
+use brc_encodings::{Encoding, Inference, OpenOptions, Union, UnionOptions};
 use std::path::PathBuf;
 
 /// The files that these paths and globs name: those of a glob sorted by name, without directories. A path that exists is
@@ -57,6 +57,7 @@ impl Source {
         if let ([path], None) = (paths, &files.file_name) {
             return self.open(path, options);
         }
+        let options = &OpenOptions { inference: Some(Inference::default()), ..options.clone() };
         let opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
         let Some(encoding) = opened.first().map(|first| first.encoding) else {
             return Err(Error::Usage("no file is given".to_owned()));

@@ -145,3 +145,39 @@ fn streams_are_files_like_others() {
     place.run("convert s*.txt* s.buren --schema a:string,b:decimal(1) --row-group 64k").ok();
     assert!(place.run("cat s.buren").ok() == written.as_bytes());
 }
+
+#[test]
+fn files_of_one_table_share_their_inferred_types() {
+    let place = Place::new();
+    place.write("1.csv", "id,price,day,note\n1,2,2024-01-31,7\n2,3,2024-02-29,8\n");
+    place.write("2.csv", "id,price,day,note\n3,2.5,2024-03-01,none\n4,,2024-03-02,9\n");
+    // The value that makes the column wider stands behind all that is looked at when the file is opened.
+    let rows: String = (0..60_000).map(|row| format!("{row},{},2024-04-01,1\n", row % 90)).collect();
+    place.write("3.csv", format!("id,price,day,note\n{rows}5,0.125,2024-04-01 12:00:00,1\n"));
+    let types = ["int64", "decimal(18,3)", "timestamp(s)", "string"];
+    let query = ["--by", "", "--agg", "count(),sum(id),sum(price),min(day),max(note)", "--format", "csv"];
+    let sum: u64 = (0..60_000).map(|row| row % 90).sum();
+    let ids: u64 = (0..60_000u64).sum::<u64>() + 15;
+    for files in [["1.csv", "2.csv", "3.csv"], ["3.csv", "2.csv", "1.csv"]] {
+        for threads in ["1", "3"] {
+            place.run(&format!("convert {} all.buren --force --threads {threads}", files.join(" "))).ok();
+            let schema = place.run("schema all.buren").text();
+            assert!(types.iter().all(|name| schema.contains(name)), "{schema}");
+            let expected = format!(
+                "count(),sum(id),sum(price),min(day),max(note)\n60005,{ids},{sum_and}.625,2024-01-31 00:00:00,none\n",
+                sum_and = sum + 7
+            );
+            assert_eq!(place.run_of(&[&["query", "all.buren"][..], &query].concat()).text(), expected);
+            assert_eq!(
+                place.run_of(&[&["query"][..], &files, &query, &["--threads", threads]].concat()).text(),
+                expected
+            );
+        }
+    }
+    let whole = ["1.csv", "2.csv", "3.csv"].map(|file| place.read(file)).map(|text| String::from_utf8(text).unwrap());
+    let header = "id,price,day,note\n";
+    place.write("whole.csv", header.to_owned() + &whole.map(|text| text.replace(header, "")).concat());
+    place.run("convert 1.csv 2.csv 3.csv all.json --force").ok();
+    place.run("convert whole.csv whole.json").ok();
+    assert_eq!(place.read("all.json"), place.read("whole.json"));
+}

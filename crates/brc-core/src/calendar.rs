@@ -9,13 +9,20 @@ pub const DAY_SECONDS: i64 = 86_400;
 
 /// The days from 1970-01-01 to a date; `None` if there is no such date.
 #[must_use]
+#[inline]
 pub fn days_of(year: i64, month: u32, day: u32) -> Option<i64> {
-    let exists = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day) && year.abs() < 1 << 40;
+    // All days of the calendar repeat after 400 years; so many of them leave no year negative.
+    const LATER: i64 = 400 << 32;
+    if !((1..=12).contains(&month) && year.abs() < 1 << 40 && day.wrapping_sub(1) < days_in(year, month)) {
+        return None;
+    }
     // Years begin in March, so that the leap day is a year's last.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * i64::from(month) + 2) / 5 + i64::from(day) - 1;
-    exists.then(|| era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468)
+    let years = (year + LATER) as u64;
+    let centuries = years / 100;
+    let leap_days = years / 4 - centuries + centuries / 4;
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    Some((365 * years + leap_days) as i64 + i64::from(day_of_year) - 719_468 - (LATER / 400 * 146_097))
 }
 
 /// The year, month and day of a number of days since 1970-01-01.
@@ -31,14 +38,12 @@ pub fn date_of(days: i64) -> (i64, u32, u32) {
     (year + era * 400 + i64::from(month <= 2), month as u32, day as u32)
 }
 
+/// The days of a month, 1 to 12.
+#[inline]
 fn days_in(year: i64, month: u32) -> u32 {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    let leap = || year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    // Up to July odd months are the longer ones, then even ones.
+    if month == 2 { 28 + u32::from(leap()) } else { 30 + ((month ^ month >> 3) & 1) }
 }
 
 /// Reads `2024-02-29`: four digits of the year, or a sign and more of them.

@@ -136,7 +136,12 @@ fn parse_float(text: &[u8]) -> Option<f64> {
 /// Appends the shortest text that reads back as the same float; `NaN`, `inf`, `-inf`. The sign and the payload of a NaN
 /// have no text form.
 fn write_float(value: f64, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{value:?}").as_bytes());
+    // Exponents are written as Rust has them: `1e300`, and from `9e-5` down.
+    if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
+        out.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());
+    } else {
+        out.extend_from_slice(format!("{value:?}").as_bytes());
+    }
 }
 
 #[cfg(test)]
@@ -210,10 +215,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn floats_round_trip(value: f64) {
+        fn floats_round_trip(any: f64, digits in -9_999i32..9_999, exponent in -25i32..25) {
+          for value in [any, f64::from(digits) * 10f64.powi(exponent), f64::from(digits), f64::INFINITY, -f64::NAN] {
             let written = text(Value::Float(value), LogicalType::Float64);
+            prop_assert_eq!(&written, &format!("{value:?}"));
             let Value::Float(back) = Value::parse(written.as_bytes(), LogicalType::Float64).unwrap() else { panic!() };
             prop_assert!(back.to_bits() == value.to_bits() || (back.is_nan() && value.is_nan()));
+          }
         }
 
         #[test]

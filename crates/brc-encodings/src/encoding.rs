@@ -1,5 +1,6 @@
 //! What an encoding is.
 
+use crate::csv::Inference;
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
@@ -175,6 +176,8 @@ pub struct OpenOptions {
     pub all_strings: bool,
     /// Whether values of a text file come back as they were written: columns of which some would not are strings.
     pub exact_text: bool,
+    /// Where the text files of one table share what their values demand of inferred types; `None` if there is one file.
+    pub inference: Option<Inference>,
     /// What is known of how a text file is written; the rest is sniffed.
     pub dialect: DialectOverrides,
     /// What becomes of rows of a text file that have not as many columns as the table.
@@ -224,6 +227,7 @@ impl Default for OpenOptions {
             types: Vec::new(),
             all_strings: false,
             exact_text: false,
+            inference: None,
             dialect: DialectOverrides::default(),
             ragged: Ragged::default(),
             keep_rejects: false,

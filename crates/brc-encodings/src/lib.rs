@@ -57,6 +57,7 @@ mod table_capnp;
 
 pub use brc_text;
 pub use convert::{Converted, Target, convert, convert_inferred};
+pub use csv::Inference;
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 pub use input::Input;

@@ -51,9 +51,8 @@ impl Union {
             [other] => format!("{} and {}", first.path().display(), other.path().display()).into(),
             _ => format!("{} and {} more files", first.path().display(), others.len()).into(),
         };
-        let schemas: Vec<_> = tables.iter().map(|table| (table.path(), table.schema())).collect();
-        let schema = combine(&schemas, &options)?;
-        let origins = schemas.iter().map(|(_, own)| origins(&schema, own, &options)).collect();
+        let schema = combined(&tables, &options)?;
+        let origins = tables.iter().map(|table| origins(&schema, table.schema(), &options)).collect();
         let names = tables.iter().map(|table| table.path().as_os_str().as_bytes()).collect();
         Ok(Self { path, names, options, schema, origins, numbering: Numbering::default(), tables })
     }
@@ -69,16 +68,10 @@ impl Union {
     /// # Errors
     /// [`Error::Usage`] if they are no longer the same in all files.
     fn current(&self) -> Result<Option<Schema>> {
-        let inferred: Vec<_> = self.tables.iter().map(|table| table.inferred()).collect();
-        if inferred.iter().all(Option::is_none) {
+        if self.tables.iter().all(|table| table.inferred().is_none()) {
             return Ok(None);
         }
-        let schemas: Vec<_> = self.tables.iter().zip(&inferred).collect();
-        let schemas: Vec<_> = schemas
-            .into_iter()
-            .map(|(table, inferred)| (table.path(), inferred.as_deref().unwrap_or(table.schema())))
-            .collect();
-        combine(&schemas, &self.options).map(Some)
+        combined(&self.tables, &self.options).map(Some)
     }
 
     /// What is asked of one table, if these columns are asked of all.
@@ -132,6 +125,14 @@ impl Union {
     }
 }
 
+/// The columns of all tables, as they are known by now.
+fn combined(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
+    let schema = |table: &dyn Table| table.inferred().unwrap_or_else(|| Arc::new(table.schema().clone()));
+    let schemas: Vec<_> = tables.iter().map(|table| (table.path(), schema(table.as_ref()))).collect();
+    let schemas: Vec<_> = schemas.iter().map(|(path, schema)| (*path, schema.as_ref())).collect();
+    combine(&schemas, options)
+}
+
 impl Table for Union {
     fn path(&self) -> &Path {
         &self.path
@@ -169,8 +170,8 @@ impl Table for Union {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        self.current()?;
-        Ok(Box::new(UnionScanner::new(self, options)))
+        let current = self.current()?;
+        Ok(Box::new(UnionScanner::new(self, current.as_ref().unwrap_or(&self.schema), options)))
     }
 }
 

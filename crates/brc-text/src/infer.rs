@@ -17,7 +17,7 @@
 mod numbers;
 
 use brc_core::{LogicalType, TimeUnit, calendar};
-pub(crate) use numbers::is_exact_float;
+pub(crate) use numbers::{AsFloat, as_float, is_exact_float};
 
 /// What some values demand of the type of their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +91,12 @@ impl Seen {
         Self { flags: if min < 0 { NEGATIVE } else { 0 }, whole, ..Self::NOTHING }
     }
 
+    /// What a number demands that has so many digits before the point and behind it, and is the same as a float.
+    #[must_use]
+    pub fn of_digits(whole: u8, scale: u8) -> Self {
+        Self { flags: NUMBER, whole, scale, least_scale: scale, ..Self::NOTHING }
+    }
+
     /// What timestamps between these bounds demand.
     #[must_use]
     pub fn of_times(min: i64, max: i64, unit: TimeUnit) -> Self {
@@ -156,7 +162,7 @@ impl Seen {
     fn is_altered(self) -> bool {
         let kinds = self.flags & KINDS;
         self.flags & ALTERED != 0
-            || (kinds & NUMBER != 0 && self.least_scale < self.scale)
+            || (kinds == NUMBER && self.least_scale < self.scale)
             || (kinds & FLOAT != 0 && self.flags & ALTERED_AS_FLOAT != 0)
             || (kinds & (TIME | TIMESTAMP | INSTANT) != 0 && self.least_unit < self.unit)
             || kinds == DATE_OR_TIMESTAMP

@@ -69,6 +69,8 @@ pub struct IrregularRow {
     pub lines_before: u64,
     /// What is wrong with it.
     pub reason: Reason,
+    /// Its start, as [`Rows::starts`] has it.
+    start: u32,
     /// Which of [`Rows::irregular_ends`] are its fields; none but with [`Reason::Columns`].
     ends: Range<usize>,
 }
@@ -118,6 +120,8 @@ pub struct Field<'a> {
     /// Whether it has quotes around it or escapes in it: [`unquote`](crate::unquote::unquote()) gives its value.
     /// Otherwise its bytes are its value.
     pub is_quoted: bool,
+    /// The text from the field's first byte on, far beyond the field: what reads more than it needs may read there.
+    pub(crate) tail: &'a [u8],
 }
 
 /// Some rows of the table, and what stands between them.
@@ -177,6 +181,28 @@ impl<'a> Rows<'a> {
         field(self.syntax, self.text, start, self.ends[index])
     }
 
+    /// The fields of a column in some of the rows.
+    ///
+    /// # Panics
+    /// If there is no such column, or not all of these rows.
+    pub(crate) fn column(&self, column: usize, rows: Range<usize>) -> ColumnFields<'a> {
+        let columns = self.columns;
+        assert!(column < columns, "the table has {columns} columns");
+        let ends = self.ends[rows.start * columns..rows.end * columns].chunks_exact(columns);
+        let may_return = column + 1 == columns && self.syntax.line_end() == LineEnd::Lf;
+        ColumnFields { text: self.text, column, may_return, starts: self.starts[rows].iter(), ends }
+    }
+
+    /// A column of one of the [irregular rows](Self::irregular), if the row has as many.
+    pub(crate) fn irregular_column(&self, row: &'a IrregularRow, column: usize) -> Option<ColumnFields<'a>> {
+        let ends = &self.irregular_ends[row.ends.clone()];
+        if column >= ends.len() {
+            return None;
+        }
+        let rows = Self { columns: ends.len(), starts: std::slice::from_ref(&row.start), ends, ..*self };
+        Some(rows.column(column, 0..1))
+    }
+
     /// The bytes of a row, with its line end.
     ///
     /// # Panics
@@ -204,13 +230,52 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The fields of one column, row by row.
+pub(crate) struct ColumnFields<'a> {
+    text: &'a [u8],
+    column: usize,
+    /// Whether a CR behind a field may belong to the line end.
+    may_return: bool,
+    starts: std::slice::Iter<'a, u32>,
+    ends: std::slice::ChunksExact<'a, FieldEnd>,
+}
+
+impl<'a> ColumnFields<'a> {
+    /// The text that they lie in.
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.text
+    }
+}
+
+impl<'a> Iterator for ColumnFields<'a> {
+    type Item = Field<'a>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Field<'a>> {
+        let (start, ends) = (*self.starts.next()?, self.ends.next()?);
+        let start = if self.column == 0 { start as usize } else { ends[self.column - 1].offset() + 1 };
+        let end = ends[self.column];
+        let tail = &self.text[start..];
+        let mut length = end.offset() - start;
+        if self.may_return && end.offset() < self.text.len() && tail[..length].last() == Some(&b'\r') {
+            length -= 1;
+        }
+        Some(Field { bytes: &tail[..length], is_quoted: end.is_quoted(), tail })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.starts.size_hint()
+    }
+}
+
 fn field<'a>(syntax: &Syntax, text: &'a [u8], start: usize, end: FieldEnd) -> Field<'a> {
-    let bytes = &text[start..end.offset()];
+    let tail = &text[start..];
+    let bytes = &tail[..end.offset() - start];
     let bytes = match bytes {
         [bytes @ .., b'\r'] if end.is_row_end() && is_crlf(syntax, text, end) => bytes,
         _ => bytes,
     };
-    Field { bytes, is_quoted: end.is_quoted() }
+    Field { bytes, is_quoted: end.is_quoted(), tail }
 }
 
 /// Whether a row's last field, if it ends with a CR, does so with the first byte of the line end.

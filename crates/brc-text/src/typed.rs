@@ -5,8 +5,10 @@
 //! it [demands](crate::infer::Seen) is kept, and with it that the rows have to be parsed again.
 
 mod column;
+mod fields;
 mod nulls;
 mod parser;
+mod strings;
 mod values;
 
 pub use nulls::NullTokens;

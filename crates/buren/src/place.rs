@@ -9,6 +9,7 @@ pub(crate) enum Place<'a> {
     Map { row_group: usize, column: &'a str },
     RunIndex { row_group: usize },
     Dictionary { column: &'a str, block: usize },
+    DictionaryTokens { column: &'a str, part: usize },
     Parameters { row_group: usize, column: &'a str },
     Tokens { row_group: usize, column: &'a str },
     ChunkDictionary { row_group: usize, column: &'a str, block: usize },
@@ -25,6 +26,9 @@ impl fmt::Display for Place<'_> {
             Self::Map { row_group, column } => write!(f, "row group {row_group}, column '{column}', code map"),
             Self::RunIndex { row_group } => write!(f, "row group {row_group}, run index"),
             Self::Dictionary { column, block } => write!(f, "dictionary of column '{column}', block {block}"),
+            Self::DictionaryTokens { column, part } => {
+                write!(f, "dictionary of column '{column}', tokens of part {part}")
+            }
             Self::Parameters { row_group, column } => write!(f, "row group {row_group}, column '{column}', parameters"),
             Self::Tokens { row_group, column } => write!(f, "row group {row_group}, column '{column}', tokens"),
             Self::ChunkDictionary { row_group, column, block } => {

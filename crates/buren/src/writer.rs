@@ -18,13 +18,16 @@ pub struct WriterOptions {
     pub key: Option<String>,
     /// What to keep with the table, by name. Names are distinct.
     pub metadata: Vec<(String, Vec<u8>)>,
+    /// How much memory, in bytes, the dictionaries may take that strings of all row groups share; when they have taken it,
+    /// further row groups have dictionaries of their own. The file depends on it.
+    pub dictionary_bytes: usize,
 }
 
 impl WriterOptions {
     /// Those of a file whose blocks are compressed so.
     #[must_use]
     pub fn new(compression: Compressor) -> Self {
-        Self { compression, key: None, metadata: Vec::new() }
+        Self { compression, key: None, metadata: Vec::new(), dictionary_bytes: 80 << 20 }
     }
 }
 

@@ -228,3 +228,30 @@ fn columns_are_replaced() {
         assert!(matches!(found, Err(Error::Corrupt { .. } | Error::Unsupported { .. })), "byte {at}");
     }
 }
+
+/// Distinct values are stored once for all row groups, until their dictionary would take too much memory.
+#[test]
+fn dictionaries_are_shared_by_row_groups() {
+    let schema = Schema::parse("few:string,many:string").unwrap();
+    let text = |number: usize| Cell::Bytes(format!("value {number:07}").into_bytes());
+    let few: Vec<_> = (0..12_000).map(|row| if row % 9 == 0 { Cell::Null } else { text(row * row % 7) }).collect();
+    let many: Vec<_> = (0..12_000).map(|row| text(row / 3000 * 200 + row % 300)).collect();
+    let table = Typed { schema, columns: vec![few, many] };
+    let write = |dictionary_bytes, cut| {
+        let options = WriterOptions { dictionary_bytes, ..options("none", None) };
+        write(&table, &[3000, 3000, 3000], options, cut).unwrap()
+    };
+    let mut sizes = Vec::new();
+    for (bytes, distinct) in [(1 << 20, [Some(4), Some(900)]), (30_000, [Some(4), None]), (0, [None, None])] {
+        let file = write(bytes, 0);
+        assert!(file == write(bytes, 5), "batches make no difference");
+        let reader = open(&file).unwrap();
+        assert!(scan(&reader, &ScanOptions::everything(&table.schema)).unwrap().0.columns == table.columns);
+        reader.verify(2, &Progress::default()).unwrap();
+        let columns = reader.describe().unwrap().columns;
+        assert_eq!(columns.iter().map(|column| column.cardinality).collect::<Vec<_>>(), distinct);
+        assert!(columns.iter().all(|column| column.schemes == [("dictionary", 4)]));
+        sizes.push(file.len());
+    }
+    assert!(sizes.is_sorted(), "{sizes:?}");
+}

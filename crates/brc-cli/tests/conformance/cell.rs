@@ -62,16 +62,22 @@ impl Cell {
 
     /// The table of a file as a file of this cell.
     pub(crate) fn encode_file(&self, file: &File, source: &Source, threads: usize) -> File {
-        let table = file.open(source, Some(20_000)).unwrap();
+        let table = file.open(&options(&source.schema, Some(20_000))).unwrap();
+        let (file, rows) = self.encode_table(table.as_ref(), threads).unwrap();
+        assert_eq!(rows, source.rows().len() as u64, "{self}, {}", source.name);
+        file
+    }
+
+    /// A table as a file of this cell, and how many rows were stored.
+    pub(crate) fn encode_table(&self, table: &dyn Table, threads: usize) -> Result<(File, u64)> {
         let options = CreateOptions { compression: self.compression, key: None, delimiter: b';' };
-        let writer = brc_encodings::writer(self.encoding, table.schema(), &options).unwrap();
+        let writer = brc_encodings::writer(self.encoding, table.schema(), &options)?;
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(self.name());
-        let output = Output::create(&path, &OutputOptions::default()).unwrap();
+        let output = Output::create(&path, &OutputOptions::default())?;
         let converted =
-            brc_encodings::convert(table.as_ref(), writer, output, RejectLog::none(), threads, &Progress::default());
-        assert_eq!(converted.unwrap().rows_stored, source.rows().len() as u64, "{self}, {}", source.name);
-        File::new(self.name(), std::fs::read(&path).unwrap())
+            brc_encodings::convert(table, writer, output, RejectLog::none(), threads, &Progress::default())?;
+        Ok((File::new(self.name(), std::fs::read(&path).unwrap()), converted.rows_stored))
     }
 }
 
@@ -90,25 +96,33 @@ impl File {
         &self.bytes
     }
 
-    fn open(&self, source: &Source, row_group_bytes: Option<u64>) -> Result<Box<dyn Table>> {
+    pub(crate) fn open(&self, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        open(self.input()?, options)
+    }
+
+    fn input(&self) -> Result<Input> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&self.bytes).unwrap();
-        open(Input::from_file(self.name.clone(), file)?, source, row_group_bytes)
+        Input::from_file(self.name.clone(), file)
+    }
+
+    /// The table, if the file comes through a pipe.
+    pub(crate) fn open_stream(&self, options: &OpenOptions) -> Result<Box<dyn Table>> {
+        open(Input::from_stream(self.name.clone(), Box::new(Cursor::new(self.bytes.clone())))?, options)
     }
 
     pub(crate) fn schema(&self, source: &Source) -> Schema {
-        self.open(source, None).unwrap().schema().clone()
+        self.open(&options(&source.schema, None)).unwrap().schema().clone()
     }
 
     /// All rows as text.
     pub(crate) fn rows(&self, source: &Source, threads: usize) -> Result<Vec<Vec<String>>> {
-        rows(self.open(source, None)?.as_ref(), threads)
+        rows(self.open(&options(&source.schema, None))?.as_ref(), threads)
     }
 
     /// All rows, if the file comes through a pipe.
     pub(crate) fn rows_of_stream(&self, source: &Source, threads: usize) -> Result<Vec<Vec<String>>> {
-        let input = Input::from_stream(self.name.clone(), Box::new(Cursor::new(self.bytes.clone())))?;
-        rows(open(input, source, None)?.as_ref(), threads)
+        rows(self.open_stream(&options(&source.schema, None))?.as_ref(), threads)
     }
 
     /// The rows as a csv file.
@@ -117,36 +131,39 @@ impl File {
         csv.encode_file(self, source, 2).bytes
     }
 
-    pub(crate) fn verify(&self, source: &Source) -> Result<u64> {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&self.bytes).unwrap();
-        let input = Input::from_file(self.name.clone(), file)?;
+    pub(crate) fn verify(&self, options: &OpenOptions) -> Result<u64> {
+        let input = self.input()?;
         let encoding = brc_encodings::for_input(&input)?;
-        Ok(encoding.verify(input, &options(source, None), 2, &Progress::default())?.rows)
+        Ok(encoding.verify(input, options, 2, &Progress::default())?.rows)
     }
 
     /// The answer to a query, as text.
     pub(crate) fn answer(&self, source: &Source, query: &Query, threads: usize) -> Result<String, String> {
-        let table = self.open(source, None).map_err(|error| error.to_string())?;
-        let (_, answer) =
-            query.ask(table.as_ref(), threads, &Progress::default()).map_err(|error| error.to_string())?;
-        let value = |(value, column): (Option<Value<'_>>, &OutputColumn)| match value {
-            Some(Value::Bytes(bytes)) => bytes.escape_ascii().to_string(),
-            Some(value) => value.to_text(column.logical_type),
-            None => "null".to_owned(),
-        };
-        let rows = answer.rows().map(|row| row.zip(answer.columns()).map(value).collect::<Vec<_>>().join("|"));
-        Ok(rows.collect::<Vec<_>>().join("\n"))
+        let table = self.open(&options(&source.schema, None)).map_err(|error| error.to_string())?;
+        answer(table.as_ref(), query, threads)
     }
 }
 
-fn options(source: &Source, row_group_bytes: Option<u64>) -> OpenOptions {
-    OpenOptions { schema: Some(source.schema.clone()), row_group_bytes, ..OpenOptions::default() }
+/// The answer of a table to a query, as text.
+pub(crate) fn answer(table: &dyn Table, query: &Query, threads: usize) -> Result<String, String> {
+    let (_, answer) = query.ask(table, threads, &Progress::default()).map_err(|error| error.to_string())?;
+    let value = |(value, column): (Option<Value<'_>>, &OutputColumn)| match value {
+        Some(Value::Bytes(bytes)) => bytes.escape_ascii().to_string(),
+        Some(value) => value.to_text(column.logical_type),
+        None => "null".to_owned(),
+    };
+    let rows = answer.rows().map(|row| row.zip(answer.columns()).map(value).collect::<Vec<_>>().join("|"));
+    Ok(rows.collect::<Vec<_>>().join("\n"))
 }
 
-fn open(input: Input, source: &Source, row_group_bytes: Option<u64>) -> Result<Box<dyn Table>> {
+/// How to open a file of these columns.
+pub(crate) fn options(schema: &Schema, row_group_bytes: Option<u64>) -> OpenOptions {
+    OpenOptions { schema: Some(schema.clone()), row_group_bytes, ..OpenOptions::default() }
+}
+
+fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
     let encoding = brc_encodings::for_input(&input)?;
-    encoding.open(input, &options(source, row_group_bytes))
+    encoding.open(input, options)
 }
 
 type Rows = Vec<Vec<String>>;

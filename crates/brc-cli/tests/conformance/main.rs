@@ -8,9 +8,10 @@
 
 mod cell;
 mod tables;
+mod typed;
 
 use brc_core::Error;
-use cell::{Cell, cells};
+use cell::{Cell, cells, options};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tables::{Source, tables};
 
@@ -56,7 +57,12 @@ fn tables_come_back_as_they_were() {
             }
             let text = cell::File::new("text.csv".into(), file.to_text(source));
             assert!(text.rows(source, 2).unwrap() == source.rows(), "{cell}, {}: the text differs", source.name);
-            assert_eq!(file.verify(source).unwrap(), source.rows().len() as u64, "{cell}, {}", source.name);
+            assert_eq!(
+                file.verify(&options(&source.schema, None)).unwrap(),
+                source.rows().len() as u64,
+                "{cell}, {}",
+                source.name
+            );
         }
     });
 }
@@ -125,7 +131,7 @@ fn verify_sees_every_bit() {
         for bit in 0..sound.len() * 8 {
             let mut bytes = sound.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            if cell.file_of(&bytes).verify(source).is_ok() {
+            if cell.file_of(&bytes).verify(&options(&source.schema, None)).is_ok() {
                 unseen.push((bit / 8, bit % 8));
             }
         }

@@ -38,7 +38,7 @@ impl Source {
 
 const ONE_BRC: &str = "station:string,temperature:decimal(1)";
 
-fn query(by: Option<&[&str]>, aggregates: &str, filter: Option<&str>) -> Query {
+pub(crate) fn query(by: Option<&[&str]>, aggregates: &str, filter: Option<&str>) -> Query {
     Query {
         by: by.map(|by| by.iter().map(|name| Expression::column(name)).collect()),
         aggregates: (!aggregates.is_empty()).then(|| Expression::parse_list(aggregates).unwrap()),

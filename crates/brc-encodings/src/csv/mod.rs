@@ -5,6 +5,7 @@
 //! quotes, nulls and header, and read by kernels. There a delimiter or line feed cannot be part of a value, and a NUL byte
 //! is refused, because it means that the file is not text at all.
 
+mod inference;
 mod open;
 mod plain;
 mod preset;
@@ -20,6 +21,7 @@ use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
 use brc_text::{Delimiter, Dialect, DialectOverrides};
+pub use inference::Inference;
 use row::Value;
 
 pub(crate) struct Csv;

@@ -54,6 +54,7 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
         format,
         names,
         columns,
+        inference: options.inference.clone().unwrap_or_default(),
         body: start.body as u64,
         header_lines: start.lines,
         split_bytes: options.row_group_bytes,

@@ -1,5 +1,6 @@
 //! A text of any columns, open for reading.
 
+use super::inference::Inference;
 use super::source::{Place, Source, Text};
 use crate::chunks::{Chunks, ReadCost};
 use brc_core::{
@@ -27,6 +28,8 @@ pub(super) struct Parts {
     pub(super) format: TextFormat,
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<ColumnType>,
+    /// What the other files of the same table know of the types.
+    pub(super) inference: Inference,
     /// The bytes and the lines before the first row.
     pub(super) body: u64,
     pub(super) header_lines: u64,
@@ -43,6 +46,7 @@ pub(super) struct CsvTable {
     schema: Schema,
     /// The types by now, if they are inferred.
     types: RwLock<Arc<Types>>,
+    inference: Inference,
     is_inferred: bool,
     body: u64,
     header_lines: u64,
@@ -57,12 +61,21 @@ pub(super) struct CsvTable {
 
 /// The types of all columns.
 struct Types {
+    /// That of what they were inferred from.
+    version: u64,
     columns: Vec<ColumnType>,
     schema: Arc<Schema>,
 }
 
 impl Types {
-    fn new(names: &[String], columns: Vec<ColumnType>) -> Result<Self> {
+    /// Those that all files of the table have together.
+    fn new(names: &[String], mut columns: Vec<ColumnType>, inference: &Inference) -> Result<Self> {
+        let version = inference.version();
+        for (name, column) in names.iter().zip(&mut columns) {
+            if let ColumnType::Inferred { seen, .. } = column {
+                *seen = seen.join(inference.of(name));
+            }
+        }
         let field = |(name, column): (&String, &ColumnType)| Field {
             name: name.clone(),
             logical_type: column.logical_type(),
@@ -70,15 +83,21 @@ impl Types {
         };
         let schema = Schema::new(names.iter().zip(&columns).map(field).collect());
         let schema = schema.map_err(|error| Error::Usage(format!("{error}; --names gives them other names")))?;
-        Ok(Self { columns, schema: Arc::new(schema) })
+        Ok(Self { version, columns, schema: Arc::new(schema) })
     }
 }
 
 impl CsvTable {
     pub(super) fn new(parts: Parts) -> Result<Self> {
-        let Parts { path, text, format, names, columns, body, header_lines, split_bytes, keep_rejects } = parts;
+        let Parts { path, text, format, names, columns, inference, body, header_lines, split_bytes, keep_rejects } =
+            parts;
         let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
-        let types = Types::new(&names, columns)?;
+        for (name, column) in names.iter().zip(&columns) {
+            if let ColumnType::Inferred { seen, .. } = column {
+                inference.learn(name, *seen);
+            }
+        }
+        let types = Types::new(&names, columns, &inference)?;
         let chunk_splits = match &text {
             Text::Chunks(chunks) if split_bytes.is_none() => Some(by_chunks(chunks)),
             Text::File { .. } | Text::Chunks(_) | Text::Stream(_) => None,
@@ -90,6 +109,7 @@ impl CsvTable {
             names,
             schema: Schema::clone(&types.schema),
             types: RwLock::new(Arc::new(types)),
+            inference,
             is_inferred,
             body,
             header_lines,
@@ -101,22 +121,25 @@ impl CsvTable {
     }
 
     fn types(&self) -> Arc<Types> {
-        Arc::clone(&self.types.read().unwrap_or_else(PoisonError::into_inner))
+        let types = Arc::clone(&self.types.read().unwrap_or_else(PoisonError::into_inner));
+        if !self.is_inferred || types.version == self.inference.version() {
+            return types;
+        }
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        // Only names can be at fault, and these were taken when the table was opened.
+        if let Ok(wider) = Types::new(&self.names, types.columns.clone(), &self.inference) {
+            *types = Arc::new(wider);
+        }
+        Arc::clone(&types)
     }
 
     /// Joins what some values demand with what was known.
-    fn learn(&self, seen: &[Option<Seen>]) -> Result<()> {
-        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
-        let mut columns = types.columns.clone();
-        for (column, more) in columns.iter_mut().zip(seen) {
-            if let (ColumnType::Inferred { seen, .. }, Some(more)) = (column, more) {
-                *seen = seen.join(*more);
+    fn learn(&self, seen: &[Option<Seen>]) {
+        for (name, more) in self.names.iter().zip(seen) {
+            if let Some(more) = more {
+                self.inference.learn(name, *more);
             }
         }
-        if columns != types.columns {
-            *types = Arc::new(Types::new(&self.names, columns)?);
-        }
-        Ok(())
     }
 
     /// The bytes of a split, without what comes before the first row.
@@ -242,7 +265,7 @@ impl Scanner for CsvScanner<'_> {
         let text = if place.is_empty { &[][..] } else { buffer };
         let piece = Piece { text, skip: place.skip, last: place.last };
         let lines = parser.parse(piece, &mut delivery)?.lines;
-        table.learn(&parser.seen())?;
+        table.learn(&parser.seen());
         if parser.misfits() {
             return Err(ScanError::Widened);
         }

@@ -22,8 +22,9 @@ pub(super) struct UnionScanner<'a> {
 }
 
 impl<'a> UnionScanner<'a> {
-    pub(super) fn new(union: &'a Union, options: &ScanOptions) -> Self {
-        let column = |&column: &usize| Translated::new(&union.schema.fields()[column]);
+    /// `schema` has the columns of the union as they are known by now.
+    pub(super) fn new(union: &'a Union, schema: &Schema, options: &ScanOptions) -> Self {
+        let column = |&column: &usize| Translated::new(&schema.fields()[column]);
         let translation = Translation {
             columns: options.projection.iter().map(column).collect(),
             table: 0,

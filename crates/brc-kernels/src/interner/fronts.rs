@@ -2,9 +2,15 @@
 //! depends on that length.
 
 #[cfg(target_arch = "x86_64")]
+use super::LONGEST;
+#[cfg(target_arch = "x86_64")]
 use super::hash::aes;
 use super::hash::{HashKind, Key};
-use super::{Interner, KeyTable, PADDING, SHORT};
+use super::{Interner, PADDING, SHORT};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Level;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_mm_cvtsi128_si64, _mm_extract_epi64};
 use std::ops::Range;
 
 impl Interner {
@@ -30,7 +36,7 @@ impl Interner {
         let mut rest = places;
         codes.reserve(rest.len());
         while !rest.is_empty() {
-            let known = self.table.get_all(bytes, rest, codes);
+            let known = self.get_all(bytes, rest, codes);
             rest = &rest[known..];
             if let Some((place, behind)) = rest.split_first() {
                 codes.push(self.intern(&bytes[place.clone()]));
@@ -38,48 +44,77 @@ impl Interner {
             }
         }
     }
-}
 
-impl KeyTable {
-    /// Appends the codes of the first names, up to one that is not there. Returns how many there were.
+    /// Appends the codes of the first names, up to one that is not in the table. Returns how many there were.
     fn get_all(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
-        match self.hash {
+        match self.table.hash {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the best level has these instructions.
+            HashKind::Aes if Level::best() == Level::Avx512 => unsafe { self.get_all_avx512(bytes, places, codes) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Aes` is chosen only where the level has AES instructions.
             HashKind::Aes => unsafe { self.get_all_aes(bytes, places, codes) },
-            kind => self.get_all_by(|key| kind.hash(key), bytes, places, codes),
+            kind => self.get_all_by(|key| kind.hash(key), |name| self.get(name), bytes, places, codes),
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,aes,bmi2")]
+    fn get_all_avx512(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+        // SAFETY: this function has AES instructions.
+        let hash = |key: &Key| unsafe { aes::hash(key) };
+        let get_long = |name: &[u8]| {
+            let in_table = (SHORT + 1..=LONGEST).contains(&name.len()).then(|| {
+                // SAFETY: this function has the instructions, and the name is not too long.
+                let key = unsafe { aes::digest_avx512(name.as_ptr(), name.len()) };
+                let key = [_mm_cvtsi128_si64(key) as u64, _mm_extract_epi64::<1>(key) as u64];
+                let slot = &self.table.slots[self.table.place_of(hash(&key))];
+                let known = (slot.key == key).then(|| self.dictionary.get(slot.code()))?;
+                // SAFETY: likewise; both names have that length.
+                let is_equal = || unsafe { aes::equal_avx512(name.as_ptr(), known.as_ptr(), name.len()) };
+                (name.len() == known.len() && is_equal()).then(|| slot.code())
+            });
+            in_table.flatten().or_else(|| self.get(name))
+        };
+        self.get_all_by(hash, get_long, bytes, places, codes)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "aes")]
     fn get_all_aes(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
         // SAFETY: this function has AES instructions.
-        self.get_all_by(|key| unsafe { aes::hash(key) }, bytes, places, codes)
+        self.get_all_by(|key| unsafe { aes::hash(key) }, |name| self.get(name), bytes, places, codes)
     }
 
     #[inline(always)]
     fn get_all_by(
         &self,
         hash: impl Fn(&Key) -> u32,
+        get_long: impl Fn(&[u8]) -> Option<u32>,
         bytes: &[u8],
         places: &[Range<usize>],
         codes: &mut Vec<u32>,
     ) -> usize {
-        let before = codes.len();
-        let found = places.iter().map_while(|place| {
+        let get = |place: &Range<usize>| {
+            if place.len() > SHORT {
+                return get_long(bytes.get(place.clone())?);
+            }
             let key = front_key(bytes.get(place.start..)?.first_chunk()?, place.len())?;
-            let slot = &self.slots[self.place_of(hash(&key))];
+            let slot = &self.table.slots[self.table.place_of(hash(&key))];
             (slot.key == key).then_some(slot.code())
-        });
-        codes.extend(found);
-        codes.len() - before
+        };
+        // An iterator's loop would be compiled without the caller's instructions.
+        for (known, place) in places.iter().enumerate() {
+            let Some(code) = get(place) else { return known };
+            codes.push(code);
+        }
+        places.len()
     }
 }
 
 /// The key of the name that the first `length` of some bytes are, if it is its own key.
 #[inline]
-fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
+pub(super) fn front_key(bytes: &[u8; SHORT], length: usize) -> Option<Key> {
     const EACH: u128 = u128::from_le_bytes([1; SHORT]);
     const PADDED: u128 = EACH * PADDING as u128;
     const NAMES: [u128; SHORT + 1] = {

@@ -1,5 +1,6 @@
 //! Keys of names and their hashes.
 
+use super::fronts::front_key;
 use super::{LONGEST, PADDING, SHORT};
 use crate::cpu::Level;
 
@@ -25,17 +26,18 @@ impl HashKind {
         if cfg!(target_arch = "x86_64") && level >= Level::Avx2 { Self::Aes } else { Self::Multiply }
     }
 
-    /// The key of a name; none if it is empty, longer than [`LONGEST`], or holds bytes that no name of a text table has.
-    pub(crate) fn key(self, name: &[u8]) -> Option<Key> {
-        if name.is_empty() || name.len() > LONGEST || name.contains(&PADDING) || name.contains(&0) {
-            return None;
+    /// The key of a name; none if it is empty, longer than [`LONGEST`], or short with bytes that no name of a text table
+    /// has.
+    #[inline]
+    pub(super) fn key(self, name: &[u8]) -> Option<Key> {
+        match name.len() {
+            0..=SHORT => {
+                let mut padded = [PADDING; SHORT];
+                padded[..name.len()].copy_from_slice(name);
+                front_key(&padded, name.len())
+            }
+            length => (length <= LONGEST).then(|| self.digest(name)),
         }
-        if name.len() > SHORT {
-            return Some(self.digest(name));
-        }
-        let mut padded = [PADDING; SHORT];
-        padded[..name.len()].copy_from_slice(name);
-        Some(words(&padded))
     }
 
     fn digest(self, name: &[u8]) -> Key {
@@ -112,6 +114,7 @@ pub(crate) mod aes {
     /// # Safety
     /// The processor has AES instructions.
     #[target_feature(enable = "aes")]
+    #[inline]
     pub(in crate::interner) unsafe fn hash(key: &Key) -> u32 {
         let round = _mm_set_epi64x(ROUND[1], ROUND[0]);
         // SAFETY: a key is sixteen readable bytes.

@@ -1,6 +1,7 @@
 //! Values that may be numbers.
 
 use super::{ALTERED, ALTERED_AS_FLOAT, BEYOND_INT64, BEYOND_UINT64, FLOAT, INEXACT, NEGATIVE, NUMBER, Seen};
+use brc_core::{LogicalType, Value};
 
 /// What a value demands that is a number.
 pub(super) fn seen(text: &[u8]) -> Option<Seen> {
@@ -24,7 +25,7 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     if let [b'e' | b'E', exponent @ ..] = exponent {
         let exponent = exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
         let is_number = !exponent.is_empty() && exponent.iter().all(u8::is_ascii_digit);
-        return is_number.then(|| Seen { flags: FLOAT | float_flags(text), ..Seen::NOTHING });
+        return if is_number { float(text) } else { None };
     }
     if !exponent.is_empty() {
         return None;
@@ -38,13 +39,13 @@ pub(super) fn seen(text: &[u8]) -> Option<Seen> {
     if fraction.is_empty() {
         flags |= integer_flags(is_negative, &digits[..whole]);
     }
-    // A float of fifteen digits is always the number that was written.
-    if whole + decimals > 15 {
-        flags |= float_flags(text) & INEXACT;
-    }
-    if !is_written_as_float(text) {
-        flags |= ALTERED_AS_FLOAT;
-    }
+    flags |= if whole + decimals > MOST_DIGITS {
+        as_float(text).map_or(ALTERED_AS_FLOAT | INEXACT, AsFloat::flags)
+    } else if is_shortest(&digits[..whole + fraction.len()], whole) {
+        0
+    } else {
+        ALTERED_AS_FLOAT
+    };
     Some(Seen { flags, whole: significant, scale, least_scale: scale, ..Seen::NOTHING })
 }
 
@@ -55,7 +56,12 @@ fn word(text: &[u8], is_negative: bool, unsigned: &[u8]) -> Option<Seen> {
     if !(is(b"inf") || is(b"infinity") || is(b"nan") && !is_negative) {
         return None;
     }
-    Some(Seen { flags: FLOAT | float_flags(text), ..Seen::NOTHING })
+    float(text)
+}
+
+/// What a value demands that only a float can be.
+fn float(text: &[u8]) -> Option<Seen> {
+    Some(Seen { flags: FLOAT | as_float(text)?.flags(), ..Seen::NOTHING })
 }
 
 fn integer_flags(is_negative: bool, digits: &[u8]) -> u16 {
@@ -73,29 +79,51 @@ fn integer_flags(is_negative: bool, digits: &[u8]) -> u16 {
     flags
 }
 
-/// What is lost if a number is read as a float.
-fn float_flags(text: &[u8]) -> u16 {
-    let altered = if is_written_as_float(text) { 0 } else { ALTERED_AS_FLOAT };
-    if is_exact_float(text) { altered } else { altered | INEXACT }
+/// A float of so many digits is always the number that was written.
+const MOST_DIGITS: usize = 15;
+
+/// Whether a number of [`MOST_DIGITS`] would be written just so if it were a float: without zeros behind the others, and
+/// not with an exponent, as those below 0.0001 are.
+fn is_shortest(digits: &[u8], whole: usize) -> bool {
+    match digits.split_at(whole) {
+        (_, [] | [_, _, .., b'0']) | (b"0", [_, b'0', b'0', b'0', b'0', ..]) => false,
+        (_, [_, ..]) => true,
+    }
 }
 
-/// Whether a number would be written just so if it were a float.
-fn is_written_as_float(text: &[u8]) -> bool {
-    parsed(text).is_some_and(|value| format!("{value:?}").as_bytes() == text)
+/// A number as a float.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AsFloat {
+    pub(crate) value: f64,
+    /// It would be written just so.
+    pub(crate) is_same_text: bool,
+    /// It is the same number: its shortest text is.
+    pub(crate) is_exact: bool,
 }
 
-fn parsed(text: &[u8]) -> Option<f64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
+impl AsFloat {
+    /// What is lost.
+    fn flags(self) -> u16 {
+        (if self.is_same_text { 0 } else { ALTERED_AS_FLOAT }) | (if self.is_exact { 0 } else { INEXACT })
+    }
+}
+
+/// Reads a float, and prints it to compare.
+pub(crate) fn as_float(text: &[u8]) -> Option<AsFloat> {
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let mut shortest = Vec::with_capacity(32);
+    Value::Float(value).write(LogicalType::Float64, &mut shortest);
+    let is_same_text = shortest == text;
+    let is_exact = match value.is_finite() {
+        true => is_same_text || digits_and_exponent(text) == digits_and_exponent(&shortest),
+        false => !text.iter().any(u8::is_ascii_digit),
+    };
+    Some(AsFloat { value, is_same_text, is_exact })
 }
 
 /// Whether the shortest text of a number, read as a float, is the same number.
 pub(crate) fn is_exact_float(text: &[u8]) -> bool {
-    let Some(value) = parsed(text) else { return false };
-    if !value.is_finite() {
-        return !text.iter().any(u8::is_ascii_digit);
-    }
-    let shortest = format!("{value:e}");
-    digits_and_exponent(text) == digits_and_exponent(shortest.as_bytes())
+    as_float(text).is_some_and(|float| float.is_exact)
 }
 
 /// The digits of a number without zeros around them, and the power of ten of the last one; 0 for zero.
@@ -115,4 +143,24 @@ fn digits_and_exponent(text: &[u8]) -> (Vec<u8>, i64) {
     }
     let last = if digits.is_empty() { 0 } else { last };
     (digits, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn few_digits_need_not_be_printed(text in "(0|[1-9][0-9]{0,6})(\\.0{0,5}[0-9]{0,3}[1-9]?)?") {
+            let digits = text.bytes().filter(u8::is_ascii_digit).count();
+            if digits <= MOST_DIGITS && !text.ends_with('.') {
+                let whole = text.find('.').unwrap_or(text.len());
+                let float = as_float(text.as_bytes()).unwrap();
+                prop_assert_eq!(is_shortest(text.as_bytes(), whole), float.is_same_text);
+                prop_assert!(float.is_exact);
+            }
+        }
+    }
 }

@@ -62,6 +62,7 @@ fn exact_text_keeps_what_would_be_written_otherwise() {
         ("1.5 2.25", true),
         ("1e5", true),
         ("1e300 1.5", false),
+        ("1e300 1.5 2.25", false),
         ("1e300 1", true),
         ("2024-02-29_12:00:00", false),
         ("2024-02-29T12:00:00", true),

@@ -360,7 +360,8 @@ impl<'a> Scan<'a> {
         self.lines = Lines { at: self.row, before };
         let first = self.buffers.irregular.last().map_or(0, |row| row.ends.end);
         let ends = first..self.buffers.irregular_ends.len();
-        self.buffers.irregular.push(IrregularRow { bytes: self.row..end, lines_before: before, reason, ends });
+        let (bytes, start) = (self.row..end, self.row as u32);
+        self.buffers.irregular.push(IrregularRow { bytes, lines_before: before, reason, start, ends });
     }
 
     fn count_lines(&self, bytes: std::ops::Range<usize>) -> u64 {

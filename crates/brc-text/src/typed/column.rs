@@ -1,59 +1,12 @@
 //! One column of the rows that are parsed.
 
-use super::nulls::NullTokens;
+use super::fields::Fields;
 use super::parser::ColumnType;
-use super::values::{self, Parsed};
+use super::strings::Strings;
+use super::values::{self, Parsed, Shape, Text};
 use crate::infer::{Seen, is_exact_float};
-use crate::rows::Field;
-use crate::unquote::unquote;
-use brc_core::{
-    Bitmap, BitmapBuffer, ByteStrings, Column, Data, Integers, LogicalType, RowFault, Value, decimal as decimals,
-};
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
-use brc_kernels::structure::Syntax;
-use std::borrow::Cow;
-
-/// How fields become values, for all columns.
-#[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
-    pub(super) syntax: &'a Syntax,
-    pub(super) nulls: &'a NullTokens,
-    pub(super) trim: bool,
-}
-
-impl Fields<'_> {
-    /// The value of a field; `None` if it is null.
-    #[inline]
-    pub(super) fn value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
-        if !field.is_quoted && !self.trim {
-            return (!self.nulls.contain(field.bytes)).then_some(Cow::Borrowed(field.bytes));
-        }
-        self.odd_value(field)
-    }
-
-    #[cold]
-    fn odd_value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
-        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-        let mut bytes = field.bytes;
-        let is_in_quotes = |bytes: &[u8]| self.syntax.quote().is_some_and(|quote| bytes.first() == Some(&quote));
-        if self.trim && !is_in_quotes(bytes) {
-            let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
-            let end = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
-            bytes = &bytes[start..end];
-        }
-        let is_closed = bytes.len() > 1 && bytes.last() == bytes.first();
-        if !is_in_quotes(bytes) && self.nulls.contain(bytes) {
-            return None;
-        }
-        if !(field.is_quoted || self.trim && is_in_quotes(bytes) && is_closed) {
-            return Some(Cow::Borrowed(bytes));
-        }
-        let mut value = Vec::with_capacity(bytes.len());
-        unquote(self.syntax, bytes, &mut value);
-        Some(Cow::Owned(value))
-    }
-}
+use crate::rows::{ColumnFields, Field};
+use brc_core::{Bitmap, BitmapBuffer, Column, Data, Integers, LogicalType, RowFault, Value, decimal as decimals};
 
 /// A column that fills up.
 pub(super) struct TypedColumn {
@@ -128,12 +81,7 @@ impl TypedColumn {
     }
 
     /// Takes fields, one a row.
-    pub(super) fn take<'f>(
-        &mut self,
-        fields: impl Iterator<Item = Field<'f>>,
-        how: Fields<'_>,
-        bad: &mut Vec<BadValue>,
-    ) {
+    pub(super) fn take<'f>(&mut self, fields: ColumnFields<'f>, how: Fields<'_>, bad: &mut Vec<BadValue>) {
         let Self { values, checks } = self;
         let narrow = |value: Value<'_>| match value {
             Value::Integer(value) => i64::try_from(value).unwrap_or_default(),
@@ -143,10 +91,7 @@ impl TypedColumn {
         let widened = |parsed: Parsed<i64>| parsed.map(|(value, altered)| (i128::from(value), altered));
         match (values, checks.logical_type) {
             (Values::Strings(strings), _) => checks.strings(strings, fields, how, bad),
-            (Values::Floats(out), _) => {
-                let float = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
-                checks.take(out, fields, how, bad, |_| None, float);
-            }
+            (Values::Floats(out), _) => checks.floats(out, fields, how, bad),
             (Values::Wide(out), LogicalType::Decimal { scale, .. }) if scale <= 18 => {
                 checks.take(out, fields, how, bad, |text| widened(values::decimal(text, scale)), wide);
             }
@@ -188,7 +133,7 @@ impl TypedColumn {
             Values::Integers(values) => values.push(0),
             Values::Wide(values) => values.push(0),
             Values::Floats(values) => values.push(0.0),
-            Values::Strings(strings) => strings.push_null(),
+            Values::Strings(strings) => strings.taking(&[]).push_null(),
         }
         self.checks.validity.push(false);
         self.checks.nullable
@@ -207,7 +152,7 @@ impl TypedColumn {
 
     /// How many bytes the strings of the rows have, where they are not codes.
     pub(super) fn string_bytes(&self) -> usize {
-        if let Values::Strings(strings) = &self.values { strings.bytes.len() } else { 0 }
+        if let Values::Strings(strings) = &self.values { strings.len_bytes() } else { 0 }
     }
 
     /// Leaves out rows, given in ascending order.
@@ -260,7 +205,9 @@ impl Values {
     /// What values demand of a type that is inferred, as far as it was not seen value by value.
     fn demand(&self, logical_type: LogicalType) -> Seen {
         fn bounds<T: Copy + Ord + Into<i128>>(values: &[T]) -> Option<(i128, i128)> {
-            Some(((*values.iter().min()?).into(), (*values.iter().max()?).into()))
+            let first = *values.first()?;
+            let (min, max) = values.iter().fold((first, first), |(min, max), value| (min.min(*value), max.max(*value)));
+            Some((min.into(), max.into()))
         }
         let bounds = match self {
             Self::Integers(values) => bounds(values),
@@ -308,30 +255,55 @@ impl Checks {
     fn take<'f, T: Copy + Default>(
         &mut self,
         out: &mut Vec<T>,
-        fields: impl Iterator<Item = Field<'f>>,
+        fields: ColumnFields<'f>,
         how: Fields<'_>,
         bad: &mut Vec<BadValue>,
-        fast: impl Fn(&[u8]) -> Parsed<T>,
+        mut fast: impl FnMut(Text<'f>) -> Parsed<T>,
         of_value: impl Fn(Value<'_>) -> T,
     ) {
         let exact = self.inference.as_ref().is_some_and(|inference| inference.exact);
-        for (row, field) in fields.enumerate() {
-            let Some(text) = how.value(field) else {
-                self.null(row, field, bad);
-                out.push(T::default());
+        let (mut values, mut altered_values) = (0, 0);
+        let first = self.validity.len();
+        out.reserve(fields.size_hint().0);
+        for field in fields {
+            if let Some((value, altered)) = how.usual(field).and_then(&mut fast)
+                && !(altered && exact)
+            {
+                values += 1;
+                altered_values += u64::from(altered);
+                out.push(value);
                 continue;
-            };
-            self.validity.push(true);
-            match fast(&text) {
-                Some((value, altered)) if !(altered && exact) => {
-                    self.altered += u64::from(altered);
-                    out.push(value);
-                }
-                _ => {
-                    let value = self.odd(row, &text, bad).map(&of_value);
-                    out.push(value.unwrap_or_default());
-                }
             }
+            let row = self.validity.len() + values - first;
+            let value = if let Some(text) = how.value(field) {
+                values += 1;
+                self.odd(row, &text, bad).map(&of_value)
+            } else {
+                self.validity.push_values(std::mem::take(&mut values));
+                self.null(row, field, bad);
+                None
+            };
+            out.push(value.unwrap_or_default());
+        }
+        self.validity.push_values(values);
+        self.altered += altered_values;
+    }
+
+    fn floats<'f>(&mut self, out: &mut Vec<f64>, fields: ColumnFields<'f>, how: Fields<'_>, bad: &mut Vec<BadValue>) {
+        let (mut most, mut least_scale) = (Shape { whole: 0, scale: 0 }, u8::MAX);
+        let fast = |text| {
+            let ((value, shape), altered) = values::float(text).or_else(|| values::printed_float(text))?;
+            most = Shape { whole: most.whole.max(shape.whole), scale: most.scale.max(shape.scale) };
+            least_scale = least_scale.min(shape.scale);
+            Some((value, altered))
+        };
+        let of_value = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
+        self.take(out, fields, how, bad, fast, of_value);
+        if let Some(inference) = &mut self.inference
+            && least_scale <= most.scale
+        {
+            let seen = Seen::of_digits(most.whole, most.scale).join(Seen::of_digits(0, least_scale));
+            inference.seen = inference.seen.join(seen);
         }
     }
 
@@ -370,7 +342,7 @@ impl Checks {
     fn strings<'f>(
         &mut self,
         strings: &mut Strings,
-        fields: impl Iterator<Item = Field<'f>>,
+        fields: ColumnFields<'f>,
         how: Fields<'_>,
         bad: &mut Vec<BadValue>,
     ) {
@@ -379,21 +351,27 @@ impl Checks {
             .inference
             .as_ref()
             .is_none_or(|inference| inference.seen.logical_type(inference.exact) == Some(LogicalType::String));
-        for (row, field) in fields.enumerate() {
-            match how.value(field) {
-                None => {
-                    self.null(row, field, bad);
-                    strings.push_null();
+        let (first, mut values) = (self.validity.len(), 0);
+        let mut strings = strings.taking(fields.text());
+        for field in fields {
+            let row = self.validity.len() + values - first;
+            if is_known && let Some(value) = how.usual_string(field) {
+                values += 1;
+                strings.push(value);
+            } else if let Some(value) = how.value(field) {
+                values += 1;
+                if !is_known {
+                    self.odd(row, &value, bad);
                 }
-                Some(text) => {
-                    self.validity.push(true);
-                    if !is_known {
-                        self.odd(row, &text, bad);
-                    }
-                    strings.push(&text);
-                }
+                strings.push_other(&value);
+            } else {
+                self.validity.push_values(std::mem::take(&mut values));
+                self.null(row, field, bad);
+                strings.push_null();
             }
         }
+        strings.end();
+        self.validity.push_values(values);
     }
 }
 
@@ -404,82 +382,5 @@ pub(super) fn null_fault(field: &[u8], logical_type: LogicalType) -> RowFault {
         LogicalType::String | LogicalType::Binary => RowFault::EmptyName,
         _ if logical_type.is_numeric() => RowFault::EmptyNumber,
         _ => RowFault::Null(String::new()),
-    }
-}
-
-/// Strings as codes as long as there are few distinct ones, else one by one.
-struct Strings {
-    /// `None` once there were too many distinct strings.
-    interner: Option<Box<Interner>>,
-    codes: Vec<u32>,
-    /// How many rows were codes.
-    rows: u64,
-    offsets: Vec<i32>,
-    bytes: Vec<u8>,
-}
-
-impl Default for Strings {
-    fn default() -> Self {
-        let interner = Some(Box::new(Interner::new(Level::best())));
-        Self { interner, codes: Vec::new(), rows: 0, offsets: vec![0], bytes: Vec::new() }
-    }
-}
-
-impl Strings {
-    /// Up to so many distinct strings are never too many.
-    const FEW: usize = 4096;
-    /// How many bytes distinct strings may have together.
-    const MOST_BYTES: usize = 16 << 20;
-
-    #[inline]
-    fn push(&mut self, text: &[u8]) {
-        match &mut self.interner {
-            Some(interner) => self.codes.push(interner.intern(text)),
-            None => {
-                self.bytes.extend_from_slice(text);
-                self.push_end();
-            }
-        }
-    }
-
-    fn push_null(&mut self) {
-        // Any code of the dictionary stands for a null, or 0.
-        if self.interner.is_some() { self.codes.push(0) } else { self.push_end() }
-    }
-
-    /// Batches are delivered long before they have 2 GiB of strings.
-    fn push_end(&mut self) {
-        self.offsets.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
-    }
-
-    fn lend(&self) -> Data<'_> {
-        match &self.interner {
-            Some(interner) => Data::Codes { codes: &self.codes, dictionary: interner.dictionary() },
-            None => Data::Bytes(ByteStrings::new(&self.offsets, &self.bytes)),
-        }
-    }
-
-    fn keep(&mut self, rows: &[usize]) {
-        if self.interner.is_some() {
-            self.codes = rows.iter().map(|&row| self.codes[row]).collect();
-            return;
-        }
-        let (offsets, bytes) = (std::mem::replace(&mut self.offsets, vec![0]), std::mem::take(&mut self.bytes));
-        for string in rows.iter().map(|&row| &bytes[offsets[row] as usize..offsets[row + 1] as usize]) {
-            self.bytes.extend_from_slice(string);
-            self.push_end();
-        }
-    }
-
-    fn clear(&mut self) {
-        self.rows += self.codes.len() as u64;
-        self.codes.clear();
-        self.offsets.truncate(1);
-        self.bytes.clear();
-        self.interner.take_if(|interner| {
-            let distinct = interner.dictionary().len();
-            let too_many = distinct > Self::FEW && distinct as u64 * 4 > self.rows;
-            too_many || interner.dictionary().value_bytes() > Self::MOST_BYTES
-        });
     }
 }

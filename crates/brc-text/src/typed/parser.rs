@@ -1,9 +1,10 @@
 //! All columns of the rows of a text.
 
-use super::column::{BadValue, Fields, TypedColumn, null_fault};
+use super::column::{BadValue, TypedColumn, null_fault};
+use super::fields::Fields;
 use super::nulls::NullTokens;
 use crate::infer::Seen;
-use crate::rows::{EmptyLines, Field, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows, Scanned};
+use crate::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows, Scanned};
 use brc_core::{Column, LogicalType, RowFault, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
@@ -89,7 +90,7 @@ impl TextFormat {
     }
 
     fn fields(&self) -> Fields<'_> {
-        Fields { syntax: &self.syntax, nulls: &self.nulls, trim: self.trim }
+        Fields::new(&self.syntax, &self.nulls, self.trim)
     }
 }
 
@@ -255,7 +256,8 @@ impl Gathered {
     fn take_rows(&mut self, rows: &Rows<'_>, range: Range<usize>, format: &TextFormat, bad: &mut Vec<Bad>) {
         let mut values = Vec::new();
         for &index in &self.parsed {
-            self.columns[index].take(range.clone().map(|row| rows.field(row, index)), format.fields(), &mut values);
+            let fields = rows.column(index, range.clone());
+            self.columns[index].take(fields, format.fields(), &mut values);
             for BadValue { row, fault } in values.drain(..) {
                 let bytes = rows.bytes(range.start + row);
                 bad.push(Bad { row: Some(self.rows + row), bytes, column: Some(index), fault, is_ragged: false });
@@ -266,15 +268,14 @@ impl Gathered {
 
     /// Takes a row with too few columns.
     fn take_padded(&mut self, rows: &Rows<'_>, row: &IrregularRow, format: &TextFormat, bad: &mut Vec<Bad>) {
-        let fields: Vec<Field<'_>> = rows.irregular_fields(row).collect();
-        let mut values = Vec::new();
+        let (mut values, expected) = (Vec::new(), self.columns.len());
         for &index in &self.parsed {
             let column = &mut self.columns[index];
-            match fields.get(index) {
-                Some(field) => column.take(std::iter::once(*field), format.fields(), &mut values),
+            match rows.irregular_column(row, index) {
+                Some(field) => column.take(field, format.fields(), &mut values),
                 None if column.take_null() => {}
                 None => {
-                    let fault = RowFault::Columns { found: fields.len(), expected: self.columns.len() };
+                    let fault = RowFault::Columns { found: rows.irregular_fields(row).count(), expected };
                     values.push(BadValue { row: 0, fault });
                 }
             }

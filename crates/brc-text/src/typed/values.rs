@@ -1,61 +1,222 @@
 //! Values as nearly all are written. What these functions do not know may still be a value.
+//!
+//! Digits are read eight at a time, by loads that reach beyond the value: what is behind it is shifted out, so that no step
+//! depends on how many digits there are.
 
+use crate::infer::{AsFloat, as_float};
 use brc_core::{TimeUnit, calendar};
 
 /// A value, and whether it is written in another way than it stands here.
 pub(super) type Parsed<T> = Option<(T, bool)>;
 
+/// The text of a value, with what stands behind it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    /// From the value's first byte on, to the end of the text that it is part of.
+    tail: &'a [u8],
+    length: usize,
+}
+
+impl<'a> From<&'a [u8]> for Text<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::new(bytes, bytes.len())
+    }
+}
+
+impl<'a> Text<'a> {
+    /// The first `length` bytes of `tail`, which has as many.
+    #[inline(always)]
+    pub(super) fn new(tail: &'a [u8], length: usize) -> Self {
+        Self { tail, length }
+    }
+
+    #[inline(always)]
+    pub(super) fn tail(self) -> &'a [u8] {
+        self.tail
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes(self) -> &'a [u8] {
+        &self.tail[..self.length]
+    }
+
+    /// The value without its first `count` bytes, which it has.
+    #[inline(always)]
+    fn skip(self, count: usize) -> Self {
+        Self { tail: &self.tail[count..], length: self.length - count }
+    }
+
+    /// Whether it begins with a minus, and the rest.
+    #[inline(always)]
+    fn sign(self) -> (bool, Self) {
+        if self.length > 0 && self.tail[0] == b'-' { (true, self.skip(1)) } else { (false, self) }
+    }
+
+    /// Eight bytes from `at` on, the first one lowest. What is beyond the end of all text is 0.
+    #[inline(always)]
+    fn word(self, at: usize) -> u64 {
+        match self.tail.get(at..).and_then(<[u8]>::first_chunk) {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => self.last_word(at),
+        }
+    }
+
+    #[cold]
+    fn last_word(self, at: usize) -> u64 {
+        let rest = self.tail.get(at..).unwrap_or_default();
+        (0..).zip(rest).fold(0, |word, (place, byte)| word | u64::from(*byte) << (8 * place))
+    }
+
+    /// The number that `count` digits from `at` on are: 1 to 18.
+    #[inline(always)]
+    fn number(self, at: usize, count: usize) -> Option<i64> {
+        if count <= 8 {
+            return eight(leading_zeros(self.word(at), count)).map(i64::from);
+        }
+        let (above, count) = (count % 8, count - count % 8);
+        let mut value = if above > 0 { eight(leading_zeros(self.word(at), above))?.into() } else { 0 };
+        for place in (0..count).step_by(8) {
+            value = value * 100_000_000 + i64::from(eight(self.word(at + above + place) ^ ZEROS)?);
+        }
+        Some(value)
+    }
+}
+
 /// An integer without leading zeros, of at most 18 digits.
-#[inline]
-pub(super) fn integer(text: &[u8]) -> Parsed<i64> {
-    let (negative, digits) = sign(text);
-    let value = canonical(digits)?;
-    // Not `-0`, which would come back as `0`.
-    if negative && value == 0 {
+#[inline(always)]
+pub(super) fn integer(text: Text<'_>) -> Parsed<i64> {
+    let (negative, digits) = text.sign();
+    if digits.length.wrapping_sub(1) >= 18 || (digits.tail[0] == b'0' && (negative || digits.length > 1)) {
         return None;
     }
+    let value = digits.number(0, digits.length)?;
     Some((if negative { -value } else { value }, false))
 }
 
 /// A decimal with at most `scale` decimals and 18 digits with all of these.
-#[inline]
-pub(super) fn decimal(text: &[u8], scale: u8) -> Parsed<i64> {
-    let (negative, digits) = sign(text);
-    let point = digits.iter().position(|&byte| byte == b'.').unwrap_or(digits.len());
-    let whole = canonical(&digits[..point])?;
-    let decimals = digits.get(point + 1..).unwrap_or_default();
-    let missing = usize::from(scale).checked_sub(decimals.len())?;
-    if (point < digits.len() && decimals.is_empty()) || point + usize::from(scale) > 18 {
+#[inline(always)]
+pub(super) fn decimal(text: Text<'_>, scale: u8) -> Parsed<i64> {
+    let Plain { negative, whole, decimals, digits } = plain(text)?;
+    let missing = usize::from(scale).checked_sub(decimals)?;
+    if whole + usize::from(scale) > 18 {
         return None;
     }
-    let fraction = if decimals.is_empty() { 0 } else { number(decimals)? };
-    let value = whole * 10i64.pow(scale.into()) + fraction * 10i64.pow(missing as u32);
-    if negative && value == 0 {
-        return None;
-    }
+    let value = digits * POWERS[missing];
     Some((if negative { -value } else { value }, missing > 0))
 }
 
+/// A float of at most fifteen digits without exponent, which is as exact as these are.
+#[inline(always)]
+pub(super) fn float(text: Text<'_>) -> Parsed<(f64, Shape)> {
+    let Plain { negative, whole, decimals, digits } = plain(text)?;
+    if whole + decimals > 15 {
+        return None;
+    }
+    // Both are exact, so that the quotient is the float nearest to the number.
+    let value = digits as f64 / FLOAT_POWERS[decimals];
+    // Smaller ones are written with an exponent.
+    if value < 1e-4 && digits > 0 {
+        return None;
+    }
+    let altered = decimals == 0 || (decimals > 1 && text.tail[text.length - 1] == b'0');
+    let shape = Shape { whole: if text.sign().1.tail[0] == b'0' { 0 } else { whole as u8 }, scale: decimals as u8 };
+    Some(((if negative { -value } else { value }, shape), altered))
+}
+
+/// A float that would be written just as it stands here, with whatever digits and exponent.
+pub(super) fn printed_float(text: Text<'_>) -> Parsed<(f64, Shape)> {
+    let bytes = text.bytes();
+    let AsFloat { value, is_same_text: true, .. } = as_float(bytes)? else { return None };
+    let first_digit = bytes.iter().find(|byte| **byte != b'-')?;
+    let has_exponent = bytes.contains(&b'e');
+    let point = bytes.iter().position(|byte| *byte == b'.').filter(|_| value.is_finite() && !has_exponent);
+    let shape = point.map_or(Shape { whole: 0, scale: 0 }, |point| Shape {
+        whole: if *first_digit == b'0' { 0 } else { (point - usize::from(bytes[0] == b'-')) as u8 },
+        scale: (bytes.len() - point - 1) as u8,
+    });
+    Some(((value, shape), false))
+}
+
+/// The digits of a number before and behind the point; zeros before the first other digit do not count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) whole: u8,
+    pub(super) scale: u8,
+}
+
+/// A number without exponent, and without leading zeros.
+struct Plain {
+    negative: bool,
+    /// How many digits are before the point, and behind it.
+    whole: usize,
+    decimals: usize,
+    /// All of them as one number.
+    digits: i64,
+}
+
+/// Knows numbers of at most 18 digits, but no negative zero.
+#[inline(always)]
+fn plain(text: Text<'_>) -> Option<Plain> {
+    let (negative, text) = text.sign();
+    let first = text.word(0);
+    let whole = match point(first) {
+        8 => 8 + point(text.word(8)),
+        whole => whole,
+    };
+    let (whole, decimals) = match text.length.checked_sub(whole + 1) {
+        None => (text.length, 0),
+        Some(0) => return None,
+        Some(decimals) if whole < 16 => (whole, decimals),
+        Some(_) => return None,
+    };
+    if whole == 0 || whole + decimals > 18 || (first as u8 == b'0' && whole > 1) {
+        return None;
+    }
+    let digits = if decimals == 0 {
+        text.number(0, whole)?
+    } else if whole + decimals <= 8 {
+        let behind = leading_zeros(text.word(whole + 1), decimals);
+        eight(leading_zeros(first, whole) >> (8 * decimals) | behind)?.into()
+    } else {
+        text.number(0, whole)? * POWERS[decimals] + text.number(whole + 1, decimals)?
+    };
+    (digits > 0 || !negative).then_some(Plain { negative, whole, decimals, digits })
+}
+
 /// A date of ten bytes.
-#[inline]
-pub(super) fn date(text: &[u8]) -> Parsed<i64> {
-    let &[a, b, c, d, b'-', m, n, b'-', s, t] = text else { return None };
-    let digits = u64::from_le_bytes([a, b, c, d, m, n, s, t]);
-    let all = eight(digits)?;
-    let days = calendar::days_of(i64::from(all / 10_000), all / 100 % 100, all % 100)?;
-    Some((days, false))
+#[inline(always)]
+pub(super) fn date(text: Text<'_>) -> Parsed<i64> {
+    if text.length != 10 { None } else { day(text).map(|days| (days, false)) }
+}
+
+/// The date that the first ten bytes are.
+#[inline(always)]
+fn day(text: Text<'_>) -> Option<i64> {
+    const DASHES: u64 = u64::from_le_bytes(*b"0000-00-");
+    let (front, back) = (text.word(0) ^ DASHES, text.word(2) >> 48 ^ 0x3030);
+    // Where dashes belong, they have become zeros; the digits are moved over these.
+    let digits = front & 0xffff_ffff | front >> 8 & 0xffff << 32 | back << 48;
+    let dashes = front & (0xff << 32 | 0xff << 56);
+    if dashes != 0 || !are_digits(digits) {
+        return None;
+    }
+    let pairs = pairs(digits);
+    let pair = |place: u32| (pairs >> (16 * place) & 0xff) as u32;
+    calendar::days_of((100 * pair(0) + pair(1)).into(), pair(2), pair(3))
 }
 
 /// A time of day.
-#[inline]
-pub(super) fn time(text: &[u8], unit: TimeUnit) -> Parsed<i64> {
+#[inline(always)]
+pub(super) fn time(text: Text<'_>, unit: TimeUnit) -> Parsed<i64> {
+    let text = text.bytes();
     let value = calendar::parse_time(text, unit)?;
     Some((value, text.len() != length_of_clock(unit)))
 }
 
 /// A timestamp.
-#[inline]
-pub(super) fn timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Parsed<i64> {
+#[inline(always)]
+pub(super) fn timestamp(text: Text<'_>, unit: TimeUnit, zone: bool) -> Parsed<i64> {
+    let text = text.bytes();
     if !text.first()?.is_ascii_digit() {
         return None;
     }
@@ -67,9 +228,9 @@ pub(super) fn timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Parsed<i64> 
 }
 
 /// `true` or `false`.
-#[inline]
-pub(super) fn boolean(text: &[u8]) -> Parsed<i64> {
-    match text {
+#[inline(always)]
+pub(super) fn boolean(text: Text<'_>) -> Parsed<i64> {
+    match text.bytes() {
         b"true" => Some((1, false)),
         b"false" => Some((0, false)),
         _ => None,
@@ -80,65 +241,70 @@ fn length_of_clock(unit: TimeUnit) -> usize {
     8 + if unit == TimeUnit::Second { 0 } else { 1 + unit.digits() as usize }
 }
 
-#[inline]
-fn sign(text: &[u8]) -> (bool, &[u8]) {
-    match text {
-        [b'-', digits @ ..] => (true, digits),
-        _ => (false, text),
+/// Powers of ten.
+const POWERS: [i64; 19] = {
+    let mut powers = [1; 19];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = 10 * powers[exponent - 1];
+        exponent += 1;
     }
+    powers
+};
+
+const FLOAT_POWERS: [f64; 16] = {
+    let mut powers = [1.0; 16];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = POWERS[exponent] as f64;
+        exponent += 1;
+    }
+    powers
+};
+
+const EACH: u64 = u64::from_le_bytes([1; 8]);
+const ZEROS: u64 = EACH * b'0' as u64;
+
+/// How many bytes of a word come before the first point.
+#[inline(always)]
+fn point(word: u64) -> usize {
+    let differences = word ^ (EACH * b'.' as u64);
+    // The lowest of these bits tells of a byte without differences; those above it may be wrong.
+    (differences.wrapping_sub(EACH) & !differences & (EACH << 7)).trailing_zeros() as usize / 8
 }
 
-/// Digits without leading zeros.
-#[inline]
-fn canonical(digits: &[u8]) -> Option<i64> {
-    match digits {
-        [] => None,
-        [b'0', _, ..] => None,
-        _ => number(digits),
-    }
+/// The first `count` bytes of a word, 1 to 8, as digits behind zeros.
+#[inline(always)]
+fn leading_zeros(word: u64, count: usize) -> u64 {
+    (word ^ ZEROS) << (64 - 8 * count)
 }
 
-/// Up to 18 digits, at least one.
-#[inline]
-fn number(digits: &[u8]) -> Option<i64> {
-    if digits.len() > 18 {
-        return None;
-    }
-    let (chunks, rest) = digits.as_chunks::<8>();
-    let mut value = 0;
-    for chunk in chunks {
-        value = value * 100_000_000 + i64::from(eight(u64::from_le_bytes(*chunk))?);
-    }
-    for byte in rest {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + i64::from(digit);
-    }
-    Some(value)
+#[inline(always)]
+fn are_digits(digits: u64) -> bool {
+    // Adding six carries what is above nine into the high half.
+    (digits | digits.wrapping_add(EACH * 6)) & (EACH * 0xf0) == 0
+}
+
+/// Each pair of digits as a number, in every second byte.
+#[inline(always)]
+fn pairs(digits: u64) -> u64 {
+    digits.wrapping_mul(10).wrapping_add(digits >> 8)
 }
 
 /// Eight digits, the first one in the lowest byte: added up in pairs, then in pairs of those.
-#[inline]
+#[inline(always)]
 fn eight(digits: u64) -> Option<u32> {
-    const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
-    const HIGH: u64 = u64::from_le_bytes([0xf0; 8]);
-    let digits = digits ^ ZEROS;
-    // Adding six carries what is above nine into the high half.
-    if (digits | digits.wrapping_add(u64::from_le_bytes([6; 8]))) & HIGH != 0 {
-        return None;
-    }
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     const EVERY_FOURTH: u64 = 0x0000_00ff_0000_00ff;
+    let pairs = pairs(digits);
     let high = (pairs & EVERY_FOURTH).wrapping_mul(100 + (1_000_000 << 32));
     let low = (pairs >> 16 & EVERY_FOURTH).wrapping_mul(1 + (10_000 << 32));
-    Some((high.wrapping_add(low) >> 32) as u32)
+    are_digits(digits).then_some((high.wrapping_add(low) >> 32) as u32)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::infer::Seen;
     use brc_core::{LogicalType, Value};
     use proptest::prelude::*;
 
@@ -152,27 +318,53 @@ mod tests {
 
     #[test]
     fn usual_values_are_known() {
-        assert_eq!(integer(b"-123456789012345678"), Some((-123_456_789_012_345_678, false)));
-        assert_eq!(decimal(b"-12345678.9", 2), Some((-1_234_567_890, true)));
-        assert_eq!(date(b"1969-12-31"), Some((-1, false)));
-        for text in ["", "-", "-0", "01", "1x", "1234567x", "12345678x", "1234567890123456789"] {
-            assert_eq!(integer(text.as_bytes()), None, "{text}");
+        assert_eq!(integer(text("-123456789012345678")), Some((-123_456_789_012_345_678, false)));
+        assert_eq!(decimal(text("-12345678.9"), 2), Some((-1_234_567_890, true)));
+        assert_eq!(decimal(text("123456789.123456789"), 9), Some((123_456_789_123_456_789, false)));
+        assert_eq!(date(text("1969-12-31")), Some((-1, false)));
+        assert_eq!(float(text("-23.456789")).map(|((value, _), altered)| (value, altered)), Some((-23.456789, false)));
+        for odd in ["", "-", "-0", "01", "1x", "1234567x", "12345678x", "1234567890123456789"] {
+            assert_eq!(integer(text(odd)), None, "{odd}");
         }
-        for text in ["", "1.", ".5", "1.234", "00.1", "1.x", "-0.0", "12345678901234567.8"] {
-            assert_eq!(decimal(text.as_bytes(), 2), None, "{text}");
+        for odd in ["", "1.", ".5", "1.234", "00.1", "1.x", "-0.0", "12345678901234567.8"] {
+            assert_eq!(decimal(text(odd), 2), None, "{odd}");
+        }
+        for odd in ["1969-12+31", "1969+12-31", "1969-12-3x", "1969-12-32", "1969-12-310"] {
+            assert_eq!(date(text(odd)), None, "{odd}");
         }
     }
 
+    fn text(value: &str) -> Text<'_> {
+        value.as_bytes().into()
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn fast_is_right(text in crate::infer::tests::values(), scale in 0u8..=18, unit in 0usize..4, zone: bool) {
-            let (bytes, unit) = (text.as_bytes(), TimeUnit::ALL[unit]);
-            check(&text, LogicalType::Int64, integer(bytes));
-            check(&text, LogicalType::decimal(scale), decimal(bytes, scale));
-            check(&text, LogicalType::Date, date(bytes));
-            check(&text, LogicalType::Time { unit }, time(bytes, unit));
-            check(&text, LogicalType::Timestamp { unit, zone }, timestamp(bytes, unit, zone));
-            check(&text, LogicalType::Bool, boolean(bytes));
+        fn fast_is_right(
+            value in prop_oneof![crate::infer::tests::values(), "-?0\\.0{0,5}[0-9]{1,3}"],
+            behind in "[,.0-9-]{0,20}",
+            scale in 0u8..=18,
+            unit in 0usize..4,
+            zone: bool,
+        ) {
+            let unit = TimeUnit::ALL[unit];
+            let tail = value.clone() + &behind;
+            let text = Text::new(tail.as_bytes(), value.len());
+            check(&value, LogicalType::Int64, integer(text));
+            check(&value, LogicalType::decimal(scale), decimal(text, scale));
+            check(&value, LogicalType::Date, date(text));
+            check(&value, LogicalType::Time { unit }, time(text, unit));
+            check(&value, LogicalType::Timestamp { unit, zone }, timestamp(text, unit, zone));
+            check(&value, LogicalType::Bool, boolean(text));
+            if let Some(((float, shape), altered)) = float(text).or_else(|| printed_float(text)) {
+                let expected = Value::parse(value.as_bytes(), LogicalType::Float64).unwrap();
+                prop_assert_eq!(format!("{expected:?}"), format!("{:?}", Value::Float(float)));
+                prop_assert_eq!(Value::Float(float).to_text(LogicalType::Float64) != value, altered);
+                let of_column = [Seen::of(value.as_bytes()), Seen::of_digits(shape.whole, shape.scale)]
+                    .map(|seen| Seen::of(b"1e300").join(Seen::of(b"0.125")).join(seen).logical_type(altered));
+                prop_assert_eq!(of_column[0], if altered { Some(LogicalType::String) } else { of_column[1] });
+            }
         }
     }
 }

@@ -4,14 +4,14 @@ use crate::block;
 use crate::v1::cluster::{Partition, choose_key};
 use crate::v1::footer::{Chunk, Cluster, Content, ROWS_PER_BLOCK, RowGroup};
 use crate::v1::footer_check::MOST_ROWS;
-use crate::v1::integers::{Integers, UNKNOWN, slice};
+use crate::v1::gathered_strings::GatheredStrings;
+use crate::v1::integers::{Integers, slice};
 use crate::v1::run_index::{self, RunStatistics};
 use crate::v1::runs::RunWalk;
 use crate::v1::schemes::{self, Facts, Frames};
 use brc_compress::Compressor;
 use brc_core::{
-    Batch, Column, Data, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Run, Schema, Sink, Statistics,
-    Summary,
+    Batch, Data, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Run, Schema, Sink, Statistics, Summary,
 };
 use std::sync::Arc;
 
@@ -37,55 +37,14 @@ pub(crate) struct Encoder {
 
 /// The rows of one column gathered so far.
 enum Gathered {
-    String(Strings),
+    String(GatheredStrings),
     Decimal { values: Integers, runs: RunStatistics },
-}
-
-#[derive(Default)]
-struct Strings {
-    /// This part's code of each code of the worker's dictionary.
-    local: Vec<u32>,
-    dictionary: Dictionary,
-    codes: Integers,
-    /// The codes of a batch of runs, written out.
-    given: Vec<u32>,
-}
-
-impl Strings {
-    fn append(&mut self, column: &Column<'_>, dictionary: &Dictionary) {
-        self.local.resize(dictionary.len(), UNKNOWN);
-        if let Data::Codes { codes, .. } = column.data {
-            self.translate(codes, dictionary);
-        } else {
-            let mut given = std::mem::take(&mut self.given);
-            given.clear();
-            brc_core::batch::codes_of(column, &mut given);
-            self.translate(&given, dictionary);
-            self.given = given;
-        }
-    }
-
-    fn translate(&mut self, codes: &[u32], dictionary: &Dictionary) {
-        while !self.codes.extend_translated(codes, &self.local, self.dictionary.len() as u32) {
-            for &code in codes {
-                let local = &mut self.local[code as usize];
-                if *local == UNKNOWN {
-                    *local = self.dictionary.push(dictionary.get(code));
-                }
-            }
-        }
-    }
-
-    fn clear(&mut self) {
-        self.local.clear();
-        self.codes.clear();
-    }
 }
 
 impl Encoder {
     pub(crate) fn new(schema: Arc<Schema>, compression: Compressor, key: Option<usize>) -> Self {
         let gathered = |logical_type: &LogicalType| match logical_type {
-            LogicalType::String => Gathered::String(Strings::default()),
+            LogicalType::String => Gathered::String(GatheredStrings::default()),
             _ => Gathered::Decimal { values: Integers::default(), runs: RunStatistics::default() },
         };
         let columns = schema.fields().iter().map(|field| gathered(&field.logical_type)).collect();
@@ -212,15 +171,12 @@ impl Sink for Encoder {
                     "column '{name}' has nulls, which no table clustered by a key can have"
                 )));
             }
-            let stored = match (gathered, column.data, column.dictionary()) {
-                (Gathered::String(strings), _, Some(dictionary)) => {
-                    strings.append(column, dictionary);
-                    Some(())
-                }
-                (Gathered::Decimal { values, .. }, Data::Integers(new), _) => values.extend_any(new),
-                _ => None,
+            let stored = match (gathered, column.data) {
+                (Gathered::String(strings), _) => strings.append(column),
+                (Gathered::Decimal { values, .. }, Data::Integers(new)) => values.extend_any(new).is_some(),
+                (Gathered::Decimal { .. }, _) => false,
             };
-            if stored.is_none() {
+            if !stored {
                 let field = &self.schema.fields()[index];
                 return Err(Error::Usage(format!("buren cannot store what is in column '{}'", field.name)));
             }
@@ -249,10 +205,7 @@ impl PartEncoder for Encoder {
         let mut dictionaries = Vec::new();
         for column in &mut self.columns {
             dictionaries.push(match column {
-                Gathered::String(strings) => {
-                    strings.clear();
-                    std::mem::take(&mut strings.dictionary)
-                }
+                Gathered::String(strings) => strings.take_dictionary(),
                 Gathered::Decimal { values, .. } => {
                     values.clear();
                     Dictionary::new()

@@ -10,6 +10,7 @@ mod encoder;
 mod footer;
 mod footer_check;
 mod footer_message;
+mod gathered_strings;
 mod integers;
 mod pieces;
 pub(crate) mod reader;

@@ -4,14 +4,23 @@ use super::bounds::Bounds;
 use super::footer::{Chunk, Layout, RowBlock};
 use super::footer_check::BoundsOfBlocks;
 use super::gathered::{Gathered, Values};
+use super::local_codes::LocalCodes;
+use super::strings_gathered::Form;
 use crate::block::{self, Block};
 use crate::v2::floats;
 use crate::v2::integers::{self, BLOCK_ROWS, wide};
 use crate::v2::validity::Validity;
 use brc_compress::Compressor;
 use brc_core::predicate::float_order;
-use brc_core::{Bitmap, Result};
+use brc_core::{Bitmap, BitmapBuffer, Result};
 use std::ops::Range;
+
+/// What became of the rows of a column.
+pub(super) enum Encoded {
+    Chunk(Chunk),
+    /// Not yet a chunk, and which rows are not null.
+    Codes(LocalCodes, BitmapBuffer),
+}
 
 /// Appends blocks to the bytes of a part.
 pub(super) struct ChunkWriter<'a> {
@@ -25,10 +34,10 @@ impl<'a> ChunkWriter<'a> {
         Self { compression, bytes, scratch: Vec::new() }
     }
 
-    /// Appends the rows of a column as a chunk.
-    pub(super) fn write(&mut self, column: Gathered) -> Result<Chunk> {
+    /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary.
+    pub(super) fn write(&mut self, column: Gathered) -> Result<Encoded> {
         let rows = Rows { count: column.validity.len(), validity: column.validity.bitmap() };
-        let mut chunk = match column.values {
+        let chunk = match column.values {
             Values::Nothing => self.integers(Vec::new(), rows)?,
             Values::Integers(values) => self.integers(values, rows)?,
             Values::Wide(mut values) => {
@@ -39,22 +48,28 @@ impl<'a> ChunkWriter<'a> {
                 }
             }
             Values::Floats(values) => self.floats(values, rows)?,
-            Values::Strings(strings) => self.strings(strings.form, rows)?,
+            Values::Strings(strings) => match strings.form {
+                Form::Each(each) => self.each(each, rows)?,
+                Form::Codes { codes, values } => {
+                    let codes = LocalCodes::new(codes, values, rows);
+                    if codes.pay() {
+                        return Ok(Encoded::Codes(codes, column.validity));
+                    }
+                    self.each(codes.each()?, rows)?
+                }
+            },
         };
-        let mut bounds = BoundsOfBlocks::default();
-        for (block, of_block) in chunk.blocks.iter().zip(rows.blocks()) {
-            chunk.nulls += block.nulls;
-            bounds.add(block, of_block.len() as u32);
-        }
-        chunk.bounds = bounds.all();
-        Ok(chunk)
+        Ok(Encoded::Chunk(rows.sum_up(chunk)))
     }
 
     fn integers(&mut self, mut values: Vec<i64>, rows: Rows<'_>) -> Result<Chunk> {
         rows.fill(&mut values, 0);
         let mut chunk = self.chunk(Layout::Integers);
         chunk.sum = rows.sum(&values);
-        let bounds = |min: i64, max: i64| Some(Bounds::Numbers { min: min.into(), max: max.into() });
+        let bounds = |rows: Range<usize>| {
+            let (min, max) = bounds_of(&values[rows], |value| value);
+            Some(Bounds::Numbers { min: min.into(), max: max.into() })
+        };
         self.planned_integers(&mut chunk, &values, rows, |_, _| Ok(()), bounds)?;
         Ok(chunk)
     }
@@ -66,7 +81,7 @@ impl<'a> ChunkWriter<'a> {
         values: &[i64],
         rows: Rows<'_>,
         behind_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
-        bounds: impl Fn(i64, i64) -> Option<Bounds>,
+        bounds: impl Fn(Range<usize>) -> Option<Bounds>,
     ) -> Result<()> {
         let plan = integers::Plan::choose(values, &[]);
         chunk.scheme = plan.scheme_id();
@@ -74,8 +89,8 @@ impl<'a> ChunkWriter<'a> {
         behind_parameters(self, chunk)?;
         for of_block in rows.blocks() {
             let values = &values[of_block.clone()];
-            let (min, max) = bounds_of(values, |value| value);
-            self.row_block(chunk, rows, of_block, bounds(min, max), |out| plan.encode_block(values, &[], out))?;
+            let bounds = bounds(of_block.clone());
+            self.row_block(chunk, rows, of_block, bounds, |out| plan.encode_block(values, &[], out))?;
         }
         Ok(())
     }
@@ -165,6 +180,17 @@ impl Rows<'_> {
 
     pub(super) fn blocks(self) -> impl Iterator<Item = Range<usize>> {
         (0..self.count).step_by(BLOCK_ROWS).map(move |start| start..self.count.min(start + BLOCK_ROWS))
+    }
+
+    /// Adds up what the blocks of a chunk say.
+    pub(super) fn sum_up(self, mut chunk: Chunk) -> Chunk {
+        let mut bounds = BoundsOfBlocks::default();
+        for (block, of_block) in chunk.blocks.iter().zip(self.blocks()) {
+            chunk.nulls += block.nulls;
+            bounds.add(block, of_block.len() as u32);
+        }
+        chunk.bounds = bounds.all();
+        chunk
     }
 
     /// Replaces nulls by the smallest value of their block; where there is none, by that of the chunk, or by `otherwise`.

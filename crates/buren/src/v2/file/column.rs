@@ -1,7 +1,7 @@
 //! Reads one column of a scan: chunk by chunk, block by block, some thousand rows at a time.
 
 use super::decoder::{Decoded, DecodedStrings, Decoder};
-use super::footer::Chunk;
+use super::footer::{Chunk, Layout};
 use super::interner::Interner;
 use super::reader::Reader;
 use crate::block::{BlockBuffer, Cost};
@@ -34,6 +34,7 @@ pub(super) struct ScanColumn<'r> {
     /// `None` before the first row group.
     decoder: Option<Decoder>,
     dictionary: ChunkDictionary,
+    of_file: FileValues,
     codes: Vec<u32>,
     written_out: DecodedStrings,
     /// All values that have got a code so far.
@@ -52,6 +53,17 @@ enum ChunkDictionary {
     /// Codes of the scanner's dictionary.
     Interned(Vec<u32>),
     Values(StringBuffer),
+    /// The column's dictionary.
+    OfFile,
+}
+
+/// What was read so far of the column's dictionary.
+#[derive(Default)]
+struct FileValues {
+    /// The scanner's code of each value.
+    interned: Vec<u32>,
+    parts: usize,
+    tokens: Option<Tokens>,
 }
 
 #[derive(Clone, Copy)]
@@ -69,6 +81,7 @@ impl<'r> ScanColumn<'r> {
             row_group: 0,
             decoder: None,
             dictionary: ChunkDictionary::Interned(Vec::new()),
+            of_file: FileValues::default(),
             codes: Vec::new(),
             written_out: DecodedStrings::default(),
             interner: Interner::default(),
@@ -100,7 +113,12 @@ impl<'r> ScanColumn<'r> {
             self.buffer.load(source, &chunk.tokens, place, cost)?;
             tokens = Some(Tokens::read(self.buffer.bytes()).map_err(|reason| reader.corrupt(place, reason))?);
         }
-        self.read_dictionary(tokens.as_ref(), cost)?;
+        if chunk.layout == Layout::FileCodes {
+            self.read_file_dictionary(chunk.codes as usize, cost)?;
+            self.dictionary = ChunkDictionary::OfFile;
+        } else {
+            self.read_dictionary(tokens.as_ref(), cost)?;
+        }
         let place = Place::Parameters { row_group, column };
         self.buffer.load(source, &chunk.parameters, place, cost)?;
         let decoder = Decoder::open(chunk, self.buffer.bytes(), tokens);
@@ -127,6 +145,44 @@ impl<'r> ScanColumn<'r> {
             ChunkDictionary::Values(values)
         };
         Ok(())
+    }
+
+    /// Reads on in the column's dictionary until so many of its values are known.
+    pub(super) fn read_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
+        let (reader, column) = (self.reader, self.name());
+        let parts = &reader.footer.dictionaries[self.column].parts;
+        let (mut scratch, mut decoded) = Default::default();
+        while self.of_file.interned.len() < values
+            && let Some(part) = parts.get(self.of_file.parts)
+        {
+            if part.tokens.length > 0 {
+                let place = Place::DictionaryTokens { column, part: self.of_file.parts };
+                self.buffer.load(reader.source(), &part.tokens, place, cost)?;
+                let tokens = Tokens::read(self.buffer.bytes()).map_err(|reason| reader.corrupt(place, reason))?;
+                self.of_file.tokens = Some(tokens);
+            }
+            for (count, stored) in &part.blocks {
+                let place = Place::Dictionary { column, block: self.of_file.parts };
+                self.buffer.load(reader.source(), stored, place, cost)?;
+                decode_dictionary(
+                    self.buffer.bytes(),
+                    *count,
+                    self.of_file.tokens.as_ref(),
+                    &mut scratch,
+                    &mut decoded,
+                )
+                .map_err(|reason| reader.corrupt(place, reason))?;
+                let interned = decoded.strings().iter().map(|value| self.interner.intern(value).0);
+                self.of_file.interned.extend(interned);
+            }
+            self.of_file.parts += 1;
+        }
+        Ok(())
+    }
+
+    /// How many values have got a code so far.
+    pub(super) fn distinct(&self) -> usize {
+        self.interner.dictionary().len()
     }
 
     /// Reads a block of the chunk, which has so many rows.
@@ -167,22 +223,22 @@ impl<'r> ScanColumn<'r> {
     fn look_up(&mut self) -> std::result::Result<(), Malformed> {
         const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
         let Some(Decoded::Codes(codes)) = self.decoder.as_ref().map(Decoder::decoded) else { return Ok(()) };
-        match &self.dictionary {
-            ChunkDictionary::Interned(interned) => {
-                self.codes.clear();
-                // A code that is negative is too large as well.
-                let known = codes.iter().map_while(|&code| interned.get(code as u32 as usize).copied());
-                self.codes.extend(known);
-                if self.codes.len() < codes.len() { Err(UNKNOWN) } else { Ok(()) }
-            }
+        let interned = match &self.dictionary {
+            ChunkDictionary::Interned(interned) => interned.as_slice(),
+            ChunkDictionary::OfFile => &self.of_file.interned[..self.chunk().codes as usize],
             ChunkDictionary::Values(values) => {
                 let values = values.strings();
                 if codes.iter().any(|&code| code as u32 as usize >= values.len()) {
                     return Err(UNKNOWN);
                 }
-                self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)))
+                return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
             }
-        }
+        };
+        self.codes.clear();
+        // A code that is negative is too large as well.
+        let known = codes.iter().map_while(|&code| interned.get(code as u32 as usize).copied());
+        self.codes.extend(known);
+        if self.codes.len() < codes.len() { Err(UNKNOWN) } else { Ok(()) }
     }
 
     /// What was decoded last.
@@ -190,7 +246,7 @@ impl<'r> ScanColumn<'r> {
         let data = match (self.decoder.as_ref().map(Decoder::decoded), &self.dictionary) {
             (None, _) => Data::Integers(Integers::I16(&[])),
             (Some(Decoded::Data(data)), _) => data,
-            (Some(Decoded::Codes(_)), ChunkDictionary::Interned(_)) => {
+            (Some(Decoded::Codes(_)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => {
                 Data::Codes { codes: &self.codes, dictionary: self.interner.dictionary() }
             }
             (Some(Decoded::Codes(_)), ChunkDictionary::Values(_)) => self.written_out.data(),

@@ -77,7 +77,7 @@ impl Decoder {
             Layout::Wide => Self::I128(wide::Chunk::open(parameters)?, Vec::new()),
             Layout::Floats => Self::Floats(floats::Chunk::open(parameters)?, Vec::new()),
             Layout::Strings => Self::Strings(Box::new(DecodedStrings { tokens, ..DecodedStrings::default() })),
-            Layout::Codes => Self::Codes(integers()?, Vec::new()),
+            Layout::Codes | Layout::FileCodes => Self::Codes(integers()?, Vec::new()),
         })
     }
 

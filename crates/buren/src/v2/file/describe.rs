@@ -1,7 +1,7 @@
 //! Describes a file of version 2: all of it stands in the footer.
 
 use super::bounds::Bounds as Known;
-use super::footer::{Chunk, Layout, RowGroup};
+use super::footer::{Chunk, DictionaryPart, Layout, RowGroup};
 use super::reader::Reader;
 use super::scanner::statistics;
 use crate::description::{
@@ -32,8 +32,9 @@ impl Reader {
     }
 
     fn describe_column(&self, column: usize) -> ColumnDescription {
-        let field = &self.footer.schema.fields()[column];
-        let chunks = || self.footer.row_groups.iter().map(|row_group| &row_group.chunks[column]);
+        let footer = &self.footer;
+        let field = &footer.schema.fields()[column];
+        let chunks = || footer.row_groups.iter().map(|row_group| &row_group.chunks[column]);
         let mut schemes: Vec<(&'static str, u64)> = Vec::new();
         for name in chunks().map(scheme) {
             match schemes.iter_mut().find(|(known, _)| *known == name) {
@@ -45,8 +46,16 @@ impl Reader {
             let dictionary = chunk.dictionary.iter().map(|(_, block)| *block);
             dictionary.chain(Some(chunk.tokens).filter(|tokens| tokens.length > 0)).collect()
         };
-        let dictionaries: Vec<_> = chunks().flat_map(of_dictionary).collect();
-        let only = if self.footer.row_groups.len() == 1 { chunks().next() } else { None };
+        let of_file = &footer.dictionaries[column];
+        let of_parts = of_file.parts.iter().flat_map(DictionaryPart::all_blocks).filter(|block| block.length > 0);
+        let dictionaries: Vec<_> = chunks().flat_map(of_dictionary).chain(of_parts.copied()).collect();
+        let cardinality = if footer.row_groups.len() == 1 && of_file.parts.is_empty() {
+            chunks().next().and_then(cardinality)
+        } else if chunks().all(|chunk| chunk.layout == Layout::FileCodes) {
+            u32::try_from(of_file.values()).ok()
+        } else {
+            None
+        };
         ColumnDescription {
             name: field.name.clone(),
             logical_type: field.logical_type,
@@ -55,9 +64,9 @@ impl Reader {
             data: totals(chunks()),
             maps: BlockTotals::default(),
             dictionary: BlockTotals::of(&dictionaries),
-            cardinality: only.and_then(cardinality),
+            cardinality,
             nulls: chunks().map(|chunk| u64::from(chunk.nulls)).sum(),
-            bounds: bounds_of(&self.footer.row_groups, column, field.logical_type),
+            bounds: bounds_of(&footer.row_groups, column, field.logical_type),
         }
     }
 }
@@ -95,7 +104,7 @@ fn scheme(chunk: &Chunk) -> &'static str {
         Layout::Floats => "floats",
         Layout::Strings if chunk.tokens.length > 0 => "tokens",
         Layout::Strings => "strings",
-        Layout::Codes => "dictionary",
+        Layout::Codes | Layout::FileCodes => "dictionary",
     }
 }
 

@@ -1,14 +1,15 @@
 //! Turns the rows of one split, or some of their columns, into column chunks.
 
-use super::chunk_writer::ChunkWriter;
-use super::footer::{Chunk, MOST_ROWS};
+use super::chunk_writer::{ChunkWriter, Encoded};
+use super::footer::MOST_ROWS;
 use super::gathered::Gathered;
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
+use foldhash::fast::RandomState;
 
-/// What the writer must know of a part: its chunks, placed from the start of the part.
+/// What the writer must know of a part: its columns; chunks are placed from the start of the part.
 pub(super) struct PartMeta {
-    pub(super) chunks: Vec<Chunk>,
+    pub(super) columns: Vec<Encoded>,
 }
 
 /// One worker's encoder.
@@ -16,15 +17,16 @@ pub(super) struct Encoder {
     /// The names of the columns, for messages.
     names: Vec<String>,
     compression: Compressor,
+    hasher: RandomState,
     rows: usize,
     columns: Vec<Gathered>,
     bytes: Vec<u8>,
 }
 
 impl Encoder {
-    pub(super) fn new(names: Vec<String>, compression: Compressor) -> Self {
-        let columns = names.iter().map(|_| Gathered::default()).collect();
-        Self { names, compression, rows: 0, columns, bytes: Vec::new() }
+    pub(super) fn new(names: Vec<String>, compression: Compressor, hasher: RandomState) -> Self {
+        let columns = names.iter().map(|_| Gathered::new(&hasher)).collect();
+        Self { names, compression, hasher, rows: 0, columns, bytes: Vec::new() }
     }
 }
 
@@ -58,10 +60,11 @@ impl PartEncoder for Encoder {
         let rows = std::mem::take(&mut self.rows) as u64;
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut writer = ChunkWriter::new(self.compression, &mut bytes);
-        let gathered = self.columns.iter_mut().map(std::mem::take);
-        let chunks =
+        let hasher = &self.hasher;
+        let gathered = self.columns.iter_mut().map(|column| std::mem::replace(column, Gathered::new(hasher)));
+        let columns =
             if rows == 0 { Vec::new() } else { gathered.map(|column| writer.write(column)).collect::<Result<_>>()? };
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { chunks }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns }) })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

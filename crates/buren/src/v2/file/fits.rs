@@ -21,7 +21,7 @@ pub(super) fn check(chunk: &Chunk, field: &Field) -> Result<(), String> {
         }
         Layout::Wide => field.logical_type.bounds(),
         Layout::Floats => Some((i64::MIN.into(), i64::MAX.into())),
-        Layout::Strings | Layout::Codes => None,
+        Layout::Strings | Layout::Codes | Layout::FileCodes => None,
     };
     match (bounds, field.logical_type.physical(), limits) {
         (Bounds::Numbers { min, max }, PhysicalType::Integers | PhysicalType::Floats, Some((least, most))) => {

@@ -13,6 +13,8 @@ pub(crate) struct Footer {
     pub(super) schema: Schema,
     pub(super) rows: u64,
     pub(super) compression: &'static dyn Compression,
+    /// Of each column; without parts if it has none.
+    pub(super) dictionaries: Vec<Dictionary>,
     pub(super) row_groups: Vec<RowGroup>,
     pub(super) unused: Vec<Unused>,
     pub(super) metadata: Vec<(String, Vec<u8>)>,
@@ -21,6 +23,23 @@ pub(crate) struct Footer {
 pub(super) struct RowGroup {
     pub(super) rows: u32,
     pub(super) chunks: Vec<Chunk>,
+}
+
+/// The dictionary of a column of the file, in the order of its codes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Dictionary {
+    pub(super) parts: Vec<DictionaryPart>,
+}
+
+/// Values that were written together.
+#[derive(Debug, Clone)]
+pub(super) struct DictionaryPart {
+    /// Where its first block starts.
+    pub(super) offset: u64,
+    /// New ones for this part and those behind it, if there are some.
+    pub(super) tokens: Block,
+    /// Each block with how many values it has, which ascend in all blocks of a part.
+    pub(super) blocks: Vec<(u32, Block)>,
 }
 
 /// Bytes that are no longer part of the table.
@@ -41,13 +60,16 @@ pub(super) enum Layout {
     Floats = 2,
     /// Each row has its own string.
     Strings = 3,
-    /// Codes of a dictionary of strings.
+    /// Codes of the chunk's dictionary of strings.
     Codes = 4,
+    /// Codes of the column's dictionary of strings.
+    FileCodes = 5,
 }
 
 impl Layout {
     pub(super) fn from_id(id: u8) -> Option<Self> {
-        [Self::Integers, Self::Wide, Self::Floats, Self::Strings, Self::Codes].into_iter().nth(id.into())
+        let all = [Self::Integers, Self::Wide, Self::Floats, Self::Strings, Self::Codes, Self::FileCodes];
+        all.into_iter().nth(id.into())
     }
 
     /// The values that can be stored so.
@@ -55,7 +77,7 @@ impl Layout {
         match self {
             Self::Integers | Self::Wide => PhysicalType::Integers,
             Self::Floats => PhysicalType::Floats,
-            Self::Strings | Self::Codes => PhysicalType::Bytes,
+            Self::Strings | Self::Codes | Self::FileCodes => PhysicalType::Bytes,
         }
     }
 }
@@ -73,6 +95,8 @@ pub(super) struct Chunk {
     pub(super) tokens: Block,
     /// Each block with how many values it has.
     pub(super) dictionary: Vec<(u32, Block)>,
+    /// All codes of the column's dictionary are below it.
+    pub(super) codes: u32,
     pub(super) blocks: Vec<RowBlock>,
     pub(super) bounds: Option<Bounds>,
     pub(super) sum: Option<i128>,
@@ -97,6 +121,7 @@ impl Chunk {
             parameters: Block::default(),
             tokens: Block::default(),
             dictionary: Vec::new(),
+            codes: 0,
             blocks: Vec::new(),
             bounds: None,
             sum: None,
@@ -129,11 +154,39 @@ impl Chunk {
 
     /// Gives each block its offset.
     pub(super) fn place_blocks(&mut self) {
-        let mut offset = self.offset;
-        for block in self.all_blocks_mut() {
-            block.offset = offset;
-            offset = offset.saturating_add(block.stored.into());
-        }
+        let offset = self.offset;
+        place(self.all_blocks_mut(), offset);
+    }
+}
+
+impl Dictionary {
+    /// How many values it has.
+    pub(super) fn values(&self) -> u64 {
+        self.parts.iter().flat_map(|part| &part.blocks).map(|(values, _)| u64::from(*values)).sum()
+    }
+}
+
+impl DictionaryPart {
+    /// All blocks in the order in which they lie in the file.
+    pub(super) fn all_blocks(&self) -> impl Iterator<Item = &Block> {
+        std::iter::once(&self.tokens).chain(self.blocks.iter().map(|(_, block)| block))
+    }
+
+    /// Its size in the file in bytes.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.all_blocks().map(|block| u64::from(block.stored)).sum()
+    }
+
+    /// Gives each block its offset.
+    pub(super) fn place_blocks(&mut self) {
+        place(std::iter::once(&mut self.tokens).chain(self.blocks.iter_mut().map(|(_, block)| block)), self.offset);
+    }
+}
+
+fn place<'a>(blocks: impl Iterator<Item = &'a mut Block>, mut offset: u64) {
+    for block in blocks {
+        block.offset = offset;
+        offset = offset.saturating_add(block.stored.into());
     }
 }
 

@@ -5,11 +5,15 @@
 
 use super::bounds::Bounds;
 use super::fits;
-use super::footer::{Chunk, Footer, Layout, MOST_ROWS, RowBlock};
+use super::footer::{Chunk, Dictionary, Footer, Layout, MOST_ROWS, RowBlock};
 use crate::block::{Block, MOST_SHRINKING};
 use crate::trailer::HEADER_BYTES;
 use crate::v2::integers::BLOCK_ROWS;
-use brc_core::Field;
+use brc_core::{Field, PhysicalType};
+use std::ops::RangeInclusive;
+
+/// The values of a block of a dictionary.
+const COUNTS: RangeInclusive<u32> = 1..=BLOCK_ROWS as u32;
 
 /// Checks a footer and gives each block its offset.
 ///
@@ -18,13 +22,22 @@ use brc_core::Field;
 pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), String> {
     let mut rows = 0u64;
     let mut extents: Vec<(u64, u64)> = footer.unused.iter().map(|unused| (unused.offset, unused.bytes)).collect();
+    for (dictionary, field) in footer.dictionaries.iter_mut().zip(footer.schema.fields()) {
+        check_dictionary(dictionary, field).map_err(|reason| format!("column '{}': {reason}", field.name))?;
+        for part in &mut dictionary.parts {
+            part.place_blocks();
+            extents.push((part.offset, part.stored_bytes()));
+        }
+    }
+    let known: Vec<u64> = footer.dictionaries.iter().map(Dictionary::values).collect();
     for (index, row_group) in footer.row_groups.iter_mut().enumerate() {
         if row_group.rows == 0 || row_group.rows > MOST_ROWS {
             return Err(format!("row group {index}: {} rows", row_group.rows));
         }
         rows = rows.saturating_add(row_group.rows.into());
-        for (chunk, field) in row_group.chunks.iter_mut().zip(footer.schema.fields()) {
+        for ((chunk, field), known) in row_group.chunks.iter_mut().zip(footer.schema.fields()).zip(&known) {
             check_chunk(chunk, field, row_group.rows)
+                .and_then(|()| check_codes(chunk, *known))
                 .map_err(|reason| format!("row group {index}, column '{}': {reason}", field.name))?;
             chunk.place_blocks();
             extents.push((chunk.offset, chunk.stored_bytes()));
@@ -61,6 +74,31 @@ fn check_extents(mut extents: Vec<(u64, u64)>, footer_offset: u64) -> Result<(),
     Ok(())
 }
 
+fn check_dictionary(dictionary: &Dictionary, field: &Field) -> Result<(), String> {
+    if !dictionary.parts.is_empty() && field.logical_type.physical() != PhysicalType::Bytes {
+        return Err(format!("a dictionary of values of type {}", field.logical_type));
+    }
+    for part in &dictionary.parts {
+        part.all_blocks().try_for_each(check_block)?;
+        if part.blocks.iter().any(|(values, _)| !COUNTS.contains(values)) {
+            return Err("a block of its dictionary has too many values or none".to_owned());
+        }
+    }
+    match u32::try_from(dictionary.values()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err("its dictionary has 2^32 values or more".to_owned()),
+    }
+}
+
+/// Whether a chunk's codes can be those of the column's dictionary, which has so many values.
+fn check_codes(chunk: &Chunk, known: u64) -> Result<(), String> {
+    let fits = match chunk.layout {
+        Layout::FileCodes => (1..=known).contains(&chunk.codes.into()),
+        Layout::Integers | Layout::Wide | Layout::Floats | Layout::Strings | Layout::Codes => chunk.codes == 0,
+    };
+    if fits { Ok(()) } else { Err(format!("codes below {} of a dictionary of {known} values", chunk.codes)) }
+}
+
 fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
     chunk.all_blocks().try_for_each(check_block)?;
     if chunk.blocks.len() != (rows as usize).div_ceil(BLOCK_ROWS) {
@@ -91,8 +129,7 @@ fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
     if !has_tokens && chunk.tokens.length > 0 || chunk.layout == Layout::Strings && chunk.parameters.length > 0 {
         return Err("tokens of numbers, or parameters of strings".to_owned());
     }
-    let counts = 1..=BLOCK_ROWS as u32;
-    if chunk.distinct() > rows.into() || chunk.dictionary.iter().any(|(values, _)| !counts.contains(values)) {
+    if chunk.distinct() > rows.into() || chunk.dictionary.iter().any(|(values, _)| !COUNTS.contains(values)) {
         return Err(format!("a dictionary of {} values for {rows} rows", chunk.distinct()));
     }
     fits::check(chunk, field)

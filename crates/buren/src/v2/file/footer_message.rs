@@ -1,11 +1,14 @@
 //! The footer as a Cap'n Proto message.
 
 use super::bounds::Bounds;
-use super::footer::{Chunk, Footer, Layout, RowBlock, RowGroup, Unused};
+use super::footer::{Chunk, Dictionary, DictionaryPart, Footer, Layout, RowBlock, RowGroup, Unused};
 use crate::block::Block;
-use crate::buren2_capnp::{block, bounds, chunk, column, footer, row_block, row_group};
+use crate::buren2_capnp::{
+    block, bounds, chunk, column, dictionary_block, dictionary_part, footer, row_block, row_group,
+};
 use brc_core::{Error, Field, LogicalType, PhysicalType, Result, Schema};
 use capnp::message::{Builder, ReaderOptions};
+use capnp::struct_list;
 use std::path::Path;
 
 /// The bytes of a footer: a multiple of eight. The message has one segment in canonical form, so that the same footer is
@@ -16,11 +19,14 @@ pub(super) fn write(contents: &Footer) -> Result<Vec<u8>> {
     root.set_rows(contents.rows);
     root.set_compression(contents.compression.id());
     let mut columns = root.reborrow().init_columns(contents.schema.fields().len() as u32);
-    for (index, field) in (0..).zip(contents.schema.fields()) {
+    for (index, (field, dictionary)) in (0..).zip(contents.schema.fields().iter().zip(&contents.dictionaries)) {
         let mut builder = columns.reborrow().get(index);
         builder.set_name(&field.name);
         builder.set_type(field.logical_type.to_string());
         builder.set_nullable(field.nullable);
+        if !dictionary.parts.is_empty() {
+            write_dictionary(dictionary, builder.init_dictionary(dictionary.parts.len() as u32));
+        }
     }
     let mut row_groups = root.reborrow().init_row_groups(contents.row_groups.len() as u32);
     for (index, row_group) in (0..).zip(&contents.row_groups) {
@@ -52,6 +58,23 @@ pub(super) fn write(contents: &Footer) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+fn write_dictionary(dictionary: &Dictionary, mut builders: struct_list::Builder<'_, dictionary_part::Owned>) {
+    for (index, part) in (0..).zip(&dictionary.parts) {
+        let mut builder = builders.reborrow().get(index);
+        builder.set_offset(part.offset);
+        write_block(&part.tokens, || builder.reborrow().init_tokens());
+        write_dictionary_blocks(&part.blocks, builder.init_blocks(part.blocks.len() as u32));
+    }
+}
+
+fn write_dictionary_blocks(blocks: &[(u32, Block)], mut builders: struct_list::Builder<'_, dictionary_block::Owned>) {
+    for (index, (values, block)) in (0..).zip(blocks) {
+        let mut builder = builders.reborrow().get(index);
+        builder.set_values(*values);
+        write_block(block, || builder.init_block());
+    }
+}
+
 fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
     builder.set_offset(chunk.offset);
     builder.set_layout(chunk.layout as u8);
@@ -59,12 +82,8 @@ fn write_chunk(chunk: &Chunk, mut builder: chunk::Builder<'_>) {
     builder.set_nulls(chunk.nulls);
     write_block(&chunk.parameters, || builder.reborrow().init_parameters());
     write_block(&chunk.tokens, || builder.reborrow().init_tokens());
-    let mut dictionary = builder.reborrow().init_dictionary(chunk.dictionary.len() as u32);
-    for (index, (values, block)) in (0..).zip(&chunk.dictionary) {
-        let mut builder = dictionary.reborrow().get(index);
-        builder.set_values(*values);
-        write_block(block, || builder.init_block());
-    }
+    write_dictionary_blocks(&chunk.dictionary, builder.reborrow().init_dictionary(chunk.dictionary.len() as u32));
+    builder.set_codes(chunk.codes);
     let mut blocks = builder.reborrow().init_blocks(chunk.blocks.len() as u32);
     for (index, block) in (0..).zip(&chunk.blocks) {
         let mut builder = blocks.reborrow().get(index);
@@ -145,6 +164,8 @@ fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
     let id = root.get_compression();
     let compression = brc_compress::by_id(id).ok_or_else(|| Problem::Unknown(format!("unknown compression {id}")))?;
     let fields = root.get_columns()?.iter().map(read_column).collect::<Result<Vec<_>, _>>()?;
+    let dictionaries = root.get_columns()?.iter().map(|column| read_dictionary(column.get_dictionary()?));
+    let dictionaries = dictionaries.collect::<Result<_, Problem>>()?;
     let schema = Schema::new(fields).map_err(|error| Problem::malformed(error.to_string()))?;
     let read_group = |row_group| read_row_group(row_group, &schema);
     let row_groups = root.get_row_groups()?.iter().map(read_group).collect::<Result<_, _>>()?;
@@ -156,7 +177,7 @@ fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
     for entry in root.get_metadata()? {
         metadata.push((entry.get_key()?.to_string()?, entry.get_value()?.to_vec()));
     }
-    Ok(Footer { rows: root.get_rows(), schema, compression, row_groups, unused, metadata })
+    Ok(Footer { rows: root.get_rows(), schema, compression, dictionaries, row_groups, unused, metadata })
 }
 
 fn read_column(column: column::Reader<'_>) -> Result<Field, Problem> {
@@ -164,6 +185,20 @@ fn read_column(column: column::Reader<'_>) -> Result<Field, Problem> {
     let known = text.parse::<LogicalType>().ok().filter(|logical_type| logical_type.to_string() == text);
     let logical_type = known.ok_or_else(|| Problem::Unknown(format!("unknown type '{text}'")))?;
     Ok(Field { name: column.get_name()?.to_string()?, logical_type, nullable: column.get_nullable() })
+}
+
+fn read_dictionary(parts: struct_list::Reader<'_, dictionary_part::Owned>) -> Result<Dictionary, Problem> {
+    let read_part = |part: dictionary_part::Reader<'_>| {
+        let (tokens, blocks) = (read_block(part.get_tokens()?), read_dictionary_blocks(part.get_blocks()?)?);
+        Ok(DictionaryPart { offset: part.get_offset(), tokens, blocks })
+    };
+    Ok(Dictionary { parts: parts.iter().map(read_part).collect::<Result<_, Problem>>()? })
+}
+
+fn read_dictionary_blocks(
+    blocks: struct_list::Reader<'_, dictionary_block::Owned>,
+) -> Result<Vec<(u32, Block)>, Problem> {
+    blocks.iter().map(|block| Ok((block.get_values(), read_block(block.get_block()?)))).collect()
 }
 
 fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<RowGroup, Problem> {
@@ -179,10 +214,7 @@ fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<R
 fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
     let id = reader.get_layout();
     let layout = Layout::from_id(id).ok_or_else(|| Problem::Unknown(format!("unknown layout {id}")))?;
-    let mut dictionary = Vec::new();
-    for part in reader.get_dictionary()? {
-        dictionary.push((part.get_values(), read_block(part.get_block()?)));
-    }
+    let dictionary = read_dictionary_blocks(reader.get_dictionary()?)?;
     let blocks = reader.get_blocks()?.iter().map(|block| read_row_block(block, layout)).collect::<Result<_, _>>()?;
     let bounds = if reader.has_bounds() { Some(read_bounds(reader.get_bounds()?, layout)?) } else { None };
     let sum = if reader.has_sum() {
@@ -199,6 +231,7 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
         parameters: read_block(reader.get_parameters()?),
         tokens: read_block(reader.get_tokens()?),
         dictionary,
+        codes: reader.get_codes(),
         blocks,
         bounds,
         sum,

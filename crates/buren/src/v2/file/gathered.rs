@@ -5,18 +5,17 @@
 
 use super::strings_gathered::Strings;
 use brc_core::{BitmapBuffer, Column, Data, Error, Integers, Result};
+use foldhash::fast::RandomState;
 
 /// The rows of one column.
-#[derive(Default)]
 pub(super) struct Gathered {
     pub(super) values: Values,
     pub(super) validity: BitmapBuffer,
+    hasher: RandomState,
 }
 
-#[derive(Default)]
 pub(super) enum Values {
     /// No batch came yet.
-    #[default]
     Nothing,
     Integers(Vec<i64>),
     /// At least one value has needed more than 64 bits; it may have been a null.
@@ -26,6 +25,11 @@ pub(super) enum Values {
 }
 
 impl Gathered {
+    /// No rows yet. The hasher is that of all dictionaries of the file.
+    pub(super) fn new(hasher: &RandomState) -> Self {
+        Self { values: Values::Nothing, validity: BitmapBuffer::default(), hasher: hasher.clone() }
+    }
+
     /// Adds the rows of a batch's column.
     ///
     /// # Errors
@@ -35,7 +39,7 @@ impl Gathered {
             self.values = match column.data {
                 Data::Integers(_) => Values::Integers(Vec::new()),
                 Data::Floats(_) => Values::Floats(Vec::new()),
-                Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => Values::Strings(Strings::default()),
+                Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => Values::Strings(Strings::new(&self.hasher)),
             };
         }
         self.validity.extend(column.validity, rows);

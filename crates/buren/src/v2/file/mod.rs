@@ -1,7 +1,8 @@
 //! Files of version 2: row groups of column chunks, a footer that tells where they lie and what is known of them.
 //!
-//! Each chunk stands by itself: it has its own scheme, dictionary and tokens. So row groups are encoded side by side,
-//! nobody keeps more values in memory than a row group has, and a chunk can be replaced by another one.
+//! A chunk has its own scheme and tokens, so that row groups are encoded side by side, and a chunk can be replaced by
+//! another one. Only the dictionaries of strings are shared, as long as they stay small enough to be kept in memory: the
+//! codes of a row group are put together when its turn in the file comes.
 
 mod bounds;
 mod chunk_writer;
@@ -9,12 +10,16 @@ mod column;
 mod decoder;
 mod describe;
 mod encoder;
+mod file_dictionary;
 mod fits;
 mod footer;
 mod footer_check;
 mod footer_message;
 mod gathered;
 mod interner;
+mod local_codes;
+mod order;
+mod own_dictionary;
 mod reader;
 mod scanner;
 mod string_chunk;

@@ -5,6 +5,7 @@
 use super::interner::Interner;
 use crate::v2::strings::StringBuffer;
 use brc_core::{Bitmap, Column, Data, Dictionary, Error, Result};
+use foldhash::fast::RandomState;
 
 /// A dictionary has at most so many values.
 const MOST_VALUES: usize = 1 << 17;
@@ -21,7 +22,6 @@ pub(super) const MOST_BYTES: usize = i32::MAX as usize;
 const UNKNOWN: u32 = u32::MAX;
 
 /// The strings of a part so far.
-#[derive(Default)]
 pub(super) struct Strings {
     pub(super) form: Form,
     /// This part's code of each code of the dictionary that the batches share.
@@ -37,13 +37,12 @@ pub(super) enum Form {
     Each(StringBuffer),
 }
 
-impl Default for Form {
-    fn default() -> Self {
-        Self::Codes { codes: Vec::new(), values: Interner::default() }
-    }
-}
-
 impl Strings {
+    pub(super) fn new(hasher: &RandomState) -> Self {
+        let form = Form::Codes { codes: Vec::new(), values: Interner::new(hasher) };
+        Self { form, local: Vec::new(), written_out: Vec::new() }
+    }
+
     pub(super) fn append(&mut self, column: &Column<'_>) -> Result<()> {
         match column.data {
             Data::Codes { codes, dictionary } => self.append_codes(codes, dictionary, column.validity),

@@ -6,7 +6,7 @@
 
 use super::bounds::Bounds;
 use super::column::{PIECE, ScanColumn};
-use super::footer::{Chunk, Layout, RowGroup};
+use super::footer::{Chunk, DictionaryPart, Layout, RowGroup};
 use super::reader::Reader;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::place::Place;
@@ -27,14 +27,18 @@ impl Reader {
     /// The first thing in the file that does not hold.
     pub(crate) fn verify(&self, threads: usize, progress: &Progress) -> Result<Verified> {
         let row_groups = &self.footer.row_groups;
+        let columns = self.footer.schema.fields().len();
+        (0..columns).try_for_each(|column| self.verify_dictionary(column))?;
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let work = || {
+            // With what was read of the columns' dictionaries.
+            let mut scans: Vec<_> = (0..columns).map(|column| ScanColumn::new(self, column)).collect();
             loop {
                 let index = next.fetch_add(1, Relaxed);
                 let Some(row_group) = row_groups.get(index) else { return };
                 let mut cost = Cost::default();
-                if let Err(error) = self.verify_row_group(index, row_group, &mut cost) {
+                if let Err(error) = self.verify_row_group(index, row_group, &mut scans, &mut cost) {
                     let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                         *first = Some((index, error));
@@ -51,7 +55,9 @@ impl Reader {
         }
         self.verify_unused()?;
         let chunks = row_groups.iter().flat_map(|row_group| &row_group.chunks);
-        let blocks = chunks.flat_map(Chunk::all_blocks).filter(|block| block.length > 0).count() as u64;
+        let parts = self.footer.dictionaries.iter().flat_map(|dictionary| &dictionary.parts);
+        let blocks = chunks.flat_map(Chunk::all_blocks).chain(parts.flat_map(DictionaryPart::all_blocks));
+        let blocks = blocks.filter(|block| block.length > 0).count() as u64;
         Ok(Verified { rows: self.footer.rows, row_groups: row_groups.len() as u64, blocks, bytes: self.file_bytes })
     }
 
@@ -67,17 +73,48 @@ impl Reader {
         Ok(())
     }
 
-    fn verify_row_group(&self, index: usize, row_group: &RowGroup, cost: &mut Cost) -> Result<()> {
-        for (column, chunk) in row_group.chunks.iter().enumerate() {
-            self.verify_chunk(index, column, chunk, row_group.rows as usize, cost)?;
+    /// The values of all parts of a dictionary are distinct.
+    fn verify_dictionary(&self, column: usize) -> Result<()> {
+        let values = self.footer.dictionaries[column].values() as usize;
+        let mut scan = ScanColumn::new(self, column);
+        scan.read_file_dictionary(values, &mut Cost::default())?;
+        if scan.distinct() < values {
+            let place = Place::Dictionary { column: self.footer.name(column), block: 0 };
+            return Err(self.corrupt(place, "the dictionary has some value twice"));
         }
         Ok(())
     }
 
-    fn verify_chunk(&self, row_group: usize, column: usize, chunk: &Chunk, rows: usize, cost: &mut Cost) -> Result<()> {
-        let mut scan = ScanColumn::new(self, column);
+    fn verify_row_group<'r>(
+        &'r self,
+        index: usize,
+        row_group: &RowGroup,
+        scans: &mut [ScanColumn<'r>],
+        cost: &mut Cost,
+    ) -> Result<()> {
+        for (chunk, scan) in row_group.chunks.iter().zip(scans) {
+            if chunk.layout == Layout::FileCodes {
+                self.verify_chunk(index, scan, chunk, row_group.rows as usize, cost)?;
+            } else {
+                // Without the values of other row groups, codes are those of the chunk.
+                let mut scan = ScanColumn::new(self, scan.column);
+                self.verify_chunk(index, &mut scan, chunk, row_group.rows as usize, cost)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_chunk(
+        &self,
+        row_group: usize,
+        scan: &mut ScanColumn<'_>,
+        chunk: &Chunk,
+        rows: usize,
+        cost: &mut Cost,
+    ) -> Result<()> {
+        let column = scan.column;
         scan.start(row_group, cost)?;
-        let mut used = vec![false; chunk.distinct() as usize];
+        let mut used = vec![false; scan.distinct()];
         let mut sum = Some(0i128);
         for (number, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {
             let of_block = BLOCK_ROWS.min(rows - start);
@@ -86,8 +123,9 @@ impl Reader {
             for first in (0..of_block).step_by(PIECE) {
                 let piece = first..of_block.min(first + PIECE);
                 scan.decode(piece.clone())?;
-                seen.add(&scan.as_column(), piece.len(), &mut used);
+                seen.add(&scan.as_column(), piece.len());
             }
+            used.iter_mut().zip(&seen.codes).for_each(|(used, seen)| *used |= seen);
             let stored = &chunk.blocks[number];
             if stored.nulls != seen.nulls || stored.bounds != seen.bounds() {
                 let place = Place::Data { row_group, column: self.footer.name(column), block: number };
@@ -100,7 +138,7 @@ impl Reader {
         if chunk.sum != sum.filter(|_| has_sum) {
             return Err(self.corrupt(place, "the sum is not that of the values"));
         }
-        if used.contains(&false) {
+        if chunk.layout == Layout::Codes && used.contains(&false) {
             return Err(self.corrupt(place, "no row has some value of the dictionary"));
         }
         Ok(())
@@ -114,10 +152,11 @@ struct Seen {
     sum: Option<i128>,
     numbers: Option<(i128, i128)>,
     strings: Option<(Vec<u8>, Vec<u8>)>,
+    codes: Vec<bool>,
 }
 
 impl Seen {
-    fn add(&mut self, column: &Column<'_>, rows: usize, used: &mut [bool]) {
+    fn add(&mut self, column: &Column<'_>, rows: usize) {
         let valid = || (0..rows).filter(|&row| column.is_valid(row));
         self.nulls += column.validity.map_or(0, |validity| validity.count_nulls() as u32);
         match column.data {
@@ -128,11 +167,13 @@ impl Seen {
             }),
             Data::Floats(values) => valid().for_each(|row| self.number(float_order(values[row]).into())),
             Data::Bytes(strings) => valid().for_each(|row| self.string(strings.get(row))),
-            // The column has no other row group's values, so its codes are those of the chunk, in byte order.
             Data::Codes { codes, dictionary } => {
-                valid().for_each(|row| used[codes[row] as usize] = true);
-                let (min, max) = (valid().map(|row| codes[row]).min(), valid().map(|row| codes[row]).max());
-                [min, max].into_iter().flatten().for_each(|code| self.string(dictionary.get(code)));
+                self.codes.resize(dictionary.len(), false);
+                for code in valid().map(|row| codes[row]) {
+                    if !std::mem::replace(&mut self.codes[code as usize], true) {
+                        self.string(dictionary.get(code));
+                    }
+                }
             }
             Data::Runs { .. } => {}
         }

@@ -1,6 +1,8 @@
 //! Puts row groups together to a file and ends it with footer and trailer.
 
+use super::chunk_writer::{ChunkWriter, Encoded};
 use super::encoder::{Encoder, PartMeta};
+use super::file_dictionary::FileDictionary;
 use super::fits;
 use super::footer::{Chunk, Footer, RowGroup, Unused};
 use super::footer_message;
@@ -9,11 +11,18 @@ use crate::trailer::{self, Trailer};
 use crate::writer::WriterOptions;
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
+use foldhash::fast::RandomState;
 
 /// Writes a file of version 2.
 pub(crate) struct Writer {
     compression: Compressor,
     footer: Footer,
+    /// Of all dictionaries.
+    hasher: RandomState,
+    /// Of each column.
+    dictionaries: Vec<FileDictionary>,
+    /// How many bytes of memory all of them may still take.
+    memory: usize,
     /// The row group of each part; none if it has no rows.
     parts: Vec<Option<usize>>,
     /// Bytes of the file so far.
@@ -29,26 +38,51 @@ impl Writer {
             schema: schema.clone(),
             rows: 0,
             compression: options.compression.compression,
+            dictionaries: Vec::new(),
             row_groups: Vec::new(),
             unused: Vec::new(),
             metadata,
         };
-        Self { compression: options.compression, footer, parts: Vec::new(), position: 0 }
+        let hasher = RandomState::default();
+        let dictionaries = schema.fields().iter().map(|_| FileDictionary::new(&hasher)).collect();
+        Self {
+            compression: options.compression,
+            footer,
+            hasher,
+            dictionaries,
+            memory: options.dictionary_bytes,
+            parts: Vec::new(),
+            position: 0,
+        }
     }
 
     fn encoder_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> Box<dyn PartEncoder> {
-        Box::new(Encoder::new(names.map(str::to_owned).collect(), self.compression))
+        Box::new(Encoder::new(names.map(str::to_owned).collect(), self.compression, self.hasher.clone()))
     }
 
-    /// The chunks of a part whose bytes come next.
-    fn take(&mut self, part: &mut Part) -> Result<Vec<Chunk>> {
+    /// The chunks of a part, which has these columns and whose bytes come next.
+    fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Vec<Chunk>> {
         let empty: Box<dyn std::any::Any + Send> = Box::new(());
         let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
         let meta =
             meta.map_err(|_| Error::Usage("a part that no buren encoder made, or one appended twice".to_owned()))?;
-        let mut chunks = meta.chunks;
-        for chunk in &mut chunks {
+        let mut writer = ChunkWriter::new(self.compression, &mut part.bytes);
+        let mut chunks = Vec::with_capacity(meta.columns.len());
+        for (encoded, column) in meta.columns.into_iter().zip(columns) {
+            let mut chunk = match encoded {
+                Encoded::Chunk(chunk) => chunk,
+                Encoded::Codes(codes, validity) => {
+                    let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
+                    let parts = dictionary.stored.parts.len();
+                    let chunk = codes.write(&validity, dictionary, &mut self.memory, &mut writer)?;
+                    for part in &mut dictionary.stored.parts[parts..] {
+                        part.offset += self.position;
+                    }
+                    chunk
+                }
+            };
             chunk.offset += self.position;
+            chunks.push(chunk);
         }
         self.position += part.bytes.len() as u64;
         Ok(chunks)
@@ -63,6 +97,10 @@ impl Writer {
     }
 }
 
+fn unknown_column(column: usize) -> Error {
+    Error::Usage(format!("there is no column {column}"))
+}
+
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
         self.encoder_of(self.footer.schema.fields().iter().map(|field| field.name.as_str()))
@@ -75,7 +113,7 @@ impl BatchWriter for Writer {
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
-        let chunks = self.take(part)?;
+        let chunks = self.take(part, 0..self.dictionaries.len())?;
         self.parts.push((part.rows > 0).then_some(self.footer.row_groups.len()));
         if part.rows > 0 {
             self.footer.rows += part.rows;
@@ -97,7 +135,7 @@ impl BatchWriter for Writer {
     }
 
     fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
-        let chunks = self.take(made)?;
+        let chunks = self.take(made, columns.iter().copied())?;
         let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
         let row_group = usize::try_from(part).ok().and_then(|part| self.parts.get(part)).ok_or_else(unknown)?;
         let Some(row_group) = row_group.and_then(|index| self.footer.row_groups.get_mut(index)) else {
@@ -122,6 +160,7 @@ impl BatchWriter for Writer {
             return Err(Error::Usage(reason));
         }
         self.footer.unused.sort_unstable_by_key(|unused| unused.offset);
+        self.footer.dictionaries = self.dictionaries.iter_mut().map(|it| std::mem::take(&mut it.stored)).collect();
         let mut out = footer_message::write(&self.footer)?;
         let (footer_bytes, footer_checksum) = (out.len() as u64, checksum(&out));
         let trailer = Trailer { version: trailer::VERSION_2, footer_bytes, footer_checksum };

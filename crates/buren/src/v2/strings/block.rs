@@ -51,6 +51,13 @@ pub struct Estimate {
     pub choice: Choice,
 }
 
+/// A rough estimate of the bytes that values need: where they lie as they are, tokens are taken to halve them.
+#[must_use]
+pub fn untrained_bytes(values: Strings<'_>) -> u64 {
+    let choice = choose(&Prepared::new(values, None).plans());
+    choice.bytes() / if choice.scheme == "plain" { 2 } else { 1 }
+}
+
 /// Estimates from a sample how small strings get, and finds tokens for them if these make them smaller.
 #[must_use]
 pub fn estimate(values: Strings<'_>) -> Estimate {

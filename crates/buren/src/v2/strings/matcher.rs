@@ -1,85 +1,235 @@
 //! Finds the longest token that a text starts with.
 //!
 //! Tokens are kept in ascending order. The longest one that a text starts with is the last token that is not above the
-//! text, or a prefix of that one: so a binary search finds it whatever the tokens look like, and as the search and what
-//! follows hardly branch, it costs little that a text cannot be predicted.
+//! text, or a prefix of that one: so a binary search finds it whatever the tokens look like. It starts among the tokens
+//! with the same first two bytes and always takes the same number of steps. As no branch depends on the text, a processor
+//! works on the next tokens before it is done with one, if they do not depend on it: so several values are cut at a time.
 
 use super::Strings;
 use super::tokens::{LONGEST, MOST};
 use std::hint::select_unpredictable as select;
+use std::ops::Range;
+
+/// A token for each first two bytes, and all longer ones.
+const ENTRIES: usize = 2 * MOST;
+
+/// Parts of a column that are cut at a time.
+const LANES: usize = 8;
+
+/// Rounds without a look at whether all lanes are done.
+const ROUNDS: usize = 16;
+
+/// Values that are cut in lanes together.
+const WINDOW: usize = LANES * 1024;
+
+/// Fewer values are cut one after the other.
+const MOST_SERIAL: usize = 4 * LANES;
+
+/// And longer ones: there must be room for a code for each byte.
+const MOST_BYTES: usize = 1 << 20;
 
 /// Tokens in the order in which they are searched.
 pub(super) struct Matcher {
+    /// For each first two bytes the entry of the longest token of at most two bytes that they start with, and how many
+    /// entries behind it have longer ones.
+    pairs: Vec<(u16, u16)>,
     /// The bytes of each token as a number, the first byte in the highest place, zeros behind the last one.
-    keys: Box<[u128; MOST]>,
-    /// For each token, in bit *n*, whether its first *n* bytes are a token.
-    prefixes: Box<[u32; MOST]>,
+    keys: Box<[u128; ENTRIES]>,
+    /// For each token, in bit *n*, whether its first *n* bytes are a token, or none.
+    prefixes: Box<[u32; ENTRIES]>,
     /// For each token and each *n*, the code of its first *n* + 1 bytes, if they are a token.
-    codes: Box<[[u16; LONGEST]; MOST]>,
-    /// For each first two bytes, where the longest token is that is a prefix of them.
-    short: Vec<u16>,
-    ranges: Ranges,
+    codes: Box<[[u16; LONGEST]; ENTRIES]>,
+    /// The first step of a search: a power of two.
+    step: usize,
 }
 
 impl Matcher {
     /// Takes all tokens in the order of their codes; every byte is one of them.
     pub(super) fn new<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
-        let tokens = tokens.map(|token| (key(token), token.len()));
-        let mut sorted: Vec<_> = tokens.zip(0u16..).map(|((key, length), code)| (key, length, code)).collect();
+        let mut sorted: Vec<Token> = tokens.zip(0u16..).map(|(token, code)| Token::new(token, code)).collect();
         sorted.sort_unstable();
-        let mut keys = Box::new([0; MOST]);
-        let (mut prefixes, mut codes) = (Box::new([0; MOST]), Box::new([[0; LONGEST]; MOST]));
+        let mut matcher = Self {
+            pairs: vec![(0, 0); 1 << 16],
+            keys: Box::new([0; ENTRIES]),
+            prefixes: Box::new([0; ENTRIES]),
+            codes: Box::new([[0; LONGEST]; ENTRIES]),
+            step: 1,
+        };
         // The tokens that the last one starts with, and itself: the shortest first.
-        let mut within: Vec<(u128, usize, u16)> = Vec::new();
-        for (at, &(key, length, code)) in sorted.iter().enumerate() {
-            while within.last().is_some_and(|&(other, shorter, _)| common_bytes(other, key) < shorter) {
+        let mut within: Vec<Token> = Vec::new();
+        let mut end = 0;
+        let mut of_longer = None;
+        for token in sorted {
+            while within.last().is_some_and(|last| common_bytes(last.key, token.key) < last.length) {
                 within.pop();
             }
-            within.push((key, length, code));
-            keys[at] = key;
-            for &(_, length, code) in &within {
-                prefixes[at] |= 1 << length;
-                codes[at][length - 1] = code;
+            let pair = (token.key >> 112) as usize;
+            if token.length > 2 && of_longer != Some(pair) {
+                // The entries of longer tokens lie behind that of their first bytes.
+                if usize::from(matcher.pairs[pair].0) + 1 != end {
+                    matcher.put(end, &within);
+                    matcher.pairs[pair].0 = end as u16;
+                    end += 1;
+                }
+                of_longer = Some(pair);
             }
+            within.push(token);
+            matcher.put(end, &within);
+            if token.length > 2 {
+                matcher.pairs[pair].1 += 1;
+                matcher.step = matcher.step.max(usize::from(matcher.pairs[pair].1).next_power_of_two());
+            } else {
+                matcher.pairs[pair..pair + (1 << (16 - 8 * token.length))].fill((end as u16, 0));
+            }
+            end += 1;
         }
-        let mut short = vec![0; 1 << 16];
-        for (at, &(key, length, _)) in (0u16..).zip(&sorted).filter(|(_, (_, length, _))| *length <= 2) {
-            let pair = (key >> 112) as usize;
-            short[pair..pair + (1 << (16 - 8 * length))].fill(at);
-        }
-        let ranges = Ranges::new(&keys[..sorted.len()]);
-        Self { keys, prefixes, codes, short, ranges }
+        matcher
     }
 
-    /// The code and the length of the longest token that a text, of which so many bytes count, starts with.
+    /// Makes an entry of the last of these tokens; the others are those that it starts with.
+    fn put(&mut self, at: usize, within: &[Token]) {
+        self.prefixes[at] = 1;
+        for token in within {
+            self.keys[at] = token.key;
+            self.prefixes[at] |= 1 << token.length;
+            self.codes[at][token.length - 1] = token.code;
+        }
+    }
+
+    /// The code and the length of the longest token that a text, of which so many bytes count, starts with. If no byte
+    /// counts the length is 0.
     #[inline(always)]
     fn longest(&self, text: u128, length: usize) -> (u16, usize) {
-        let (mut at, mut count) = self.ranges.find(text);
-        while count > 1 {
-            let half = count / 2;
-            let middle = (at + half) % MOST;
-            at = select(self.keys[middle] <= text, middle, at);
-            count -= half;
+        let (first, longer) = self.pairs[(text >> 112) as usize];
+        let mut at = usize::from(first);
+        let last = at + usize::from(longer);
+        let mut step = self.step;
+        while step > 0 {
+            let next = at + step;
+            let below = (next <= last) & (self.keys[next % ENTRIES] <= text);
+            at = select(below, next, at);
+            step /= 2;
         }
-        // Without a token of these three bytes that is not above the text, there is only a shorter one.
-        let shorter = count == 0 || self.keys[at % MOST] > text;
-        let at = select(shorter, usize::from(self.short[(text >> 112) as usize]), at) % MOST;
+        let at = at % ENTRIES;
         let common = common_bytes(self.keys[at], text).min(length);
         let length = (self.prefixes[at] & ((2 << common) - 1)).ilog2() as usize;
-        (self.codes[at][(length - 1) % LONGEST], length)
+        (self.codes[at][length.wrapping_sub(1) % LONGEST], length)
     }
 
-    /// Cuts each value into tokens, always the longest that fits, and appends the codes of all.
-    pub(super) fn parse(&self, values: Strings<'_>, codes: &mut Vec<i16>) {
-        let offsets = values.offsets();
-        let mut at = offsets[0] as usize;
-        for &end in &offsets[1..] {
-            while at < end as usize {
-                let (code, length) = self.longest(text(values.bytes(), at), end as usize - at);
-                codes.push(code as i16);
-                at += length;
+    /// The length of the first token of a value.
+    pub(super) fn first(&self, value: &[u8]) -> usize {
+        self.longest(text(value, 0), value.len()).1
+    }
+
+    /// How many tokens a value is cut into.
+    pub(super) fn count(&self, mut value: &[u8]) -> u32 {
+        let mut count = 0;
+        while !value.is_empty() {
+            value = &value[self.first(value)..];
+            count += 1;
+        }
+        count
+    }
+
+    /// Cuts each value into tokens, always the longest that fits, and appends the codes of all; and, for each `every`
+    /// values, how many codes there are up to their end.
+    pub(super) fn parse(&self, values: Strings<'_>, every: usize, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
+        let mut scratch = Scratch::default();
+        for first in (0..values.len()).step_by(WINDOW) {
+            let rows = first..values.len().min(first + WINDOW);
+            let window = values.slice(rows.clone());
+            if window.len() < MOST_SERIAL || window.total_bytes() > MOST_BYTES {
+                for (row, value) in rows.zip(window.iter()) {
+                    self.parse_one(value, codes);
+                    if (row + 1).is_multiple_of(every) {
+                        ends.push(codes.len() as u32);
+                    }
+                }
+                continue;
+            }
+            for lane in self.parse_in_lanes(window, &mut scratch) {
+                let counts = &scratch.counts[lane.rows.clone()];
+                let after = |row: usize| (codes.len() + counts[row - first - lane.rows.start] as usize) as u32;
+                let start = first + lane.rows.start;
+                ends.extend((start..first + lane.rows.end).skip(every - 1 - start % every).step_by(every).map(after));
+                codes.extend_from_slice(&scratch.codes[lane.start..lane.start + lane.count]);
             }
         }
+        if !values.len().is_multiple_of(every) {
+            ends.push(codes.len() as u32);
+        }
+    }
+
+    fn parse_one(&self, value: &[u8], codes: &mut Vec<i16>) {
+        let mut at = 0;
+        while at < value.len() {
+            let (code, length) = self.longest(text(value, at), value.len() - at);
+            codes.push(code as i16);
+            at += length;
+        }
+    }
+
+    /// Cuts the values in parts, side by side.
+    fn parse_in_lanes(&self, values: Strings<'_>, scratch: &mut Scratch) -> Vec<Lane> {
+        let (offsets, bytes) = (values.offsets(), values.bytes());
+        // Between lanes is a place: one is written before it is known whether it is needed.
+        scratch.codes.resize(scratch.codes.len().max(values.total_bytes() + LANES), 0);
+        scratch.counts.resize(scratch.counts.len().max(values.len()), 0);
+        let a_lane = values.len().div_ceil(LANES);
+        let lane = |(number, first): (usize, usize)| Lane {
+            rows: first..values.len().min(first + a_lane),
+            row: first,
+            at: offsets[first] as usize,
+            start: (offsets[first] - offsets[0]) as usize + number,
+            count: 0,
+        };
+        let mut lanes: Vec<Lane> = (0..values.len()).step_by(a_lane).enumerate().map(lane).collect();
+        while lanes.iter().any(|lane| lane.at < offsets[lane.rows.end] as usize || lane.row + 1 < lane.rows.end) {
+            for _ in 0..ROUNDS {
+                for lane in &mut lanes {
+                    let left = offsets[lane.row + 1] as usize - lane.at;
+                    let (code, length) = self.longest(text(bytes, lane.at), left);
+                    scratch.codes[lane.start + lane.count] = code as i16;
+                    lane.count += usize::from(left > 0);
+                    lane.at += length;
+                    scratch.counts[lane.row] = lane.count as u32;
+                    lane.row += usize::from((length == left) & (lane.row + 1 < lane.rows.end));
+                }
+            }
+        }
+        lanes
+    }
+}
+
+/// Some of the rows, which are cut beside others.
+struct Lane {
+    rows: Range<usize>,
+    /// The row at hand, and what is left of it.
+    row: usize,
+    at: usize,
+    /// Where its codes start, and how many there are.
+    start: usize,
+    count: usize,
+}
+
+/// The codes of each lane, and for each row how many its lane has up to its end.
+#[derive(Default)]
+struct Scratch {
+    codes: Vec<i16>,
+    counts: Vec<u32>,
+}
+
+/// A token, to be sorted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Token {
+    key: u128,
+    length: usize,
+    code: u16,
+}
+
+impl Token {
+    fn new(token: &[u8], code: u16) -> Self {
+        Self { key: key(token), length: token.len(), code }
     }
 }
 
@@ -89,46 +239,6 @@ fn text(bytes: &[u8], at: usize) -> u128 {
     match bytes[at..].first_chunk::<LONGEST>() {
         Some(text) => u128::from_be_bytes(*text),
         None => key(&bytes[at..]),
-    }
-}
-
-/// Where in the order those tokens are that have the same first three bytes (zeros behind a shorter one).
-struct Ranges {
-    /// First bytes, start, count; in the slot that the hash of the bytes tells, or the next free one.
-    slots: Box<[(u32, u16, u16); Self::SLOTS]>,
-}
-
-impl Ranges {
-    /// Twice as many slots as there can be tokens: most ranges are found where they are looked for.
-    const SLOTS: usize = 2 * MOST;
-
-    fn new(keys: &[u128]) -> Self {
-        let mut ranges = Self { slots: Box::new([(0, 0, 0); Self::SLOTS]) };
-        let mut start = 0;
-        for range in keys.chunk_by(|a, b| a >> 104 == b >> 104) {
-            let slot = ranges.slot(range[0]);
-            ranges.slots[slot] = ((range[0] >> 104) as u32, start, range.len() as u16);
-            start += range.len() as u16;
-        }
-        ranges
-    }
-
-    /// Where the range of a text is, or would be put.
-    #[inline(always)]
-    fn slot(&self, text: u128) -> usize {
-        let first = (text >> 104) as u32;
-        let mut slot = (first.wrapping_mul(0x9e37_79b1) >> (32 - Self::SLOTS.ilog2())) as usize;
-        while self.slots[slot].0 != first && self.slots[slot].2 != 0 {
-            slot = (slot + 1) % Self::SLOTS;
-        }
-        slot
-    }
-
-    /// Where the range of a text starts, and how many tokens are in it.
-    #[inline(always)]
-    fn find(&self, text: u128) -> (usize, usize) {
-        let (_, start, count) = self.slots[self.slot(text)];
-        (usize::from(start), usize::from(count))
     }
 }
 
@@ -160,24 +270,33 @@ mod tests {
         fn the_longest_token_is_found(
             longer in prop::collection::btree_set(few_letters(6), 0..300),
             long in prop::collection::btree_set(few_letters(17), 0..30),
-            values in prop::collection::vec(few_letters(60), 0..12),
+            values in prop::collection::vec(prop_oneof![5 => few_letters(60), 1 => Just(Vec::new()), 1 => Just(vec![b'z'])], 0..12),
+            copies in prop_oneof![Just(1usize), 1usize..400],
+            every in prop_oneof![Just(1usize), Just(16), Just(1024)],
         ) {
             let longer: BTreeSet<_> = longer.into_iter().chain(long).collect();
             let singles = (0..=u8::MAX).map(|byte| vec![byte]);
             let tokens: Vec<_> = singles.chain(longer).collect();
             let matcher = Matcher::new(tokens.iter().map(Vec::as_slice));
             let values: StringBuffer = values.iter().map(Vec::as_slice).collect();
-            let mut codes = Vec::new();
-            matcher.parse(values.strings(), &mut codes);
+            let values: StringBuffer = values.strings().iter().cycle().take(values.strings().len() * copies).collect();
+            let (mut codes, mut ends) = (Vec::new(), Vec::new());
+            matcher.parse(values.strings(), every, &mut codes, &mut ends);
+            let all = codes.len();
             let mut codes = codes.iter();
-            for mut rest in values.strings().iter() {
+            let mut ends = ends.iter();
+            for (row, mut rest) in (1..).zip(values.strings().iter()) {
                 while !rest.is_empty() {
                     let longest = tokens.iter().filter(|token| rest.starts_with(token)).max_by_key(|token| token.len());
                     let token = &tokens[*codes.next().unwrap() as usize];
                     prop_assert_eq!(longest, Some(token));
                     rest = &rest[token.len()..];
                 }
+                if row % every == 0 || row == values.strings().len() {
+                    prop_assert_eq!(ends.next(), Some(&((all - codes.len()) as u32)));
+                }
             }
+            prop_assert_eq!(ends.next(), None);
             prop_assert_eq!(codes.next(), None);
         }
     }

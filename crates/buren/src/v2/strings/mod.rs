@@ -22,7 +22,7 @@ mod train;
 
 use super::Malformed;
 
-pub use block::{Candidate, Choice, Estimate, StringBlock, encode, estimate};
+pub use block::{Candidate, Choice, Estimate, StringBlock, encode, estimate, untrained_bytes};
 pub use buffers::{StringBuffer, Strings};
 pub use sorted::{SortedBlock, encode_sorted, train_sorted};
 pub use tokens::{Tokenizer, Tokens};

@@ -82,34 +82,33 @@ impl<'a> Lengths<'a> {
     }
 }
 
-/// What tokens make of values: the codes of all, and how many there are up to the end of each group.
-pub(super) fn encode(values: Strings<'_>, tokenizer: &Tokenizer) -> (Vec<i16>, Vec<u32>) {
-    let (mut codes, mut ends) = (Vec::new(), Vec::new());
-    for group in groups(values) {
-        tokenizer.encode(group, &mut codes);
-        ends.push(codes.len() as u32);
-    }
-    (codes, ends)
-}
-
-/// Appends packed codes.
-pub(super) fn write_codes(codes: &[i16], width: u32, out: &mut Vec<u8>) {
-    bitpack::pack(Level::best(), width, codes, &[Run { code: 0, rows: codes.len() as u32 }], &[0], out);
-}
-
 /// Appends values: their lengths, ends of groups, and bytes or codes.
 pub(super) fn write(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &mut Vec<u8>) {
-    write_lengths(values, out);
     if let Some(tokenizer) = tokenizer {
-        let (codes, ends) = encode(values, tokenizer);
-        write_ends(&ends, out);
-        write_codes(&codes, tokenizer.tokens().width(), out);
+        let (mut codes, mut ends) = (Vec::new(), Vec::new());
+        tokenizer.encode(values, GROUP, &mut codes, &mut ends);
+        write_tokenized(values, tokenizer, &codes, &ends, out);
     } else {
+        write_lengths(values, out);
         let first = values.offsets()[0];
         let ends: Vec<_> = groups(values).map(|group| group.offsets()[group.len()] - first).collect();
         write_ends(&ends, out);
         out.extend_from_slice(&values.bytes()[first as usize..][..values.total_bytes()]);
     }
+}
+
+/// Appends values of which the codes are known, and how many there are up to the end of each group.
+pub(super) fn write_tokenized(
+    values: Strings<'_>,
+    tokenizer: &Tokenizer,
+    codes: &[i16],
+    ends: &[u32],
+    out: &mut Vec<u8>,
+) {
+    write_lengths(values, out);
+    write_ends(ends, out);
+    let run = Run { code: 0, rows: codes.len() as u32 };
+    bitpack::pack(Level::best(), tokenizer.tokens().width(), codes, &[run], &[0], out);
 }
 
 /// Values of any length inside a block.

@@ -23,17 +23,13 @@ pub fn encode_sorted(values: Strings<'_>, tokenizer: Option<&Tokenizer>, out: &m
     let (shared, rests) = front_code(left.strings());
     template.write(out);
     array::write(&shared, out);
-    if let Some(tokenizer) = tokenizer {
-        let mut codes = Vec::new();
-        let mut restarts = Vec::new();
-        for first in (0..rests.strings().len()).step_by(RESTART) {
-            let before = codes.len();
-            tokenizer.encode(rests.strings().slice(first..rests.strings().len().min(first + RESTART)), &mut codes);
-            restarts.push((codes.len() - before) as i64);
-        }
-        array::write(&restarts, out);
-    }
-    section::write(rests.strings(), tokenizer, out);
+    let Some(tokenizer) = tokenizer else { return section::write(rests.strings(), None, out) };
+    let (mut codes, mut restarts) = (Vec::new(), Vec::new());
+    tokenizer.encode(rests.strings(), RESTART, &mut codes, &mut restarts);
+    let before = std::iter::once(0).chain(restarts.iter().copied());
+    array::write(&restarts.iter().zip(before).map(|(end, start)| i64::from(end - start)).collect::<Vec<_>>(), out);
+    let of_groups = restarts.chunks(GROUP / RESTART).filter_map(|ends| ends.last().copied()).collect::<Vec<_>>();
+    section::write_tokenized(rests.strings(), tokenizer, &codes, &of_groups, out);
 }
 
 /// Finds tokens for what is left of sorted values.

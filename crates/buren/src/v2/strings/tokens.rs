@@ -140,8 +140,14 @@ impl Tokenizer {
         &self.tokens
     }
 
-    /// Appends the codes of all values.
-    pub(super) fn encode(&self, values: Strings<'_>, codes: &mut Vec<i16>) {
-        self.matcher.parse(values, codes);
+    /// Appends the codes of all values; and, for each `every` values, how many codes there are up to their end.
+    pub(super) fn encode(&self, values: Strings<'_>, every: usize, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
+        self.matcher.parse(values, every, codes, ends);
+    }
+
+    /// How many codes a value needs that may not be a token as a whole.
+    pub(super) fn count_parts(&self, value: &[u8]) -> u32 {
+        let first = self.matcher.first(&value[..value.len() - 1]);
+        1 + self.matcher.count(&value[first..])
     }
 }

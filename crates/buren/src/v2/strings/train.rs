@@ -7,11 +7,14 @@
 use super::sample::sample;
 use super::template::Template;
 use super::tokens::{LONGEST, MOST, SINGLES, Tokens};
-use super::{Strings, Tokenizer};
+use super::{GROUP, Strings, Tokenizer};
 use hashbrown::HashMap;
 
 /// The bytes that each generation looks at: little while there is little to choose from.
 const GENERATIONS: [usize; 6] = [32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 512 << 10];
+
+/// Pairs of tokens that may become tokens.
+const CANDIDATES: usize = 2 * MOST;
 
 /// What a code saved counts: enough to be divided by the length of a token.
 const WHOLE: u32 = 16;
@@ -36,34 +39,39 @@ fn next_generation(tokenizer: &Tokenizer, sample: Strings<'_>) -> Tokens {
     let tokens = tokenizer.tokens();
     let mut savings: Counts<Candidate> = Counts::default();
     let (singles, pairs) = count(tokenizer, sample);
+    let pairs = largest(pairs.into_iter().filter(|(_, saving)| *saving > WHOLE).collect(), CANDIDATES);
     for (code, &count) in (0u16..).zip(&singles).skip(SINGLES).filter(|(_, count)| **count > 0) {
         let token = tokens.get(code);
-        *savings.entry(Candidate::new(token, &[])).or_default() += WHOLE * count * codes_without(tokenizer, token);
+        *savings.entry(Candidate::new(token, &[])).or_default() += WHOLE * count * (tokenizer.count_parts(token) - 1);
     }
     for (pair, saving) in pairs {
         let (first, second) = (tokens.get((pair >> 16) as u16), tokens.get(pair as u16));
-        if first.len() + second.len() <= LONGEST && saving > WHOLE {
+        if first.len() + second.len() <= LONGEST {
             *savings.entry(Candidate::new(first, second)).or_default() += saving;
         }
     }
-    let mut best: Vec<_> = savings.into_iter().map(|(token, saving)| (std::cmp::Reverse(saving), token)).collect();
-    let most = MOST - SINGLES;
-    if best.len() > most {
-        best.select_nth_unstable(most - 1);
-        best.truncate(most);
-    }
-    let mut chosen: Vec<_> = best.into_iter().map(|(_, token)| token).collect();
+    let best = largest(savings.into_iter().collect(), MOST - SINGLES);
+    let mut chosen: Vec<_> = best.into_iter().map(|(token, _)| token).collect();
     chosen.sort_unstable();
     Tokens::new(chosen.iter().map(Candidate::bytes))
+}
+
+/// Those that save the most; of equals the first.
+fn largest<T: Copy + Ord>(mut savings: Vec<(T, u32)>, most: usize) -> Vec<(T, u32)> {
+    if savings.len() > most {
+        savings.select_nth_unstable_by_key(most, |&(candidate, saving)| (std::cmp::Reverse(saving), candidate));
+        savings.truncate(most);
+    }
+    savings
 }
 
 /// How often each token comes, and what each pair of neighbours in a value would save as one token, in parts of a code
 /// ([`WHOLE`]). A neighbour's first byte alone is a pair too, which saves less.
 fn count(tokenizer: &Tokenizer, sample: Strings<'_>) -> (Vec<u32>, Counts<u32>) {
     let mut codes = Vec::new();
-    tokenizer.encode(sample, &mut codes);
+    tokenizer.encode(sample, GROUP, &mut codes, &mut Vec::new());
     let mut singles = vec![0u32; MOST];
-    let mut pairs: Counts<u32> = Counts::default();
+    let mut pairs: Counts<u32> = Counts::with_capacity_and_hasher(codes.len() / 2, Default::default());
     let mut codes = codes.iter().map(|&code| code as u32);
     for value in sample.iter() {
         let (mut left, mut last) = (value.len(), None);
@@ -83,18 +91,6 @@ fn count(tokenizer: &Tokenizer, sample: Strings<'_>) -> (Vec<u32>, Counts<u32>) 
         }
     }
     (singles, pairs)
-}
-
-/// How many codes more a token would need if it were none.
-fn codes_without(tokenizer: &Tokenizer, token: &[u8]) -> u32 {
-    let encode = |part: [usize; 2]| {
-        let mut codes = Vec::new();
-        tokenizer.encode(Strings::new(&part.map(|at| at as u32), token), &mut codes);
-        codes
-    };
-    let first = encode([0, token.len() - 1]);
-    let length = first.first().map_or(1, |&code| tokenizer.tokens().get(code as u16).len());
-    encode([length, token.len()]).len() as u32
 }
 
 /// What may become a token; ordered as byte strings are.

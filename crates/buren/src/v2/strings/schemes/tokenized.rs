@@ -1,6 +1,7 @@
 //! Codes of tokens, behind the values' lengths. The tokens are stored elsewhere, once for many blocks.
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
+use crate::v2::strings::GROUP;
 use crate::v2::strings::sample::sample;
 use crate::v2::strings::section::{self, Section};
 use std::ops::Range;
@@ -27,7 +28,7 @@ impl Scheme for Tokenized {
         let tokenizer = input.tokenizer?;
         let sample = sample(input.values, SAMPLE);
         let mut codes = Vec::new();
-        tokenizer.encode(sample.strings(), &mut codes);
+        tokenizer.encode(sample.strings(), GROUP, &mut codes, &mut Vec::new());
         let share = input.values.total_bytes() as f64 / sample.strings().total_bytes().max(1) as f64;
         let bits = codes.len() as f64 * share * f64::from(tokenizer.tokens().width());
         Some(Plan::sized(section::lengths_size(input.values) + (bits / 8.0) as u64))

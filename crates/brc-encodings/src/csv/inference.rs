@@ -1,0 +1,49 @@
+//! What is known of columns whose types are inferred, shared by the files of one table.
+//!
+//! A column has one type in all files of a table, as it has in all rows of a file: a price that is `2` in one file and `2.5`
+//! in the next is a decimal in both. So the files join what their values demand in one place, by the names of the columns.
+
+use brc_text::infer::Seen;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the values seen so far demand of the types of their columns. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Inference {
+    known: Arc<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// How often something became wider.
+    version: AtomicU64,
+    columns: Mutex<HashMap<String, Seen>>,
+}
+
+impl Inference {
+    /// Another number whenever the types may have changed.
+    pub(super) fn version(&self) -> u64 {
+        self.known.version.load(Ordering::Acquire)
+    }
+
+    /// Joins what values of a column demand with what was known of that name.
+    pub(super) fn learn(&self, column: &str, more: Seen) {
+        let mut columns = self.columns();
+        let known = columns.get(column).copied();
+        let joined = known.map_or(more, |known| known.join(more));
+        if known != Some(joined) {
+            columns.insert(column.to_owned(), joined);
+            self.known.version.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// What is known of a column.
+    pub(super) fn of(&self, column: &str) -> Seen {
+        self.columns().get(column).copied().unwrap_or(Seen::NOTHING)
+    }
+
+    fn columns(&self) -> MutexGuard<'_, HashMap<String, Seen>> {
+        self.known.columns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

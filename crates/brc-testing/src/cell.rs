@@ -1,0 +1,107 @@
+//! Single values, and those of each type that are worth a test.
+
+use brc_core::{LogicalType, PhysicalType, TimeUnit, Value};
+
+/// A value with memory of its own. Floats are their bits, so that each is equal to itself alone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cell {
+    /// No value.
+    Null,
+    /// A value of any type that lies on integers.
+    Integer(i128),
+    /// The bits of a float.
+    Float(u64),
+    /// A string or binary data.
+    Bytes(Vec<u8>),
+}
+
+impl From<Option<Value<'_>>> for Cell {
+    fn from(value: Option<Value<'_>>) -> Self {
+        match value {
+            None => Self::Null,
+            Some(Value::Integer(value)) => Self::Integer(value),
+            Some(Value::Float(value)) => Self::Float(value.to_bits()),
+            Some(Value::Bytes(value)) => Self::Bytes(value.to_vec()),
+        }
+    }
+}
+
+/// Every type: decimals of several sizes, times and timestamps of each unit.
+#[must_use]
+pub fn all_types() -> Vec<LogicalType> {
+    let mut types = vec![
+        LogicalType::Bool,
+        LogicalType::Int8,
+        LogicalType::Int16,
+        LogicalType::Int32,
+        LogicalType::Int64,
+        LogicalType::UInt64,
+        LogicalType::Float64,
+        LogicalType::Date,
+        LogicalType::String,
+        LogicalType::Binary,
+    ];
+    let decimals = [(1, 0), (3, 3), (9, 9), (10, 2), (18, 1), (19, 3), (38, 0), (38, 10), (38, 38)];
+    types.extend(decimals.map(|(precision, scale)| LogicalType::Decimal { precision, scale }));
+    for unit in TimeUnit::ALL {
+        types.push(LogicalType::Time { unit });
+        types.extend([false, true].map(|zone| LogicalType::Timestamp { unit, zone }));
+    }
+    types
+}
+
+/// Values of a type with the least and the greatest, as far as every encoding can hold them.
+#[must_use]
+pub fn ordinary(logical_type: LogicalType) -> Vec<Cell> {
+    extremes(logical_type).into_iter().filter(|cell| is_plain(cell, logical_type)).collect()
+}
+
+/// Whether every encoding holds a value: text has no NUL bytes, JSON only UTF-8, a NaN there no sign and no payload, and
+/// Parquet counts milliseconds at least.
+#[must_use]
+pub fn is_plain(cell: &Cell, logical_type: LogicalType) -> bool {
+    match cell {
+        Cell::Null => true,
+        Cell::Integer(seconds) => {
+            let is_seconds = matches!(logical_type, LogicalType::Timestamp { unit: TimeUnit::Second, .. });
+            !is_seconds || seconds.checked_mul(1000).is_some_and(|value| i64::try_from(value).is_ok())
+        }
+        Cell::Float(bits) => !f64::from_bits(*bits).is_nan() || *bits == f64::NAN.to_bits(),
+        Cell::Bytes(bytes) => !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok(),
+    }
+}
+
+/// Values of a type, those at its ends among them.
+#[must_use]
+pub fn extremes(logical_type: LogicalType) -> Vec<Cell> {
+    match logical_type.physical() {
+        PhysicalType::Integers => {
+            let (min, max) = logical_type.bounds().unwrap_or((0, 0));
+            // Those of seconds that fit into milliseconds, too.
+            let near = [0, 1, -1, 100, -128, 40_000, 1 << 40, -(1 << 33) - 1, min / 1000, max / 1000, min + 1, max / 3];
+            let near = near.into_iter().filter(|value| (min..=max).contains(value));
+            [min, max].into_iter().chain(near).map(Cell::Integer).collect()
+        }
+        PhysicalType::Floats => {
+            let payload = f64::from_bits(0xfff8_0000_dead_beef);
+            let odd = [f64::NAN, payload, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324, 0.1 + 0.2];
+            let ends = [0.0, 1.5, f64::MIN, f64::MAX, f64::MIN_POSITIVE];
+            ends.into_iter().chain(odd).map(|float| Cell::Float(float.to_bits())).collect()
+        }
+        PhysicalType::Bytes => {
+            let mut strings: Vec<Vec<u8>> = vec![
+                Vec::new(),
+                b"a".to_vec(),
+                b"null".to_vec(),
+                b" blanks around ".to_vec(),
+                "S\u{e3}o \"Paulo\",\r\n; '#\\".into(),
+                "long ".repeat(60).into(),
+                b"a\0b".to_vec(),
+            ];
+            if logical_type == LogicalType::Binary {
+                strings.extend([b"\xff\xfe\0".to_vec(), b"\x80".to_vec()]);
+            }
+            strings.into_iter().map(Cell::Bytes).collect()
+        }
+    }
+}

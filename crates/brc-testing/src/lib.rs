@@ -1,0 +1,86 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod cell;
+mod delivery;
+mod gathered;
+mod memory_table;
+
+pub use cell::{Cell, all_types, extremes, is_plain, ordinary};
+pub use delivery::Delivery;
+pub use gathered::{Gathered, read};
+pub use memory_table::MemoryTable;
+
+use brc_core::{Field, LogicalType, Schema};
+
+/// A table in memory, column by column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typed {
+    /// Its columns' names and types.
+    pub schema: Schema,
+    /// The cells of each column, as many as there are rows.
+    pub columns: Vec<Vec<Cell>>,
+}
+
+impl Typed {
+    /// A table of these columns.
+    ///
+    /// # Panics
+    /// If two columns have one name, or they differ in length.
+    #[must_use]
+    pub fn new(columns: Vec<(Field, Vec<Cell>)>) -> Self {
+        let (fields, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let table = Self { schema: Schema::new(fields).unwrap(), columns };
+        assert!(table.columns.iter().all(|column| column.len() == table.rows()), "columns of several lengths");
+        table
+    }
+
+    /// A column of each type, `c0`, `c1` …, with values that every encoding can hold. `null` tells for a row and a column
+    /// whether it is null there; where no row is, the column is `not null`.
+    #[must_use]
+    pub fn of_every_type(rows: usize, null: impl Fn(usize, usize) -> bool) -> Self {
+        Self::of_types(&all_types(), rows, ordinary, null)
+    }
+
+    /// A column of each of these types, with the values that `values` gives for its type.
+    #[must_use]
+    pub fn of_types(
+        types: &[LogicalType],
+        rows: usize,
+        values: impl Fn(LogicalType) -> Vec<Cell>,
+        null: impl Fn(usize, usize) -> bool,
+    ) -> Self {
+        let column = |(index, &logical_type): (usize, &LogicalType)| {
+            let values = values(logical_type);
+            // Each in turn, some in runs, and some at random.
+            let value = |row: usize| match row / 64 % 3 {
+                0 => row,
+                1 => row / 7,
+                _ => row * row / 3 + index,
+            };
+            let cell = |row: usize| match null(row, index) {
+                true => Cell::Null,
+                false => values[value(row) % values.len()].clone(),
+            };
+            let cells: Vec<_> = (0..rows).map(cell).collect();
+            let nullable = cells.contains(&Cell::Null);
+            (Field { name: format!("c{index}"), logical_type, nullable }, cells)
+        };
+        Self::new(types.iter().enumerate().map(column).collect())
+    }
+
+    /// The same cells in columns that may have nulls.
+    #[must_use]
+    pub fn nullable(mut self) -> Self {
+        let fields = self.schema.fields().iter().map(|field| Field { nullable: true, ..field.clone() });
+        self.schema = Schema::new(fields.collect()).unwrap();
+        self
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+}

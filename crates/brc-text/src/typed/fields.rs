@@ -1,0 +1,85 @@
+//! What fields are as values: without quotes, escapes and blanks around them, or null.
+
+use super::nulls::NullTokens;
+use super::values::Text;
+use crate::rows::Field;
+use crate::unquote::unquote;
+use brc_kernels::structure::Syntax;
+use memchr::memchr;
+use std::borrow::Cow;
+
+/// How fields become values, for all columns.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a> {
+    syntax: &'a Syntax,
+    nulls: &'a NullTokens,
+    trim: bool,
+    /// The quote, if what stands between two is the value unless there is another one in it.
+    plain_quote: Option<u8>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(syntax: &'a Syntax, nulls: &'a NullTokens, trim: bool) -> Self {
+        // No number or time has such a quote in it.
+        let is_plain = |quote: &u8| syntax.escape().is_none() && matches!(quote, b'"' | b'\'' | b'`');
+        Self { syntax, nulls, trim, plain_quote: syntax.quote().filter(is_plain) }
+    }
+
+    /// What a number, date or the like is parsed from, unless the field is null or unusual.
+    #[inline(always)]
+    pub(super) fn usual<'f>(&self, field: Field<'f>) -> Option<Text<'f>> {
+        if field.is_quoted {
+            self.between_quotes(field)
+        } else {
+            (!self.nulls.contain(field.bytes)).then_some(Text::new(field.tail, field.bytes.len()))
+        }
+    }
+
+    /// A string, unless the field is null or unusual.
+    #[inline(always)]
+    pub(super) fn usual_string<'f>(&self, field: Field<'f>) -> Option<Text<'f>> {
+        let value = if self.trim { None } else { self.usual(field) };
+        value.filter(|value| !field.is_quoted || memchr(field.bytes[0], value.bytes()).is_none())
+    }
+
+    #[inline(always)]
+    fn between_quotes<'f>(&self, field: Field<'f>) -> Option<Text<'f>> {
+        match field.bytes {
+            [first, inner @ .., last] if first == last && self.plain_quote == Some(*first) => {
+                Some(Text::new(&field.tail[1..], inner.len()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of a field; `None` if it is null.
+    #[inline]
+    pub(super) fn value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
+        if !field.is_quoted && !self.trim {
+            return (!self.nulls.contain(field.bytes)).then_some(Cow::Borrowed(field.bytes));
+        }
+        self.odd_value(field)
+    }
+
+    #[cold]
+    fn odd_value<'f>(&self, field: Field<'f>) -> Option<Cow<'f, [u8]>> {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let mut bytes = field.bytes;
+        let is_in_quotes = |bytes: &[u8]| self.syntax.quote().is_some_and(|quote| bytes.first() == Some(&quote));
+        if self.trim && !is_in_quotes(bytes) {
+            let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
+            let end = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+            bytes = &bytes[start..end];
+        }
+        let is_closed = bytes.len() > 1 && bytes.last() == bytes.first();
+        if !is_in_quotes(bytes) && self.nulls.contain(bytes) {
+            return None;
+        }
+        if !(field.is_quoted || self.trim && is_in_quotes(bytes) && is_closed) {
+            return Some(Cow::Borrowed(bytes));
+        }
+        let mut value = Vec::with_capacity(bytes.len());
+        unquote(self.syntax, bytes, &mut value);
+        Some(Cow::Owned(value))
+    }
+}

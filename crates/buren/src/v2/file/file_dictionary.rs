@@ -1,0 +1,90 @@
+//! The dictionary of a column of the whole file: it grows by the values that a row group is the first to have.
+//!
+//! Row groups are encoded side by side, with codes of their own. When their turn in the file comes, those become codes of
+//! this dictionary: so each distinct value is stored once, and what is written depends on the order of the rows only.
+
+use super::chunk_writer::ChunkWriter;
+use super::footer::{Dictionary, DictionaryPart};
+use super::interner::Interner;
+use super::order::Order;
+use super::own_dictionary::write_values;
+use crate::block::Block;
+use crate::v2::strings::{self, StringBuffer, Strings, Tokenizer};
+use brc_core::Result;
+use foldhash::fast::RandomState;
+
+/// A dictionary has at most so many values.
+const MOST_VALUES: usize = 1 << 20;
+
+/// What is kept in memory of a value, beside its bytes.
+const VALUE_BYTES: usize = 24;
+
+/// Tokens are found when so many bytes of values have come together; before, they are not worth it.
+const WORTH_TOKENS: usize = 32 << 10;
+
+/// The distinct values of a column so far.
+pub(super) struct FileDictionary {
+    known: Interner,
+    tokenizer: Option<Tokenizer>,
+    is_full: bool,
+    pub(super) stored: Dictionary,
+}
+
+impl FileDictionary {
+    pub(super) fn new(hasher: &RandomState) -> Self {
+        Self { known: Interner::new(hasher), tokenizer: None, is_full: false, stored: Dictionary::default() }
+    }
+
+    /// How many values there are.
+    pub(super) fn len(&self) -> usize {
+        self.known.dictionary().len()
+    }
+
+    /// Appends to the file what values are new, and returns the codes of all. `None` if the dictionary would have too many
+    /// values, or take more memory than `left`, from which what it takes is subtracted; or once had that.
+    pub(super) fn add(
+        &mut self,
+        values: &Interner,
+        left: &mut usize,
+        writer: &mut ChunkWriter<'_>,
+    ) -> Result<Option<Vec<u32>>> {
+        if self.is_full {
+            return Ok(None);
+        }
+        let local = values.dictionary();
+        let known = local.iter().zip(values.hashes()).map(|(value, &hash)| self.known.find(value, hash));
+        let mut codes: Vec<Option<u32>> = known.collect();
+        let mut new: Vec<u32> = (0..local.len() as u32).filter(|&code| codes[code as usize].is_none()).collect();
+        let bytes: usize = new.iter().map(|&code| local.get(code).len() + VALUE_BYTES).sum();
+        if self.len() + new.len() > MOST_VALUES || bytes > *left {
+            self.is_full = true;
+            return Ok(None);
+        }
+        *left -= bytes;
+        let order = Order::new(local);
+        new.sort_unstable_by(|&a, &b| order.compare(a, b));
+        for &code in &new {
+            let inserted = self.known.insert(local.get(code), values.hashes()[code as usize]);
+            codes[code as usize] = Some(inserted);
+        }
+        if !new.is_empty() {
+            let sorted: StringBuffer = new.iter().map(|&code| local.get(code)).collect();
+            let part = self.write(sorted.strings(), writer)?;
+            self.stored.parts.push(part);
+        }
+        Ok(codes.into_iter().collect())
+    }
+
+    /// Appends values in ascending order, as tokens if they are many, or some before them were.
+    fn write(&mut self, values: Strings<'_>, writer: &mut ChunkWriter<'_>) -> Result<DictionaryPart> {
+        let mut part =
+            DictionaryPart { offset: writer.bytes.len() as u64, tokens: Block::default(), blocks: Vec::new() };
+        if self.tokenizer.is_none() && values.total_bytes() >= WORTH_TOKENS {
+            let tokenizer = strings::train_sorted(values);
+            part.tokens = writer.block(|out| tokenizer.tokens().write(out))?;
+            self.tokenizer = Some(tokenizer);
+        }
+        part.blocks = write_values(values, self.tokenizer.as_ref(), writer)?;
+        Ok(part)
+    }
+}

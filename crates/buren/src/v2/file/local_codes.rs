@@ -1,0 +1,114 @@
+//! Strings of a row group as codes of its own distinct values, on their way to a chunk.
+//!
+//! What does not depend on other row groups is done here, side by side with them; the codes of the column's dictionary are
+//! known only when the row group's turn in the file comes.
+
+use super::bounds::Bounds;
+use super::chunk_writer::{ChunkWriter, Rows};
+use super::file_dictionary::FileDictionary;
+use super::footer::{Chunk, Layout};
+use super::interner::Interner;
+use super::order::Order;
+use super::own_dictionary::OwnDictionary;
+use super::strings_gathered::{MOST_BYTES, push};
+use crate::v2::integers::BLOCK_ROWS;
+use crate::v2::strings::{self, StringBuffer};
+use brc_core::{BitmapBuffer, Result};
+use std::ops::Range;
+
+/// Where values come so often, codes are taken without a look at what else there is: they also decode faster, and are what
+/// strings are grouped by.
+const OFTEN: usize = 8;
+
+/// Values that the size of all is estimated from.
+const SAMPLE: usize = 2048;
+
+pub(super) struct LocalCodes {
+    /// Null rows have any.
+    codes: Vec<u32>,
+    values: Interner,
+    /// Of each block.
+    bounds: Vec<Option<Bounds>>,
+}
+
+impl LocalCodes {
+    pub(super) fn new(codes: Vec<u32>, values: Interner, rows: Rows<'_>) -> Self {
+        let order = Order::new(values.dictionary());
+        let of_block = |of_block| {
+            let (min, max) = extremes(&codes, &order, rows, of_block)?;
+            Bounds::strings(values.dictionary().get(min), values.dictionary().get(max))
+        };
+        let bounds = rows.blocks().map(of_block).collect();
+        Self { codes, values, bounds }
+    }
+
+    /// Whether codes and a dictionary are smaller than each row's own string.
+    pub(super) fn pay(&self) -> bool {
+        let (rows, values) = (self.codes.len(), self.values.dictionary());
+        if values.is_empty() {
+            return false;
+        }
+        let bytes = || self.codes.iter().map(|&code| values.get(code).len()).fold(0, usize::saturating_add);
+        if values.len() * OFTEN <= rows || bytes() > MOST_BYTES {
+            return true;
+        }
+        let every = values.len().div_ceil(SAMPLE);
+        let sample: StringBuffer = values.iter().step_by(every).collect();
+        let of_value = strings::untrained_bytes(sample.strings()) as f64 / sample.strings().len() as f64;
+        let width = usize::BITS - values.len().leading_zeros();
+        (rows - values.len()) as f64 * of_value > rows as f64 * f64::from(width) / 8.0
+    }
+
+    /// Each row's own string; null rows have any.
+    pub(super) fn each(&self) -> Result<StringBuffer> {
+        let values = self.values.dictionary();
+        let mut each = StringBuffer::default();
+        self.codes.iter().try_for_each(|&code| {
+            let value = if values.is_empty() { b"" } else { values.get(code) };
+            push(&mut each, value)
+        })?;
+        Ok(each)
+    }
+
+    /// Appends the rows as a chunk: with codes of the column's dictionary, or with one of its own where that has no room.
+    pub(super) fn write(
+        self,
+        validity: &BitmapBuffer,
+        dictionary: &mut FileDictionary,
+        left: &mut usize,
+        writer: &mut ChunkWriter<'_>,
+    ) -> Result<Chunk> {
+        let rows = Rows { count: self.codes.len(), validity: validity.bitmap() };
+        let (mut chunk, own, map) = match dictionary.add(&self.values, left, writer)? {
+            Some(map) => {
+                let mut chunk = writer.chunk(Layout::FileCodes);
+                chunk.codes = map.iter().max().map_or(0, |&code| code + 1);
+                (chunk, None, map)
+            }
+            None => {
+                let (own, map) = OwnDictionary::new(self.values.dictionary());
+                (writer.chunk(Layout::Codes), Some(own), map)
+            }
+        };
+        let mut codes: Vec<i64> = self.codes.iter().map(|&code| map[code as usize].into()).collect();
+        rows.fill(&mut codes, 0);
+        let write_own = |writer: &mut ChunkWriter<'_>, chunk: &mut Chunk| match own {
+            Some(own) => own.write(chunk, writer),
+            None => Ok(()),
+        };
+        let bounds = |of_block: Range<usize>| self.bounds[of_block.start / BLOCK_ROWS].clone();
+        writer.planned_integers(&mut chunk, &codes, rows, write_own, bounds)?;
+        Ok(rows.sum_up(chunk))
+    }
+}
+
+/// The codes of the smallest and the largest value of a block, if it has one.
+fn extremes(codes: &[u32], order: &Order<'_>, rows: Rows<'_>, of_block: Range<usize>) -> Option<(u32, u32)> {
+    let valid = || of_block.clone().filter(|&row| rows.is_valid(row)).map(|row| codes[row]);
+    let first = valid().next()?;
+    Some(valid().fold((first, first), |(min, max), code| {
+        let less = code != min && order.compare(code, min).is_lt();
+        let more = code != max && order.compare(code, max).is_gt();
+        (if less { code } else { min }, if more { code } else { max })
+    }))
+}

@@ -1,0 +1,62 @@
+//! The byte order of a dictionary's values, found mostly without a look at them.
+
+use brc_core::Dictionary;
+use std::cmp::Ordering;
+
+/// Compares values by the eight bytes behind what all have in common, and only where these are the same as a whole.
+pub(super) struct Order<'a> {
+    dictionary: &'a Dictionary,
+    keys: Vec<u64>,
+}
+
+impl<'a> Order<'a> {
+    pub(super) fn new(dictionary: &'a Dictionary) -> Self {
+        let mut values = dictionary.iter();
+        let first = values.next().unwrap_or_default();
+        let common = values.fold(first.len(), |common, value| {
+            // Mostly all of it, which is seen at once.
+            if value.starts_with(&first[..common]) {
+                common
+            } else {
+                first.iter().zip(value).take_while(|(a, b)| a == b).count()
+            }
+        });
+        let keys = dictionary.iter().map(|value| key(&value[common..])).collect();
+        Self { dictionary, keys }
+    }
+
+    /// The order of the values of two codes.
+    pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
+        let by_key = self.keys[a as usize].cmp(&self.keys[b as usize]);
+        by_key.then_with(|| self.dictionary.get(a).cmp(self.dictionary.get(b)))
+    }
+}
+
+/// The first eight bytes, zeros behind a shorter value.
+fn key(value: &[u8]) -> u64 {
+    let mut padded = [0; 8];
+    let length = value.len().min(8);
+    padded[..length].copy_from_slice(&value[..length]);
+    u64::from_be_bytes(padded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_that_of_the_bytes(
+            prefix in "[a-c]{0,12}",
+            values in prop::collection::btree_set(prop::collection::vec(prop_oneof![Just(0u8), Just(b'a'), Just(255)], 0..12), 1..20),
+        ) {
+            let values = values.iter().map(|value| [prefix.as_bytes(), value].concat());
+            let dictionary: Dictionary = values.rev().collect();
+            let order = Order::new(&dictionary);
+            for (a, b) in (0..dictionary.len() as u32).flat_map(|a| (0..dictionary.len() as u32).map(move |b| (a, b))) {
+                prop_assert_eq!(order.compare(a, b), dictionary.get(a).cmp(dictionary.get(b)));
+            }
+        }
+    }
+}

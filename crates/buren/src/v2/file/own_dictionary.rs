@@ -1,0 +1,58 @@
+//! A dictionary of one chunk.
+
+use super::chunk_writer::ChunkWriter;
+use super::footer::Chunk;
+use super::order::Order;
+use crate::v2::integers::BLOCK_ROWS;
+use crate::v2::strings::{self, StringBuffer, Strings, Tokenizer};
+use brc_core::{Dictionary, Result};
+
+/// Fewer bytes of values are not worth tokens.
+const WORTH_TOKENS: usize = 32 << 10;
+
+pub(super) struct OwnDictionary {
+    /// In ascending order.
+    values: StringBuffer,
+}
+
+impl OwnDictionary {
+    /// A dictionary of these values, and the code of each.
+    pub(super) fn new(dictionary: &Dictionary) -> (Self, Vec<u32>) {
+        let mut sorted: Vec<u32> = (0..dictionary.len() as u32).collect();
+        let order = Order::new(dictionary);
+        sorted.sort_unstable_by(|&a, &b| order.compare(a, b));
+        let mut positions = vec![0; sorted.len()];
+        for (position, &code) in (0..).zip(&sorted) {
+            positions[code as usize] = position;
+        }
+        (Self { values: sorted.iter().map(|&code| dictionary.get(code)).collect() }, positions)
+    }
+
+    /// Appends tokens, if they make the dictionary smaller, and the values.
+    pub(super) fn write(&self, chunk: &mut Chunk, writer: &mut ChunkWriter<'_>) -> Result<()> {
+        let values = self.values.strings();
+        let mut tokenizer = None;
+        if values.total_bytes() >= WORTH_TOKENS {
+            tokenizer = Some(strings::train_sorted(values));
+        }
+        if let Some(tokenizer) = &tokenizer {
+            chunk.tokens = writer.block(|out| tokenizer.tokens().write(out))?;
+        }
+        chunk.dictionary = write_values(values, tokenizer.as_ref(), writer)?;
+        Ok(())
+    }
+}
+
+/// Appends values in ascending order in blocks; tells how many each has.
+pub(super) fn write_values(
+    values: Strings<'_>,
+    tokenizer: Option<&Tokenizer>,
+    writer: &mut ChunkWriter<'_>,
+) -> Result<Vec<(u32, crate::block::Block)>> {
+    let write = |first: usize| {
+        let values = values.slice(first..values.len().min(first + BLOCK_ROWS));
+        let block = writer.block(|out| strings::encode_sorted(values, tokenizer, out))?;
+        Ok((values.len() as u32, block))
+    };
+    (0..values.len()).step_by(BLOCK_ROWS).map(write).collect()
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Checks that `brc` reads random tables back equal that Python, DuckDB and Polars wrote in random dialects of CSV.
+
+    scripts/check-dialects.py target/release/brc [--seed SEED] [--tables COUNT] [--keep DIRECTORY]
+
+The dialect is inferred from the text. The seed is printed; with it and --only N, one table is tried again. pyarrow is
+needed; DuckDB and Polars are left out, and said, where they are not installed.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow.parquet
+
+from interop.dialects import WRITERS, random_dialect
+from interop.random_tables import random_table
+from interop.readers import is_installed
+from interop.texts import assert_texts
+
+
+def try_table(brc, directory, seed):
+    """Writes a random table, and reads it by way of buren and of Parquet; gives what to show of it if it fails."""
+    rng = random.Random(seed)
+    program = rng.choice([program for program in WRITERS if program == "python" or is_installed(program)])
+    table = random_table(rng)
+    dialect = random_dialect(rng, program)
+    path = directory / "table.csv"
+    expected = WRITERS[program](path, table, dialect)
+    what = f"{program}, {dialect}"
+
+    def convert(source, target):
+        run = subprocess.run([brc, "convert", "--no-sync", "--force", source, target], capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr.strip()
+
+    try:
+        convert(path, directory / "table.buren")
+        convert(directory / "table.buren", directory / "table.parquet")
+        assert_texts(pyarrow.parquet.read_table(directory / "table.parquet"), expected)
+    except Exception as error:
+        return f"{what}: {type(error).__name__}: {error}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("brc", nargs="?", default="target/release/brc")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument("--tables", type=int, default=200, help="how many tables to try")
+    parser.add_argument("--only", type=int, metavar="N", help="try just this table of the seed")
+    parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="leave the files of the last table here")
+    arguments = parser.parse_args()
+    brc = Path(arguments.brc).absolute()
+    for program in WRITERS:
+        if program != "python" and not is_installed(program):
+            print(f"LEFT OUT: {program} is not installed")
+    print(f"seed {arguments.seed}")
+    numbers = range(arguments.tables) if arguments.only is None else [arguments.only]
+    failed = 0
+    with tempfile.TemporaryDirectory() as directory:
+        for number in numbers:
+            failure = try_table(brc, arguments.keep or Path(directory), f"{arguments.seed}/{number}")
+            if failure:
+                failed += 1
+                print(f"FAILED  --seed {arguments.seed} --only {number}: {failure}")
+    print(f"{len(numbers) - failed} tables came back equal, {failed} did not")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""How other programs read the files that brc writes: each gives a pyarrow table of about the types that are expected.
+
+Text is read with these types; columns of it that the program does not read are taken for strings."""
+
+import importlib.util
+import json
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute
+
+
+def is_installed(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def _parsed(table, expected, unread):
+    """A table whose strings are values of the expected types."""
+    parse = lambda field: table[field.name] if field.name in unread else _parse(table[field.name], field.type)
+    return pa.table({field.name: parse(field) for field in expected})
+
+
+def _parse(column, kind):
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    column = column.cast(pa.string())
+    if pa.types.is_binary(kind):
+        return pa.array([value and bytes.fromhex(value) for value in column.to_pylist()], kind)
+    if pa.types.is_time(kind):
+        days = pa.compute.binary_join_element_wise("1970-01-01", column, " ")
+        return days.cast(pa.timestamp(kind.unit)).cast(kind)
+    return column.cast(kind)
+
+
+def _pyarrow(path, expected, unread):
+    import pyarrow.csv
+    import pyarrow.ipc
+    import pyarrow.parquet
+
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path, page_checksum_verification=True)
+    if path.suffix == ".arrow":
+        return pyarrow.ipc.open_file(path).read_all()
+    options = pyarrow.csv.ConvertOptions(
+        column_types=expected,
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        true_values=["true"],
+        false_values=["false"],
+    )
+    return pyarrow.csv.read_csv(
+        path,
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+        convert_options=options,
+    )
+
+
+def duckdb_type(kind):
+    """The type of DuckDB for a type of pyarrow."""
+    names = {"double": "DOUBLE", "float": "FLOAT", "date32[day]": "DATE", "string": "VARCHAR", "binary": "BLOB"}
+    names |= {"bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT"}
+    names |= {"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT"}
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    if pa.types.is_time(kind):
+        return "TIME_NS" if kind.unit == "ns" else "TIME"
+    if pa.types.is_timestamp(kind):
+        name = "TIMESTAMPTZ" if kind.tz else "TIMESTAMP"
+        return name + {"s": "_S", "ms": "_MS", "us": "", "ns": "_NS"}[kind.unit if not kind.tz else "us"]
+    return names[str(kind)]
+
+
+def duckdb_connection():
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def _duckdb(path, expected, unread):
+    connection = duckdb_connection()
+    if path.suffix == ".parquet":
+        return connection.read_parquet(str(path)).to_arrow_table()
+    if path.suffix == ".arrow":
+        return connection.from_arrow(_pyarrow(path, expected, unread)).to_arrow_table()
+    # In JSON, its own form of binary data is another one.
+    is_text = lambda field: field.name in unread or pa.types.is_binary(field.type)
+    types = {field.name: "VARCHAR" if is_text(field) else duckdb_type(field.type) for field in expected}
+    columns = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in types.items()) + "}"
+    if path.suffix == ".csv":
+        read = f"read_csv('{path}', auto_detect = false, header = true, quote = '\"', escape = '\"', nullstr = '',"
+        read += f" allow_quoted_nulls = false, columns = {columns})"
+    else:
+        read = f"read_json('{path}', format = 'newline_delimited', columns = {columns})"
+    return _parsed(connection.sql(f"FROM {read}").to_arrow_table(), expected, unread)
+
+
+def _polars(path, expected, unread):
+    import polars
+
+    if path.suffix == ".parquet":
+        return polars.read_parquet(path).to_arrow()
+    if path.suffix == ".arrow":
+        return polars.read_ipc(path).to_arrow()
+    schema = polars.from_arrow(expected.empty_table()).schema
+    # Polars does not parse all types in text.
+    instead = {polars.Time: polars.String, polars.Binary: polars.String}
+    if path.suffix == ".json":
+        instead |= {polars.Decimal: polars.String, polars.Float64: polars.String}
+        instead |= {polars.Int8: polars.Int64, polars.Int16: polars.Int64}
+    schema = {name: instead.get(kind.base_type(), kind) for name, kind in schema.items()}
+    schema |= {name: polars.String for name in unread}
+    if path.suffix == ".csv":
+        return _parsed(polars.read_csv(path, schema=schema).to_arrow(), expected, unread)
+    return _parsed(polars.read_ndjson(path, schema=schema).to_arrow(), expected, unread)
+
+
+def _datafusion(path, expected, unread):
+    import datafusion
+
+    context = datafusion.SessionContext()
+    read = {".parquet": context.read_parquet, ".arrow": context.read_arrow}[path.suffix]
+    return read(str(path)).to_arrow_table()
+
+
+def _python(path, expected, unread):
+    """Python's own JSON, which has no types but numbers and strings."""
+    with open(path, encoding="utf-8") as lines:
+        rows = [json.loads(line, parse_float=Decimal) for line in lines]
+    text = lambda value: None if value is None else str(value)
+    columns = {}
+    for field in expected:
+        values = [row[field.name] for row in rows]
+        is_native = pa.types.is_boolean(field.type) or pa.types.is_integer(field.type)
+        columns[field.name] = pa.array(values if is_native else map(text, values), field.type if is_native else pa.string())
+    return _parsed(pa.table(columns), expected, unread)
+
+
+# By the extension of a file, the programs that read it.
+READERS = {
+    ".parquet": {"pyarrow": _pyarrow, "duckdb": _duckdb, "polars": _polars, "datafusion": _datafusion},
+    ".arrow": {"pyarrow": _pyarrow, "duckdb": _duckdb, "polars": _polars, "datafusion": _datafusion},
+    ".csv": {"pyarrow": _pyarrow, "duckdb": _duckdb, "polars": _polars},
+    ".json": {"json": _python, "duckdb": _duckdb, "polars": _polars},
+}

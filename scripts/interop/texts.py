@@ -1,0 +1,37 @@
+"""What a text says, and whether the typed values that were read from it say the same."""
+
+from datetime import date, datetime, time
+from decimal import Decimal
+
+import pyarrow as pa
+
+
+def _is_same(value, text):
+    """Whether a value is what the text of a field means."""
+    if value is None or text is None:
+        return value is None and text is None
+    if isinstance(value, str):
+        return value == text
+    if isinstance(value, bool):
+        return text.lower() == str(value).lower()
+    if isinstance(value, (int, Decimal)):
+        return Decimal(text) == value
+    if isinstance(value, float):
+        return float(text) == value or value != value and text.lower() == "nan"
+    if isinstance(value, datetime):
+        return datetime.fromisoformat(text) == value
+    if isinstance(value, date):
+        return date.fromisoformat(text) == value
+    if isinstance(value, time):
+        return time.fromisoformat(text) == value
+    raise TypeError(f"a value of {type(value)}")
+
+
+def assert_texts(found, expected):
+    """Sees to it that a table has the values that these columns of texts mean, and their names."""
+    assert found.column_names == list(expected), f"columns {found.column_names} instead of {list(expected)}"
+    rows = len(next(iter(expected.values())))
+    assert found.num_rows == rows, f"{found.num_rows} rows instead of {rows}"
+    for name, texts in expected.items():
+        for row, (value, text) in enumerate(zip(found[name].to_pylist(), texts)):
+            assert _is_same(value, text), f"column '{name}' ({found[name].type}), row {row}: {value!r} instead of {text!r}"

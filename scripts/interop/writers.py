@@ -1,0 +1,221 @@
+"""Files that other programs write: each is a path and the table that is in it."""
+
+import itertools
+import json
+import math
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from .readers import duckdb_connection, is_installed
+from .tables import every_type, only_others_have
+
+# What each column can be encoded with in Parquet besides a dictionary.
+DELTA_OR_SPLIT = ["DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"]
+PARQUET_ENCODINGS = {
+    pa.types.is_boolean: ["RLE"],
+    pa.types.is_floating: ["BYTE_STREAM_SPLIT"],
+    pa.types.is_string: ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"],
+    pa.types.is_large_string: ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"],
+    pa.types.is_binary: ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"],
+    pa.types.is_fixed_size_binary: ["BYTE_STREAM_SPLIT", "DELTA_BYTE_ARRAY"],
+    pa.types.is_decimal: ["BYTE_STREAM_SPLIT", "DELTA_BYTE_ARRAY"],
+    pa.types.is_integer: DELTA_OR_SPLIT,
+    pa.types.is_temporal: DELTA_OR_SPLIT,
+}
+
+
+def _encodings(table, choice):
+    """One encoding for each column."""
+    encodings = {}
+    for field in table.schema:
+        possible = next((found for fits, found in PARQUET_ENCODINGS.items() if fits(field.type)), ["PLAIN"])
+        encodings[field.name] = possible[choice % len(possible)]
+    return encodings
+
+
+def pyarrow_parquet(directory):
+    typed, required, other = every_type(), every_type(gap=0), only_others_have()
+    small = {"data_page_size": 1000, "row_group_size": 700}
+    forms = {
+        "plain": {"use_dictionary": False},
+        "dictionary": {"use_dictionary": True},
+        "dictionary-given-up": {"use_dictionary": True, "dictionary_pagesize_limit": 500},
+        "delta": {"use_dictionary": False, "column_encoding": 0},
+        "split": {"use_dictionary": False, "column_encoding": 1},
+        "int96": {"use_deprecated_int96_timestamps": True},
+        "checksums": {"write_page_checksum": True, "write_page_index": True, "write_statistics": False},
+        "decimals-as-integers": {"store_decimal_as_integer": True, "use_dictionary": False},
+        "no-schema": {"store_schema": False},
+    }
+    tables = {"typed": typed, "required": required, "other": other}
+    for (form, options), page, (name, table) in itertools.product(forms.items(), ("1.0", "2.0"), tables.items()):
+        options = options | small | {"data_page_version": page}
+        if form == "int96":
+            # Their range is that of nanoseconds, and they have no zone.
+            table = typed.select([name for name in typed.column_names if name.startswith("timestamp")])
+        if "column_encoding" in options:
+            options["column_encoding"] = _encodings(table, options["column_encoding"])
+        path = directory / f"pyarrow-{name}-{form}-v{page[0]}.parquet"
+        pyarrow.parquet.write_table(table, path, **options)
+        yield path, table
+    for compression, page in itertools.product(("none", "snappy", "gzip", "zstd", "lz4"), ("1.0", "2.0")):
+        path = directory / f"pyarrow-{compression}-v{page[0]}.parquet"
+        pyarrow.parquet.write_table(typed, path, compression=compression, data_page_version=page)
+        yield path, typed
+    for version in ("1.0", "2.4", "2.6"):
+        path = directory / f"pyarrow-format-{version}.parquet"
+        # Older versions of the format have no nanoseconds.
+        table = typed.select([name for name in typed.column_names if not name.endswith("ns")])
+        pyarrow.parquet.write_table(table, path, version=version)
+        yield path, table
+
+
+def _arrow(path, table, compression=None, rows=None, **options):
+    options = pa.ipc.IpcWriteOptions(compression=compression, **options)
+    with pa.ipc.new_file(path, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    return path
+
+
+def _dictionaries(table):
+    """Strings and numbers as dictionaries of several index types; one has a null among its values."""
+    columns = {}
+    for index in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"):
+        kind = pa.dictionary(getattr(pa, index)(), pa.string())
+        columns[f"string by {index}"] = table["string"].cast(kind)
+    for name in ("int8", "date", "binary", "decimal(5,2)"):
+        columns[f"{name} by int32"] = table[name].combine_chunks().dictionary_encode()
+    null_within = pa.DictionaryArray.from_arrays(
+        pa.array([[0, 1, None, 2][row % 4] for row in range(len(table))], pa.int32()), pa.array(["one", None, "two"])
+    )
+    columns["null among the values"] = null_within
+    return pa.table(columns)
+
+
+def pyarrow_arrow(directory):
+    typed, other = every_type(), only_others_have()
+    for compression in (None, "lz4", "zstd"):
+        yield _arrow(directory / f"pyarrow-{compression}.arrow", typed, compression), typed
+    yield _arrow(directory / "pyarrow-required.arrow", every_type(gap=0)), every_type(gap=0)
+    yield _arrow(directory / "pyarrow-batches.arrow", typed, rows=33), typed
+    yield _arrow(directory / "pyarrow-slice.arrow", typed.slice(13, 1001)), typed.slice(13, 1001)
+    yield _arrow(directory / "pyarrow-empty.arrow", typed.slice(0, 0)), typed.slice(0, 0)
+    yield _arrow(directory / "pyarrow-other.arrow", other), other
+    dictionaries = _dictionaries(typed)
+    yield _arrow(directory / "pyarrow-dictionaries.arrow", dictionaries), dictionaries
+    yield _arrow(directory / "pyarrow-dictionary-batches.arrow", dictionaries, rows=100), dictionaries
+    growing = pa.concat_tables([pa.table({"s": pa.array(names[:end]).dictionary_encode()}) for end in (1, 2, 3)
+                                for names in [["x", "y", "z"]]])
+    yield _arrow(directory / "pyarrow-deltas.arrow", growing, emit_dictionary_deltas=True), growing
+    views = pa.table({
+        "string": typed["long string"].cast(pa.string_view()),
+        "binary": typed["binary"].cast(pa.binary_view()),
+        "short": typed["string"].cast(pa.string_view()),
+    })
+    for compression in (None, "zstd"):
+        yield _arrow(directory / f"pyarrow-views-{compression}.arrow", views, compression), views
+    small = pa.table({
+        "decimal32": typed["decimal(5,2)"].cast(pa.decimal32(5, 2)),
+        "decimal64": typed["decimal(18,1)"].cast(pa.decimal64(18, 1)),
+        "float16": pa.array([None, 0.5, -0.0, 65504.0] * 500, pa.float16()),
+    })
+    yield _arrow(directory / "pyarrow-small-numbers.arrow", small), small
+
+
+def json_files(directory):
+    """One object a line. Of binary data, every program has a form of its own."""
+    table = every_type().drop_columns(["binary"])
+    decimals = [name for name in table.column_names if name.startswith("decimal")]
+    path = directory / "python.json"
+    with open(path, "w", encoding="utf-8") as file:
+        texts = [_json_texts(table[name]) for name in table.column_names]
+        for row in zip(*texts):
+            members = (f"{json.dumps(name)}: {text}" for name, text in zip(table.column_names, row))
+            file.write("{" + ", ".join(members) + "}\n")
+    yield path, table
+    if is_installed("duckdb"):
+        path = directory / "duckdb.json"
+        # It writes Infinity and NaN, which JSON has not; its decimals go through floats, its instants through microseconds.
+        exact = table.drop_columns(["float64", "instant ns", *decimals[1:]])
+        connection = duckdb_connection()
+        connection.register("t", exact)
+        connection.execute(f"COPY t TO '{path}' (FORMAT json)")
+        yield path, exact
+    if is_installed("polars"):
+        import polars
+
+        path = directory / "polars.json"
+        # It writes decimals as strings, and null for floats that JSON has not.
+        exact = table.drop_columns(["float64", *decimals])
+        polars.from_arrow(exact).write_ndjson(path)
+        yield path, exact
+
+
+def _json_texts(column):
+    """Values as they stand in JSON: numbers keep all their digits."""
+    if pa.types.is_decimal(column.type):
+        return ["null" if value is None else f"{value:f}" for value in column.to_pylist()]
+    if pa.types.is_floating(column.type):
+        quoted = lambda value: json.dumps(value) if math.isfinite(value) else f'"{json.dumps(value)}"'
+        return ["null" if value is None else quoted(value) for value in column.to_pylist()]
+    if pa.types.is_temporal(column.type):
+        column = column.cast(pa.string())
+    return [json.dumps(value, ensure_ascii=False) for value in column.to_pylist()]
+
+
+def duckdb_files(directory):
+    if not is_installed("duckdb"):
+        return
+    connection = duckdb_connection()
+    for name, table in {"typed": every_type(), "required": every_type(gap=0)}.items():
+        # DuckDB has no instants but of microseconds.
+        table = table.drop_columns(["instant ns"])
+        for version, codec in itertools.product(("V1", "V2"), ("uncompressed", "snappy", "zstd", "gzip", "lz4_raw")):
+            # The deltas it writes for 32-bit integers may have 33 bits, which the standard forbids and most readers refuse.
+            written = table.drop_columns(["int32"]) if version == "V2" else table
+            connection.register("t", written)
+            path = directory / f"duckdb-{name}-{version}-{codec}.parquet"
+            connection.execute(f"COPY t TO '{path}' (FORMAT parquet, PARQUET_VERSION {version}, CODEC {codec})")
+            yield path, written
+
+
+def polars_files(directory):
+    if not is_installed("polars"):
+        return
+    import polars
+
+    frame = polars.from_arrow(every_type())
+    expected = every_type()
+    for compression in ("uncompressed", "snappy", "gzip", "lz4", "zstd"):
+        path = directory / f"polars-{compression}.parquet"
+        frame.write_parquet(path, compression=compression, data_page_size=1000, row_group_size=600)
+        yield path, expected
+    for compression, level in itertools.product(("uncompressed", "lz4", "zstd"), ("oldest", "newest")):
+        path = directory / f"polars-{compression}-{level}.arrow"
+        compat = getattr(polars.CompatLevel, level)()
+        frame.write_ipc(path, compression=compression, compat_level=compat)
+        yield path, expected
+    categories = frame.select(polars.col("string").cast(polars.Categorical))
+    path = directory / "polars-categories.arrow"
+    categories.write_ipc(path)
+    yield path, expected.select(["string"])
+
+
+def datafusion_files(directory):
+    if not is_installed("datafusion"):
+        return
+    import datafusion
+
+    table = every_type()
+    for version, codec in itertools.product(("1.0", "2.0"), ("uncompressed", "snappy", "zstd(3)", "lz4_raw")):
+        context = datafusion.SessionContext()
+        context.from_arrow(table, name="t")
+        path = directory / f"datafusion-{version[0]}-{codec[:4]}.parquet"
+        options = f"'format.compression' '{codec}', 'format.writer_version' '{version}'"
+        context.sql(f"COPY t TO '{path}' STORED AS PARQUET OPTIONS ({options})").collect()
+        yield path, table
+
+
+WRITERS = [pyarrow_parquet, pyarrow_arrow, json_files, duckdb_files, polars_files, datafusion_files]
