@@ -52,7 +52,7 @@ fn groups_are_answered() {
         ("select s, count(*), sum(x) from anything group by s", "a 5 7.5; b 5 10.0"),
         ("select upper(s) as u, sum(x * 2 + 1) group by u order by 2 desc", "B 25.0; A 20.0"),
         ("select length(t), count(*) group by 1 having count(*) > 2 order by 2 desc, 1", "4 4; 3 3; 5 3"),
-        ("select sum(x) / count(*) as m where t like '%e%' group by s order by s", "1.6666666666666667; 2.1"),
+        ("select sum(x) / count(*) as m where t like '%e%' group by s order by s", "1.5; 2.0"),
         ("select count(*) filter (where x > 1), sum(x) filter (where s = 'a')", "6 7.5"),
         ("select s, max(x) - min(x) as spread group by s order by spread desc, s limit 1 offset 1", "b 4.0"),
         ("select \"y y\", count(*) group by \"y y\" order by count(*) desc, 1 desc", "0 4; 2 3; 1 3"),
