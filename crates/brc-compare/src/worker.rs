@@ -202,7 +202,7 @@ impl Worker<'_> {
 
 /// How files are written if nobody asks for anything special.
 fn usual(compression: Compressor, delimiter: u8) -> CreateOptions {
-    CreateOptions { compression, key: None, delimiter }
+    CreateOptions { delimiter, ..CreateOptions::new(compression) }
 }
 
 fn totals(totals: &ScanTotals, cpu_ns: Option<u64>) -> (Parts, Work) {

@@ -184,6 +184,12 @@ pub enum UnsupportedReason {
     /// A value is larger or smaller than any that the encoding has a place for.
     #[error("is out of the range of its type there")]
     OutOfRange,
+    /// There is no value, where there must be one.
+    #[error("is null")]
+    Null,
+    /// A number is not within what the table's metadata allow.
+    #[error("is not within 0 to {0}")]
+    AboveMaximum(u16),
     /// A row is too long to be stored with those that it must be stored with.
     #[error("it is longer than {most} bytes together with the {rows} rows before it, which are stored with it")]
     FrameTooLong {
@@ -198,7 +204,15 @@ impl UnsupportedReason {
     /// Whether it is some bytes of a string that the encoding cannot hold: encodings that hold any bytes could.
     #[must_use]
     pub fn is_of_bytes(&self) -> bool {
-        !matches!(self, Self::Empty | Self::ByteOrderMark | Self::LineTooLong(_) | Self::FrameTooLong { .. })
+        !matches!(
+            self,
+            Self::Empty
+                | Self::ByteOrderMark
+                | Self::LineTooLong(_)
+                | Self::FrameTooLong { .. }
+                | Self::Null
+                | Self::AboveMaximum(_)
+        )
     }
 }
 
@@ -329,6 +343,33 @@ pub enum RowFault {
     /// A row names the column twice.
     #[error("named twice in the row")]
     DuplicateColumn,
+    /// A number is larger than any of the file may be.
+    #[error("'{text}' is above the maximum of {maximum}")]
+    AboveMaximum {
+        /// The number.
+        text: String,
+        /// What the file's header says.
+        maximum: u16,
+    },
+    /// The file ends before all numbers that its header promises.
+    #[error("the file ends after {found} of {expected} numbers")]
+    TooFewNumbers {
+        /// How many it has.
+        found: u64,
+        /// How many its header promises.
+        expected: u64,
+    },
+    /// The file has more numbers than its header promises.
+    #[error("'{text}' stands behind all {expected} numbers that the header promises")]
+    TooManyNumbers {
+        /// The first that is too many.
+        text: String,
+        /// How many its header promises.
+        expected: u64,
+    },
+    /// There is no white space for longer than a number may be.
+    #[error("no white space in {0} bytes")]
+    NumberTooLong(usize),
     /// A row does not name the column.
     #[error("missing")]
     MissingColumn,

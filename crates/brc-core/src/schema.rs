@@ -34,6 +34,8 @@ impl Field {
 pub struct Schema {
     fields: Vec<Field>,
     left_out: Vec<LeftOut>,
+    #[serde(default)]
+    metadata: Vec<(String, String)>,
 }
 
 /// A column of a file that is no column of the table, because there is no type for it here.
@@ -103,7 +105,7 @@ impl Schema {
                 return Err(SchemaError::Type { column: field.name.clone(), error });
             }
         }
-        Ok(Self { fields, left_out: Vec::new() })
+        Ok(Self { fields, left_out: Vec::new(), metadata: Vec::new() })
     }
 
     /// The same columns, of a file that has these others.
@@ -118,6 +120,27 @@ impl Schema {
         &self.left_out
     }
 
+    /// The same columns of a table that is described by these keys and values, such as the width of an image. Encodings
+    /// that have a place for them keep them with the table.
+    #[must_use]
+    pub fn with_metadata(self, mut metadata: Vec<(String, String)>) -> Self {
+        metadata.sort();
+        metadata.dedup_by(|next, kept| next.0 == kept.0);
+        Self { metadata, ..self }
+    }
+
+    /// What describes the table as a whole: distinct keys in ascending order, with their values.
+    #[must_use]
+    pub fn metadata(&self) -> &[(String, String)] {
+        &self.metadata
+    }
+
+    /// The value of a key of the metadata.
+    #[must_use]
+    pub fn metadata_of(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
+    }
+
     /// The table of the One Billion Row Challenge: `station` (string) and `temperature` (decimal of scale 1), both
     /// without nulls.
     #[must_use]
@@ -126,7 +149,7 @@ impl Schema {
             Field::required("station", LogicalType::String),
             Field::required("temperature", LogicalType::decimal(1)),
         ];
-        Self { fields, left_out: Vec::new() }
+        Self { fields, left_out: Vec::new(), metadata: Vec::new() }
     }
 
     /// Reads `name:type,name:type not null…`, the types being those of [`LogicalType`]; [`fmt::Display`] writes it. Names may

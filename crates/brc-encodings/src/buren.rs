@@ -1,6 +1,6 @@
 //! The columnar encoding of the crate `buren`, as one encoding among others.
 
-use crate::description::{Description, Fact, Facts};
+use crate::description::{self, Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 use crate::input::Input;
 use ::buren::{Bounds, ColumnDescription, FileDescription, MAGIC, Reader, RowGroupDescription, Writer, WriterOptions};
@@ -75,6 +75,7 @@ fn describe(file: &FileDescription) -> Description {
     if file.unused_bytes > 0 {
         facts.push(("unused", Fact::Bytes(file.unused_bytes)));
     }
+    facts.extend(description::metadata(&file.schema));
     let columns = file.columns.iter().map(describe_column).collect();
     let row_groups = file.row_groups.iter().map(|row_group| describe_row_group(file, row_group)).collect();
     Description { file: facts, columns, row_groups }

@@ -50,8 +50,16 @@ impl Description {
         let mut file: Facts = vec![("encoding", encoding.into()), ("compression", compression.into())];
         file.extend(table.rows().map(|rows| ("rows", Fact::Count(rows))));
         file.extend(table.bytes().map(|bytes| ("bytes", Fact::Bytes(bytes))));
+        file.extend(metadata(table.schema()));
         Self { file, columns: columns(table.schema()), row_groups: Vec::new() }
     }
+}
+
+/// What describes the table as a whole, if anything does.
+pub(crate) fn metadata(schema: &Schema) -> Option<(&'static str, Fact)> {
+    let pairs: Vec<_> =
+        schema.metadata().iter().map(|(key, value)| format!("{key}={}", value.escape_debug())).collect();
+    (!pairs.is_empty()).then(|| ("metadata", pairs.join(", ").as_str().into()))
 }
 
 /// The name and the type of each column.

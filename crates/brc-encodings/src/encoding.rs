@@ -57,6 +57,11 @@ pub trait Encoding: Sync {
         true
     }
 
+    /// Whether numbers can be written as text instead ([`CreateOptions::ascii`]).
+    fn has_ascii_form(&self) -> bool {
+        false
+    }
+
     /// Whether the encoding compresses its blocks itself. Files of all others are compressed as a whole, in chunks.
     fn compresses_blocks(&self) -> bool {
         false
@@ -246,4 +251,14 @@ pub struct CreateOptions {
     pub key: Option<String>,
     /// What stands between the columns of a text file.
     pub delimiter: u8,
+    /// Whether numbers are written as text by an encoding that has a binary and a text form: ppm.
+    pub ascii: bool,
+}
+
+impl CreateOptions {
+    /// The usual ones, with that compression.
+    #[must_use]
+    pub fn new(compression: brc_compress::Compressor) -> Self {
+        Self { compression, key: None, delimiter: b';', ascii: false }
+    }
 }

@@ -62,7 +62,8 @@ fn find(table: &dyn Table, name: &str) -> Result<usize> {
 
 fn project(schema: &Schema, columns: &[usize]) -> Result<Schema> {
     let fields = columns.iter().map(|&column| schema.fields()[column].clone()).collect();
-    Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))
+    let projected = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
+    Ok(projected.with_metadata(schema.metadata().to_vec()))
 }
 
 impl Table for Projected {

@@ -5,7 +5,7 @@ use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
 use crate::text::is_binary;
-use crate::{bincode, buren, cbor, csv, json, msgpack};
+use crate::{bincode, buren, cbor, csv, json, msgpack, ppm};
 use brc_compress::{Compression, unsupported};
 use brc_core::{BatchWriter, Error, Result, Schema};
 use std::path::Path;
@@ -28,6 +28,7 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &Framed(&msgpack::MsgPack),
     &Framed(&cbor::Cbor),
     &json::Json,
+    &ppm::Ppm,
     &csv::Csv,
 ];
 

@@ -24,7 +24,7 @@ fn all() -> Vec<(&'static dyn Encoding, Compressor)> {
 }
 
 fn options(compression: Compressor) -> CreateOptions {
-    CreateOptions { compression, key: None, delimiter: b';' }
+    CreateOptions::new(compression)
 }
 
 fn open(encoding: &dyn Encoding, bytes: &[u8], schema: Option<Schema>, split_bytes: u64) -> Result<Box<dyn Table>> {

@@ -42,8 +42,7 @@ fn golden_files_are_read() {
         let table = for_input(&input).unwrap().open(input, &OpenOptions::default()).unwrap();
         let directory = tempfile::tempdir().unwrap();
         let text = directory.path().join("rows.csv");
-        let csv =
-            brc_encodings::CreateOptions { compression: brc_compress::Compressor::none(), key: None, delimiter: b';' };
+        let csv = brc_encodings::CreateOptions::new(brc_compress::Compressor::none());
         let writer = brc_encodings::writer(by_name("csv").unwrap(), table.schema(), &csv).unwrap();
         let output = Output::create(&text, &OutputOptions::default()).unwrap();
         convert(table.as_ref(), writer, output, RejectLog::none(), 1, &Progress::default()).unwrap();

@@ -75,7 +75,7 @@ fn converted(table: &LongRows, encoding: &dyn Encoding, compression: &str, threa
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t");
     let compression = Compressor::parse(compression).unwrap();
-    let options = CreateOptions { compression, key: None, delimiter: b';' };
+    let options = CreateOptions::new(compression);
     let writer = brc_encodings::writer(encoding, table.schema(), &options).unwrap();
     let output = Output::create(&path, &OutputOptions { sync: false, ..OutputOptions::default() }).unwrap();
     let none = RejectLog::none();

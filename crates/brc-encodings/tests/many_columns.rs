@@ -14,7 +14,7 @@ use std::path::Path;
 const COLUMNS: usize = 10_000;
 
 fn converted(table: &dyn Table, to: &dyn Encoding, compressor: Compressor, path: &Path) {
-    let options = CreateOptions { compression: compressor, key: None, delimiter: b';' };
+    let options = CreateOptions::new(compressor);
     let writer = writer(to, table.schema(), &options).unwrap();
     let output = Output::create(path, &OutputOptions { force: true, ..OutputOptions::default() }).unwrap();
     convert(table, writer, output, RejectLog::none(), 1, &Progress::default()).unwrap();
@@ -31,7 +31,9 @@ fn tables_of_ten_thousand_columns_come_back() {
     std::fs::write(&source, row.repeat(3)).unwrap();
     let options = OpenOptions { schema: Some(schema.clone()), ..OpenOptions::default() };
     let table = text().open(Input::open(&source).unwrap(), &options).unwrap();
-    for encoding in ENCODINGS.iter().filter(|encoding| encoding.name() != text().name()) {
+    for encoding in
+        ENCODINGS.iter().filter(|encoding| encoding.name() != text().name() && encoding.supports(&schema).is_ok())
+    {
         for (name, is_file) in [("none", true), ("zstd", true), ("none", false)] {
             converted(table.as_ref(), *encoding, Compressor::of(compression(name).unwrap()), &target);
             let input = if is_file {

@@ -159,7 +159,7 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
 
 fn creator(encoding: &dyn Encoding, schema: &Schema, compression: &str) -> Box<dyn BatchWriter> {
     let compression = Compressor::parse(compression).unwrap();
-    encoding.create(schema, &CreateOptions { compression, key: None, delimiter: b';' }).unwrap()
+    encoding.create(schema, &CreateOptions::new(compression)).unwrap()
 }
 
 /// A file of these columns, in parts of so many rows.

@@ -127,7 +127,7 @@ impl Typed {
     }
 
     fn file(&self, encoding: &dyn Encoding, step: usize, coded: bool) -> Vec<u8> {
-        let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
+        let options = CreateOptions::new(Compressor::none());
         let mut writer = writer(encoding, &self.schema, &options).unwrap();
         let mut bytes = writer.start();
         let mut encoder = writer.encoder();

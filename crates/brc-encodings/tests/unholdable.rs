@@ -14,7 +14,7 @@ const STRANGE: [&[u8]; 6] = [b"", b"a;b", b"a\nb", b"a\0b", b"a\r", b"a\xffb"];
 
 /// Encodes some batches as one part.
 fn encode(encoding: &dyn Encoding, schema: &str, batches: &[&[Column<'_>]]) -> Result<()> {
-    let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
+    let options = CreateOptions::new(Compressor::none());
     let mut encoder = writer(encoding, &Schema::parse(schema).unwrap(), &options)?.encoder();
     for columns in batches {
         let rows = match columns[0].data {
@@ -36,18 +36,23 @@ fn refused(outcome: Result<()>) -> UnsupportedValue {
     }
 }
 
+/// The encodings of any table.
+fn encodings() -> impl Iterator<Item = &'static dyn Encoding> {
+    ENCODINGS.iter().copied().filter(|encoding| encoding.supports(&Schema::one_brc()).is_ok())
+}
+
 fn dictionary(values: &[&[u8]]) -> Dictionary {
     values.iter().collect()
 }
 
 #[test]
 fn encodings_hold_the_strings_that_they_say() {
-    for encoding in ENCODINGS {
+    for encoding in encodings() {
         let faults: Vec<_> = STRANGE
             .map(|value| {
                 let dictionary = dictionary(&[value]);
                 let column = Column::codes(&[0], &dictionary);
-                match encode(*encoding, "s:string", &[&[column]]) {
+                match encode(encoding, "s:string", &[&[column]]) {
                     Ok(()) => None,
                     error => Some(refused(error).fault),
                 }
@@ -73,8 +78,8 @@ fn strings_that_no_row_has_do_not_matter() {
     let codes = [Column::codes(&codes, &dictionary)];
     let runs = [Run { code, rows: 5 }];
     let runs = [Column::runs(&runs, &dictionary)];
-    for encoding in ENCODINGS {
-        encode(*encoding, "s:string", &[&codes, &runs, &codes]).unwrap();
+    for encoding in encodings() {
+        encode(encoding, "s:string", &[&codes, &runs, &codes]).unwrap();
     }
 }
 

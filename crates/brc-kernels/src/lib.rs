@@ -15,6 +15,7 @@ pub mod filter;
 pub mod interner;
 pub mod memory;
 pub mod packing;
+pub mod samples;
 pub mod structure;
 pub mod text;
 

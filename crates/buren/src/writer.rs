@@ -16,8 +16,6 @@ pub struct WriterOptions {
     /// The name of the cluster key. `None` for the string column of lowest cardinality in each row group, if the table has
     /// few columns, all of them strings or numbers of 64 bits without nulls; no key otherwise.
     pub key: Option<String>,
-    /// What to keep with the table, by name. Names are distinct.
-    pub metadata: Vec<(String, Vec<u8>)>,
     /// How much memory, in bytes, the dictionaries may take that strings of all row groups share; when they have taken it,
     /// further row groups have dictionaries of their own. The file depends on it.
     pub dictionary_bytes: usize,
@@ -27,7 +25,7 @@ impl WriterOptions {
     /// Those of a file whose blocks are compressed so.
     #[must_use]
     pub fn new(compression: Compressor) -> Self {
-        Self { compression, key: None, metadata: Vec::new(), dictionary_bytes: 80 << 20 }
+        Self { compression, key: None, dictionary_bytes: 80 << 20 }
     }
 }
 
@@ -42,7 +40,7 @@ impl Writer {
     pub fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
         let fields = schema.fields();
         let obvious = fields.len() <= FEW_COLUMNS && fields.iter().all(|field| !field.nullable);
-        let version_1 = v1::writer::Writer::supports(schema) && options.metadata.is_empty();
+        let version_1 = v1::writer::Writer::supports(schema) && schema.metadata().is_empty();
         if options.key.is_some() {
             v1::writer::key_column(schema, &options)?;
             if !version_1 {

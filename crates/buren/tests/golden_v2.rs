@@ -64,6 +64,32 @@ fn table() -> Typed {
     table
 }
 
+/// The pixels of an image, with what describes it.
+fn image() -> Typed {
+    let text = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let metadata = vec![text("ppm.height", "50"), text("ppm.maximum", "255"), text("ppm.width", "50")];
+    let schema = Schema::parse("r:int32 not null,x:int32 not null,y:int32 not null").unwrap().with_metadata(metadata);
+    let column = |value: &dyn Fn(usize) -> usize| (0..ROWS).map(|row| Cell::Integer(value(row) as i128)).collect();
+    let red = column(&|row| (mix(5, row) % 256) as usize);
+    Typed { schema, columns: vec![red, column(&|row| row % 50), column(&|row| row / 50)] }
+}
+
+#[test]
+fn a_golden_image_is_read_and_written() {
+    let (table, bytes) = (image(), std::fs::read(path("v2-image", "none")).unwrap());
+    let reader = open(&bytes).unwrap();
+    assert_eq!(reader.schema(), &table.schema);
+    let (found, _) = scan(&reader, &ScanOptions::everything(&table.schema)).unwrap();
+    assert!(found.columns == table.columns);
+    let description = reader.describe().unwrap();
+    let schemes: Vec<_> = description.columns.iter().map(|column| column.schemes[0].0).collect();
+    assert_eq!(schemes, ["packed", "periodic", "periodic"]);
+    assert!(
+        write(&table, &PARTS, options("none", None), 2).unwrap() == bytes,
+        "the writer no longer writes it as it did"
+    );
+}
+
 #[test]
 fn golden_files_are_read() {
     let table = table();
@@ -115,5 +141,8 @@ fn write_missing_golden_files() {
         if !path.exists() {
             std::fs::write(path, write(&table(), &PARTS, options(compression, None), 2).unwrap()).unwrap();
         }
+    }
+    if !path("v2-image", "none").exists() {
+        std::fs::write(path("v2-image", "none"), write(&image(), &PARTS, options("none", None), 2).unwrap()).unwrap();
     }
 }

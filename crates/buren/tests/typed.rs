@@ -175,12 +175,12 @@ fn which_version_a_table_gets() {
 
 #[test]
 fn metadata_is_kept() {
-    let schema = Schema::one_brc();
-    let metadata = vec![("b".to_owned(), vec![1, 2]), ("a".to_owned(), vec![])];
-    let options = WriterOptions { metadata, ..options("none", None) };
-    let mut writer = Writer::new(&schema, options).unwrap();
+    let metadata = vec![("b".to_owned(), "12".to_owned()), ("a".to_owned(), String::new())];
+    let schema = Schema::one_brc().with_metadata(metadata);
+    let mut writer = Writer::new(&schema, options("none", None)).unwrap();
     let reader = open(&[writer.start(), writer.finish().unwrap()].concat()).unwrap();
-    assert_eq!(reader.metadata(), [("a".to_owned(), vec![]), ("b".to_owned(), vec![1, 2])]);
+    assert_eq!(reader.metadata(), [("a".to_owned(), vec![]), ("b".to_owned(), b"12".to_vec())]);
+    assert_eq!(reader.schema(), &schema);
 }
 
 /// A column that turned out to be of a wider type is written anew behind all others.

@@ -78,7 +78,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
     let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let create = CreateOptions { compression, key: None, delimiter: args.source.delimiter.unwrap_or(b';') };
+    let usual = CreateOptions::new(compression);
+    let create = CreateOptions { delimiter: args.source.delimiter.unwrap_or(usual.delimiter), ..usual };
     crate::interrupt::clean_up_when_killed();
     let output_options = OutputOptions { force: args.force, sync: true, inputs };
     let begin = |schema: &Schema| {

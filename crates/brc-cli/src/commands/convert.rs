@@ -46,6 +46,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
+    /// Write the numbers of a ppm image as text (P3) and not in binary (P6)
+    #[arg(long)]
+    ascii: bool,
+
     /// How much text makes up a row group, in bytes; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "16M", value_parser = row_group)]
     row_group: u64,
@@ -106,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let inputs = expand(&args.inputs)?;
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let create = CreateOptions { compression, key: args.key.clone(), delimiter: args.source.delimiter.unwrap_or(b';') };
+    let create = args.create_options(to, compression)?;
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
@@ -122,6 +126,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 impl Args {
+    fn create_options(&self, to: &dyn Encoding, compression: Compressor) -> Result<CreateOptions, Error> {
+        if self.ascii && !to.has_ascii_form() {
+            return Err(Error::Usage(format!("--ascii: {} has no second form that is text", to.name())));
+        }
+        let usual = CreateOptions::new(compression);
+        let delimiter = self.source.delimiter.unwrap_or(usual.delimiter);
+        Ok(CreateOptions { key: self.key.clone(), delimiter, ascii: self.ascii, ..usual })
+    }
+
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {
         OutputOptions { force: self.force, sync: !self.no_sync, inputs: inputs.to_vec() }
     }

@@ -15,7 +15,7 @@ const BATCH_ROWS: usize = 4096;
 const PART_ROWS: usize = 1 << 18;
 
 fn writer(encoding: &dyn Encoding) -> Result<Box<dyn BatchWriter>> {
-    let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
+    let options = CreateOptions::new(Compressor::none());
     brc_encodings::writer(encoding, &Schema::one_brc(), &options)
 }
 

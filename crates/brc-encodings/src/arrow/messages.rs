@@ -1,5 +1,6 @@
 //! The metadata of an arrow file, as flatbuffers: what stands before the bytes of columns, and the footer.
 
+use crate::columnar::metadata_of;
 use arrow_ipc::{
     Binary, BinaryArgs, Block, BodyCompression, BodyCompressionArgs, BodyCompressionMethod, Bool, BoolArgs, Buffer,
     CompressionType, Date, DateArgs, DateUnit, Decimal, DecimalArgs, DictionaryBatch, DictionaryBatchArgs,
@@ -154,7 +155,10 @@ fn flat_schema<'a>(builder: &mut FlatBufferBuilder<'a>, schema: &Schema) -> WIPO
         })
         .collect();
     let fields = Some(builder.create_vector(&fields));
-    FlatSchema::create(builder, &SchemaArgs { fields, ..SchemaArgs::default() })
+    let metadata: Vec<_> = metadata_of(schema).collect();
+    let metadata: Vec<_> = metadata.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
+    let custom_metadata = flat_about(builder, &metadata);
+    FlatSchema::create(builder, &SchemaArgs { fields, custom_metadata, ..SchemaArgs::default() })
 }
 
 fn flat_field<'a>(

@@ -80,7 +80,10 @@ impl ArrowTable {
         let created_by = about("created_by").map(str::to_owned);
         file_footer.check_writer(&path, created_by.as_deref())?;
         check_version(&path, footer.version())?;
-        let columns = types::columns(footer.schema().ok_or_else(|| in_footer("it has no schema"))?);
+        let flat_schema = footer.schema().ok_or_else(|| in_footer("it has no schema"))?;
+        let pairs = flat_schema.custom_metadata().into_iter().flatten();
+        let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
+        let columns = types::columns(flat_schema);
         let Columns { held: mut columns, behind, left_out } =
             columns.map_err(|reason| Error::unsupported(&path, reason))?;
         let field = |column: &FileColumn| Field {
@@ -99,8 +102,9 @@ impl ArrowTable {
             }
         }
         let fields = columns.iter().map(field);
-        let schema = columnar::schema(&path, fields.collect(), left_out)?;
+        let schema = columnar::schema(&path, fields.collect(), left_out)?.with_metadata(metadata.clone());
         let begins_with = Schema::new(begins_with).map_err(|error| in_footer(&error.to_string()))?;
+        let begins_with = begins_with.with_metadata(metadata);
         let blocks = Blocks { path: &path, file: &file, end, columns: &columns, behind };
         let batches: Vec<_> = footer.recordBatches().into_iter().flatten().copied().collect();
         let dictionaries: Vec<_> = footer.dictionaries().into_iter().flatten().copied().collect();

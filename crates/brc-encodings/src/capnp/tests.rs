@@ -99,7 +99,7 @@ impl Lent {
 fn written(encoding: &Framed, schema: &Schema, rows: &[Row], part: usize, compression: &str) -> Vec<u8> {
     let compression = brc_compress::by_name(compression).unwrap();
     let compression = Compressor { compression, level: Compressor::none().level };
-    let options = CreateOptions { compression, key: None, delimiter: b';' };
+    let options = CreateOptions::new(compression);
     let mut writer = crate::writer(encoding, schema, &options).unwrap();
     let mut bytes = writer.start();
     let mut encoder = writer.encoder();

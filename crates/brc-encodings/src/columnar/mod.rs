@@ -8,7 +8,7 @@ pub(crate) mod footer;
 pub(crate) mod part_rows;
 pub(crate) mod seal;
 
-use crate::description::{Fact, Facts};
+use crate::description::{self, Fact, Facts};
 use crate::encoding::unread;
 use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, for_integers};
 use std::borrow::Cow;
@@ -43,6 +43,20 @@ pub(crate) fn schema(path: &Path, fields: Vec<Field>, left_out: Vec<LeftOut>) ->
             Err(error) => Err(Error::unsupported(path, error.to_string())),
         },
     }
+}
+
+/// What keys of a table's metadata begin with in a file, where other programs have keys of their own.
+const METADATA: &str = "brc.table.";
+
+/// A table's metadata as keys and values of a file.
+pub(crate) fn metadata_of(schema: &Schema) -> impl Iterator<Item = (String, String)> {
+    schema.metadata().iter().map(|(key, value)| (format!("{METADATA}{key}"), value.clone()))
+}
+
+/// The table's metadata among the keys and values of a file.
+pub(crate) fn table_metadata<'a>(pairs: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Vec<(String, String)> {
+    let own = |(key, value): (&str, Option<&str>)| Some((key.strip_prefix(METADATA)?.to_owned(), value?.to_owned()));
+    pairs.filter_map(own).collect()
 }
 
 /// What is wrong with some bytes, told by who does not know where they lie.
@@ -89,6 +103,7 @@ pub(crate) fn facts(
         (parts, Fact::Count(count as u64)),
         ("footer", Fact::Bytes(bytes.saturating_sub(end))),
     ]);
+    facts.extend(description::metadata(table.schema()));
     facts
 }
 

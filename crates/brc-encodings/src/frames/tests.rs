@@ -74,7 +74,7 @@ impl Rows {
 
     /// The three pieces of a file: its beginning, its rows and its end.
     fn pieces(&self, layout: &'static dyn Layout, step: usize) -> (Vec<u8>, Part, Vec<u8>) {
-        let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
+        let options = CreateOptions::new(Compressor::none());
         let mut writer = writer(&Framed(layout), &self.schema, &options).unwrap();
         let start = writer.start();
         let mut encoder = writer.encoder();
@@ -317,7 +317,7 @@ fn converted(table: &dyn Table, encoding: &dyn Encoding, threads: usize) -> Vec<
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("target");
     let output = Output::create(&path, &OutputOptions::default()).unwrap();
-    let options = CreateOptions { compression: Compressor::none(), key: None, delimiter: b';' };
+    let options = CreateOptions::new(Compressor::none());
     let writer = writer(encoding, table.schema(), &options).unwrap();
     convert(table, writer, output, RejectLog::none(), threads, &Progress::default()).unwrap();
     std::fs::read(&path).unwrap()

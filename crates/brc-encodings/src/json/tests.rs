@@ -359,7 +359,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 fn create() -> CreateOptions {
-    CreateOptions { compression: Compressor::parse("none").unwrap(), key: None, delimiter: b';' }
+    CreateOptions::new(Compressor::parse("none").unwrap())
 }
 
 /// Converts a text in a directory of its own.

@@ -97,6 +97,9 @@ impl ParquetTable {
         let created_by = metadata.file_metadata().created_by().map(str::to_owned);
         footer.check_writer(&path, created_by.as_deref())?;
         let (schema, columns) = schema(&path, &metadata, is_own)?;
+        let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        let pairs = pairs.map(|pair| (pair.key.as_str(), pair.value.as_deref()));
+        let schema = schema.with_metadata(columnar::table_metadata(pairs));
         let checksums = if is_own { checksums(&metadata).map_err(at_footer)? } else { Vec::new() };
         let mut checksums = checksums.into_iter();
         let mut row_groups = Vec::with_capacity(metadata.num_row_groups());

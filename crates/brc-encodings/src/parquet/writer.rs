@@ -4,7 +4,7 @@ use super::NAME;
 use super::dead::Dead;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
-use crate::columnar::seal;
+use crate::columnar::{metadata_of, seal};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
 use parquet::basic::Type as Physical;
@@ -87,6 +87,7 @@ impl Writer {
         if !self.dead.is_empty() {
             about.push(KeyValue::new(DEAD.to_owned(), Dead::to_text(&self.dead)));
         }
+        about.extend(metadata_of(&self.schema).map(|(key, value)| KeyValue::new(key, value)));
         about
     }
 

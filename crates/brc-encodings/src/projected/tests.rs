@@ -130,7 +130,7 @@ fn selected(text: &str, columns: Option<&[&str]>, predicate: Option<Predicate>) 
     let columns: Option<Vec<_>> = columns.map(|columns| columns.iter().map(|&column| column.to_owned()).collect());
     let filter = predicate.map(|predicate| -> Filter { Box::new(move |_| Ok(predicate.clone())) });
     let table = Projected::new(table, columns.as_deref(), filter)?;
-    let create = CreateOptions { compression: brc_compress::Compressor::none(), key: None, delimiter: b';' };
+    let create = CreateOptions::new(brc_compress::Compressor::none());
     let writer = csv.create(table.schema(), &create)?;
     let output = Output::create(&to, &OutputOptions::default())?;
     convert(&table, writer, output, RejectLog::none(), 2, &Progress::default())

@@ -10,7 +10,7 @@ use super::{Interner, PADDING, SHORT};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
 #[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{_mm_cvtsi128_si64, _mm_extract_epi64};
+use std::arch::x86_64::*;
 use std::ops::Range;
 
 impl Interner {
@@ -54,58 +54,75 @@ impl Interner {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Aes` is chosen only where the level has AES instructions.
             HashKind::Aes => unsafe { self.get_all_aes(bytes, places, codes) },
-            kind => self.get_all_by(|key| kind.hash(key), |name| self.get(name), bytes, places, codes),
+            kind => self.get_all_by(front_key, |key| kind.hash(key), |name| self.get(name), bytes, places, codes),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,aes,bmi2")]
     fn get_all_avx512(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
+        let padding = _mm_set1_epi8(PADDING as i8);
+        let words =
+            |key: __m128i| [_mm_cvtsi128_si64(key) as u64, _mm_cvtsi128_si64(_mm_unpackhi_epi64(key, key)) as u64];
+        let front_key = |front: &[u8; SHORT], length: usize| {
+            let name = _bzhi_u32(0xffff, length as u32) as u16;
+            // SAFETY: they are sixteen readable bytes.
+            let bytes = unsafe { _mm_loadu_si128(front.as_ptr().cast()) };
+            let is_key = _mm_mask_cmpeq_epi8_mask(name, bytes, padding) == 0 && length > 0 && front[0] != 0;
+            if is_key { Some(words(_mm_mask_blend_epi8(name, padding, bytes))) } else { None }
+        };
         // SAFETY: this function has AES instructions.
         let hash = |key: &Key| unsafe { aes::hash(key) };
         let get_long = |name: &[u8]| {
-            let in_table = (SHORT + 1..=LONGEST).contains(&name.len()).then(|| {
-                // SAFETY: this function has the instructions, and the name is not too long.
-                let key = unsafe { aes::digest_avx512(name.as_ptr(), name.len()) };
-                let key = [_mm_cvtsi128_si64(key) as u64, _mm_extract_epi64::<1>(key) as u64];
-                let slot = &self.table.slots[self.table.place_of(hash(&key))];
-                let known = (slot.key == key).then(|| self.dictionary.get(slot.code()))?;
-                // SAFETY: likewise; both names have that length.
-                let is_equal = || unsafe { aes::equal_avx512(name.as_ptr(), known.as_ptr(), name.len()) };
-                (name.len() == known.len() && is_equal()).then(|| slot.code())
-            });
-            in_table.flatten().or_else(|| self.get(name))
+            if name.len() > LONGEST {
+                return self.get(name);
+            }
+            // SAFETY: this function has the instructions, and the name is not too long.
+            let key = words(unsafe { aes::digest_avx512(name.as_ptr(), name.len()) });
+            let slot = &self.table.slots[self.table.place_of(hash(&key))];
+            if slot.key != key {
+                return None;
+            }
+            let known = self.dictionary.get(slot.code());
+            // SAFETY: likewise; both names have that length.
+            let is_known =
+                name.len() == known.len() && unsafe { aes::equal_avx512(name.as_ptr(), known.as_ptr(), name.len()) };
+            if is_known { Some(slot.code()) } else { None }
         };
-        self.get_all_by(hash, get_long, bytes, places, codes)
+        self.get_all_by(front_key, hash, get_long, bytes, places, codes)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "aes")]
     fn get_all_aes(&self, bytes: &[u8], places: &[Range<usize>], codes: &mut Vec<u32>) -> usize {
         // SAFETY: this function has AES instructions.
-        self.get_all_by(|key| unsafe { aes::hash(key) }, |name| self.get(name), bytes, places, codes)
+        let hash = |key: &Key| unsafe { aes::hash(key) };
+        self.get_all_by(front_key, hash, |name| self.get(name), bytes, places, codes)
     }
 
+    /// No closure or iterator of its own: these would be compiled without the instructions of the caller.
     #[inline(always)]
     fn get_all_by(
         &self,
+        front_key: impl Fn(&[u8; SHORT], usize) -> Option<Key>,
         hash: impl Fn(&Key) -> u32,
         get_long: impl Fn(&[u8]) -> Option<u32>,
         bytes: &[u8],
         places: &[Range<usize>],
         codes: &mut Vec<u32>,
     ) -> usize {
-        let get = |place: &Range<usize>| {
-            if place.len() > SHORT {
-                return get_long(bytes.get(place.clone())?);
-            }
-            let key = front_key(bytes.get(place.start..)?.first_chunk()?, place.len())?;
-            let slot = &self.table.slots[self.table.place_of(hash(&key))];
-            (slot.key == key).then_some(slot.code())
-        };
-        // An iterator's loop would be compiled without the caller's instructions.
         for (known, place) in places.iter().enumerate() {
-            let Some(code) = get(place) else { return known };
+            let code = if place.len() > SHORT {
+                get_long(&bytes[place.clone()])
+            } else if let Some(front) = bytes[place.start..].first_chunk()
+                && let Some(key) = front_key(front, place.len())
+            {
+                let slot = &self.table.slots[self.table.place_of(hash(&key))];
+                if slot.key == key { Some(slot.code()) } else { None }
+            } else {
+                None
+            };
+            let Some(code) = code else { return known };
             codes.push(code);
         }
         places.len()

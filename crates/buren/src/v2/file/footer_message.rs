@@ -177,7 +177,14 @@ fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
     for entry in root.get_metadata()? {
         metadata.push((entry.get_key()?.to_string()?, entry.get_value()?.to_vec()));
     }
+    let schema = schema.with_metadata(texts(&metadata));
     Ok(Footer { rows: root.get_rows(), schema, compression, dictionaries, row_groups, unused, metadata })
+}
+
+/// The metadata that are text, as a schema has them.
+fn texts(metadata: &[(String, Vec<u8>)]) -> Vec<(String, String)> {
+    let text = |(key, value): &(String, Vec<u8>)| Some((key.clone(), String::from_utf8(value.clone()).ok()?));
+    metadata.iter().filter_map(text).collect()
 }
 
 fn read_column(column: column::Reader<'_>) -> Result<Field, Problem> {

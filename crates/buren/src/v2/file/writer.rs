@@ -32,8 +32,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// A writer of a table of that schema.
     pub(crate) fn new(schema: &Schema, options: WriterOptions) -> Self {
-        let mut metadata = options.metadata;
-        metadata.sort();
+        let metadata = schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect();
         let footer = Footer {
             schema: schema.clone(),
             rows: 0,

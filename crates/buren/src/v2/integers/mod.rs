@@ -18,6 +18,7 @@ mod difference;
 mod divisor;
 mod facts;
 mod packed;
+mod periodic;
 mod plain;
 mod plan;
 mod progression;

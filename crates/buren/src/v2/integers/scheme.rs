@@ -2,7 +2,7 @@
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
-use super::{constant, delta, dictionary, difference, divisor, packed, plain, progression, run_length};
+use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
 use crate::v2::malformed::Result;
 use brc_kernels::arithmetic::Integer;
 use std::fmt::Debug;
@@ -60,6 +60,7 @@ pub(super) struct Input<'a> {
 pub(super) static SCHEMES: &[Scheme] = &[
     constant::SCHEME,
     progression::SCHEME,
+    periodic::SCHEME,
     plain::SCHEME,
     packed::SCHEME,
     divisor::SCHEME,

@@ -9,6 +9,7 @@ fn ids_and_names_are_pinned() {
     let expected = [
         (0, "constant"),
         (9, "progression"),
+        (10, "periodic"),
         (1, "plain"),
         (2, "packed"),
         (7, "divisor"),
@@ -53,6 +54,17 @@ fn the_smallest_scheme_is_chosen() {
     let runs: Vec<_> = dates.iter().step_by(50).flat_map(|&date| [date; 50]).collect();
     assert_eq!(chosen(&[7; 70_000], &[]), "constant");
     assert_eq!(chosen(&(-5..100_000).collect::<Vec<_>>(), &[]), "progression");
+    let grid = |width: i64, start: i64| (start..start + ROWS as i64).map(move |at| (at % width, at / width)).unzip();
+    for (width, start) in [(640, 0), (33, 1_000_003), (50_000, 49_999), (100_000, 7)] {
+        let (x, y): (Vec<i64>, Vec<i64>) = grid(width, start);
+        let down: Vec<_> = y.iter().map(|y| 5 - 3 * y).collect();
+        for column in [x, y, down] {
+            assert_eq!(chosen(&column, &[]), "periodic", "{width} {start}");
+        }
+    }
+    let (mut broken, _): (Vec<i64>, Vec<i64>) = grid(640, 0);
+    broken[ROWS - 1] += 1;
+    assert_ne!(chosen(&broken, &[]), "periodic");
     assert_eq!(chosen(&column(ROWS, |random| random as i64), &[]), "plain");
     assert_eq!(chosen(&column(20, |random| random as i64 % 100), &[]), "plain");
     assert_eq!(chosen(&column(ROWS, |random| (random % 1000) as i64), &[]), "packed");

@@ -1,0 +1,116 @@
+//! An image, open for reading.
+
+use super::ascii::AsciiScanner;
+use super::binary::BinaryScanner;
+use super::chain::Chain;
+use super::header::{self, Form, Header};
+use super::image::Image;
+use crate::encoding::OpenOptions;
+use crate::input::{Input, read_full_at};
+use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// How large splits of a text are if nobody asks for a size: what was parsed of one stays in the second-level cache.
+const SPLIT_BYTES: u64 = 256 << 10;
+
+/// How many bytes of text a pixel stands for where splits of a binary image are as large as those of a text.
+const TEXT_OF_PIXEL: u64 = 12;
+
+pub(super) struct PpmTable {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    /// The length of the file, and where the samples begin.
+    pub(super) length: u64,
+    pub(super) raster: u64,
+    pub(super) image: Image,
+    pub(super) chain: Chain,
+    form: Form,
+    schema: Schema,
+    /// The size of a split: in bytes of a text, or in pixels.
+    split: u64,
+}
+
+impl PpmTable {
+    /// # Errors
+    /// [`Error::Corrupt`] if the header is malformed, or promises more or less than a binary image has.
+    pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Self> {
+        let Header { form, image, bytes } = header::read(&mut input)?;
+        let unusual = std::str::from_utf8(&input.prefix[..bytes]).ok();
+        let unusual = unusual.filter(|header| form == Form::Binary && header.as_bytes() != image.header("P6"));
+        let schema = image.schema(unusual);
+        let path = input.path.clone();
+        let file = input.into_file(options.longest_copy)?;
+        let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
+        let split_bytes = options.row_group_bytes.unwrap_or(SPLIT_BYTES);
+        let split = match form {
+            Form::Ascii => split_bytes,
+            Form::Binary => split_bytes / TEXT_OF_PIXEL,
+        };
+        let (raster, split, chain) = (bytes as u64, split.max(1), Chain::new());
+        let table = Self { path, file, length, raster, image, chain, form, schema, split };
+        if form == Form::Binary {
+            table.check_length()?;
+        }
+        Ok(table)
+    }
+
+    /// Sees to it that the file has as many bytes as the header promises.
+    fn check_length(&self) -> Result<()> {
+        let Image { width, height, .. } = self.image;
+        let found = self.length.saturating_sub(self.raster);
+        let bytes = u128::from(self.image.pixels()) * 3 * self.image.sample_bytes() as u128;
+        if u128::from(found) < bytes {
+            let reason = format!("{width} × {height} pixels have {bytes} bytes, but the file has {found} for them");
+            return Err(Error::corrupt(&self.path, "raster", reason));
+        }
+        let end = self.raster + bytes as u64;
+        if self.length == end {
+            return Ok(());
+        }
+        let mut next = [0; 2];
+        read_full_at(&self.file, &mut next, end).map_err(Error::io(&self.path, "read"))?;
+        if matches!(next, [b'P', b'1'..=b'7']) {
+            let reason = format!("has several images, one behind the other from byte {end} on; split them into files");
+            return Err(Error::unsupported(&self.path, reason));
+        }
+        let more = self.length - end;
+        let place = format!("byte {end}");
+        Err(Error::corrupt(&self.path, place, format!("{more} bytes behind the last of {width} × {height} pixels")))
+    }
+}
+
+impl Table for PpmTable {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.image.pixels())
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        Some(self.length)
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        let (first, last) = match self.form {
+            // There is always a first one, so that somebody finds out what is missing.
+            Form::Ascii => (self.raster, self.length.max(self.raster + 1)),
+            Form::Binary => (0, self.image.pixels()),
+        };
+        let start = index.checked_mul(self.split)?.checked_add(first)?;
+        (start < last).then(|| Split { index, start, end: start.saturating_add(self.split).min(last) })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        Ok(match self.form {
+            Form::Ascii => Box::new(AsciiScanner::new(self, options)),
+            Form::Binary => Box::new(BinaryScanner::new(self, options)),
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! The text of a split in portions that end with white space, so that no number is cut.
+
+use super::header::is_white;
+use crate::chunks::ReadCost;
+use crate::input::read_full_at;
+use brc_core::{Error, Result};
+use brc_kernels::text::{MARGIN, Window};
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+use std::time::Instant;
+
+/// How much is read at once: small enough to stay in the second-level cache while it is parsed.
+const PORTION: usize = 256 << 10;
+
+/// What is read behind the end of a split at first: usually its last number ends there.
+const OVERLAP: usize = 64;
+
+/// How long a number, or a word of a comment, may be in bytes.
+pub(super) const LONGEST_WORD: usize = 1 << 20;
+
+pub(super) struct Text<'t> {
+    file: &'t File,
+    path: &'t Path,
+    length: u64,
+    /// A margin, the text, a margin.
+    buffer: Vec<u8>,
+    /// How much of the text is valid, and how much of that was handed out.
+    filled: usize,
+    taken: usize,
+    /// The place in the file of the first byte of the buffer's text.
+    byte: u64,
+    end: u64,
+    pub(super) cost: ReadCost,
+}
+
+/// Some text that ends with white space.
+pub(super) struct Portion<'a> {
+    pub(super) window: Window<'a>,
+    /// The place of its first byte in the file.
+    pub(super) byte: u64,
+    /// How many of its bytes belong to the split: the rest is the end of its last word.
+    pub(super) own: usize,
+}
+
+impl<'t> Text<'t> {
+    pub(super) fn new(file: &'t File, path: &'t Path, length: u64) -> Self {
+        let buffer = vec![0; MARGIN + PORTION + OVERLAP + 1 + MARGIN];
+        let cost = ReadCost::default();
+        Self { file, path, length, buffer, filled: 0, taken: 0, byte: 0, end: 0, cost }
+    }
+
+    /// Goes to some bytes of the file.
+    pub(super) fn start(&mut self, bytes: Range<u64>) {
+        (self.byte, self.end) = (bytes.start, bytes.end);
+        (self.filled, self.taken) = (0, 0);
+    }
+
+    /// The next portion of them. `Err` inside: where more than [`LONGEST_WORD`] bytes without white space begin.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn next(&mut self) -> Result<Result<Option<Portion<'_>>, u64>> {
+        self.buffer.copy_within(MARGIN + self.taken..MARGIN + self.filled, MARGIN);
+        self.filled -= self.taken;
+        self.byte += self.taken as u64;
+        self.taken = 0;
+        if self.byte >= self.end {
+            return Ok(Ok(None));
+        }
+        loop {
+            let ended = self.fill()?;
+            if self.filled == 0 {
+                return Ok(Ok(None));
+            }
+            if let Some(cut) = self.cut(ended) {
+                return Ok(Ok(Some(self.portion(cut))));
+            }
+            if self.filled > LONGEST_WORD {
+                // What stands before the long word comes first.
+                match self.last_white() {
+                    Some(cut) => return Ok(Ok(Some(self.portion(cut)))),
+                    None => return Ok(Err(self.byte)),
+                }
+            }
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+    }
+
+    fn portion(&mut self, length: usize) -> Portion<'_> {
+        self.taken = length;
+        let own = usize::try_from(self.end - self.byte).unwrap_or(usize::MAX).min(length);
+        Portion { window: Window::new(&self.buffer, MARGIN, MARGIN + length), byte: self.byte, own }
+    }
+
+    /// Reads on; returns whether the file has ended.
+    fn fill(&mut self) -> Result<bool> {
+        let position = self.byte + self.filled as u64;
+        // One byte is kept for the white space that the end of the file may lack.
+        let room = self.buffer.len() - 2 * MARGIN - 1 - self.filled;
+        let left_of_split = usize::try_from(self.end.saturating_sub(position)).unwrap_or(usize::MAX);
+        let overlap = if left_of_split == 0 { room } else { OVERLAP };
+        let left_of_file = usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
+        let wanted = room.min(left_of_split.saturating_add(overlap)).min(left_of_file);
+        let target = &mut self.buffer[MARGIN + self.filled..][..wanted];
+        let before = Instant::now();
+        let read = read_full_at(self.file, target, position).map_err(Error::io(self.path, "read"))?;
+        self.cost.read_time += before.elapsed();
+        self.cost.bytes += read as u64;
+        self.filled += read;
+        Ok(position + read as u64 >= self.length || read < wanted)
+    }
+
+    /// How much there is up to the last white space.
+    fn last_white(&self) -> Option<usize> {
+        self.buffer[MARGIN..][..self.filled].iter().rposition(|&byte| is_white(byte)).map(|last| last + 1)
+    }
+
+    /// How long the next portion is, if that is known.
+    fn cut(&mut self, ended: bool) -> Option<usize> {
+        let text = &self.buffer[MARGIN..][..self.filled];
+        let left = usize::try_from(self.end - self.byte).unwrap_or(usize::MAX);
+        if left > self.filled && !ended {
+            return self.last_white();
+        }
+        let last = left.min(self.filled) - 1;
+        if let Some(white) = text[last..].iter().position(|&byte| is_white(byte)) {
+            return Some(last + white + 1);
+        }
+        if !ended {
+            return None;
+        }
+        self.buffer[MARGIN + self.filled] = b' ';
+        self.filled += 1;
+        Some(self.filled)
+    }
+}
