@@ -154,6 +154,9 @@ impl Form {
     }
 }
 
+/// Appends the value of a group as text; `None` if it is null.
+type WriteText = fn(&Group<'_>, &mut Vec<u8>) -> Option<()>;
+
 /// A function as it is computed for a column of some type.
 #[derive(Clone, Copy)]
 pub(crate) struct Bound {
@@ -164,7 +167,7 @@ pub(crate) struct Bound {
     /// Its value for a group.
     pub(crate) value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>,
     /// Appends its value, where that is a string which lies nowhere yet.
-    pub(crate) text: Option<fn(&Group<'_>, &mut Vec<u8>) -> Option<()>>,
+    pub(crate) text: Option<WriteText>,
 }
 
 impl Bound {
@@ -174,7 +177,7 @@ impl Bound {
     }
 
     /// A string that is written from a state.
-    fn text(state: StateKind, text: fn(&Group<'_>, &mut Vec<u8>) -> Option<()>) -> Self {
+    fn text(state: StateKind, text: WriteText) -> Self {
         Self { output: LogicalType::String, state: Some(state), value: |_| None, text: Some(text) }
     }
 }

@@ -217,7 +217,7 @@ pub(crate) enum State {
     Distinct(distinct::Distinct),
     Values(values::AllValues),
     IntegerPairs(pairs::IntegerPairs),
-    FloatPairs(pairs::FloatPairs),
+    FloatPairs(Box<pairs::FloatPairs>),
     Extremes(extremes::Extremes),
     Listed(listed::Listed),
     Sketch(sketch::Sketches),
