@@ -1,10 +1,11 @@
 //! Options that several commands share, and how their values are read.
 
 use crate::quantity;
+use crate::text_args::{TextArgs, schema};
 use brc_compare::{QueryOptions, TableOptions};
 use brc_compress::Compressor;
-use brc_core::{Schema, Table, identifier};
-use brc_encodings::brc_text::{Delimiter, DialectOverrides};
+use brc_core::{Schema, Table};
+use brc_encodings::brc_text::Delimiter;
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
 use brc_query::AGGREGATES;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -32,39 +33,32 @@ impl Threads {
 /// What a table cannot tell about itself.
 #[derive(Clone, clap::Args)]
 pub(crate) struct Source {
-    /// The encoding of the input [default: told by its first bytes]
+    /// The encoding of the input [default: detected from its first bytes]
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     pub(crate) from: Option<&'static dyn Encoding>,
 
-    /// The columns of a text, as 'name:type,…' with the types string, int and decimal(SCALE) [default: guessed from the
-    /// first lines]
-    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = Schema::parse)]
+    /// The columns of a text or of binary rows without a header, as 'name:type,other:type not null …', or @FILE to read
+    /// them from a file, as brc sniff --schema writes it [default: inferred from the data]
+    #[arg(long, value_name = "COLUMNS|@FILE", allow_hyphen_values = true, value_parser = schema,
+          conflicts_with_all = ["names", "types", "all_strings", "exact_text"])]
     pub(crate) schema: Option<Schema>,
 
-    /// The names of the columns of a text, with commas between; their types are guessed [default: those of a header, or
-    /// column_1, column_2 …]
-    #[arg(long, value_name = "NAMES", allow_hyphen_values = true, conflicts_with = "schema", value_parser = names)]
-    pub(crate) names: Option<Names>,
-
-    /// What stands between the columns of a text: one byte, or 'tab' [default: sniffed in a text that is read, ; in one that
-    /// is written]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    pub(crate) delimiter: Option<u8>,
-
-    /// How long the temporary copy may become that is made of a buren, parquet or arrow file which is compressed as a
-    /// whole or comes through a pipe; k, M, G are powers of 1024
+    /// The largest temporary copy to make of a buren, parquet or arrow file that is compressed as a whole or comes from a
+    /// pipe; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "64G", value_parser = quantity::parse_bytes)]
     pub(crate) max_copy: u64,
+
+    #[command(flatten)]
+    pub(crate) text: TextArgs,
 }
 
 impl Source {
     /// How to open a table with these options.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        let delimiter = self.delimiter.map(Delimiter::Byte);
         OpenOptions {
             schema: self.schema.clone(),
-            names: self.names.as_ref().map(|names| names.0.clone()),
-            dialect: DialectOverrides { delimiter, ..DialectOverrides::default() },
+            names: self.text.names(),
+            text: self.text.options(),
             longest_copy: self.max_copy,
             ..OpenOptions::default()
         }
@@ -75,9 +69,17 @@ impl Source {
         TableOptions {
             from: self.from.map(|encoding| encoding.name().to_owned()),
             schema: self.schema.clone(),
-            names: self.names.as_ref().map(|names| names.0.clone()),
-            delimiter: self.delimiter,
+            names: self.text.names(),
+            text: self.text.options(),
             max_copy: self.max_copy,
+        }
+    }
+
+    /// The delimiter of a text that is written, if none is given for it: that of the text that is read.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        match self.text.delimiter {
+            Some(Delimiter::Byte(delimiter)) => Some(delimiter),
+            Some(Delimiter::Blanks) | None => None,
         }
     }
 
@@ -102,14 +104,6 @@ impl Source {
         let (encoding, input) = self.input(path)?;
         Ok(Opened { encoding, table: encoding.open(input, options)? })
     }
-}
-
-/// Names of columns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Names(Vec<String>);
-
-fn names(list: &str) -> Result<Names, identifier::ListError> {
-    identifier::parse_list(list).map(Names)
 }
 
 /// What to compute of a table, without how the result is printed.
@@ -206,17 +200,4 @@ pub(crate) fn encoding() -> impl TypedValueParser<Value = &'static dyn Encoding>
 /// Reads the name of a compression, perhaps with a level: `zstd:9`.
 pub(crate) fn compression() -> impl TypedValueParser<Value = Compressor> {
     StringValueParser::new().try_map(|text| Compressor::parse(&text))
-}
-
-/// Reads a delimiter.
-fn delimiter(text: &str) -> Result<u8, String> {
-    let delimiter = match text.as_bytes() {
-        b"tab" | b"\\t" => b'\t',
-        [byte] => *byte,
-        _ => return Err("must be one byte, or 'tab'".to_owned()),
-    };
-    if delimiter.is_ascii_digit() || b"-.\n\r\0\"".contains(&delimiter) {
-        return Err("cannot stand between columns: it may be part of them".to_owned());
-    }
-    Ok(delimiter)
 }

@@ -4,11 +4,11 @@ use crate::commands::{cat, compare, completions, convert, generate, head, inspec
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Turns text tables into binary ones and asks them questions.
+/// Converts CSV and other tables to compact binary files, and queries them.
 ///
-/// Text is read once and asked many times: `brc convert` reads a CSV-like text and writes it in a binary encoding,
-/// `brc query` answers group-by questions over any encoding, with the same answer, and `brc compare` tells which encoding
-/// to keep a table in.
+/// Text is read once and queried many times: `brc convert` reads CSV-like text and writes it in a binary encoding, `brc
+/// query` answers group-by queries over any encoding, with the same result, and `brc compare` shows which encoding suits a
+/// table best.
 #[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -18,6 +18,9 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
+  brc sniff visits.csv
+  brc convert visits.csv visits.parquet
+  brc query visits.csv --by country --agg 'count(),mean(price)'
   brc generate measurements.txt --rows 10M
   brc convert measurements.txt measurements.buren
   brc query measurements.buren
@@ -25,9 +28,9 @@ Examples:
   brc compare measurements.txt --rows 1M
 
 Exit codes:
-  0  all went well
+  0  success
   1  the run failed, or a file is of a kind that is not supported
-  2  the command line makes no sense or says too little, or something is in the way of the target
+  2  the command line is invalid or incomplete, or the target exists
   3  a row is malformed, or the output cannot hold it, or more rows were rejected than allowed
   4  a file is corrupt";
 

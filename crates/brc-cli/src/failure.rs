@@ -20,6 +20,9 @@ fn hints(error: &Error) -> Vec<String> {
     if may_be_header(error) {
         hints.push("if line 1 is a header, name the columns in --schema as it does, or leave it out: tail -n +2 FILE | brc convert - OUT".to_owned());
     }
+    if let Error::BadRow { fault, .. } = error {
+        hints.extend(hint(fault).map(str::to_owned));
+    }
     if matches!(error, Error::Io { path, .. } if *path == std::env::temp_dir()) {
         hints.push("TMPDIR sets the directory for temporary files".to_owned());
     }
@@ -34,6 +37,22 @@ fn hints(error: &Error) -> Vec<String> {
         }
     }
     hints
+}
+
+/// Which option may help with a row that does not fit.
+pub(crate) fn hint(fault: &RowFault) -> Option<&'static str> {
+    match fault {
+        RowFault::Columns { found, expected } if found < expected => {
+            Some("--ragged pad fills missing columns with nulls; if the delimiter is another one, try --delimiter")
+        }
+        RowFault::Columns { .. } => Some("is the text quoted? try --quote or --escape"),
+        RowFault::UnclosedQuote => Some("are quotes ordinary characters? try --quote none"),
+        RowFault::TextAfterQuote => Some("are quotes escaped? try --escape, or --quote none"),
+        RowFault::MalformedValue { .. } | RowFault::OutOfRange { .. } => {
+            Some("--type NAME=string keeps a column as text")
+        }
+        _ => None,
+    }
 }
 
 /// Tells what went wrong on standard error.

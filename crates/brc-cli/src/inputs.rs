@@ -1,8 +1,8 @@
 //! The files that a command reads: paths and globs, one table or several that become one.
 
 use crate::args::{Files, Opened, Source};
-use brc_core::{Error, Field, LogicalType, Result, Schema, Table};
-use brc_encodings::{Encoding, Inference, OpenOptions, Union, UnionOptions};
+use brc_core::{Error, Result, Table};
+use brc_encodings::{Inference, OpenOptions, Union, UnionOptions, text};
 use std::path::PathBuf;
 
 /// The files that these paths and globs name: those of a glob sorted by name, without directories. A path that exists is
@@ -43,39 +43,25 @@ fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
 }
 
 impl Source {
-    /// Opens files as one table. `no_nulls` is who could not do with nulls in columns that some files lack.
+    /// Opens files as one table.
     ///
     /// # Errors
     /// If one of them cannot be read, or they do not have the same columns.
-    pub(crate) fn open_all(
-        &self,
-        paths: &[PathBuf],
-        files: &Files,
-        options: &OpenOptions,
-        no_nulls: Option<&str>,
-    ) -> Result<Opened> {
-        if let ([path], None) = (paths, &files.file_name) {
-            return self.open(path, options);
-        }
-        let options = &OpenOptions { inference: Some(Inference::default()), ..options.clone() };
-        let opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
+    pub(crate) fn open_all(&self, paths: &[PathBuf], files: &Files, options: &OpenOptions) -> Result<Opened> {
+        let is_one = paths.len() == 1 && files.file_name.is_none();
+        let inference = (!is_one).then(Inference::default);
+        let options = &OpenOptions { inference, ..options.clone() };
+        let mut opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
         let Some(encoding) = opened.first().map(|first| first.encoding) else {
             return Err(Error::Usage("no file is given".to_owned()));
         };
+        self.text.check(opened.iter().any(|file| file.encoding.name() == text().name()), encoding)?;
+        if is_one {
+            return Ok(opened.remove(0));
+        }
         let tables: Vec<Box<dyn Table>> = opened.into_iter().map(|opened| opened.table).collect();
         let options = UnionOptions { by_name: files.union_by_name, file_name: files.file_name.clone() };
         let union = Union::new(tables, options)?;
-        if let (Some(by), Some(column)) = (no_nulls, union.filled().next()) {
-            let reason = format!("column '{column}' is not in all files, and {by} does not support nulls yet");
-            return Err(Error::Usage(format!("--union-by-name: {reason}")));
-        }
         Ok(Opened { encoding, table: Box::new(union) })
     }
-}
-
-/// The name of an encoding that has no nulls.
-pub(crate) fn without_nulls(encoding: &dyn Encoding) -> Option<&'static str> {
-    // Encodings have nulls since they have all types.
-    let probe = Schema::new(vec![Field::nullable("x", LogicalType::Bool)]).ok()?;
-    encoding.supports(&probe).is_err().then(|| encoding.name())
 }

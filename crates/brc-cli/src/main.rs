@@ -16,6 +16,7 @@ mod progress;
 mod quantity;
 mod render;
 mod stdout;
+mod text_args;
 
 use brc_compare::printable;
 use brc_kernels::memory::{self, Allocator};

@@ -183,10 +183,7 @@ impl Request {
             warmup: self.warmup,
             cold: self.cold,
             threads: self.threads,
-            from: self.table.from.clone(),
-            schema: self.table.schema.as_ref().map(ToString::to_string),
-            names: self.table.names_text(),
-            delimiter: self.table.delimiter.unwrap_or(b';'),
+            reading: self.table.given(),
         };
         let results = Results {
             version: VERSION,

@@ -4,6 +4,7 @@ use brc_core::{
     Batch, Column, Data, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table,
 };
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A table that ends after so many rows. It must be scanned by one worker, for rows are counted in the order in which
@@ -26,6 +27,10 @@ impl Table for FirstRows<'_> {
 
     fn schema(&self) -> &Schema {
         self.table.schema()
+    }
+
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        self.table.inferred()
     }
 
     fn rows(&self) -> Option<u64> {

@@ -130,7 +130,7 @@ impl Matrix<'_> {
             return Err(Error::Other(format!("{name}: no table was found")));
         };
         let bytes = self.executor.size(&input).map_err(Error::Other)?;
-        let made = TableOptions { schema: Some(schema.clone()), names: None, ..format.clone() };
+        let made = format.of_written(schema.clone());
         let format = TableOptions { from: Some(encoding.clone()), ..format };
         results.tables[table].facts = Some(TableFacts { encoding, schema, rows, bytes, text_bytes, groups });
         let much = Duration::from_nanos(sample.wall_ns).saturating_mul(USUAL_FACTOR);
@@ -148,7 +148,7 @@ impl Matrix<'_> {
             return Err(Error::Other(format!("{stem}: no columns were found")));
         };
         self.executor.settle(&first).map_err(Error::Other)?;
-        Ok((first, TableOptions { schema: Some(schema), names: None, ..self.format.clone() }))
+        Ok((first, self.format.of_written(schema)))
     }
 
     fn as_it_is(&mut self, results: &mut Results, table: usize, files: &Files) -> Result<(), Error> {

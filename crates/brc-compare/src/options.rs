@@ -2,10 +2,13 @@
 //! to compute.
 
 use brc_core::{Result, Schema, Table, identifier};
+use brc_encodings::brc_text::dialect::Byte;
+use brc_encodings::brc_text::typed::Ragged;
 use brc_encodings::brc_text::{Delimiter, DialectOverrides};
-use brc_encodings::{Encoding, Input, OpenOptions};
+use brc_encodings::{Encoding, Input, OpenOptions, TextOptions};
 use brc_query::{Expression, Query};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -61,8 +64,8 @@ fn keys(list: &str) -> Result<Vec<Expression>> {
     if list.trim().is_empty() { Ok(Vec::new()) } else { Ok(Expression::parse_list(list)?) }
 }
 
-/// How to read a table: what `--from`, `--schema`, `--names`, `--delimiter` and `--max-copy` say.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// How to read a table: what `--from`, `--schema`, `--names`, `--max-copy` and the options for text say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableOptions {
     /// The name of its encoding, if it is not to be told by the first bytes.
     pub from: Option<String>,
@@ -70,8 +73,8 @@ pub struct TableOptions {
     pub schema: Option<Schema>,
     /// The names of a text's columns.
     pub names: Option<Vec<String>>,
-    /// What stands between the columns of a text, if it is not to be sniffed.
-    pub delimiter: Option<u8>,
+    /// How to read a text otherwise.
+    pub text: TextOptions,
     /// The longest temporary copy of a file that is read at any place, in bytes.
     pub max_copy: u64,
 }
@@ -90,16 +93,59 @@ impl TableOptions {
         let options = OpenOptions {
             schema: self.schema.clone(),
             names: self.names.clone(),
-            dialect: DialectOverrides { delimiter: self.delimiter.map(Delimiter::Byte), ..DialectOverrides::default() },
+            text: self.text.clone(),
             longest_copy: self.max_copy,
             ..OpenOptions::default()
         };
         Ok((encoding, encoding.open(input, &options)?))
     }
 
-    /// The names of columns, as `--names` reads them.
-    pub(crate) fn names_text(&self) -> Option<String> {
-        let names = self.names.as_ref()?.iter().map(|name| identifier::in_list(name));
-        Some(names.collect::<Vec<_>>().join(","))
+    /// How to read a file that was written from the table: its columns are known, and a text has our own dialect.
+    pub(crate) fn of_written(&self, schema: Schema) -> Self {
+        let delimiter = self.written_delimiter().map(Delimiter::Byte);
+        let dialect = DialectOverrides { delimiter, ..DialectOverrides::default() };
+        let text = TextOptions { dialect, ..TextOptions::default() };
+        Self { schema: Some(schema), names: None, text, ..self.clone() }
+    }
+
+    /// What stands between the columns of a text that is written: what does so in the one that is read, if that was said.
+    pub(crate) fn written_delimiter(&self) -> Option<u8> {
+        match self.text.dialect.delimiter {
+            Some(Delimiter::Byte(delimiter)) => Some(delimiter),
+            Some(Delimiter::Blanks) | None => None,
+        }
+    }
+
+    /// What is said of columns and text, by the names of the command-line options.
+    pub(crate) fn given(&self) -> BTreeMap<String, String> {
+        fn part<T: ToString>(part: Option<&Option<T>>) -> Option<String> {
+            part.map(|part| part.as_ref().map_or_else(|| "none".to_owned(), T::to_string))
+        }
+        let names =
+            |names: &Vec<String>| names.iter().map(|name| identifier::in_list(name)).collect::<Vec<_>>().join(",");
+        let TextOptions { types, all_strings, exact_text, dialect, ragged } = &self.text;
+        let types = Schema::new(types.clone()).ok().map(|types| types.to_string());
+        let [quote, escape] = [dialect.quote, dialect.escape].map(|byte| byte.map(|byte| byte.map(Byte)));
+        let text: [(&str, Option<String>); 18] = [
+            ("--from", self.from.clone()),
+            ("--schema", self.schema.as_ref().map(Schema::to_string)),
+            ("--names", self.names.as_ref().map(names)),
+            ("--type", types),
+            ("--all-strings", all_strings.then(|| "true".to_owned())),
+            ("--exact-text", exact_text.then(|| "true".to_owned())),
+            ("--delimiter", dialect.delimiter.map(|it| it.to_string())),
+            ("--quote", part(quote.as_ref())),
+            ("--escape", part(escape.as_ref())),
+            ("--comment", part(dialect.comment.as_ref())),
+            ("--header", dialect.header.map(|it| it.to_string())),
+            ("--line-end", dialect.line_end.map(|it| it.to_string())),
+            ("--charset", dialect.charset.map(|it| it.to_string())),
+            ("--skip", dialect.preamble_lines.map(|it| it.to_string())),
+            ("--skip-footer", dialect.trailing_lines.map(|it| it.to_string())),
+            ("--null", dialect.null_tokens.as_ref().map(|it| it.join(","))),
+            ("--trim", dialect.trim.map(|it| it.to_string())),
+            ("--ragged", (*ragged != Ragged::default()).then(|| format!("{ragged:?}").to_lowercase())),
+        ];
+        text.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 }

@@ -3,6 +3,7 @@
 use super::environment::Environment;
 use crate::options::QueryOptions;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The version of this shape; files of another one are not read.
 pub(crate) const VERSION: u32 = 2;
@@ -36,12 +37,9 @@ pub(crate) struct Settings {
     pub(crate) warmup: u32,
     pub(crate) cold: bool,
     pub(crate) threads: usize,
-    /// The options that say how to read the tables.
-    pub(crate) from: Option<String>,
-    pub(crate) schema: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) names: Option<String>,
-    pub(crate) delimiter: u8,
+    /// The options that say how to read the tables, by name.
+    #[serde(default)]
+    pub(crate) reading: BTreeMap<String, String>,
 }
 
 /// One table in all its cells, asked one question.

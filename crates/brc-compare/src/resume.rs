@@ -6,6 +6,7 @@
 use super::results::{FileIdentity, Results, Settings, TableResults, VERSION};
 use brc_core::{Error, Result};
 use brc_encodings::input::read_full_at;
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
 use std::hash::Hasher;
@@ -72,10 +73,10 @@ fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
     compare("--warmup", &found.warmup, &wanted.warmup);
     compare("--cold", &found.cold, &wanted.cold);
     compare("--threads", &found.threads, &wanted.threads);
-    compare("--from", &found.from, &wanted.from);
-    compare("--schema", &found.schema, &wanted.schema);
-    compare("--names", &found.names, &wanted.names);
-    compare("--delimiter", &char::from(found.delimiter), &char::from(wanted.delimiter));
+    let names: BTreeSet<&String> = found.reading.keys().chain(wanted.reading.keys()).collect();
+    for name in names {
+        compare(name, &found.reading.get(name), &wanted.reading.get(name));
+    }
     differences
 }
 

@@ -7,6 +7,7 @@ use super::results::{
 };
 use crate::options::QueryOptions;
 use brc_core::Schema;
+use std::collections::BTreeMap;
 
 const ROWS: u64 = 1_000_000;
 
@@ -53,10 +54,7 @@ pub(crate) fn settings() -> Settings {
         warmup: 1,
         cold: true,
         threads: 2,
-        from: None,
-        schema: None,
-        names: None,
-        delimiter: b';',
+        reading: BTreeMap::new(),
     }
 }
 

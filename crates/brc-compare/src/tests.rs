@@ -187,7 +187,7 @@ fn run_all(
         executor: notes,
         monitor,
         save,
-        format: &TableOptions { from: None, schema: None, names: None, delimiter: Some(b';'), max_copy: 0 },
+        format: &TableOptions::default(),
         scratch: Path::new("/scratch"),
         kept,
         timeout: None,
@@ -419,7 +419,10 @@ fn results_of_something_else_are_not_gone_on_with() {
     };
     refused(changed(|it| it.settings.runs = 3), "measured with --runs 2, not 3 (");
     refused(changed(|it| it.settings.rows = Some(5)), "with --rows unset, not 5 (");
-    refused(changed(|it| it.settings.delimiter = b','), "with --delimiter ';', not ','");
+    let comma = |it: &mut Results| {
+        it.settings.reading.insert("--delimiter".to_owned(), ",".to_owned());
+    };
+    refused(changed(comma), "with --delimiter unset, not , (");
     let words = "with --compressions none, not none,zstd:3, and with --cold false, not true (";
     let two = changed(|it| {
         it.settings.compressions.push("zstd:3".to_owned());

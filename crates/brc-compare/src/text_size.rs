@@ -12,8 +12,10 @@ use brc_core::{
 /// # Errors
 /// If the table cannot be read.
 pub(crate) fn text_size(table: &dyn Table, threads: usize) -> Result<(u64, u64)> {
-    let options = ScanOptions::everything(table.schema());
-    let new_worker = || TextSize::new(table.schema());
+    let inferred = table.inferred();
+    let schema = inferred.as_deref().unwrap_or(table.schema());
+    let options = ScanOptions::everything(schema);
+    let new_worker = || TextSize::new(schema);
     let workers = scan(table, &options, threads, &Progress::default(), new_worker)?;
     let sum = |of: fn(&TextSize) -> u64| workers.iter().map(of).sum();
     Ok((sum(|worker| worker.rows), sum(|worker| worker.bytes)))

@@ -11,9 +11,9 @@ use super::usage;
 use crate::error::Failure;
 use crate::options::{QueryOptions, TableOptions};
 use brc_compress::Compressor;
-use brc_core::{Error, Progress, Result, Table, run_workers};
+use brc_core::{Error, Progress, Result, Schema, Table, run_workers};
 use brc_encodings::document::{self, DocumentError};
-use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog};
+use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, encoding::read_all};
 use brc_query::{Plan, QueryResult, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -111,9 +111,14 @@ impl Worker<'_> {
 
     fn cut(&self, format: &TableOptions, rows: u64) -> Result<Found> {
         let (encoding, table) = format.open(self.input)?;
-        let options = usual(Compressor::none(), format.delimiter.unwrap_or(b';'));
-        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1)?;
-        Ok(Found::Columns(table.schema().clone()))
+        let options = usual(Compressor::none(), format);
+        // Where types did not hold, they are wider now.
+        while let Err(error) = self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1) {
+            if !matches!(error, Error::Widened) {
+                return Err(error);
+            }
+        }
+        Ok(Found::Columns(types(table.as_ref())))
     }
 
     fn convert(&self, format: &TableOptions, to: &str, compression: &str) -> Result<Found> {
@@ -121,11 +126,16 @@ impl Worker<'_> {
         let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
         let (_, table) = format.open(self.input)?;
-        let options = usual(compression, format.delimiter.unwrap_or(b';'));
-        self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
+        let options = usual(compression, format);
+        loop {
+            match self.write(table.as_ref(), encoding, &options, self.threads) {
+                Err(Error::Widened) => read_all(table.as_ref(), self.threads, &Progress::default()).map(drop)?,
+                outcome => return outcome.map(Found::Rows),
+            }
+        }
     }
 
-    /// Writes a table to the other file, without waiting for the disk.
+    /// Writes a table in the types known by now to the other file, without waiting for the disk.
     fn write(
         &self,
         table: &dyn Table,
@@ -133,7 +143,7 @@ impl Worker<'_> {
         options: &CreateOptions,
         threads: usize,
     ) -> Result<u64> {
-        let writer = brc_encodings::writer(encoding, table.schema(), options)?;
+        let writer = brc_encodings::writer(encoding, &types(table), options)?;
         let options = OutputOptions { sync: false, inputs: vec![self.input.to_owned()], ..OutputOptions::default() };
         let output = Output::create(self.other, &options)?;
         let none = RejectLog::none();
@@ -143,11 +153,14 @@ impl Worker<'_> {
 
     fn reference(&self, format: &TableOptions, question: &QueryOptions) -> Result<Found> {
         let (encoding, table) = format.open(self.input)?;
+        if table.inferred().is_some() {
+            read_all(table.as_ref(), self.threads, &Progress::default())?;
+        }
         let query = brc_query::Query { statistics: false, ..question.query()? };
         let (answer, text) = self.answer(table.as_ref(), &query)?;
         fs::write(self.other, text).map_err(Error::io(self.other, "write"))?;
         let (rows, text_bytes) = text_size(table.as_ref(), self.threads)?;
-        let (schema, groups) = (table.schema().clone(), answer.len() as u64);
+        let (schema, groups) = (types(table.as_ref()), answer.len() as u64);
         Ok(Found::Table { encoding: encoding.name().to_owned(), schema, rows, text_bytes, groups })
     }
 
@@ -201,8 +214,13 @@ impl Worker<'_> {
 }
 
 /// How files are written if nobody asks for anything special.
-fn usual(compression: Compressor, delimiter: u8) -> CreateOptions {
-    CreateOptions { delimiter, ..CreateOptions::new(compression) }
+fn usual(compression: Compressor, format: &TableOptions) -> CreateOptions {
+    CreateOptions { delimiter: format.written_delimiter(), ..CreateOptions::new(compression) }
+}
+
+/// The columns of a table by all that is known of them by now.
+fn types(table: &dyn Table) -> Schema {
+    table.inferred().map_or_else(|| table.schema().clone(), |schema| Schema::clone(&schema))
 }
 
 fn totals(totals: &ScanTotals, cpu_ns: Option<u64>) -> (Parts, Work) {

@@ -18,6 +18,7 @@ mod gzip;
 mod lz4;
 mod marks;
 mod none;
+pub mod read_only;
 #[cfg(feature = "snappy")]
 mod snappy;
 mod source;

@@ -19,13 +19,10 @@ pub struct Unsupported {
 
 /// All compressions that are recognised but not read.
 pub static UNSUPPORTED: &[Unsupported] = &[
-    Unsupported { name: "bzip2", extensions: &["bz2"], command: "bzip2 -dc", sniff: Some(is_bzip2) },
-    Unsupported {
-        name: "xz",
-        extensions: &["xz"],
-        command: "xz -dc",
-        sniff: Some(|prefix| prefix.starts_with(b"\xfd7zXZ\0")),
-    },
+    #[cfg(not(feature = "bzip2"))]
+    Unsupported { name: "bzip2", extensions: &["bz2"], command: "bzip2 -dc", sniff: Some(crate::read_only::is_bzip2) },
+    #[cfg(not(feature = "xz"))]
+    Unsupported { name: "xz", extensions: &["xz"], command: "xz -dc", sniff: Some(crate::read_only::is_xz) },
     Unsupported {
         name: "zip",
         extensions: &["zip"],
@@ -53,17 +50,6 @@ pub fn by_prefix(prefix: &[u8]) -> Option<&'static Unsupported> {
 pub fn by_extension(extension: &str) -> Option<&'static Unsupported> {
     let is_its = |own: &&str| own.eq_ignore_ascii_case(extension);
     UNSUPPORTED.iter().find(|compression| compression.extensions.iter().any(is_its))
-}
-
-/// A text may start with `BZh9`, but not with what stands behind it: the start of the first block, or of the end.
-fn is_bzip2(prefix: &[u8]) -> bool {
-    let block = prefix.strip_prefix(b"BZh").and_then(|rest| match rest {
-        [b'1'..=b'9', block @ ..] => Some(block),
-        _ => None,
-    });
-    block.is_some_and(|block| {
-        block.starts_with(b"\x31\x41\x59\x26\x53\x59") || block.starts_with(b"\x17\x72\x45\x38\x50\x90")
-    })
 }
 
 #[cfg(test)]

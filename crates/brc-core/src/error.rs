@@ -259,7 +259,7 @@ pub enum RowFault {
     #[error("a quote is never closed")]
     UnclosedQuote,
     /// A field goes on behind its closing quote.
-    #[error("text behind a closing quote")]
+    #[error("text after a closing quote")]
     TextAfterQuote,
     /// A value is null, as this text says, where there must be a value.
     #[error("null ('{0}') in a column without nulls")]
@@ -302,7 +302,7 @@ pub enum RowFault {
     #[error("number '{0}' does not fit {1} bits")]
     NumberTooLarge(String, u32),
     /// A value has not the form of its column's type.
-    #[error("'{text}' is no {expected}")]
+    #[error("'{text}' is not a valid {expected}")]
     MalformedValue {
         /// The value.
         text: String,
@@ -384,6 +384,24 @@ pub enum RowFault {
 }
 
 impl RowFault {
+    /// What is wrong, without the value: the same for all rows with the same fault.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Null(_) => "null in a column without nulls".to_owned(),
+            Self::MalformedNumber(_) => "malformed number".to_owned(),
+            Self::TooManyDecimals { scale, .. } | Self::MoreDecimalsThanGuessed { scale, .. } => {
+                format!("more than {scale} decimal{}", if *scale == 1 { "" } else { "s" })
+            }
+            Self::NumberTooLarge(_, bits) => format!("number does not fit {bits} bits"),
+            Self::MalformedValue { expected, .. } => format!("not a valid {expected}"),
+            Self::OutOfRange { expected, .. } => format!("out of range for {expected}"),
+            Self::MalformedJson { .. } => "malformed JSON".to_owned(),
+            Self::MalformedString(_) => "malformed string".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// A short printable form of some bytes for a message.
     #[must_use]
     pub fn quote(text: &[u8]) -> String {

@@ -57,8 +57,13 @@ impl fmt::Display for LeftOut {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// A column is not of the form `name:type`.
-    #[error("'{0}' is not of the form name:type")]
-    Form(String),
+    #[error("'{text}' is not of the form name{between}type")]
+    Form {
+        /// The column as it was written.
+        text: String,
+        /// What should stand between name and type.
+        between: char,
+    },
     /// A type that does not exist.
     #[error("column '{column}': {error}")]
     Type {
@@ -152,6 +157,16 @@ impl Schema {
         Self { fields, left_out: Vec::new(), metadata: Vec::new() }
     }
 
+    /// Reads the types of some columns, `name=type,name=type not null…`, as [`Schema::parse`] reads those of all.
+    ///
+    /// # Errors
+    /// If the text is not of that form, or names a column twice.
+    pub fn parse_types(text: &str) -> Result<Vec<Field>, SchemaError> {
+        let items = identifier::items(text, end_of_column)?;
+        let fields = items.into_iter().map(|item| parse_field(item, '=')).collect::<Result<_, SchemaError>>()?;
+        Ok(Self::new(fields)?.fields)
+    }
+
     /// Reads `name:type,name:type not null…`, the types being those of [`LogicalType`]; [`fmt::Display`] writes it. Names may
     /// be quoted as [`identifier`] has it.
     ///
@@ -159,7 +174,7 @@ impl Schema {
     /// If the text is not of that form, or [`Schema::new`] refuses the columns.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let items = identifier::items(text, end_of_column)?;
-        Self::new(items.into_iter().map(parse_field).collect::<Result<_, SchemaError>>()?)
+        Self::new(items.into_iter().map(|item| parse_field(item, ':')).collect::<Result<_, SchemaError>>()?)
     }
 
     /// The columns in order.
@@ -191,12 +206,12 @@ fn end_of_column(text: &str) -> Option<usize> {
     })
 }
 
-fn parse_field(item: identifier::Item<'_>) -> Result<Field, SchemaError> {
-    let form = || SchemaError::Form(item.rest.to_owned());
+fn parse_field(item: identifier::Item<'_>, between: char) -> Result<Field, SchemaError> {
+    let form = || SchemaError::Form { text: item.rest.to_owned(), between };
     let (name, logical_type) = match &item.quoted {
-        Some(name) => (name.clone(), item.rest.strip_prefix(':').ok_or_else(form)?),
+        Some(name) => (name.clone(), item.rest.strip_prefix(between).ok_or_else(form)?),
         None => {
-            let (name, logical_type) = item.rest.rsplit_once(':').ok_or_else(form)?;
+            let (name, logical_type) = item.rest.rsplit_once(between).ok_or_else(form)?;
             (name.trim().to_owned(), logical_type)
         }
     };
@@ -253,10 +268,11 @@ mod tests {
 
     #[test]
     fn bad_schemas_say_why() {
+        let form = |text: &str| SchemaError::Form { text: text.into(), between: ':' };
         let unknown = |text: &str| SchemaError::Type { column: "a".into(), error: TypeError::Unknown(text.into()) };
         for (text, error) in [
-            ("", SchemaError::Form(String::new())),
-            ("a", SchemaError::Form("a".into())),
+            ("", form("")),
+            ("a", form("a")),
             ("a:float", unknown("float")),
             ("a:decimal(x)", unknown("decimal(x)")),
             ("a:intnot null", unknown("intnot null")),
@@ -267,11 +283,20 @@ mod tests {
             (":int", SchemaError::EmptyName),
             ("\"\":int", SchemaError::EmptyName),
             ("\"a:int", SchemaError::Name(ListError::Unclosed("\"a:int".into()))),
-            ("\"a\" b:int", SchemaError::Form("b:int".into())),
+            ("\"a\" b:int", form("b:int")),
             ("a:int,a:string", SchemaError::Duplicate("a".into())),
         ] {
             assert_eq!(Schema::parse(text).unwrap_err(), error);
         }
+    }
+
+    #[test]
+    fn types_of_some_columns_are_read() {
+        let types = Schema::parse_types("price=decimal(10,2),\"a=b\"=date not null,c=d=int").unwrap();
+        let text: Vec<_> = types.iter().map(|it| format!("{} {} {}", it.name, it.logical_type, it.nullable)).collect();
+        assert_eq!(text, ["price decimal(10,2) true", "a=b date false", "c=d int64 true"]);
+        let error = Schema::parse_types("price:int").unwrap_err();
+        assert_eq!(error.to_string(), "'price:int' is not of the form name=type");
     }
 
     proptest! {

@@ -3,15 +3,50 @@
 //! What is recognised by its first bytes is read, whatever its name. But where they say nothing, a name that promises a
 //! compression is held to it: a damaged or empty file would else be a table, if a strange one.
 
+use brc_compress::read_only::{self, ReadOnly};
 use brc_compress::unsupported::{self, Unsupported};
 use brc_compress::{Compression, by_extension, by_prefix};
 use brc_core::{Error, Result};
+use std::io::Read;
 use std::path::Path;
+
+/// A compression as far as it concerns who reads.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// One that is written, too.
+    Full(&'static dyn Compression),
+    /// One that is only read.
+    ReadOnly(&'static ReadOnly),
+}
+
+impl Kind {
+    fn of_prefix(prefix: &[u8]) -> Option<Self> {
+        by_prefix(prefix).map(Self::Full).or_else(|| read_only::by_prefix(prefix).map(Self::ReadOnly))
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Full(compression) => compression.name(),
+            Self::ReadOnly(compression) => compression.name,
+        }
+    }
+
+    /// Reads a whole file.
+    pub(crate) fn reader(self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+        match self {
+            Self::Full(compression) => match compression.file_format() {
+                Some(format) => format.reader(stored),
+                None => stored,
+            },
+            Self::ReadOnly(compression) => (compression.reader)(stored),
+        }
+    }
+}
 
 /// How an input is compressed.
 #[derive(Clone, Copy)]
 pub(crate) struct Compressed {
-    pub(crate) compression: &'static dyn Compression,
+    pub(crate) kind: Kind,
     /// Whether only the name says so.
     is_promised: bool,
 }
@@ -23,32 +58,33 @@ impl Compressed {
     /// [`Error::Unsupported`] if it is so in a way that is not read, [`Error::Corrupt`] if it cannot be what its name
     /// promises.
     pub(crate) fn of(path: &Path, prefix: &[u8]) -> Result<Option<Self>> {
-        if let Some(compression) = by_prefix(prefix) {
-            return Ok(Some(Self { compression, is_promised: false }));
+        if let Some(kind) = Kind::of_prefix(prefix) {
+            return Ok(Some(Self { kind, is_promised: false }));
         }
         if let Some(compression) = unsupported::by_prefix(prefix) {
             return Err(not_read(path, compression));
         }
         let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(None) };
-        let broken = |name, reason| Err(broken_promise(path, name, reason));
-        match (by_extension(extension), unsupported::by_extension(extension)) {
-            (Some(compression), _) if prefix.is_empty() => broken(compression.name(), "the file is empty"),
-            (Some(compression), _) => Ok(Some(Self { compression, is_promised: true })),
-            (None, Some(compression)) if prefix.is_empty() => broken(compression.name, "the file is empty"),
-            (None, Some(compression)) if compression.sniff.is_some() => {
-                broken(compression.name, "it does not start so")
+        let broken = |name| {
+            let found = if prefix.is_empty() { "the file is empty" } else { "it does not start so" };
+            Err(broken_promise(path, name, found))
+        };
+        match (by_extension(extension), read_only::by_extension(extension), unsupported::by_extension(extension)) {
+            (Some(compression), ..) if prefix.is_empty() => broken(compression.name()),
+            (Some(compression), ..) => Ok(Some(Self { kind: Kind::Full(compression), is_promised: true })),
+            (None, Some(compression), _) => broken(compression.name),
+            (None, None, Some(compression)) if prefix.is_empty() || compression.sniff.is_some() => {
+                broken(compression.name)
             }
-            (None, Some(compression)) => Err(not_read(path, compression)),
-            (None, None) => Ok(None),
+            (None, None, Some(compression)) => Err(not_read(path, compression)),
+            (None, None, None) => Ok(None),
         }
     }
 
     /// What to say instead of an error of reading the first bytes: perhaps they are not compressed at all.
     pub(crate) fn explain(self, error: Error) -> Error {
         match error {
-            Error::Corrupt { path, reason, .. } if self.is_promised => {
-                broken_promise(&path, self.compression.name(), &reason)
-            }
+            Error::Corrupt { path, reason, .. } if self.is_promised => broken_promise(&path, self.kind.name(), &reason),
             error => error,
         }
     }
@@ -56,8 +92,8 @@ impl Compressed {
 
 /// Sees to it that the first bytes of what comes out of a compression are not compressed once more: that would be taken
 /// for some strange table.
-pub(crate) fn check_content(path: &Path, outer: &dyn Compression, prefix: &[u8]) -> Result<()> {
-    let supported = by_prefix(prefix).map(Compression::name);
+pub(crate) fn check_content(path: &Path, outer: Kind, prefix: &[u8]) -> Result<()> {
+    let supported = Kind::of_prefix(prefix).map(Kind::name);
     let Some(inner) = supported.or_else(|| Some(unsupported::by_prefix(prefix)?.name)) else { return Ok(()) };
     let outer = outer.name();
     let reason = format!("is compressed twice: its content, once {outer} is undone, is compressed with {inner}");

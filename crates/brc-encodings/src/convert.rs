@@ -7,7 +7,7 @@ use crate::encoding::{read_all, whole};
 use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
-use crate::rejects::RejectLog;
+use crate::rejects::{RejectLog, RejectReason};
 use brc_core::{
     Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, Split, Summary,
     Table, TableFile, Worker, scan,
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering::Relaxed;
 const PARTS_ASIDE: usize = 24 << 20;
 
 /// What a conversion did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Converted {
     /// Rows of the input, whatever became of them: always those stored, those rejected and those skipped.
     pub rows_read: u64,
@@ -26,6 +26,8 @@ pub struct Converted {
     pub rows_stored: u64,
     /// Rows left out because they are malformed.
     pub rows_rejected: u64,
+    /// Why they are, the most frequent reason first.
+    pub reasons: Vec<RejectReason>,
     /// Rows left out because the table does not want them ([`Projected`](crate::Projected)).
     pub rows_skipped: u64,
     /// Size of the input in bytes.
@@ -77,6 +79,7 @@ pub fn convert(
         rows_read: progress.rows.load(Relaxed),
         rows_stored: appender.rows_stored,
         rows_rejected: appender.rejects.count(),
+        reasons: appender.rejects.reasons(),
         rows_skipped: appender.rows_skipped,
         bytes_in: table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed)),
         bytes_out: end + last.len() as u64,

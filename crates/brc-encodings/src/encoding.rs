@@ -9,6 +9,7 @@ use brc_core::{
 };
 use brc_text::DialectOverrides;
 use brc_text::typed::Ragged;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -92,7 +93,7 @@ pub trait Encoding: Sync {
     /// # Errors
     /// As for [`Encoding::open`].
     fn describe(&self, input: Input, options: &OpenOptions) -> Result<Description> {
-        let compression = input.compression.map_or("none", |compression| compression.name());
+        let compression = input.compression.unwrap_or("none");
         Ok(Description::of_table(self.name(), compression, self.open(input, options)?.as_ref()))
     }
 
@@ -175,18 +176,10 @@ pub struct OpenOptions {
     pub schema: Option<Schema>,
     /// The names of a text file's columns, if there is no schema; those of its header, or made up, if `None`.
     pub names: Option<Vec<String>>,
-    /// The types of some columns of a text file, by name; those of the others are inferred.
-    pub types: Vec<Field>,
-    /// Whether all columns of a text file are strings, but those of `types`.
-    pub all_strings: bool,
-    /// Whether values of a text file come back as they were written: columns of which some would not are strings.
-    pub exact_text: bool,
+    /// How to read a text file otherwise.
+    pub text: TextOptions,
     /// Where the text files of one table share what their values demand of inferred types; `None` if there is one file.
     pub inference: Option<Inference>,
-    /// What is known of how a text file is written; the rest is sniffed.
-    pub dialect: DialectOverrides,
-    /// What becomes of rows of a text file that have not as many columns as the table.
-    pub ragged: Ragged,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
@@ -229,17 +222,29 @@ impl Default for OpenOptions {
         Self {
             schema: None,
             names: None,
-            types: Vec::new(),
-            all_strings: false,
-            exact_text: false,
+            text: TextOptions::default(),
             inference: None,
-            dialect: DialectOverrides::default(),
-            ragged: Ragged::default(),
             keep_rejects: false,
             row_group_bytes: None,
             longest_copy: input::LONGEST_COPY,
         }
     }
+}
+
+/// How to read a text file. What is not said is inferred from the data.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TextOptions {
+    /// The types of some columns, by name; those of the others are inferred.
+    pub types: Vec<Field>,
+    /// Whether all columns are strings, but those of `types`.
+    pub all_strings: bool,
+    /// Whether values come back as they were written: columns of which some would not are strings.
+    pub exact_text: bool,
+    /// What is known of how the text is written; the rest is sniffed.
+    pub dialect: DialectOverrides,
+    /// What becomes of rows that have not as many columns as the table.
+    pub ragged: Ragged,
 }
 
 /// How to write a file.
@@ -249,8 +254,8 @@ pub struct CreateOptions {
     pub compression: brc_compress::Compressor,
     /// The cluster key's name; the string column of lowest cardinality if `None`.
     pub key: Option<String>,
-    /// What stands between the columns of a text file.
-    pub delimiter: u8,
+    /// What stands between the columns of a text file; what is usual for the table if `None`.
+    pub delimiter: Option<u8>,
     /// Whether numbers are written as text by an encoding that has a binary and a text form: ppm.
     pub ascii: bool,
 }
@@ -259,6 +264,6 @@ impl CreateOptions {
     /// The usual ones, with that compression.
     #[must_use]
     pub fn new(compression: brc_compress::Compressor) -> Self {
-        Self { compression, key: None, delimiter: b';', ascii: false }
+        Self { compression, key: None, delimiter: None, ascii: false }
     }
 }

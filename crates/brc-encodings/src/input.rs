@@ -3,8 +3,7 @@
 //! A compressed source is decompressed here and nowhere else: what others see is what it was before it was compressed.
 
 use crate::chunks::{Chunks, ReadCost, read_error};
-use crate::compressed_input::{Compressed, check_content};
-use brc_compress::Compression;
+use crate::compressed_input::{Compressed, Kind, check_content};
 use brc_core::{Error, Result};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
@@ -26,8 +25,8 @@ pub struct Input {
     pub prefix: Vec<u8>,
     /// The source itself.
     pub source: Source,
-    /// The compression of the whole source, if it has one: prefix and source are what it was before.
-    pub compression: Option<&'static dyn Compression>,
+    /// The name of the compression of the whole source, if it has one: prefix and source are what it was before.
+    pub compression: Option<&'static str>,
 }
 
 /// Where the bytes come from.
@@ -80,23 +79,24 @@ impl Input {
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
             return Ok(Self { path, prefix, source: Source::File { file, length }, compression: None });
         };
-        Self::from_compressed(path, file, length, compressed.compression).map_err(|error| compressed.explain(error))
+        Self::from_compressed(path, file, length, compressed.kind).map_err(|error| compressed.explain(error))
     }
 
-    fn from_compressed(path: PathBuf, file: File, length: u64, compression: &'static dyn Compression) -> Result<Self> {
+    fn from_compressed(path: PathBuf, file: File, length: u64, kind: Kind) -> Result<Self> {
+        let Kind::Full(compression) = kind else { return Self::decompressed(path, Box::new(file), kind) };
         match Chunks::find(&path, file, length, compression)? {
-            Ok(chunks) => Self::from_chunks(path, chunks, compression),
+            Ok(chunks) => Self::from_chunks(path, chunks, kind),
             Err(mut file) => {
                 file.rewind().map_err(Error::io(&path, "read"))?;
-                Self::decompressed(path, Box::new(file), compression)
+                Self::decompressed(path, Box::new(file), kind)
             }
         }
     }
 
-    fn from_chunks(path: PathBuf, chunks: Chunks, compression: &'static dyn Compression) -> Result<Self> {
+    fn from_chunks(path: PathBuf, chunks: Chunks, kind: Kind) -> Result<Self> {
         let prefix = first_bytes(&chunks, PREFIX_BYTES)?;
-        check_content(&path, compression, &prefix)?;
-        Ok(Self { path, prefix, source: Source::Chunks(chunks), compression: Some(compression) })
+        check_content(&path, kind, &prefix)?;
+        Ok(Self { path, prefix, source: Source::Chunks(chunks), compression: Some(kind.name()) })
     }
 
     /// Reads more first bytes into the prefix, until it has `bytes` of them or the source ends.
@@ -146,21 +146,13 @@ impl Input {
             return Ok(Self { path, prefix, source: Source::Stream(stream), compression: None });
         };
         let stream = Box::new(Cursor::new(prefix).chain(stream));
-        Self::decompressed(path, stream, compressed.compression).map_err(|error| compressed.explain(error))
+        Self::decompressed(path, stream, compressed.kind).map_err(|error| compressed.explain(error))
     }
 
-    fn decompressed(
-        path: PathBuf,
-        stored: Box<dyn Read + Send>,
-        compression: &'static dyn Compression,
-    ) -> Result<Self> {
-        let stream = match compression.file_format() {
-            Some(format) => format.reader(stored),
-            None => stored,
-        };
-        let (prefix, stream) = taken(&path, stream)?;
-        check_content(&path, compression, &prefix)?;
-        Ok(Self { path, prefix, source: Source::Stream(stream), compression: Some(compression) })
+    fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: Kind) -> Result<Self> {
+        let (prefix, stream) = taken(&path, kind.reader(stored))?;
+        check_content(&path, kind, &prefix)?;
+        Ok(Self { path, prefix, source: Source::Stream(stream), compression: Some(kind.name()) })
     }
 
     /// All of the source from its first byte on, for those who read it only once and in order.

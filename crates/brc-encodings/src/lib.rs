@@ -58,16 +58,16 @@ mod table_capnp;
 
 pub use brc_text;
 pub use convert::{Converted, Target, convert, convert_inferred};
-pub use csv::Inference;
+pub use csv::{Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
-pub use encoding::{CreateOptions, Encoding, OpenOptions, Verified};
+pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;
 pub use output::{Output, OutputOptions};
 pub use projected::Projected;
 pub use registry::{
     ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
 };
-pub use rejects::RejectLog;
+pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::remove_unfinished;
 pub use union::{Union, UnionOptions};
 

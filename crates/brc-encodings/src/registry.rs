@@ -6,8 +6,10 @@ use crate::frames::Framed;
 use crate::input::Input;
 use crate::text::is_binary;
 use crate::{bincode, buren, cbor, csv, json, msgpack, ppm};
+use brc_compress::read_only::{self, ReadOnly};
 use brc_compress::{Compression, unsupported};
 use brc_core::{BatchWriter, Error, Result, Schema};
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// All encodings this build has. The first that recognises a file's first bytes is taken, so the text encoding, which
@@ -47,7 +49,11 @@ pub fn text() -> &'static dyn Encoding {
 /// The encoding that a path's extension means; one that means a compression only hides it.
 #[must_use]
 pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
-    let inner = path.file_stem().map(Path::new).filter(|_| compression_by_extension(path).is_some());
+    let is_compressed = |extension: &str| {
+        brc_compress::by_extension(extension).is_some() || read_only::by_extension(extension).is_some()
+    };
+    let inner =
+        path.file_stem().map(Path::new).filter(|_| path.extension().and_then(OsStr::to_str).is_some_and(is_compressed));
     let extension = inner.unwrap_or(path).extension()?.to_str()?.to_ascii_lowercase();
     ENCODINGS.iter().copied().find(|encoding| encoding.extensions().contains(&extension.as_str()))
 }
@@ -65,6 +71,10 @@ pub fn compression_by_extension(path: &Path) -> Option<&'static dyn Compression>
 /// [`Error::Usage`] if it does: a file that is not what its name promises is refused when it is read.
 pub fn check_compression_name(path: &Path, applied: Option<&dyn Compression>) -> Result<()> {
     let Some(extension) = path.extension().and_then(|extension| extension.to_str()) else { return Ok(()) };
+    if let Some(ReadOnly { name, .. }) = read_only::by_extension(extension) {
+        let reason = format!("is named as compressed with {name}, which is supported for reading only");
+        return Err(Error::Usage(format!("{}: {reason}", path.display())));
+    }
     let supported = brc_compress::by_extension(extension).map(Compression::name);
     let named = supported.or_else(|| Some(unsupported::by_extension(extension)?.name));
     let applied = applied.map(Compression::name);

@@ -1,11 +1,12 @@
-//! The rows a conversion left out, kept so that nothing is lost: one line each, with its place and what is wrong.
+//! The rows a conversion left out, kept so that nothing is lost: one record each, with its place and what is wrong.
 //!
 //! The file is tab-separated with the header `line, byte, column, reason, row`, and `file` before them if rows come from
-//! several files. Rows stand as they were, except that a tab,
-//! carriage return, NUL or backslash in them is written as `\t`, `\r`, `\0` or `\\`, so that a line is always a row.
+//! several files. Rows are the bytes of the input without the line end; a value with a tab, quote, carriage return or line
+//! feed in it is quoted as in CSV, its quotes doubled, so that whatever reads CSV gives back just these bytes.
 
 use crate::output::Output;
-use brc_core::{Error, Reject, Rejects, Result, RowPlace, Table};
+use brc_core::{Error, Reject, Rejects, Result, RowFault, RowPlace, Table};
+use std::collections::HashMap;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
@@ -13,6 +14,22 @@ const HEADER: &[u8] = b"line\tbyte\tcolumn\treason\trow\n";
 
 /// How many bytes are gathered before they are written.
 const BUFFER: usize = 64 << 10;
+
+/// How many reasons are counted apart; what is beyond them is counted with the last.
+const MOST_REASONS: usize = 1000;
+
+/// Why rows were rejected: the same fault in the same column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RejectReason {
+    /// The name of the column at fault, if one is.
+    pub column: Option<String>,
+    /// The fault of the first of these rows; others may have other values.
+    pub fault: Option<RowFault>,
+    /// How many rows there are.
+    pub rows: u64,
+    /// The line of the first one.
+    pub first_line: u64,
+}
 
 /// Counts rejected rows, and writes them to a file if there is one.
 pub struct RejectLog {
@@ -23,20 +40,31 @@ pub struct RejectLog {
     limit: u64,
     /// Whether each reject says which file it is from.
     names_files: bool,
+    /// By column and kind of fault.
+    reasons: HashMap<(Option<usize>, String), RejectReason>,
 }
 
 impl RejectLog {
     /// Accepts no reject: for tables that were opened to stop at a bad row.
     #[must_use]
     pub fn none() -> Self {
-        Self { file: None, written: 0, buffer: Vec::new(), count: 0, limit: 0, names_files: false }
+        Self::new(None, 0)
+    }
+
+    /// Counts rejects, and keeps none of them.
+    #[must_use]
+    pub fn counting() -> Self {
+        Self::new(None, u64::MAX)
     }
 
     /// Keeps rejects in `file`, up to `limit` of them.
     #[must_use]
     pub fn to(file: Output, limit: Option<u64>) -> Self {
-        let limit = limit.unwrap_or(u64::MAX);
-        Self { file: Some(file), written: 0, buffer: HEADER.to_vec(), count: 0, limit, names_files: false }
+        Self { buffer: HEADER.to_vec(), ..Self::new(Some(file), limit.unwrap_or(u64::MAX)) }
+    }
+
+    fn new(file: Option<Output>, limit: u64) -> Self {
+        Self { file, written: 0, buffer: Vec::new(), count: 0, limit, names_files: false, reasons: HashMap::new() }
     }
 
     /// The same for a table of several files: each reject says which one it is from.
@@ -53,40 +81,61 @@ impl RejectLog {
         self.count
     }
 
+    /// Why they were, the most frequent reason first.
+    pub(crate) fn reasons(&self) -> Vec<RejectReason> {
+        let mut reasons: Vec<_> = self.reasons.values().cloned().collect();
+        reasons.sort_by_key(|reason| (std::cmp::Reverse(reason.rows), reason.first_line));
+        reasons
+    }
+
     /// Adds the rejects of the next split, before which there are `lines_before` lines.
     pub(crate) fn add(&mut self, table: &dyn Table, lines_before: u64, rejects: &Rejects) -> Result<()> {
         for reject in rejects.iter() {
             let line = table.header_lines() + lines_before + reject.line_in_split + 1;
+            let (column, fault) = table.explain(reject.text).map_or((None, None), |(at, fault)| (at, Some(fault)));
             if self.file.is_some() {
-                self.line(table, line, &reject)?;
+                let column = column.map_or("", |column| name(table, column));
+                self.line(table, line, column, fault.as_ref(), &reject)?;
             }
             if self.count == self.limit {
                 let place = RowPlace { line, byte: reject.byte, column: None };
                 return Err(Error::TooManyRejects { path: table.path().to_owned(), place, limit: self.limit });
             }
             self.count += 1;
+            self.count_reason(table, line, column, fault);
         }
         Ok(())
     }
 
-    fn line(&mut self, table: &dyn Table, line: u64, reject: &Reject<'_>) -> Result<()> {
-        let (column, reason) = match table.explain(reject.text) {
-            Some((column, fault)) => (column, fault.to_string()),
-            None => (None, "malformed".to_owned()),
-        };
-        let column = column.and_then(|column| table.schema().fields().get(column));
-        let column = column.map_or("", |field| field.name.as_str());
+    fn count_reason(&mut self, table: &dyn Table, line: u64, column: Option<usize>, fault: Option<RowFault>) {
+        let kind = fault.as_ref().map_or(String::new(), RowFault::kind);
+        let key = if self.reasons.len() < MOST_REASONS { (column, kind) } else { (None, String::new()) };
+        let column = key.0.map(|column| name(table, column).to_owned());
+        let fault = fault.filter(|_| !key.1.is_empty());
+        let reason = self.reasons.entry(key);
+        reason.or_insert(RejectReason { column, fault, rows: 0, first_line: line }).rows += 1;
+    }
+
+    fn line(
+        &mut self,
+        table: &dyn Table,
+        line: u64,
+        column: &str,
+        fault: Option<&RowFault>,
+        reject: &Reject<'_>,
+    ) -> Result<()> {
+        let reason = fault.map_or("malformed".to_owned(), RowFault::to_string);
         if self.names_files {
-            escape(table.path().as_os_str().as_bytes(), &mut self.buffer);
+            field(table.path().as_os_str().as_bytes(), &mut self.buffer);
             self.buffer.push(b'\t');
         }
         // Writing to memory does not fail.
         let _ = write!(self.buffer, "{line}\t{}\t", reject.byte);
-        escape(column.as_bytes(), &mut self.buffer);
+        field(column.as_bytes(), &mut self.buffer);
         self.buffer.push(b'\t');
-        escape(reason.as_bytes(), &mut self.buffer);
+        field(reason.as_bytes(), &mut self.buffer);
         self.buffer.push(b'\t');
-        escape(reject.text, &mut self.buffer);
+        field(reject.text, &mut self.buffer);
         self.buffer.push(b'\n');
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
@@ -107,15 +156,18 @@ impl RejectLog {
     }
 }
 
-fn escape(text: &[u8], out: &mut Vec<u8>) {
-    for &byte in text {
-        match byte {
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            0 => out.extend_from_slice(b"\\0"),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            _ => out.push(byte),
-        }
+fn name(table: &dyn Table, column: usize) -> &str {
+    table.schema().fields().get(column).map_or("", |field| field.name.as_str())
+}
+
+/// Appends a value, in quotes if it needs them.
+fn field(text: &[u8], out: &mut Vec<u8>) {
+    if !text.iter().any(|byte| b"\t\r\n\"".contains(byte)) {
+        return out.extend_from_slice(text);
     }
+    out.push(b'"');
+    for &byte in text {
+        out.extend(std::iter::repeat_n(byte, if byte == b'"' { 2 } else { 1 }));
+    }
+    out.push(b'"');
 }

@@ -147,6 +147,19 @@ impl Table for Union {
         self.current().unwrap_or_else(|_| Some(self.schema.clone())).map(Arc::new)
     }
 
+    fn altered_values(&self) -> Vec<u64> {
+        let mut sums = vec![0; self.schema.fields().len()];
+        for (table, origins) in self.tables.iter().zip(&self.origins) {
+            let altered = table.altered_values();
+            for (sum, origin) in sums.iter_mut().zip(origins) {
+                if let Origin::Column(own) = origin {
+                    *sum += altered.get(*own).copied().unwrap_or_default();
+                }
+            }
+        }
+        sums
+    }
+
     fn rows(&self) -> Option<u64> {
         self.tables.iter().map(|table| table.rows()).sum()
     }

@@ -69,12 +69,13 @@ impl Dialect {
     /// If there are parts that no text is read by yet, or that contradict each other.
     pub fn syntax(&self) -> Result<Syntax, DialectError> {
         self.check()?;
-        let Delimiter::Byte(delimiter) = self.delimiter else {
-            return Err(DialectError::Unsupported { what: "several blanks between fields" });
-        };
         let line_end = if self.line_end == LineEnd::Cr { structure::LineEnd::Cr } else { structure::LineEnd::Lf };
         let taken = |error: SyntaxError| DialectError::Taken { byte: Byte(error.byte) };
-        let mut syntax = Syntax::new(delimiter, line_end).map_err(taken)?;
+        let syntax = match self.delimiter {
+            Delimiter::Byte(delimiter) => Syntax::new(delimiter, line_end),
+            Delimiter::Blanks => Syntax::blanks(line_end),
+        };
+        let mut syntax = syntax.map_err(taken)?;
         if let Some(quote) = self.quote {
             syntax = syntax.with_quote(quote).map_err(taken)?;
         }
@@ -85,7 +86,10 @@ impl Dialect {
         match self.comment.as_deref().map(str::as_bytes) {
             None => Ok(syntax),
             Some([comment]) => syntax.with_comment(*comment).map_err(taken),
-            Some(_) => Err(DialectError::Unsupported { what: "comments that begin with more than one byte" }),
+            Some([comment, same]) if comment == same => syntax.with_doubled_comment(*comment).map_err(taken),
+            Some(_) => Err(DialectError::Unsupported {
+                what: "a comment prefix other than one character, or one that is doubled as in ##, //, --,",
+            }),
         }
     }
 
@@ -154,17 +158,21 @@ impl fmt::Display for Dialect {
 
 /// What a user says about a dialect. What is `None` is left to [`sniff`](crate::sniff()), or to the default where it
 /// can't be sniffed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct DialectOverrides {
     /// See [`Dialect::delimiter`].
     pub delimiter: Option<Delimiter>,
     /// See [`Dialect::quote`]; `Some(None)` says that there are no quotes, which is never sniffed.
+    #[serde(with = "given")]
     pub quote: Option<Option<u8>>,
     /// See [`Dialect::doubled_quotes`].
     pub doubled_quotes: Option<bool>,
     /// See [`Dialect::escape`].
+    #[serde(with = "given")]
     pub escape: Option<Option<u8>>,
     /// See [`Dialect::comment`].
+    #[serde(with = "given")]
     pub comment: Option<Option<String>>,
     /// See [`Dialect::header`].
     pub header: Option<bool>,
@@ -332,6 +340,24 @@ mod byte {
     }
 }
 
+/// An optional part that may be said to be absent, as a list: nothing is said by `null`, and `[null]` says that it is absent.
+mod given {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        given: &Option<Option<T>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        given.as_ref().map(|part| [part]).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Option<T>>, D::Error> {
+        Ok(Option::<[Option<T>; 1]>::deserialize(deserializer)?.map(|[part]| part))
+    }
+}
+
 impl TryFrom<String> for Delimiter {
     type Error = DialectError;
 
@@ -401,7 +427,7 @@ pub enum DialectError {
         byte: Byte,
     },
     /// A part by which no text can be read.
-    #[error("{what} can't be read yet")]
+    #[error("{what} is not supported")]
     Unsupported {
         /// The part.
         what: &'static str,

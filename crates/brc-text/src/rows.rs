@@ -6,6 +6,10 @@
 //! the bytes, the line and the [`Reason`]. Nothing of a text is lost: each byte belongs to a row, an irregular row or
 //! a line that was to be skipped.
 //!
+//! # Blanks
+//! Where runs of spaces and tabs separate fields, there are no empty fields: a field's bytes in [`Rows::ends`] may begin and
+//! end with blanks, which [`Rows::field`] leaves out.
+//!
 //! # What does not end
 //! A quote that is never closed would take all the text behind it for one field. So a row may be
 //! [`max_row`](RowOptions::max_row) bytes long; where one is longer, or the text ends in quotes, only its first line is rejected,
@@ -124,6 +128,17 @@ pub struct Field<'a> {
     pub(crate) tail: &'a [u8],
 }
 
+impl Field<'_> {
+    /// Without the blanks around it, which are delimiters.
+    #[cold]
+    fn without_blanks(self) -> Self {
+        let is_data = |byte: &u8| !matches!(byte, b' ' | b'\t');
+        let start = self.bytes.iter().position(is_data).unwrap_or(self.bytes.len());
+        let end = self.bytes.iter().rposition(is_data).map_or(start, |last| last + 1);
+        Self { bytes: &self.bytes[start..end], tail: &self.tail[start..], ..self }
+    }
+}
+
 /// Some rows of the table, and what stands between them.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
@@ -190,7 +205,8 @@ impl<'a> Rows<'a> {
         assert!(column < columns, "the table has {columns} columns");
         let ends = self.ends[rows.start * columns..rows.end * columns].chunks_exact(columns);
         let may_return = column + 1 == columns && self.syntax.line_end() == LineEnd::Lf;
-        ColumnFields { text: self.text, column, may_return, starts: self.starts[rows].iter(), ends }
+        let has_blanks = self.syntax.has_blanks();
+        ColumnFields { text: self.text, column, may_return, has_blanks, starts: self.starts[rows].iter(), ends }
     }
 
     /// A column of one of the [irregular rows](Self::irregular), if the row has as many.
@@ -236,6 +252,7 @@ pub(crate) struct ColumnFields<'a> {
     column: usize,
     /// Whether a CR behind a field may belong to the line end.
     may_return: bool,
+    has_blanks: bool,
     starts: std::slice::Iter<'a, u32>,
     ends: std::slice::ChunksExact<'a, FieldEnd>,
 }
@@ -260,7 +277,8 @@ impl<'a> Iterator for ColumnFields<'a> {
         if self.may_return && end.offset() < self.text.len() && tail[..length].last() == Some(&b'\r') {
             length -= 1;
         }
-        Some(Field { bytes: &tail[..length], is_quoted: end.is_quoted(), tail })
+        let field = Field { bytes: &tail[..length], is_quoted: end.is_quoted(), tail };
+        Some(if self.has_blanks { field.without_blanks() } else { field })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -275,7 +293,8 @@ fn field<'a>(syntax: &Syntax, text: &'a [u8], start: usize, end: FieldEnd) -> Fi
         [bytes @ .., b'\r'] if end.is_row_end() && is_crlf(syntax, text, end) => bytes,
         _ => bytes,
     };
-    Field { bytes, is_quoted: end.is_quoted(), tail }
+    let field = Field { bytes, is_quoted: end.is_quoted(), tail };
+    if syntax.has_blanks() { field.without_blanks() } else { field }
 }
 
 /// Whether a row's last field, if it ends with a CR, does so with the first byte of the line end.

@@ -2,13 +2,13 @@
 
 use super::convert::target_compression;
 use crate::args::{Files, Opened, Source, Threads, compression, encoding};
-use crate::inputs::{expand, without_nulls};
+use crate::inputs::expand;
+use crate::text_args::delimiter;
 use brc_compress::Compressor;
 use brc_core::{Progress, Schema, Table, identifier};
 use brc_encodings::projected::Filter;
 use brc_encodings::{
-    CreateOptions, Encoding, Output, OutputOptions, Projected, RejectLog, Target, by_extension, convert_inferred, text,
-    writer,
+    CreateOptions, Encoding, Output, OutputOptions, Projected, Target, by_extension, convert_inferred, text, writer,
 };
 use brc_query::Expression;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     filter: Option<String>,
 
-    /// The encoding of the output [default: told by its extension, else csv]
+    /// The encoding of the output [default: inferred from its extension, else csv]
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     to: Option<&'static dyn Encoding>,
 
@@ -37,22 +37,27 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "OUT", default_value = "-")]
     output: PathBuf,
 
-    /// How the output is compressed, as for convert [default: told by a second extension, else none]
+    /// How the output is compressed, as for convert [default: inferred from a second extension, else none]
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression())]
     compression: Option<Compressor>,
 
-    /// Replace the output if it is there
+    /// Overwrite the output if it exists
     #[arg(long)]
     force: bool,
 
     #[command(flatten)]
     files: Files,
 
-    #[command(flatten)]
-    source: Source,
+    /// The delimiter of a text output [default: that of --delimiter if given, else a comma; a semicolon for the table of the
+    /// One Billion Row Challenge]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    output_delimiter: Option<u8>,
 
     #[command(flatten)]
     threads: Threads,
+
+    #[command(flatten)]
+    source: Source,
 }
 
 const AFTER_HELP: &str = "\
@@ -75,16 +80,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let filter = args.filter.as_deref().map(condition).transpose()?;
     let inputs = expand(&args.inputs)?;
     let options = args.source.open_options();
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let usual = CreateOptions::new(compression);
-    let create = CreateOptions { delimiter: args.source.delimiter.unwrap_or(usual.delimiter), ..usual };
+    let delimiter = args.output_delimiter.or(args.source.delimiter());
+    let create = CreateOptions { delimiter, ..CreateOptions::new(compression) };
     crate::interrupt::clean_up_when_killed();
     let output_options = OutputOptions { force: args.force, sync: true, inputs };
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
-        Ok(Target { writer, output: Output::create(&args.output, &output_options)?, rejects: RejectLog::none() })
+        Ok(Target {
+            writer,
+            output: Output::create(&args.output, &output_options)?,
+            rejects: args.source.text.reject_log(),
+        })
     };
     convert_inferred(&table as &dyn Table, begin, args.threads.count(), &Progress::default())?;
     Ok(())

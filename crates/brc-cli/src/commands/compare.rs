@@ -80,10 +80,10 @@ pub(crate) struct Args {
     force: bool,
 
     #[command(flatten)]
-    source: Source,
+    threads: Threads,
 
     #[command(flatten)]
-    threads: Threads,
+    source: Source,
 }
 
 static COMPRESSIONS_HELP: LazyLock<String> = LazyLock::new(|| {

@@ -1,14 +1,16 @@
 //! `brc convert`: writes a table in another encoding.
 
 use crate::args::{Files, Opened, Source, Threads, compression, encoding};
-use crate::inputs::{expand, without_nulls};
+use crate::failure::hint;
+use crate::inputs::expand;
 use crate::progress::{Total, watch};
-use crate::quantity;
+use crate::text_args::delimiter;
+use crate::{printable, quantity};
 use brc_compress::Compressor;
-use brc_core::{Error, Progress, Schema, Table};
+use brc_core::{Error, Progress, RowFault, Schema, Table};
 use brc_encodings::{
-    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, Target, by_extension,
-    check_compression_name, compression_by_extension, convert_inferred, writer,
+    Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
+    by_extension, check_compression_name, compression_by_extension, convert_inferred, writer,
 };
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -32,17 +34,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     files: Files,
 
-    #[command(flatten)]
-    source: Source,
+    /// The delimiter of a text output [default: that of --delimiter if given, else a comma; a semicolon for the table of the
+    /// One Billion Row Challenge]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    output_delimiter: Option<u8>,
 
-    /// The encoding of the output [default: told by its extension]
+    /// The encoding of the output [default: inferred from its extension]
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     to: Option<&'static dyn Encoding>,
 
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
     compression: Option<Compressor>,
 
-    /// The column by which rows are grouped inside a row group [default: the string column with the fewest values]
+    /// The cluster key: the column by which rows are grouped inside a row group [default: the string column with the fewest
+    /// distinct values]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
@@ -50,35 +55,38 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
-    /// How much text makes up a row group, in bytes; k, M, G are powers of 1024
+    /// The size of a row group, in bytes of text; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "16M", value_parser = row_group)]
     row_group: u64,
 
     #[command(flatten)]
     threads: Threads,
 
-    /// Replace the output, and the file of rejects, if they are there
+    /// Overwrite the output and the rejects file if they exist
     #[arg(long)]
     force: bool,
 
-    /// Do not wait until the output is safe on the disk: a crash of the machine just afterwards may damage it
+    /// Do not sync the output to disk: a crash of the machine right after may damage it
     #[arg(long)]
     no_sync: bool,
 
-    /// Leave malformed rows of a text out and keep them in this file, with line, byte, column and reason; rows that the
-    /// output's encoding cannot hold still stop the conversion
+    /// Leave malformed rows of a text out, and write them to this tab-separated file with line, byte offset, column and
+    /// reason; rows that the encoding of the output cannot hold still stop the conversion
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 
     /// How many rows may be rejected [default: any number]
     #[arg(long, value_name = "N", requires = "rejects", value_parser = quantity::parse_count)]
     max_rejects: Option<u64>,
+
+    #[command(flatten)]
+    source: Source,
 }
 
 static COMPRESSION_HELP: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<_> = brc_compress::COMPRESSIONS.iter().map(|compression| compression.name()).collect();
     format!(
-        "How the output is compressed: {}; some have levels, as in zstd:9 [default: told by a second extension, as in \
+        "How the output is compressed: {}; some have levels, as in zstd:9 [default: inferred from a second extension, as in \
          .csv.gz, else none]",
         names.join(", ")
     )
@@ -88,7 +96,8 @@ const AFTER_HELP: &str = "\
 Examples:
   brc convert measurements.txt measurements.buren
   brc convert measurements.buren measurements.csv
-  brc convert visits.tsv visits.buren --delimiter tab --schema 'ip:string,revenue:decimal(2)'
+  brc convert visits.csv visits.parquet
+  brc convert visits.tsv visits.buren --delimiter tab --null ',NA' --type 'revenue=decimal(10,2)'
   brc convert dirty.txt clean.buren --rejects bad-rows.tsv --max-rejects 1000
   brc convert 'visits-*.csv' visits.buren --file-name day
   zcat measurements.txt.gz | brc convert - measurements.buren --compression lz4";
@@ -108,7 +117,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ..args.source.open_options()
     };
     let inputs = expand(&args.inputs)?;
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, without_nulls(to))?;
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let compression = target_compression(&args.output, args.compression, to)?;
     let create = args.create_options(to, compression)?;
     crate::interrupt::clean_up_when_killed();
@@ -122,6 +131,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let converted =
         watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, threads, &progress))?;
     eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
+    for line in rejected(&converted).into_iter().chain(altered(table.as_ref())) {
+        eprintln!("{}", printable::lines(line.as_bytes()));
+    }
     Ok(())
 }
 
@@ -131,7 +143,7 @@ impl Args {
             return Err(Error::Usage(format!("--ascii: {} has no second form that is text", to.name())));
         }
         let usual = CreateOptions::new(compression);
-        let delimiter = self.source.delimiter.unwrap_or(usual.delimiter);
+        let delimiter = self.output_delimiter.or(self.source.delimiter());
         Ok(CreateOptions { key: self.key.clone(), delimiter, ascii: self.ascii, ..usual })
     }
 
@@ -168,7 +180,7 @@ pub(super) fn target_compression(
 }
 
 fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
-    let Some(path) = &args.rejects else { return Ok(RejectLog::none()) };
+    let Some(path) = &args.rejects else { return Ok(args.source.text.reject_log()) };
     if brc_encodings::output::same_target(path, &args.output) {
         return Err(Error::Usage(format!("{}: is the output already", path.display())));
     }
@@ -189,4 +201,45 @@ fn summary(converted: &Converted, seconds: f64) -> String {
         "rows read {rows_read} = stored {rows_stored} + rejected {rows_rejected}; \
          {bytes_in} → {bytes_out} in {seconds:.2} s"
     )
+}
+
+/// How many reasons, or columns, are told.
+const MOST_TOLD: usize = 5;
+
+/// Why rows were rejected, a line each, with what may help.
+fn rejected(converted: &Converted) -> Vec<String> {
+    let line = |reason: &RejectReason| {
+        let RejectReason { column, fault, rows, first_line } = reason;
+        let column = column.as_ref().map(|column| format!("column '{column}': ")).unwrap_or_default();
+        let kind = fault.as_ref().map_or("other reasons".to_owned(), RowFault::kind);
+        let hint = fault.as_ref().and_then(hint).map(|hint| format!("; {hint}")).unwrap_or_default();
+        format!("rejected {}: {column}{kind} (first on line {first_line}){hint}", plural(*rows, "row"))
+    };
+    let mut lines: Vec<_> = converted.reasons.iter().take(MOST_TOLD).map(line).collect();
+    let rest: u64 = converted.reasons.iter().skip(MOST_TOLD).map(|reason| reason.rows).sum();
+    if rest > 0 {
+        lines.push(format!("rejected {} for other reasons", plural(rest, "row")));
+    }
+    lines
+}
+
+/// In which columns values have another text form than in the input, if there are any.
+fn altered(table: &dyn Table) -> Option<String> {
+    let altered = table.altered_values();
+    let mut columns: Vec<_> = table.schema().fields().iter().zip(&altered).filter(|(_, values)| **values > 0).collect();
+    columns.sort_by_key(|(_, values)| std::cmp::Reverse(**values));
+    let told = columns.iter().take(MOST_TOLD);
+    let mut told: Vec<_> =
+        told.map(|(field, values)| format!("'{}' ({})", field.name, plural(**values, "value"))).collect();
+    if columns.len() > MOST_TOLD {
+        told.push(plural((columns.len() - MOST_TOLD) as u64, "more column"));
+    }
+    let told = (!told.is_empty()).then(|| told.join(", "))?;
+    Some(format!(
+        "text form of values changed, as from 1.5 to 1.50, in {told}; --exact-text keeps such columns as strings"
+    ))
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

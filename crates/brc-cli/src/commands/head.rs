@@ -39,7 +39,7 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, None)?;
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let rows = FirstRows::of(table.as_ref(), args.rows)?;
     let mut text = Vec::new();
     args.format.render(&rows, &mut text)?;

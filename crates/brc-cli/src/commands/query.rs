@@ -16,7 +16,7 @@ use std::time::Instant;
 ///
 /// Without options: min, mean and max of each column of numbers, grouped by the string column. Sums are exact, also those
 /// of floats; means are rounded half up to the column's scale. Nulls are one group, and count as no values. The encoding of
-/// the table is told by its first bytes.
+/// the input is detected from its first bytes.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -53,9 +53,6 @@ pub(crate) struct Args {
     files: Files,
 
     #[command(flatten)]
-    source: Source,
-
-    #[command(flatten)]
     threads: Threads,
 
     /// Read the data even where statistics in the file would answer
@@ -69,6 +66,9 @@ pub(crate) struct Args {
     /// Tell on standard error how long reading, decoding and aggregating took
     #[arg(long)]
     timings: bool,
+
+    #[command(flatten)]
+    source: Source,
 }
 
 const AFTER_HELP: &str = "\
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (query, files) = args.query()?;
     let Opened { encoding, table } = {
         let (inputs, options) = (expand(files)?, args.source.open_options());
-        args.source.open_all(&inputs, &args.files, &options, Some("brc query"))?
+        args.source.open_all(&inputs, &args.files, &options)?
     };
     let plan = query.plan(table.schema())?;
     if args.explain {

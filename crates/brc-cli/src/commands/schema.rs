@@ -35,7 +35,7 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options, None)?;
+    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let inferred = table.inferred();
     let schema = inferred.as_deref().unwrap_or(table.schema());
     let text = if args.json { json(schema) } else { columns(schema) };

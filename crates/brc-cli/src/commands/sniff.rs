@@ -1,19 +1,19 @@
-//! `brc sniff`: shows what brc takes a file for, and why.
+//! `brc sniff`: shows how brc reads a file, and why.
 
 use super::schema;
 use crate::preview::{self, FirstRows};
+use crate::text_args::TextArgs;
 use crate::{printable, stdout};
-use brc_core::{Result, Table};
-use brc_encodings::input::{self, Source};
-use brc_encodings::{Encoding, Input, OpenOptions, for_input, text};
-use brc_text::sniff::{PLACE_BYTES, START_BYTES};
-use brc_text::{DialectOverrides, Sample, Sniffed};
+use brc_core::Schema;
+use brc_encodings::{Input, OpenOptions, for_input, sniff_text, text};
+use brc_text::Part;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Show what a file is taken for, and why: the dialect of a text, the types of its columns, its first rows
+/// Show how a file is read, and why: the dialect of a text, the types of its columns, its first rows
 ///
-/// Of other files: encoding, compression and columns.
+/// Each part of a dialect comes with the evidence for it and the option that overrides it, which all commands take that read
+/// tables. For other files: encoding, compression and columns.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -21,27 +21,34 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Print nothing but the columns, as --schema of other commands takes them
-    #[arg(long)]
-    schema: bool,
+    /// Print only the columns, in the form that --schema of other commands takes
+    #[arg(long = "schema")]
+    print_schema: bool,
 
     /// How many rows to show
     #[arg(long, short = 'n', value_name = "N", default_value = "5", value_parser = crate::quantity::parse_count)]
     rows: u64,
+
+    #[command(flatten)]
+    text: TextArgs,
 }
 
 const AFTER_HELP: &str = "\
 Examples:
   brc sniff visits.csv
-  brc convert visits.csv visits.buren --schema \"$(brc sniff --schema visits.csv)\"";
+  brc sniff visits.csv --delimiter ';' --quote \"'\"
+  brc sniff visits.csv --schema > visits.schema
+  brc convert visits.csv visits.buren --schema @visits.schema";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let options = OpenOptions { names: args.text.names(), text: args.text.options(), ..OpenOptions::default() };
     let input = Input::open(&args.file)?;
     let encoding = for_input(&input)?;
-    let compression = input.compression.map_or("none", |compression| compression.name());
-    let sniffed = if encoding.name() == text().name() { Some(sniff(&input)?) } else { None };
-    let table = open(encoding, input, sniffed.as_ref());
-    if args.schema {
+    let compression = input.compression.unwrap_or("none");
+    let sniffed = if encoding.name() == text().name() { Some(sniff_text(&input, &options)?) } else { None };
+    args.text.check(sniffed.is_some(), encoding)?;
+    let table = encoding.open(input, &options);
+    if args.print_schema {
         let table = table?;
         let inferred = table.inferred();
         return Ok(stdout::print_names(format!("{}\n", inferred.as_deref().unwrap_or(table.schema())).as_bytes())?);
@@ -51,7 +58,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     line(&mut out, "compression", compression, "");
     if let Some(sniffed) = &sniffed {
         for finding in &sniffed.findings {
-            line(&mut out, &finding.part.to_string(), &finding.value, &finding.evidence);
+            let evidence = format!("{} ({})", finding.evidence, option(finding.part));
+            line(&mut out, &finding.part.to_string(), &finding.value, &evidence);
         }
         for advice in &sniffed.advice {
             _ = writeln!(out, "note: {}", printable::line(advice.as_bytes()));
@@ -59,6 +67,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     stdout::print_names(out.as_bytes())?;
     let table = table?;
+    if sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
+        stdout::print_names(ONE_BRC.as_bytes())?;
+    }
     let rows = FirstRows::of(table.as_ref(), args.rows);
     let inferred = table.inferred();
     let mut out = format!("\n{}\n", schema::columns(inferred.as_deref().unwrap_or(table.schema()))).into_bytes();
@@ -67,42 +78,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(shown?)
 }
 
+const ONE_BRC: &str = "\
+note: this is the format of the One Billion Row Challenge, so the columns are station and temperature (--names)
+";
+
+/// The option that overrides a part of the dialect.
+fn option(part: Part) -> &'static str {
+    match part {
+        Part::Charset => "--charset",
+        Part::LineEnd => "--line-end",
+        Part::Delimiter => "--delimiter",
+        Part::Quote => "--quote",
+        Part::Escape => "--escape",
+        Part::Comment => "--comment",
+        Part::Preamble => "--skip",
+        Part::Header => "--header",
+        Part::Trim => "--trim",
+    }
+}
+
 /// What was found, and what speaks for it.
 fn line(out: &mut String, what: &str, value: &str, evidence: &str) {
     let (value, evidence) = (printable::line(value.as_bytes()), printable::line(evidence.as_bytes()));
     let text = format!("{what:<21}{value:<12} {evidence}");
     // Writing to memory does not fail.
     _ = writeln!(out, "{}", text.trim_end());
-}
-
-/// Opens the table, a text by the dialect that was found.
-fn open(encoding: &dyn Encoding, input: Input, sniffed: Option<&Sniffed>) -> Result<Box<dyn Table>> {
-    let mut options = OpenOptions::default();
-    options.dialect.delimiter = sniffed.map(|sniffed| sniffed.dialect.delimiter);
-    encoding.open(input, &options)
-}
-
-/// Finds the dialect from the file's beginning and, where that can be read at any place, some others.
-fn sniff(input: &Input) -> Result<Sniffed> {
-    let start = &input.prefix[..input.prefix.len().min(START_BYTES)];
-    let mut places: Vec<(u64, Vec<u8>)> = Vec::new();
-    let mut length = None;
-    if let Source::File { file, length: whole } = &input.source {
-        length = Some(*whole);
-        for place in 1..=4 {
-            let last = whole.saturating_sub(PLACE_BYTES as u64);
-            let offset = last / 4 * place + if place == 4 { last % 4 } else { 0 };
-            if offset > start.len() as u64 {
-                let mut bytes = vec![0; PLACE_BYTES];
-                let read = input::read_full_at(file, &mut bytes, offset);
-                bytes.truncate(read.map_err(brc_core::Error::io(&input.path, "read"))?);
-                places.push((offset, bytes));
-            }
-        }
-    }
-    let is_end = |end: u64| length.map_or(end < START_BYTES as u64, |length| end >= length);
-    let sample = |offset: u64, bytes| Sample { bytes, offset, is_end: is_end(offset + bytes.len() as u64) };
-    let mut samples = vec![sample(0, start)];
-    samples.extend(places.iter().map(|(offset, bytes)| sample(*offset, bytes)));
-    Ok(brc_text::sniff(&samples, &DialectOverrides::default()))
 }

@@ -19,10 +19,10 @@ pub(crate) struct Args {
     files: Vec<PathBuf>,
 
     #[command(flatten)]
-    source: Source,
+    threads: Threads,
 
     #[command(flatten)]
-    threads: Threads,
+    source: Source,
 }
 
 const AFTER_HELP: &str = "\

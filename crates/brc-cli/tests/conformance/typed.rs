@@ -4,7 +4,7 @@ use crate::cell::{Cell, File, answer, options};
 use crate::every_cell;
 use crate::tables::query;
 use brc_core::{Error, Field, LogicalType, PhysicalType, Result, Schema};
-use brc_encodings::OpenOptions;
+use brc_encodings::{OpenOptions, TextOptions};
 use brc_query::Query;
 use brc_testing::{Cell as Value, Delivery, MemoryTable, Typed, all_types, extremes, ordinary, read};
 use brc_text::{Charset, Delimiter, DialectOverrides, LineEnd};
@@ -24,7 +24,8 @@ fn how(schema: &Schema) -> OpenOptions {
         trailing_lines: Some(0),
         ..DialectOverrides::default()
     };
-    OpenOptions { dialect, ..options(schema, None) }
+    let text = TextOptions { dialect, ..TextOptions::default() };
+    OpenOptions { text, ..options(schema, None) }
 }
 
 fn encoded(cell: &Cell, table: &Typed, threads: usize) -> Result<File> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::encoding::TextOptions;
 use crate::text::testing::{Outcome, file, pipe, read, read_table};
 use brc_core::{LogicalType, Value};
 use brc_text::infer::Seen;
@@ -55,7 +56,7 @@ fn values_and_nulls_come_as_they_are() {
 #[test]
 fn types_that_are_said_are_kept_to() {
     let mut options = options(1 << 20);
-    options.types = Schema::parse("b:decimal(10,2)").unwrap().fields().to_vec();
+    options.text.types = Schema::parse("b:decimal(10,2)").unwrap().fields().to_vec();
     let error = read(&Csv, file(b"a,b\n1,2.5\n\n2,\"x\ny\"\n"), &options, 1).unwrap_err();
     assert_eq!(error, "test: line 4, byte 11, column 'b': malformed number 'x\\ny'");
     options.keep_rejects = true;
@@ -74,11 +75,12 @@ fn types_that_are_said_are_kept_to() {
 #[test]
 fn short_rows_can_be_padded() {
     let text = b"a,b,c\n1,2,3\n4\n5,6,7\n8,9\n1,2,3,4\n";
-    let padded = OpenOptions { ragged: Ragged::Pad, keep_rejects: true, ..options(1 << 20) };
+    let ragged = |ragged| TextOptions { ragged, ..TextOptions::default() };
+    let padded = OpenOptions { text: ragged(Ragged::Pad), keep_rejects: true, ..options(1 << 20) };
     let (rows, rejects) = read(&Csv, file(text), &padded, 1).unwrap();
     assert_eq!(rows, [["1", "2", "3"], ["4", "null", "null"], ["5", "6", "7"], ["8", "9", "null"]]);
     assert_eq!(rejects.len(), 1);
-    let rejected = OpenOptions { ragged: Ragged::Reject, ..options(1 << 20) };
+    let rejected = OpenOptions { text: ragged(Ragged::Reject), ..options(1 << 20) };
     let (rows, rejects) = read(&Csv, file(text), &rejected, 1).unwrap();
     assert_eq!((rows.len(), rejects.len()), (2, 3));
 }
@@ -145,7 +147,8 @@ fn what_is_written_otherwise_is_counted() {
     let table = Csv.open(file(text), &OpenOptions::default()).unwrap();
     read_table(table.as_ref(), 1).unwrap();
     assert_eq!(table.altered_values(), [2, 1, 0]);
-    let exact = OpenOptions { exact_text: true, ..OpenOptions::default() };
+    let as_written = TextOptions { exact_text: true, ..TextOptions::default() };
+    let exact = OpenOptions { text: as_written, ..OpenOptions::default() };
     assert_eq!(settled(file(text), &exact, 1).1.to_string(), "a:string,b:string,c:string");
 }
 
@@ -155,9 +158,9 @@ fn other_charsets_and_lines_around_the_table() {
     let (rows, _) = read(&Csv, file(&utf16), &options(5), 2).unwrap();
     assert_eq!(rows[0], ["K\\xc3\\xb6ln", "1"]);
     let mut around = OpenOptions::default();
-    around.dialect.preamble_lines = Some(1);
-    around.dialect.trailing_lines = Some(1);
-    around.dialect.null_tokens = Some(vec!["NA".to_owned(), "-".to_owned()]);
+    around.text.dialect.preamble_lines = Some(1);
+    around.text.dialect.trailing_lines = Some(1);
+    around.text.dialect.null_tokens = Some(vec!["NA".to_owned(), "-".to_owned()]);
     let (rows, _) = read(&Csv, file(b"a \"title\na,b\n1,NA\n-,\"-\"\n,x\ntotal: 3\n"), &around, 1).unwrap();
     assert_eq!(rows, [["1", "null"], ["null", "-"], ["", "x"]]);
     let unread = Csv.open(
@@ -205,8 +208,8 @@ proptest! {
             text += &format!("{}\n", row.join(","));
         }
         let mut options = options(size);
-        options.exact_text = exact;
-        options.dialect = DialectOverrides {
+        options.text.exact_text = exact;
+        options.text.dialect = DialectOverrides {
             delimiter: Some(Delimiter::Byte(b',')),
             header: Some(true),
             quote: Some(Some(b'"')),
@@ -302,7 +305,7 @@ proptest! {
         let expected: Vec<Vec<String>> =
             (0..rows.len()).map(|row| columns.iter().map(|column| value(column, row)).collect()).collect();
         let mut options = OpenOptions { schema: Some(schema), ..options(size) };
-        options.dialect = DialectOverrides {
+        options.text.dialect = DialectOverrides {
             delimiter: Some(Delimiter::Byte(b',')),
             escape: Some(None),
             comment: Some(None),

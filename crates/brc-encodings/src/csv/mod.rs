@@ -10,6 +10,7 @@ mod open;
 mod plain;
 mod preset;
 mod row;
+mod sniff;
 mod source;
 mod table;
 mod table_writer;
@@ -21,8 +22,10 @@ use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Error, Result, RowFault, ScanOptions, Schema, Table};
 use brc_kernels::cpu::Level;
 use brc_text::{Delimiter, Dialect, DialectOverrides};
-pub use inference::Inference;
 use row::Value;
+
+pub use inference::Inference;
+pub use sniff::sniff_text;
 
 pub(crate) struct Csv;
 
@@ -67,13 +70,13 @@ impl Encoding for Csv {
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        check_separator(options.delimiter)?;
-        if *schema == Schema::one_brc() {
-            let rows = writer::Lines::new(schema, options.delimiter);
+        let is_one_brc = *schema == Schema::one_brc();
+        let delimiter = options.delimiter.unwrap_or(if is_one_brc { preset::DELIMITER } else { b',' });
+        check_separator(delimiter)?;
+        if is_one_brc {
+            let rows = writer::Lines::new(schema, delimiter);
             return Ok(Box::new(TextWriter::new(self.name(), schema, rows)));
         }
-        // Nobody says the delimiter of the preset where a table is none.
-        let delimiter = if options.delimiter == preset::DELIMITER { b',' } else { options.delimiter };
         let dialect = Dialect { delimiter: Delimiter::Byte(delimiter), ..Dialect::default() };
         Ok(Box::new(table_writer::TableWriter::new(schema, &dialect)))
     }
@@ -82,20 +85,20 @@ impl Encoding for Csv {
 /// What stands between the columns of a text, if it is one of the One Billion Row Challenge: if somebody says so, or it looks
 /// like one and nobody says anything.
 fn one_brc(input: &Input, options: &OpenOptions) -> Option<u8> {
-    let plain = DialectOverrides { delimiter: options.dialect.delimiter, ..DialectOverrides::default() };
-    let delimiter = match options.dialect.delimiter {
+    let plain = DialectOverrides { delimiter: options.text.dialect.delimiter, ..DialectOverrides::default() };
+    let delimiter = match options.text.dialect.delimiter {
         None => preset::DELIMITER,
         Some(Delimiter::Byte(byte)) => byte,
         Some(Delimiter::Blanks) => return None,
     };
-    if options.dialect != plain || check_separator(delimiter).is_err() {
+    if options.text.dialect != plain || check_separator(delimiter).is_err() {
         return None;
     }
     let is_one = match &options.schema {
         Some(schema) => schema.is_like(&Schema::one_brc()),
         None => {
-            let is_plain = options.names.is_none() && options.types.is_empty();
-            let is_inferred = !options.all_strings && !options.exact_text;
+            let is_plain = options.names.is_none() && options.text.types.is_empty();
+            let is_inferred = !options.text.all_strings && !options.text.exact_text;
             is_plain && is_inferred && delimiter == preset::DELIMITER && preset::is_one_brc(&input.prefix)
         }
     };

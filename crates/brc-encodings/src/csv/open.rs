@@ -1,15 +1,16 @@
 //! Finds out how a text is written, and of which columns it is.
 
+use super::sniff::sniff_text;
 use super::source::{Stream, Text};
 use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source, temporary_file};
-use brc_core::{Error, Field, LogicalType, Result, Table};
+use brc_core::{Error, Field, LogicalType, Result, Table, identifier};
 use brc_kernels::cpu::Level;
 use brc_text::infer::Seen;
 use brc_text::rows::{Piece, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
-use brc_text::{Charset, Delimiter, Dialect, DialectOverrides, Sample, Sniffed, TextReader, sniff};
+use brc_text::{Charset, Dialect, Sniffed, TextReader};
 use memchr::memchr;
 use std::convert::Infallible;
 use std::io::{Cursor, Read};
@@ -21,7 +22,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Opens a text of any columns.
 pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
     let usage = |reason: String| Error::Usage(format!("{}: {reason}", input.path.display()));
-    let sniffed = sniff_input(&input, options);
+    let sniffed = sniff_text(&input, options)?;
     sniffed.dialect.check().map_err(|error| usage(error.to_string()))?;
     let syntax = sniffed.dialect.syntax().map_err(|error| usage(error.to_string()))?;
     let dialect = &sniffed.dialect;
@@ -29,7 +30,7 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
         syntax,
         nulls: NullTokens::new(&dialect.null_tokens),
         trim: dialect.trim,
-        ragged: options.ragged,
+        ragged: options.text.ragged,
         max_row: RowOptions::MAX_ROW,
     };
     let mut input = decoded(input, dialect.charset)?;
@@ -41,11 +42,14 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
         return Err(Error::Usage(format!("{}: {reason}", input.path.display())));
     }
     let mut columns = columns(&names, options)?;
-    if dialect.trailing_lines == 0 {
-        look(&input.prefix[start.body..], input.prefix.len() < PREFIX_BYTES, &format, &mut columns);
-    } else {
+    if dialect.trailing_lines > 0 {
         input = without_trailing_lines(input, dialect, start.body as u64, options)?;
     }
+    let is_whole = match &input.source {
+        Source::File { length, .. } => input.prefix.len() as u64 == *length,
+        Source::Chunks(_) | Source::Stream(_) => input.prefix.len() < PREFIX_BYTES,
+    };
+    look(&input.prefix[start.body..], is_whole, &format, &mut columns);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let text = text(input.source, input.prefix, start.body, is_inferred)?;
     Ok(Box::new(CsvTable::new(Parts {
@@ -60,28 +64,6 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,
     })?))
-}
-
-/// The dialect by the first bytes alone: what comes through a pipe must be read as the same file is.
-fn sniff_input(input: &Input, options: &OpenOptions) -> Sniffed {
-    let sample = Sample { bytes: &input.prefix, offset: 0, is_end: input.prefix.len() < PREFIX_BYTES };
-    let mut known = options.dialect.clone();
-    if options.schema.is_some() {
-        // Whoever says the columns wants no line taken for something else than rows, unless it is the header.
-        known.preamble_lines.get_or_insert(0);
-        known.trailing_lines.get_or_insert(0);
-    }
-    let sniffed = sniff(&[sample], &known);
-    let given = options.schema.as_ref().map(|schema| schema.fields().len()).or(options.names.as_ref().map(Vec::len));
-    let Some(width) = given.filter(|width| *width != sniffed.names.len() && options.dialect.delimiter.is_none()) else {
-        return sniffed;
-    };
-    // Whoever says how many columns there are says something of what is between them.
-    let with = |delimiter: &u8| {
-        let delimiter = Some(Delimiter::Byte(*delimiter));
-        sniff(&[sample], &DialectOverrides { delimiter, ..known.clone() })
-    };
-    b",;\t|".iter().map(with).find(|other| other.names.len() == width).unwrap_or(sniffed)
 }
 
 /// The input in UTF-8, or in bytes that nobody touches.
@@ -133,7 +115,7 @@ impl Start {
 
 /// Whether the first row holds names: those that were given, or what looks like names.
 fn has_header(row: &FirstRow, sniffed: &Sniffed, options: &OpenOptions) -> bool {
-    if let Some(header) = options.dialect.header {
+    if let Some(header) = options.text.dialect.header {
         return header;
     }
     let given: Option<Vec<&str>> = match (&options.schema, &options.names) {
@@ -200,13 +182,17 @@ fn columns(names: &[String], options: &OpenOptions) -> Result<Vec<ColumnType>> {
     if let Some(schema) = &options.schema {
         return Ok(schema.fields().iter().map(fixed).collect());
     }
-    let inferred = ColumnType::Inferred { seen: Seen::NOTHING, exact: options.exact_text };
+    let inferred = ColumnType::Inferred { seen: Seen::NOTHING, exact: options.text.exact_text };
     let string = ColumnType::Fixed { logical_type: LogicalType::String, nullable: true };
-    let mut columns = vec![if options.all_strings { string } else { inferred }; names.len()];
-    for field in &options.types {
+    let mut columns = vec![if options.text.all_strings { string } else { inferred }; names.len()];
+    for field in &options.text.types {
         match names.iter().position(|name| *name == field.name) {
             Some(index) => columns[index] = fixed(field),
-            None => return Err(Error::Usage(format!("there is no column '{}' to have a type", field.name))),
+            None => {
+                let names: Vec<_> = names.iter().map(|name| identifier::in_list(name)).collect();
+                let reason = format!("--type: unknown column '{}' (columns: {})", field.name, names.join(", "));
+                return Err(Error::Usage(reason));
+            }
         }
     }
     Ok(columns)
@@ -260,7 +246,7 @@ fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool) -> 
 
 /// The input as a file that ends before its last lines.
 fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &OpenOptions) -> Result<Input> {
-    let (path, prefix) = (input.path.clone(), input.prefix.clone());
+    let (path, mut prefix) = (input.path.clone(), input.prefix.clone());
     let file = input.into_file(options.longest_copy)?;
     let line_end = dialect.line_end.last_byte();
     let mut length = file.metadata().map_err(Error::io(&path, "read"))?.len();
@@ -277,5 +263,6 @@ fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &
         }
     }
     let length = if lines > 0 { body } else { length };
+    prefix.truncate(usize::try_from(length).unwrap_or(usize::MAX));
     Ok(Input { path, prefix, source: Source::File { file, length }, compression: None })
 }

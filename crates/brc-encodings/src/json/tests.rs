@@ -552,7 +552,7 @@ fn values_of_every_type_are_read() {
         ("\"d\":1e18", "'1e18' is out of range for decimal(20,2)"),
         ("\"f\":1e999", "'1e999' is out of range for float64"),
         ("\"f\":\"inf\"", "a string in a column of type float64"),
-        ("\"day\":\"1970-02-30\"", "'1970-02-30' is no date"),
+        ("\"day\":\"1970-02-30\"", "'1970-02-30' is not a valid date"),
         ("\"x\":\"0\"", "'0' is no binary"),
         ("\"b\":1", "a number in a column of type bool"),
         ("\"s\":true", "a boolean in a column of type string"),

@@ -14,6 +14,8 @@ pub(super) enum Class {
     Quote,
     Escape,
     Comment,
+    /// Two of these are what a comment starts with.
+    HalfComment,
     /// A CR, where it may be the first byte of a line end.
     Return,
 }
@@ -40,6 +42,8 @@ pub enum State {
     AfterQuote,
     /// Behind a CR behind such a quote.
     AfterQuoteReturn,
+    /// Behind the first of two bytes that a comment starts with.
+    HalfComment,
     /// In a comment line.
     Comment,
     /// In what is left of a malformed row.
@@ -48,7 +52,7 @@ pub enum State {
 
 impl State {
     /// The number of states.
-    pub(super) const COUNT: usize = 11;
+    pub(super) const COUNT: usize = 12;
 
     /// All states, each at the index that it has as a number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -61,6 +65,7 @@ impl State {
         Self::QuotedEscape,
         Self::AfterQuote,
         Self::AfterQuoteReturn,
+        Self::HalfComment,
         Self::Comment,
         Self::Skip,
     ];
@@ -77,7 +82,7 @@ impl State {
         use State::*;
         match self {
             UnquotedEscape | UnquotedEscaped | Quoted | QuotedEscape | AfterQuote | AfterQuoteReturn => true,
-            RowStart | FieldStart | Unquoted | Comment | Skip => false,
+            RowStart | FieldStart | Unquoted | HalfComment | Comment | Skip => false,
         }
     }
 
@@ -88,12 +93,12 @@ impl State {
     }
 }
 
-const CLASSES: usize = 7;
+const CLASSES: usize = 8;
 
 /// [`State::next`] as a table.
 static NEXT: [[State; CLASSES]; State::COUNT] = {
     use Class::*;
-    const ALL: [Class; CLASSES] = [Data, Delimiter, LineEnd, Quote, Escape, Comment, Return];
+    const ALL: [Class; CLASSES] = [Data, Delimiter, LineEnd, Quote, Escape, Comment, HalfComment, Return];
     let mut table = [[State::Skip; CLASSES]; State::COUNT];
     let mut state = 0;
     while state < State::COUNT {
@@ -126,11 +131,12 @@ const fn next(state: State, class: Class) -> State {
         (AfterQuote, Class::Return) => AfterQuoteReturn,
         (AfterQuote, _) => Skip,
 
-        (RowStart, Class::Comment) => Comment,
+        (RowStart, Class::Comment) | (HalfComment, Class::HalfComment) => Comment,
+        (RowStart, Class::HalfComment) => HalfComment,
         (RowStart | FieldStart, Class::Quote) => Quoted,
-        (RowStart | FieldStart | Unquoted | UnquotedEscaped, Class::Escape) => UnquotedEscape,
+        (RowStart | FieldStart | Unquoted | UnquotedEscaped | HalfComment, Class::Escape) => UnquotedEscape,
         (UnquotedEscaped, _) => UnquotedEscaped,
-        (RowStart | FieldStart | Unquoted, _) => Unquoted,
+        (RowStart | FieldStart | Unquoted | HalfComment, _) => Unquoted,
     }
 }
 

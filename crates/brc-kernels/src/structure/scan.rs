@@ -65,7 +65,7 @@ pub fn scan(
     assert!(cursor.at <= to && to <= text.len() && text.len() <= MAX_TEXT, "a part of a text that is not too long");
     let text = &text[..to];
     while cursor.at < to {
-        if syntax.escape().is_none() {
+        if syntax.has_masks() {
             match syntax.quote() {
                 Some(_) => run(level, ScanBlocks::<true> { syntax, text, cursor, ends }),
                 None => run(level, ScanBlocks::<false> { syntax, text, cursor, ends }),

@@ -30,6 +30,8 @@ pub struct Syntax {
     quote: Option<u8>,
     escape: Option<u8>,
     comment: Option<u8>,
+    is_comment_doubled: bool,
+    has_blanks: bool,
     line_end: LineEnd,
     classes: [Class; 256],
 }
@@ -60,8 +62,29 @@ impl Syntax {
         if line_end == LineEnd::Lf {
             classes[usize::from(b'\r')] = Class::Return;
         }
-        let mut syntax = Self { delimiter, quote: None, escape: None, comment: None, line_end, classes };
+        let mut syntax = Self {
+            delimiter,
+            quote: None,
+            escape: None,
+            comment: None,
+            is_comment_doubled: false,
+            has_blanks: false,
+            line_end,
+            classes,
+        };
         syntax.set(delimiter, Class::Delimiter)?;
+        Ok(syntax)
+    }
+
+    /// Fields between blanks: spaces and tabs. Each one ends a field here, so that there are empty fields between two of
+    /// them, which mean nothing.
+    ///
+    /// # Errors
+    /// None, as no byte has another meaning yet.
+    pub fn blanks(line_end: LineEnd) -> Result<Self, SyntaxError> {
+        let mut syntax = Self::new(b' ', line_end)?;
+        syntax.set(b'\t', Class::Delimiter)?;
+        syntax.has_blanks = true;
         Ok(syntax)
     }
 
@@ -95,6 +118,16 @@ impl Syntax {
         Ok(self)
     }
 
+    /// Lines that start with two of this byte are no rows.
+    ///
+    /// # Errors
+    /// If the byte already has a meaning.
+    pub fn with_doubled_comment(mut self, comment: u8) -> Result<Self, SyntaxError> {
+        self.set(comment, Class::HalfComment)?;
+        (self.comment, self.is_comment_doubled) = (Some(comment), true);
+        Ok(self)
+    }
+
     fn set(&mut self, byte: u8, class: Class) -> Result<(), SyntaxError> {
         let known = &mut self.classes[usize::from(byte)];
         if *known != Class::Data || matches!(byte, b'\r' | b'\n') {
@@ -122,10 +155,34 @@ impl Syntax {
         self.escape
     }
 
-    /// What comment lines start with.
+    /// What comment lines start with, once or [twice](Self::has_doubled_comment).
     #[must_use]
     pub fn comment(&self) -> Option<u8> {
         self.comment
+    }
+
+    /// Whether comment lines start with two bytes.
+    #[must_use]
+    pub fn has_doubled_comment(&self) -> bool {
+        self.is_comment_doubled
+    }
+
+    /// Whether a text that starts at the start of a row starts with a comment line.
+    #[must_use]
+    pub fn is_comment(&self, text: &[u8]) -> bool {
+        let Some(comment) = self.comment else { return false };
+        text.first() == Some(&comment) && (!self.is_comment_doubled || text.get(1) == Some(&comment))
+    }
+
+    /// Whether spaces and tabs stand between the fields.
+    #[must_use]
+    pub fn has_blanks(&self) -> bool {
+        self.has_blanks
+    }
+
+    /// Whether masks of single bytes can find fields.
+    pub(super) fn has_masks(&self) -> bool {
+        self.escape.is_none() && !self.has_blanks
     }
 
     /// What ends a row.
@@ -148,6 +205,8 @@ impl fmt::Debug for Syntax {
             .field("quote", &self.quote.map(char))
             .field("escape", &self.escape.map(char))
             .field("comment", &self.comment.map(char))
+            .field("is_comment_doubled", &self.is_comment_doubled)
+            .field("has_blanks", &self.has_blanks)
             .field("line_end", &self.line_end)
             .finish()
     }

@@ -26,17 +26,23 @@ impl Oracle<'_> {
             if oracle.peek().is_none() {
                 break State::RowStart;
             }
-            if oracle.peek() == syntax.comment() {
+            if syntax.is_comment(&text[oracle.at..]) {
                 match oracle.find_line_end() {
                     Some(end) => oracle.end(end, true, false),
                     None => break State::Comment,
                 }
+            } else if syntax.has_doubled_comment() && syntax.comment().is_some_and(|it| text[oracle.at..] == [it]) {
+                break State::HalfComment;
             } else if let Some(state) = oracle.row() {
                 break state;
             }
         };
         oracle.read.open = Some(state);
         oracle.read
+    }
+
+    fn is_delimiter(&self, byte: u8) -> bool {
+        byte == self.syntax.delimiter() || self.syntax.has_blanks() && byte == b'\t'
     }
 
     fn peek(&self) -> Option<u8> {
@@ -83,7 +89,7 @@ impl Oracle<'_> {
                 if self.at > self.text.len() {
                     return Err(State::UnquotedEscape);
                 }
-            } else if byte == self.syntax.delimiter() || byte == self.line_end() {
+            } else if self.is_delimiter(byte) || byte == self.line_end() {
                 let row = byte == self.line_end();
                 self.end(self.at, row, escaped);
                 return Ok(row);
@@ -125,7 +131,7 @@ impl Oracle<'_> {
                 self.end(self.at + 1, true, true);
                 return Some(Ok(true));
             }
-            [byte, ..] if *byte == self.syntax.delimiter() || *byte == self.line_end() => {
+            [byte, ..] if self.is_delimiter(*byte) || *byte == self.line_end() => {
                 let row = *byte == self.line_end();
                 self.end(self.at, row, true);
                 return Some(Ok(row));
@@ -197,6 +203,7 @@ fn check_transitions(syntax: &Syntax, text: &[u8], cuts: &[usize]) {
 /// Whether any text leads there.
 fn reachable(syntax: &Syntax, state: State) -> bool {
     match state {
+        State::HalfComment => syntax.has_doubled_comment(),
         State::Comment => syntax.comment().is_some(),
         State::UnquotedEscape | State::UnquotedEscaped => syntax.escape().is_some(),
         State::QuotedEscape => syntax.escape().is_some() && syntax.quote().is_some(),
@@ -209,21 +216,26 @@ fn syntaxes() -> impl Strategy<Value = Syntax> {
     let delimiter = prop_oneof![Just(b','), Just(b';'), Just(b'\t'), Just(0), Just(0xff)];
     let quote = prop_oneof![4 => Just(Some(b'"')), 1 => Just(Some(b'\'')), 1 => Just(None)];
     let escape = prop_oneof![4 => Just(None), 1 => Just(Some(b'\\'))];
-    let comment = prop_oneof![2 => Just(None), 1 => Just(Some(b'#'))];
+    let comment = prop_oneof![3 => Just(None), 1 => Just(Some((b'#', false))), 1 => Just(Some((b'#', true)))];
+    let blanks = prop_oneof![4 => Just(false), 1 => Just(true)];
     let line_end = prop_oneof![4 => Just(LineEnd::Lf), 1 => Just(LineEnd::Cr)];
-    (delimiter, quote, escape, comment, line_end).prop_map(|(delimiter, quote, escape, comment, line_end)| {
-        let mut syntax = Syntax::new(delimiter, line_end).unwrap();
-        if let Some(quote) = quote {
-            syntax = syntax.with_quote(quote).unwrap();
-        }
-        if let Some(escape) = escape {
-            syntax = syntax.with_escape(escape).unwrap();
-        }
-        if let Some(comment) = comment {
-            syntax = syntax.with_comment(comment).unwrap();
-        }
-        syntax
-    })
+    (delimiter, blanks, quote, escape, comment, line_end).prop_map(
+        |(delimiter, blanks, quote, escape, comment, line_end)| {
+            let mut syntax = if blanks { Syntax::blanks(line_end) } else { Syntax::new(delimiter, line_end) }.unwrap();
+            if let Some(quote) = quote {
+                syntax = syntax.with_quote(quote).unwrap();
+            }
+            if let Some(escape) = escape {
+                syntax = syntax.with_escape(escape).unwrap();
+            }
+            syntax = match comment {
+                Some((comment, true)) => syntax.with_doubled_comment(comment).unwrap(),
+                Some((comment, false)) => syntax.with_comment(comment).unwrap(),
+                None => syntax,
+            };
+            syntax
+        },
+    )
 }
 
 /// Bytes that mean something, in any order.
@@ -291,7 +303,7 @@ fn csv() -> Syntax {
 /// Each special piece of text at each place of a block, so that it lies across the border of blocks in every way.
 #[test]
 fn pieces_may_lie_anywhere() {
-    let pieces: [&[u8]; 14] = [
+    let pieces: [&[u8]; 15] = [
         b",\"\",",
         b",\"a\"\r\n",
         b"\"\"\"\"\n",
@@ -306,13 +318,15 @@ fn pieces_may_lie_anywhere() {
         b"\n\"a,\"\"\"\n",
         b"\\\"",
         b",,,,\n\n,,",
+        b"\n##\"\n#,\"a\n\"\n",
     ];
     let comments = csv().with_comment(b'#').unwrap();
+    let doubled = csv().with_doubled_comment(b'#').unwrap();
     for piece in pieces {
         for before in 0..BLOCKS {
             for after in [0, 1, 63, 64, 130] {
                 let text = [&vec![b'x'; before], piece, &vec![b'y'; after]].concat();
-                for syntax in [&csv(), &comments] {
+                for syntax in [&csv(), &comments, &doubled] {
                     check(syntax, &text, &[]);
                     check_transitions(syntax, &text, &[]);
                 }

@@ -32,7 +32,7 @@ impl Transition {
         let mut lanes = Lanes::new(syntax);
         let mut at = 0;
         while at < chunk.len() {
-            if syntax.escape().is_none() {
+            if syntax.has_masks() {
                 at = lanes.follow_blocks(level, syntax, chunk, at);
             }
             at = lanes.follow_line(syntax, chunk, at);
@@ -72,6 +72,7 @@ impl Lanes {
                 Quoted | AfterQuote | AfterQuoteReturn => syntax.quote().is_some(),
                 UnquotedEscape | UnquotedEscaped => syntax.escape().is_some(),
                 QuotedEscape => syntax.escape().is_some() && syntax.quote().is_some(),
+                HalfComment => syntax.has_doubled_comment(),
                 Comment => syntax.comment().is_some(),
             };
             if possible {

@@ -210,7 +210,7 @@ impl<'a> Scan<'a> {
         use State::*;
         match self.cursor.state {
             RowStart | Quoted | QuotedEscape | AfterQuoteReturn | Skip => {}
-            FieldStart | Unquoted | UnquotedEscape | UnquotedEscaped | AfterQuote | Comment => {
+            FieldStart | Unquoted | UnquotedEscape | UnquotedEscaped | AfterQuote | HalfComment | Comment => {
                 let end = FieldEnd::new(self.text.len(), true, self.cursor.state.is_quoted());
                 self.buffers.ends.push(end);
                 self.cursor.rows += 1;
@@ -264,6 +264,7 @@ impl<'a> Scan<'a> {
         // As there are just so many ends of rows, those that are where they should be leave none for other places.
         let ends = &self.buffers.ends;
         self.cursor.at - self.row <= max_row
+            && !self.syntax.has_blanks()
             && (columns > 1 || any_line_is_a_row)
             && rows * columns <= ends.len()
             && ends.chunks_exact(columns).take(rows).all(|row| row[columns - 1].is_row_end())
@@ -272,6 +273,8 @@ impl<'a> Scan<'a> {
     /// Looks at one row. Returns whether it ends where its line ends say; if not, reading resumes in it.
     fn take_row(&mut self) -> bool {
         let count = self.buffers.ends[self.done..].iter().position(|end| end.is_row_end()).map_or(0, |last| last + 1);
+        let all = count;
+        let count = if self.syntax.has_blanks() { self.drop_empty(count) } else { count };
         let ends = self.done..self.done + count;
         let last = self.buffers.ends[ends.end - 1];
         let end = self.text.len().min(last.offset() + 1);
@@ -281,7 +284,7 @@ impl<'a> Scan<'a> {
         }
         let is_empty = count == 1 && self.is_empty(last);
         let buffers = &mut *self.buffers;
-        let reason = if self.syntax.comment().is_some() && self.text.get(self.row) == self.syntax.comment().as_ref() {
+        let reason = if self.syntax.is_comment(&self.text[self.row..]) {
             self.options.report_comments.then_some(Reason::Comment)
         } else if self.options.empty_lines != EmptyLines::Row && is_empty {
             (self.options.empty_lines == EmptyLines::Report).then_some(Reason::Empty)
@@ -294,12 +297,33 @@ impl<'a> Scan<'a> {
             buffers.irregular_ends.extend_from_slice(&buffers.ends[ends]);
             Some(Reason::Columns { found: count })
         };
-        self.done += count;
+        self.done += all;
         if let Some(reason) = reason {
             self.add_irregular(end, reason);
         }
         self.row = end;
         true
+    }
+
+    /// Drops the empty fields between blanks from the next `count` ends, which are a row. Returns how many are left: one
+    /// at least.
+    fn drop_empty(&mut self, count: usize) -> usize {
+        let ends = &mut self.buffers.ends[self.done..self.done + count];
+        let (mut kept, mut start) = (0, self.row);
+        for index in 0..count {
+            let end = ends[index];
+            let is_empty = !end.is_quoted() && field(self.syntax, self.text, start, end).bytes.is_empty();
+            start = end.offset() + 1;
+            if !is_empty {
+                ends[kept] = end;
+                kept += 1;
+            }
+        }
+        // The blanks behind the last field belong to it.
+        let row_end = ends[count - 1].offset();
+        let last = kept.saturating_sub(1);
+        ends[last] = FieldEnd::new(row_end, true, kept > 0 && ends[last].is_quoted());
+        kept.max(1)
     }
 
     fn is_empty(&self, end: FieldEnd) -> bool {

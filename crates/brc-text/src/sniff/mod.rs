@@ -207,15 +207,17 @@ impl Report<'_> {
         }
         self.add(Part::Quote, quote, self.overrides.quote.is_some(), evidence);
         if let Some(escape) = dialect.escape {
-            let evidence = format!("{} it in the sample", count(quotes.escaped, "byte") + " after");
+            let evidence = format!("it precedes {} in the sample", count(quotes.escaped, "special byte"));
             self.add(Part::Escape, Delimiter::Byte(escape).quoted(), self.overrides.escape.is_some(), evidence);
         }
     }
 
     fn layout(&mut self, layout: &Layout, overrides: &DialectOverrides) {
         if let Some(comment) = &layout.comment {
-            let evidence =
-                format!("{} with it and have another number of fields", count(layout.comments, "row") + " begin");
+            let evidence = match layout.comments {
+                1 => "1 row begins with it and has another number of fields".to_owned(),
+                rows => format!("{rows} rows begin with it and have another number of fields"),
+            };
             self.add(Part::Comment, format!("'{comment}'"), overrides.comment.is_some(), evidence);
         }
         let lines = overrides.preamble_lines.unwrap_or(layout.preamble_lines);

@@ -9,6 +9,7 @@ use brc_core::{Column, LogicalType, RowFault, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use memchr::memchr_iter;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// How many rows are gathered before they are delivered: as many as stay in a cache near the core.
@@ -17,7 +18,8 @@ const BATCH_ROWS: usize = 4096;
 const BATCH_BYTES: usize = 4 << 20;
 
 /// What becomes of rows with another number of columns than the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ragged {
     /// They are bad rows like any other.
     #[default]

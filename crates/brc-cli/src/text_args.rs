@@ -1,0 +1,210 @@
+//! The options that say how to read a text: its dialect, and the types of its columns.
+//!
+//! They are the same for all commands that read tables, and override what would be detected or inferred.
+
+use brc_core::{Error, Field, Schema, SchemaError, identifier};
+use brc_encodings::brc_text::dialect::Byte;
+use brc_encodings::brc_text::typed::Ragged;
+use brc_encodings::brc_text::{Charset, Delimiter, DialectError, DialectOverrides, LineEnd};
+use brc_encodings::{Encoding, RejectLog, TextOptions};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// How to read a text.
+#[derive(Clone, Default, clap::Args)]
+#[command(next_help_heading = "Options for reading text (CSV, TSV …)")]
+pub(crate) struct TextArgs {
+    /// The field delimiter: one byte, tab, space, \x01, or blanks for runs of spaces and tabs [default: detected]
+    #[arg(long, alias = "separator", value_name = "CHAR", value_parser = field_delimiter)]
+    pub(crate) delimiter: Option<Delimiter>,
+
+    /// The quote character, or none if quotes are ordinary text [default: detected, usually "]
+    #[arg(long, value_name = "CHAR", value_parser = optional_byte)]
+    quote: Option<Optional<u8>>,
+
+    /// The character that escapes quotes and delimiters, or none; doubled quotes need no escape [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = optional_byte)]
+    escape: Option<Optional<u8>>,
+
+    /// Skip lines that begin with this, or none to keep them all [default: detected]
+    #[arg(long, value_name = "PREFIX", value_parser = optional_text)]
+    comment: Option<Optional<String>>,
+
+    /// Whether the first row holds the column names [default: detected]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no())]
+    header: Option<bool>,
+
+    /// The column names, separated by commas [default: those of the header, or column_1, column_2 …]
+    #[arg(long, value_name = "NAMES", allow_hyphen_values = true, value_parser = names)]
+    names: Option<Names>,
+
+    /// Skip the first N lines of the file, before the header [default: lines before the table are detected]
+    #[arg(long, value_name = "N")]
+    skip: Option<u64>,
+
+    /// Skip the last N lines of the file [default: 0]
+    #[arg(long, value_name = "N")]
+    skip_footer: Option<u64>,
+
+    /// What ends a row: lf, crlf or cr; with lf, crlf does too [default: detected]
+    #[arg(long, value_name = "NAME", value_parser = str::parse::<LineEnd>)]
+    line_end: Option<LineEnd>,
+
+    /// The character set: utf-8, utf-16le, utf-16be, latin1, windows-1252 …, or raw for bytes as they are
+    /// [default: detected]
+    #[arg(long, value_name = "NAME", value_parser = str::parse::<Charset>)]
+    charset: Option<Charset>,
+
+    /// The unquoted fields that are null, separated by commas: ',NA' is empty fields and NA [default: empty fields]
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens)]
+    null: Option<Tokens>,
+
+    /// Whether to strip spaces and tabs around unquoted fields [default: detected]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no())]
+    trim: Option<bool>,
+
+    /// Rows with too few or too many fields: error is a bad row like any other, pad fills missing fields with nulls,
+    /// reject leaves such rows out and counts them [default: error]
+    #[arg(long, value_name = "HOW", value_parser = ragged())]
+    ragged: Option<Ragged>,
+
+    /// The type of a column, NAME=TYPE; may be repeated. The types are bool, int8 … int64, uint64, decimal(p,s), float64,
+    /// date, time, timestamp, string and binary, each optionally 'not null' [default: inferred from all values]
+    #[arg(long = "type", value_name = "NAME=TYPE", allow_hyphen_values = true, value_parser = types)]
+    types: Vec<Types>,
+
+    /// Read all columns as strings, except those of --type
+    #[arg(long)]
+    all_strings: bool,
+
+    /// Keep columns as strings where a value would change its text form, as 1.5 does in a column of two decimals (1.50)
+    #[arg(long)]
+    exact_text: bool,
+}
+
+impl TextArgs {
+    /// The same as plain data.
+    pub(crate) fn options(&self) -> TextOptions {
+        TextOptions {
+            types: self.types.iter().flat_map(|types| types.0.iter().cloned()).collect(),
+            all_strings: self.all_strings,
+            exact_text: self.exact_text,
+            dialect: DialectOverrides {
+                delimiter: self.delimiter,
+                quote: self.quote.as_ref().map(|quote| quote.0),
+                doubled_quotes: None,
+                escape: self.escape.as_ref().map(|escape| escape.0),
+                comment: self.comment.as_ref().map(|comment| comment.0.clone()),
+                header: self.header,
+                line_end: self.line_end,
+                charset: self.charset,
+                preamble_lines: self.skip,
+                trailing_lines: self.skip_footer,
+                null_tokens: self.null.as_ref().map(|tokens| tokens.0.clone()),
+                trim: self.trim,
+            },
+            ragged: self.ragged.unwrap_or_default(),
+        }
+    }
+
+    /// Where rejected rows go that are not kept in a file: nowhere but into the count, with `--ragged reject`.
+    pub(crate) fn reject_log(&self) -> RejectLog {
+        if self.ragged == Some(Ragged::Reject) { RejectLog::counting() } else { RejectLog::none() }
+    }
+
+    /// The names of the columns, if they are given.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        self.names.as_ref().map(|names| names.0.clone())
+    }
+
+    /// Refuses options that would be ignored because nothing that is read is a text. (A delimiter may be meant for the output;
+    /// names are compared with those of the file.)
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is such an option.
+    pub(crate) fn check(&self, reads_text: bool, encoding: &dyn Encoding) -> Result<(), Error> {
+        let mut options = self.options();
+        options.dialect.delimiter = None;
+        if reads_text || options == TextOptions::default() {
+            return Ok(());
+        }
+        let reason = format!("the input is {}, and options for reading text do not apply to it", encoding.name());
+        Err(Error::Usage(reason))
+    }
+}
+
+/// Names of columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Names(Vec<String>);
+
+fn names(list: &str) -> Result<Names, identifier::ListError> {
+    identifier::parse_list(list).map(Names)
+}
+
+/// Part of a dialect that may be absent.
+#[derive(Debug, Clone)]
+struct Optional<T>(Option<T>);
+
+fn optional_byte(text: &str) -> Result<Optional<u8>, DialectError> {
+    if text == "none" {
+        return Ok(Optional(None));
+    }
+    text.parse().map(|Byte(byte)| Optional(Some(byte)))
+}
+
+fn optional_text(text: &str) -> Result<Optional<String>, DialectError> {
+    match text {
+        "" => Err(DialectError::EmptyComment),
+        "none" => Ok(Optional(None)),
+        _ => Ok(Optional(Some(text.to_owned()))),
+    }
+}
+
+fn field_delimiter(text: &str) -> Result<Delimiter, String> {
+    if text == "blanks" { Ok(Delimiter::Blanks) } else { delimiter(text).map(Delimiter::Byte) }
+}
+
+fn yes_or_no() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["yes", "no"]).map(|text| text == "yes")
+}
+
+fn ragged() -> impl TypedValueParser<Value = Ragged> {
+    let values = [("error", Ragged::Error), ("pad", Ragged::Pad), ("reject", Ragged::Reject)];
+    PossibleValuesParser::new(values.map(|(name, _)| PossibleValue::new(name)))
+        .map(move |text| values.iter().find(|(name, _)| *name == text).map_or(Ragged::Error, |(_, ragged)| *ragged))
+}
+
+/// Fields that are null.
+#[derive(Debug, Clone)]
+struct Tokens(Vec<String>);
+
+fn tokens(list: &str) -> Result<Tokens, std::convert::Infallible> {
+    Ok(Tokens(list.split(',').map(str::to_owned).collect()))
+}
+
+/// Columns with their types.
+#[derive(Debug, Clone)]
+struct Types(Vec<Field>);
+
+fn types(list: &str) -> Result<Types, SchemaError> {
+    Schema::parse_types(list).map(Types)
+}
+
+/// Reads all columns of a text: as they stand on the command line, or in a file if they begin with `@`.
+pub(crate) fn schema(text: &str) -> Result<Schema, String> {
+    let columns = match text.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read: {error}"))?,
+        None => text.to_owned(),
+    };
+    Schema::parse(columns.trim_end_matches(['\n', '\r'])).map_err(|error| error.to_string())
+}
+
+/// Reads a delimiter.
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
+    let Ok(Byte(delimiter)) = text.parse() else {
+        return Err("must be one byte, tab, space, or a byte in hexadecimal as \\x01".to_owned());
+    };
+    if delimiter.is_ascii_digit() || b"-.\n\r\0\"".contains(&delimiter) {
+        return Err("cannot stand between columns: it may be part of them".to_owned());
+    }
+    Ok(delimiter)
+}

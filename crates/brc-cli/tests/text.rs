@@ -1,0 +1,277 @@
+//! The options that say how a text is read, in all commands that have them; what is told of rows and values that changed;
+//! compressed text.
+
+mod common;
+
+use common::Place;
+
+/// In every part another dialect than the usual one.
+const ODD: &str = "\
+some title
+% a comment
+1;'O''Neil; Bob';1,50;2024-01-31
+2; NA ;2,5;
+total;2
+";
+
+const ODD_OPTIONS: [&str; 18] = [
+    "--delimiter",
+    ";",
+    "--quote",
+    "'",
+    "--escape",
+    "none",
+    "--comment",
+    "%",
+    "--header",
+    "no",
+    "--skip",
+    "1",
+    "--skip-footer",
+    "1",
+    "--trim",
+    "yes",
+    "--null",
+    ",NA",
+];
+
+fn run(place: &Place, command: &[&str], options: &[&str]) -> String {
+    place.run_of(&[command, options].concat()).text()
+}
+
+#[test]
+fn every_part_of_a_dialect_can_be_given() {
+    let place = Place::new();
+    place.write("t.csv", ODD);
+    let names = ["--names", "id,name,price,day"];
+    let options = [&ODD_OPTIONS[..], &names].concat();
+    let expected = "{\"id\":1,\"name\":\"O'Neil; Bob\",\"price\":\"1,50\",\"day\":\"2024-01-31\"}\n\
+                    {\"id\":2,\"name\":null,\"price\":\"2,5\",\"day\":null}\n";
+    assert_eq!(run(&place, &["cat", "t.csv", "--to", "json"], &options), expected);
+    let schema = run(&place, &["schema", "t.csv"], &options);
+    let types: Vec<_> = schema.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(types, ["int64", "string", "string", "date"]);
+    let head = run(&place, &["head", "t.csv", "--format", "csv", "-n", "1"], &options);
+    assert_eq!(head, "id,name,price,day\n1,O'Neil; Bob,\"1,50\",2024-01-31\n");
+    let count = ["query", "t.csv", "--by", "", "--agg", "count(),count(name),sum(id)", "--format", "csv"];
+    assert_eq!(run(&place, &count, &options), "count(),count(name),sum(id)\n2,1,3\n");
+    let sniffed = run(&place, &["sniff", "t.csv"], &options);
+    assert!(sniffed.contains("delimiter            ';'          given"), "{sniffed}");
+    assert!(sniffed.contains("O'Neil; Bob"), "{sniffed}");
+    assert_eq!(run(&place, &["sniff", "t.csv", "--schema"], &options), "id:int64,name:string,price:string,day:date\n");
+    for command in [&["verify", "t.csv"][..], &["inspect", "t.csv"]] {
+        assert!(run(&place, command, &options).contains("csv"), "{command:?}");
+    }
+    run(&place, &["convert", "t.csv", "t.parquet"], &options);
+    assert_eq!(place.run("cat t.parquet --to json").text(), expected);
+    let compare = ["compare", "t.csv", "--encodings", "csv,json,parquet", "--compressions", "none", "--runs", "1"];
+    let compare = [&compare[..], &["--convert-runs", "1", "--by", "name", "--agg", "count()"], &options].concat();
+    assert!(place.run_of(&compare).text().contains("parquet"));
+}
+
+#[test]
+fn types_can_be_given() {
+    let place = Place::new();
+    place.write("t.csv", "id,price,day\n007,1.5,2024-01-31\n8,2,2024-02-29\n");
+    let schema = |options: &str| place.run(&format!("sniff t.csv --schema {options}")).text();
+    assert_eq!(schema(""), "id:string,price:decimal(18,1),day:date\n");
+    assert_eq!(schema("--type price=decimal(10,2) --type id=int32"), "id:int32,price:decimal(10,2),day:date\n");
+    assert_eq!(schema("--all-strings --type day=date"), "id:string,price:string,day:date\n");
+    assert_eq!(schema("--exact-text"), "id:string,price:string,day:date\n");
+    place.run("cat t.csv --type prise=int").fails_with(2, "'prise'");
+    place.run("cat t.csv --type price:int").fails_with(2, "'price:int' is not of the form name=type");
+    place.run("cat t.csv --type price=money").fails_with(2, "unknown type 'money'");
+    place.run("verify t.csv --type price=int").fails_with(3, "line 2, byte 13, column 'price'");
+    place.run("cat t.csv --all-strings --schema a:int").fails_with(2, "--all-strings");
+    place.run("convert t.csv t.parquet").ok();
+    place
+        .run("cat t.parquet --all-strings")
+        .fails_with(2, "the input is parquet, and options for reading text do not apply");
+}
+
+/// What `brc sniff --schema` writes, the other commands read.
+#[test]
+fn a_schema_can_be_read_from_a_file() {
+    let place = Place::new();
+    place.write("t.csv", "id,price\n1,1.5\n2,2\n");
+    place.write("t.schema", place.run("sniff t.csv --schema").text());
+    for command in ["cat t.csv --to csv", "query t.csv --by id --agg max(price) --format csv"] {
+        let plain = place.run(command).text();
+        assert_eq!(place.run(&format!("{command} --schema @t.schema")).text(), plain);
+    }
+    place.write("t.schema", "id:string,price:decimal(18,2)\n");
+    assert_eq!(place.run("cat t.csv --schema @t.schema").text(), "id,price\n1,1.50\n2,2.00\n");
+    place.run("cat t.csv --schema @none").fails_with(2, "none: cannot read");
+}
+
+#[test]
+fn ragged_rows_are_an_error_padded_or_rejected() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\n1,2\n3\n4,5,6\n7,8\n");
+    place.run("verify t.csv --delimiter , --header yes").fails_with(3, "line 3, byte 8: 1 column instead of 2");
+    place.run("verify t.csv --delimiter , --ragged pad").fails_with(3, "line 4, byte 10: 3 columns instead of 2");
+    assert_eq!(place.run("head t.csv --delimiter , --ragged pad -n 2 --format csv").text(), "a,b\n1,2\n3,\n");
+    assert_eq!(place.run("cat t.csv --delimiter , --ragged reject").text(), "a,b\n1,2\n7,8\n");
+    let sum = "query t.csv --delimiter , --by '' --agg sum(a) --format csv --ragged reject";
+    let sum = sum.replace("''", "");
+    let arguments: Vec<&str> = sum.split(' ').collect();
+    assert_eq!(place.run_of(&arguments).text(), "sum(a)\n8\n");
+    let outcome = place.run("convert t.csv t.buren --delimiter , --ragged reject");
+    let stderr = outcome.stderr.clone();
+    outcome.ok();
+    assert!(stderr.contains("rows read 4 = stored 2 + rejected 2"), "{stderr}");
+    assert!(stderr.contains("rejected 1 row: 1 column instead of 2 (first on line 3); --ragged pad"), "{stderr}");
+    assert!(
+        stderr.contains("rejected 1 row: 3 columns instead of 2 (first on line 4); is the text quoted?"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn rejects_are_summed_up_and_read_back() {
+    let place = Place::new();
+    let bad = ["x\t\"y\"", "\"open", "7,\"a\"b", "q,w,e"];
+    let text = format!("id,name\n1,a\n{}\n2,b\n{}\n{}\n{}\n", bad[3], bad[2], bad[0], bad[1]);
+    place.write("t.csv", text);
+    let outcome = place.run("convert t.csv t.buren --type id=int,name=string --delimiter , --rejects bad.tsv");
+    let stderr = outcome.stderr.clone();
+    outcome.ok();
+    assert!(stderr.contains("rows read 6 = stored 2 + rejected 4"), "{stderr}");
+    assert!(
+        stderr.contains("rejected 1 row: text after a closing quote (first on line 5); are quotes escaped?"),
+        "{stderr}"
+    );
+    // Any reader of CSV gets the rows back byte by byte.
+    let rows = place.run("cat bad.tsv --all-strings --columns line,byte,row --to json").text();
+    let expected = "{\"line\":\"3\",\"byte\":\"12\",\"row\":\"q,w,e\"}\n\
+                    {\"line\":\"5\",\"byte\":\"22\",\"row\":\"7,\\\"a\\\"b\"}\n\
+                    {\"line\":\"6\",\"byte\":\"29\",\"row\":\"x\\t\\\"y\\\"\"}\n\
+                    {\"line\":\"7\",\"byte\":\"35\",\"row\":\"\\\"open\"}\n";
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn values_that_change_their_text_form_are_told() {
+    let place = Place::new();
+    place.write("t.csv", "a,b,c\n1.5,1e5,x\n1.50,2.0,y\n3,7,z\n");
+    let outcome = place.run("convert t.csv t.buren");
+    let stderr = outcome.stderr.clone();
+    outcome.ok();
+    assert!(stderr.contains("'a' (2 values), 'b' (") && stderr.contains("--exact-text keeps"), "{stderr}");
+    let exact = place.run("convert t.csv u.buren --exact-text");
+    assert!(!exact.stderr.contains("text form"), "{}", exact.stderr);
+    assert_eq!(place.run("cat u.buren").text(), "a,b,c\n1.5,1e5,x\n1.50,2.0,y\n3,7,z\n");
+}
+
+#[test]
+fn blanks_long_comments_and_escaped_quotes_are_read() {
+    let place = Place::new();
+    place.write("blanks.txt", "  name      price\tday\r\n \"a b\"    1.5  x  \r\n\r\n c\t\t2   \"y \"\"z\"\"\"\t\r\n");
+    let read = "name,price,day\na b,1.5,x\nc,2.0,\"y \"\"z\"\"\"\n";
+    assert_eq!(place.run("cat blanks.txt --delimiter blanks").text(), read);
+    assert_eq!(place.run("cat blanks.txt").text(), read);
+    place.write("ragged.txt", "a  b c\n1 2\n");
+    place.run("verify ragged.txt --delimiter blanks").fails_with(3, "line 2, byte 7: 2 columns instead of 3");
+    let comment = "a,b\n// \"x, \"y\n1,/2\n//\n/3,4\n/\n";
+    place.write("t.csv", comment);
+    let rows = place.run("cat t.csv --comment // --ragged reject").text();
+    assert_eq!(rows, "a,b\n1,/2\n/3,4\n");
+    place.run("cat t.csv --comment REM").fails_with(2, "a comment prefix other than one character");
+    place.write("u.csv", "a,b\n\"say \\\"hi\\\", or\\\\\",2\n\"x\",3\n");
+    assert_eq!(place.run("cat u.csv").text(), "a,b\n\"say \"\"hi\"\", or\\\",2\nx,3\n");
+}
+
+/// Large enough for several splits: what stands between rows must not depend on where they are cut.
+#[test]
+fn long_texts_with_blanks_and_comments_are_cut_anywhere() {
+    let place = Place::new();
+    let row = |row: u64| match row % 7 {
+        0 => format!("## \"comment {row}\n"),
+        1 => format!("  \"quoted\n{row}\"   {row}\n"),
+        _ => format!("#{row}  \t {row}  \n"),
+    };
+    place.write("t.txt", "name value\n".to_owned() + &(0..400_000).map(row).collect::<String>());
+    let options = ["--delimiter", "blanks", "--comment", "##"];
+    let sum = ["query", "t.txt", "--by", "", "--agg", "count(),sum(value),count(distinct name)", "--format", "csv"];
+    let expected: u64 = (0..400_000).filter(|row| row % 7 != 0).sum();
+    let rows = (0..400_000).filter(|row| row % 7 != 0).count();
+    for threads in ["1", "3"] {
+        let answer = run(&place, &sum, &[&options[..], &["--threads", threads]].concat());
+        assert_eq!(answer, format!("count(),sum(value),count(distinct name)\n{rows},{expected},{rows}\n"));
+    }
+    let piped = "cat t.txt | $BRC query - --by '' --agg 'sum(value)' --format csv --delimiter blanks --comment '##'";
+    assert_eq!(place.shell(piped).text(), format!("sum(value)\n{expected}\n"));
+}
+
+/// A delimiter that the beginning of a file does not show is found further on.
+#[test]
+fn a_file_is_sniffed_at_several_places() {
+    let place = Place::new();
+    let text = ("x".repeat(999) + "\n").repeat(100) + &"1;2\n".repeat(400_000);
+    place.write("t.csv", text);
+    let sniffed = place.run("sniff t.csv").stdout;
+    let sniffed = String::from_utf8(sniffed).unwrap();
+    assert!(sniffed.contains("';'"), "{sniffed}");
+    let outcome = place.run("convert t.csv t.buren --ragged reject --header no");
+    assert!(outcome.stderr.contains("rows read 400100 = stored 400000 + rejected 100"), "{}", outcome.stderr);
+    assert_eq!(place.run("head t.buren -n 1 --format csv").text(), "column_1,column_2\n1,2\n");
+}
+
+#[test]
+fn bzip2_and_xz_are_read() {
+    let place = Place::new();
+    let text = "id,name\n".to_owned() + &(0..50_000).map(|row| format!("{row},n{}\n", row % 7)).collect::<String>();
+    place.write("t.csv", &text);
+    let expected = place.run("query t.csv --by name --agg sum(id) --format csv").text();
+    for (tool, extension) in [("bzip2", "bz2"), ("xz", "xz")] {
+        if place.shell(&format!("{tool} -c t.csv > t.csv.{extension}")).code != Some(0) {
+            continue;
+        }
+        let file = format!("t.csv.{extension}");
+        assert_eq!(place.run(&format!("query {file} --by name --agg sum(id) --format csv")).text(), expected);
+        let bytes = place.read(&file);
+        assert_eq!(place.pipe("cat -", &bytes).text(), text);
+        assert!(place.run(&format!("sniff {file}")).text().contains(&format!("compression          {tool}\n")));
+        place.write(&file, &bytes[..bytes.len() / 2]);
+        place.run(&format!("query {file}")).fails_with(4, "corrupt file: compressed data");
+        let out = format!("convert t.csv out.csv.{extension}");
+        place.run(&out).fails_with(2, &format!("compressed with {tool}, which is supported for reading only"));
+        place.run(&format!("convert t.csv out.csv --compression {tool}")).fails_with(2, "--compression");
+    }
+}
+
+#[test]
+fn the_delimiter_of_an_output_can_be_given() {
+    let place = Place::new();
+    place.write("t.tsv", "a\tb\n1\tx;y\n");
+    assert_eq!(place.run("cat t.tsv").text(), "a,b\n1,x;y\n");
+    assert_eq!(place.run("cat t.tsv --delimiter tab").text(), "a\tb\n1\tx;y\n");
+    assert_eq!(place.run("cat t.tsv --delimiter tab --output-delimiter ;").text(), "a;b\n1;\"x;y\"\n");
+    place.run("convert t.tsv t.csv --separator tab --output-delimiter |").ok();
+    assert_eq!(place.read("t.csv"), b"a|b\n1|x;y\n");
+}
+
+/// Nulls pass through every command, and through every encoding that holds them.
+#[test]
+fn nulls_pass_through() {
+    let place = Place::new();
+    let text = "key,number,text\na,1,x\n,2,\nb,,\"\"\na,4,\n";
+    place.write("t.csv", text);
+    place.write("u.csv", "key,number\nb,5\n");
+    for encoding in brc_encodings::ENCODINGS {
+        let file = format!("t-{}.{}", encoding.name(), encoding.extensions()[0]);
+        place.run(&format!("convert t.csv {file}")).ok();
+        assert_eq!(place.run(&format!("cat {file}")).text(), text, "{file}");
+        let by_key = place.run(&format!("query {file} --by key --agg count(),sum(number),count(text) --format csv"));
+        assert_eq!(by_key.text(), "key,count(),sum(number),count(text)\na,2,5,1\nb,1,,1\n,1,2,0\n", "{file}");
+        let union = format!("{file} u.csv --union-by-name");
+        let by_key = place.run(&format!("query {union} --by key --agg sum(number),count(text) --format csv"));
+        assert_eq!(by_key.text(), "key,sum(number),count(text)\na,5,1\nb,5,1\n,2,0\n", "{file}");
+        assert_eq!(place.run(&format!("cat {union}")).text(), format!("{text}b,5,\n"), "{file}");
+        let out = format!("union-{}.{}", encoding.name(), encoding.extensions()[0]);
+        place.run(&format!("convert --union-by-name {file} u.csv {out}")).ok();
+        assert_eq!(place.run(&format!("cat {out}")).text(), format!("{text}b,5,\n"), "{file}");
+    }
+    let compare = "compare t.csv --compressions none --runs 1 --convert-runs 1 --by key --agg sum(number)";
+    assert!(place.run(compare).text().contains("buren"));
+}
