@@ -240,12 +240,22 @@ fn unpack_cut<L: Lane>(width: u32, packed: &[u8], lanes: &mut [L; GROUP]) {
 /// overwritten by the next one, and so no run has a slow tail.
 const STEP: usize = 32;
 
+/// From so many rows on a run is one loop, which is the fastest there is but for its tail.
+const LONG: usize = 8 * STEP;
+
 /// Computes each output from its input and the base of its run.
 #[inline(always)]
 fn by_run<A: Copy, B: Copy>(frames: &mut Frames<'_>, input: &[A], output: &mut [B], step: impl Fn(A, i64) -> B) {
     let mut start = 0;
     while start < input.len() {
         let (base, rows) = frames.next(input.len() - start);
+        if rows >= LONG {
+            for (output, input) in output[start..start + rows].iter_mut().zip(&input[start..start + rows]) {
+                *output = step(*input, base);
+            }
+            start += rows;
+            continue;
+        }
         let mut at = start;
         while at < start + rows {
             if let (Some(input), Some(output)) = (input[at..].first_chunk(), output[at..].first_chunk_mut()) {
