@@ -77,6 +77,10 @@ struct First<'a> {
 }
 
 impl Sink for First<'_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        self.sink.schema(schema)
+    }
+
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         if batch.rows as u64 <= self.left {
             self.left -= batch.rows as u64;

@@ -112,10 +112,11 @@ impl Ledger {
 impl Shared<'_> {
     fn work(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker) {
         loop {
-            let index = self.next.fetch_add(1, Relaxed);
-            if index >= self.end.load(Relaxed) {
+            if self.next.load(Relaxed) >= self.end.load(Relaxed) {
                 return;
             }
+            // Who has taken a split scans it, whatever happened meanwhile: of a stream, others wait for what it reads.
+            let index = self.next.fetch_add(1, Relaxed);
             let Some(split) = self.table.split(index) else { return };
             match self.one_split(scanner, worker, &split) {
                 Ok(true) => {}
@@ -182,5 +183,109 @@ impl Shared<'_> {
                 Error::BadRow { path, place: RowPlace { line, byte, column }, fault }
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::Batch;
+    use crate::schema::Schema;
+    use crate::table::Summary;
+    use std::path::Path;
+    use std::sync::{Condvar, mpsc};
+    use std::time::Duration;
+
+    /// A stream of a few splits, read in their order by whoever takes them. The last one is bad.
+    struct Stream {
+        schema: Schema,
+        turn: Mutex<u64>,
+        moved: Condvar,
+        splits: u64,
+    }
+
+    impl Table for Stream {
+        fn path(&self) -> &Path {
+            Path::new("stream")
+        }
+
+        fn schema(&self) -> &Schema {
+            &self.schema
+        }
+
+        fn rows(&self) -> Option<u64> {
+            None
+        }
+
+        fn bytes(&self) -> Option<u64> {
+            None
+        }
+
+        fn split(&self, index: u64) -> Option<Split> {
+            Some(Split { index, start: index, end: index + 1 })
+        }
+
+        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+            Ok(Box::new(Turns(self)))
+        }
+    }
+
+    struct Turns<'a>(&'a Stream);
+
+    impl Scanner for Turns<'_> {
+        fn scan(&mut self, split: &Split, _: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+            let Stream { turn, moved, splits, .. } = self.0;
+            let mut next = turn.lock().unwrap();
+            while *next != split.index {
+                next = moved.wait(next).unwrap();
+            }
+            *next += 1;
+            drop(next);
+            moved.notify_all();
+            match split.index + 1 {
+                last if last == *splits => Err(ScanError::Other(Error::Usage("bad".to_owned()))),
+                next if next < *splits => Ok(Some(Scanned::default())),
+                _ => Ok(None),
+            }
+        }
+    }
+
+    struct Nothing;
+
+    impl Sink for Nothing {
+        fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Worker for Nothing {
+        fn sink(&mut self) -> &mut dyn Sink {
+            self
+        }
+
+        fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_split_of_a_stream_that_another_worker_took_and_left() {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            for round in 0..2000 {
+                let schema = Schema::parse("n:int").unwrap();
+                let (turn, moved) = (Mutex::new(0), Condvar::new());
+                let stream = Stream { schema, turn, moved, splits: 1 + round % 5 };
+                let options = ScanOptions::everything(&stream.schema);
+                let outcome = scan(&stream, &options, 6, &Progress::default(), || Nothing);
+                assert!(matches!(outcome, Err(Error::Usage(_))));
+            }
+            sender.send(()).unwrap();
+        });
+        assert!(receiver.recv_timeout(Duration::from_secs(60)).is_ok(), "a worker waits for ever");
     }
 }

@@ -8,12 +8,14 @@
 use crate::batch::Batch;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, RowFault};
+use crate::logical_type::LogicalType;
 use crate::predicate::Predicate;
 use crate::rejects::Rejects;
 use crate::schema::Schema;
 use crate::statistics::Statistics;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -80,9 +82,6 @@ pub struct Scanned {
     pub rejects: Rejects,
     /// The lines of a text, where rows may be of several lines or lines no rows; `None` where each line is a row.
     pub lines: Option<u64>,
-    /// The columns as the rows were delivered, where types are inferred: no wider than those of [`Table::inferred`] at the
-    /// end. `None` where the schema is known beforehand.
-    pub schema: Option<Arc<Schema>>,
     /// Bytes read from the file.
     pub bytes: u64,
     /// Time spent reading.
@@ -181,6 +180,15 @@ impl Numbers<'_> {
 
 /// Takes what a scan delivers.
 pub trait Sink {
+    /// Tells the columns of the table as the rows to come have them: before the rows of each split where types are inferred,
+    /// never where the schema is known beforehand. They are no wider than those of [`Table::inferred`] at the end.
+    ///
+    /// # Errors
+    /// [`Error::Widened`] if the sink takes rows of other types only.
+    fn schema(&mut self, _schema: &Arc<Schema>) -> Result<()> {
+        Ok(())
+    }
+
     /// Takes some rows.
     ///
     /// # Errors
@@ -381,29 +389,9 @@ pub trait BatchWriter: Send {
         Ok(())
     }
 
-    /// Tells, before [`BatchWriter::finish`], of which columns the table turned out to be, if not of those that the writer
-    /// was made for: of wider types, or with nulls. Returns whether the file can be of these columns without being written
-    /// again; what was encoded in narrower types must have been [replaced](BatchWriter::replace).
-    ///
-    /// # Errors
-    /// If the encoding does not support the types.
-    fn widen(&mut self, _schema: &Schema) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// An encoder of just these columns of a schema, for parts that were encoded in narrower types; `None` if the encoding
-    /// cannot replace columns of a part. Its parts are for [`BatchWriter::replace`].
-    fn replacer(&self, _schema: &Schema, _columns: &[usize]) -> Option<Box<dyn PartEncoder>> {
+    /// The writer as one whose columns can be replaced; `None` if the rows of a part lie one behind the other.
+    fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
         None
-    }
-
-    /// Takes note that a part's columns are those of `made` instead, which has as many rows. Its bytes are the caller's to
-    /// write, behind all others.
-    ///
-    /// # Errors
-    /// If the file would outgrow what the encoding can hold.
-    fn replace(&mut self, _part: u64, _columns: &[usize], _made: &mut Part) -> Result<()> {
-        Err(Error::Usage("the encoding cannot replace columns".to_owned()))
     }
 
     /// The last bytes of the file.
@@ -413,4 +401,35 @@ pub trait BatchWriter: Send {
     fn finish(&mut self) -> Result<Vec<u8>> {
         Ok(Vec::new())
     }
+}
+
+/// A [`BatchWriter`] of parts in which each column lies by itself. So a table whose inferred types turn out wider while it is
+/// written need not be encoded again: just the columns of just the parts that were in narrower types are replaced, and the
+/// file becomes the one that the wider types would have made from the start.
+pub trait ColumnarWriter: Send {
+    /// An encoder of these columns of a schema, which has the writer's columns in other types.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the encoding does not support the types.
+    fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>>;
+
+    /// Whether what is stored of a column of that type depends on the parts before: if it is replaced in one part, then in all
+    /// of them, from the first on.
+    fn spans_parts(&self, _logical_type: LogicalType) -> bool {
+        false
+    }
+
+    /// Takes note that these columns of the part that was appended as the `part`-th, from 0, are those of `made` instead. Its
+    /// bytes are the caller's to write, behind all others.
+    ///
+    /// # Errors
+    /// If the part has other rows, or the file would outgrow what the encoding can hold.
+    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()>;
+
+    /// Tells, before [`BatchWriter::finish`], which columns the table turned out to have. Returns which of the bytes written
+    /// so far the file consists of, in their order: the caller leaves out all others.
+    ///
+    /// # Errors
+    /// If a column that turned out wider was not replaced in all parts.
+    fn rearrange(&mut self, schema: &Schema) -> Result<Vec<Range<u64>>>;
 }

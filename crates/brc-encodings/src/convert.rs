@@ -2,20 +2,26 @@
 //!
 //! Each worker reads a split and encodes it as a part; the parts enter the target in the order of the splits. What is
 //! written depends on the table and the options only, never on the number of workers or their pace.
+//!
+//! Where types are inferred, parts are encoded in the types that held all values so far. What did not stay right is made
+//! again: the columns that turned out wider, of the parts before, if the encoding has columns by themselves
+//! (`widened`), else the whole file.
 
 use crate::encoding::{read_all, whole};
 use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
 use crate::rejects::{RejectLog, RejectReason};
+use crate::widened::{self, Appended};
 use brc_core::{
     Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, Split, Summary,
     Table, TableFile, Worker, scan,
 };
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How many bytes of finished parts may wait for an earlier one.
-const PARTS_ASIDE: usize = 24 << 20;
+pub(crate) const PARTS_ASIDE: usize = 24 << 20;
 
 /// What a conversion did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +49,8 @@ pub struct Converted {
 ///
 /// # Errors
 /// The first thing that goes wrong in the order of the table. Then there is no output; and no rejects, unless they were
-/// too many: who looks into that wants to see them.
+/// too many: who looks into that wants to see them. [`Error::Widened`] if the inferred types turn out wider than `writer` was
+/// made for, and the file has to be written again: see [`convert_inferred`].
 pub fn convert(
     table: &dyn Table,
     mut writer: Box<dyn BatchWriter>,
@@ -53,13 +60,15 @@ pub fn convert(
     progress: &Progress,
 ) -> Result<Converted> {
     let everything = whole(table)?;
+    let types = table.inferred();
+    let output = if types.is_some() { output.staged()? } else { output };
     let start = writer.start();
     output.write_at(&start, 0)?;
-    let appender =
-        Appender { table, writer, rejects, file: (0, 0), lines_read: 0, rows_stored: 0, rows_skipped: 0, parts: 0 };
+    let appender = Appender::new(table, writer, rejects);
     let ordered = Ordered::new(&output, start.len() as u64, PARTS_ASIDE, appender);
     let new_worker = || Converter {
         encoder: ordered.with_acceptor(|it| it.writer.encoder()),
+        types: types.clone(),
         ordered: &ordered,
         split: 0,
         long_rows: LongRows::default(),
@@ -73,18 +82,21 @@ pub fn convert(
         }
         return Err(error);
     }
-    let last = appender.writer.finish()?;
-    output.write_at(&last, end)?;
-    let converted = Converted {
+    let mut converted = Converted {
         rows_read: progress.rows.load(Relaxed),
         rows_stored: appender.rows_stored,
         rows_rejected: appender.rejects.count(),
         reasons: appender.rejects.reasons(),
         rows_skipped: appender.rows_skipped,
         bytes_in: table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed)),
-        bytes_out: end + last.len() as u64,
-        parts: appender.parts,
+        bytes_out: 0,
+        parts: appender.parts.len() as u64,
     };
+    let (output, end) =
+        widened::replace(table, appender.writer.as_mut(), &appender.parts, (output, end), threads, progress)?;
+    let last = appender.writer.finish()?;
+    output.write_at(&last, end)?;
+    converted.bytes_out = end + last.len() as u64;
     converted.check(table)?;
     // In this order, a table that is there never lacks its rejects.
     appender.rejects.commit()?;
@@ -103,7 +115,8 @@ pub struct Target {
 }
 
 /// The same for a table whose types may be inferred: `begin` makes a target for the columns that the table seems to have.
-/// Where a value does not fit those, the rest of the table tells all types, and the conversion begins again.
+/// Where a value does not fit those and the encoding cannot replace columns, the rest of the table tells all types, and the
+/// conversion begins again.
 ///
 /// # Errors
 /// As for [`convert`], and those of `begin`.
@@ -149,6 +162,8 @@ struct Piece {
     split: u64,
     /// `None` if the split had no good row.
     part: Option<Part>,
+    /// The types of its rows, where they are inferred.
+    types: Option<Arc<Schema>>,
     rejects: Rejects,
     lines_read: u64,
     rows_skipped: u64,
@@ -164,7 +179,19 @@ struct Appender<'a> {
     lines_read: u64,
     rows_stored: u64,
     rows_skipped: u64,
-    parts: u64,
+    parts: Vec<Appended>,
+}
+
+impl<'a> Appender<'a> {
+    fn new(table: &'a dyn Table, writer: Box<dyn BatchWriter>, rejects: RejectLog) -> Self {
+        Self { table, writer, rejects, file: (0, 0), lines_read: 0, rows_stored: 0, rows_skipped: 0, parts: Vec::new() }
+    }
+
+    /// An encoder of rows of other types than the writer was made for.
+    fn encoder_of(&mut self, schema: &Schema) -> Result<Box<dyn PartEncoder>> {
+        let columns: Vec<usize> = (0..schema.fields().len()).collect();
+        self.writer.columnar().ok_or(Error::Widened)?.encoder_of(schema, &columns)
+    }
 }
 
 impl Accept for Appender<'_> {
@@ -187,7 +214,7 @@ impl Accept for Appender<'_> {
         let Some(mut part) = piece.part else { return Ok(Vec::new()) };
         self.writer.append(&mut part)?;
         self.rows_stored += part.rows;
-        self.parts += 1;
+        self.parts.push(Appended { split: piece.split, types: piece.types });
         Ok(part.bytes)
     }
 }
@@ -195,6 +222,8 @@ impl Accept for Appender<'_> {
 /// One worker: encodes what it scans.
 struct Converter<'a, 'o, 't> {
     encoder: Box<dyn PartEncoder>,
+    /// The types that it takes, where they are inferred; `None` if it has rows that do not count.
+    types: Option<Arc<Schema>>,
     ordered: &'a Ordered<'o, Appender<'t>>,
     /// The split at hand.
     split: u64,
@@ -202,13 +231,21 @@ struct Converter<'a, 'o, 't> {
 }
 
 impl Sink for Converter<'_, '_, '_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if self.types.as_ref() != Some(schema) {
+            self.encoder = self.ordered.with_acceptor(|it| it.encoder_of(schema))?;
+            self.types = Some(Arc::clone(schema));
+        }
+        Ok(())
+    }
+
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let Self { encoder, ordered, split, long_rows } = self;
+        let Self { encoder, types, ordered, split, long_rows } = self;
         long_rows.portions(batch, |portion| {
             encoder.batch(portion)?;
             if let Some(part) = encoder.overflow()? {
-                let rejects = Rejects::default();
-                let piece = Piece { split: *split, part: Some(part), rejects, lines_read: 0, rows_skipped: 0 };
+                let (types, rejects) = (types.clone(), Rejects::default());
+                let piece = Piece { split: *split, part: Some(part), types, rejects, lines_read: 0, rows_skipped: 0 };
                 if let Some(bytes) = ordered.deliver_ahead(*split, piece)? {
                     encoder.recycle(bytes);
                 }
@@ -239,10 +276,15 @@ impl Worker for Converter<'_, '_, '_> {
             Some(self.encoder.finish().map_err(|error| error.among(&scanned.rejects))?)
         };
         let Scanned { rejects, skipped_rows: rows_skipped, .. } = scanned;
-        let piece = Piece { split: split.index, part, rejects, lines_read, rows_skipped };
+        let piece = Piece { split: split.index, part, types: self.types.clone(), rejects, lines_read, rows_skipped };
         if let Some(bytes) = self.ordered.deliver(split.index, piece)? {
             self.encoder.recycle(bytes);
         }
+        Ok(())
+    }
+
+    fn split_restarts(&mut self, _: &Split) -> Result<()> {
+        self.types = None;
         Ok(())
     }
 
@@ -458,6 +500,7 @@ mod tests {
     impl Scanner for InferredScanner<'_> {
         fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
             let unit = if self.0.widened.load(Relaxed) { 10 } else { 1 };
+            sink.schema(&self.0.schemas[usize::from(unit == 10)])?;
             let whole = [split.index as i64 * unit; 3];
             sink.batch(&Batch { rows: 3, columns: &[Column::integers(Integers::I64(&whole))] })?;
             if split.index >= self.0.surprise {

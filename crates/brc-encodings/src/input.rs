@@ -262,6 +262,11 @@ fn stdin() -> io::Result<File> {
     Ok(file)
 }
 
+/// The error that a file has become shorter than it was when it was opened.
+pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {
+    Error::corrupt(path, format!("byte {byte}"), "the file was cut off while it was read")
+}
+
 /// Reads at a place of a file until `buffer` is full or the file ends; returns how many bytes there were.
 ///
 /// # Errors

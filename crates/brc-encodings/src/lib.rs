@@ -49,6 +49,7 @@ mod rows;
 mod text;
 mod unfinished;
 pub mod union;
+mod widened;
 mod write_back;
 
 #[cfg(feature = "capnp")]

@@ -4,12 +4,14 @@
 //! so neither a full disk nor a kill in the middle leaves half a table behind. Threads write it at several places at
 //! once. Pipes and devices take bytes only one after the other and get them directly.
 
+use crate::input::temporary_file;
 use crate::unfinished::{Unfinished, directory};
 use brc_core::{Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
+use std::ops::Range;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -34,7 +36,15 @@ pub struct Output {
 enum Place {
     File(Unfinished),
     Stream(Mutex<File>),
+    /// A stream that gets its bytes at the end.
+    Staged {
+        copy: File,
+        stream: File,
+    },
 }
+
+/// How many bytes are copied at once.
+const COPIED_AT_ONCE: u64 = 1 << 20;
 
 impl Output {
     /// Begins a target; `-` is standard output, as whatever else stands for it: `/dev/stdout`, `/dev/fd/1` …
@@ -80,7 +90,49 @@ impl Output {
     /// Whether bytes can only be written one after the other.
     #[must_use]
     pub fn is_stream(&self) -> bool {
-        matches!(self.place, Place::Stream(_))
+        matches!(self.place, Place::Stream(_) | Place::Staged { .. })
+    }
+
+    /// The same target, of which nobody sees anything before it is committed: what is written to a stream is kept in a
+    /// temporary file.
+    ///
+    /// # Errors
+    /// If there is no room for a temporary file.
+    pub fn staged(self) -> Result<Self> {
+        let place = match self.place {
+            Place::Stream(stream) => {
+                let stream = stream.into_inner().unwrap_or_else(PoisonError::into_inner);
+                Place::Staged { copy: temporary_file()?, stream }
+            }
+            place => place,
+        };
+        Ok(Self { place, ..self })
+    }
+
+    /// The same target with just these bytes of what was written so far, one range behind the other. It must not be a stream
+    /// that is not [staged](Output::staged).
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn rearranged(self, ranges: &[Range<u64>]) -> Result<Self> {
+        let Self { path, place } = self;
+        let failed = |error| Error::io(&path, "write")(error);
+        let place = match place {
+            Place::File(file) => {
+                let new = file.another().map_err(failed)?;
+                let read = |buffer: &mut [u8], at| file.read_exact_at(buffer, at);
+                copy_ranges(ranges, read, |bytes, at| new.write_at(bytes, at)).map_err(failed)?;
+                Place::File(new)
+            }
+            Place::Staged { copy, stream } => {
+                let new = temporary_file()?;
+                let read = |buffer: &mut [u8], at| copy.read_exact_at(buffer, at);
+                copy_ranges(ranges, read, |bytes, at| new.write_all_at(bytes, at)).map_err(failed)?;
+                Place::Staged { copy: new, stream }
+            }
+            Place::Stream(_) => return Err(failed(io::ErrorKind::NotSeekable.into())),
+        };
+        Ok(Self { path, place })
     }
 
     /// Writes at a place of a file. A stream ignores the place: its caller writes in order.
@@ -91,6 +143,7 @@ impl Output {
         match &self.place {
             Place::File(file) => file.write_at(bytes, offset),
             Place::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
+            Place::Staged { copy, .. } => copy.write_all_at(bytes, offset),
         }
         .map_err(Error::io(&self.path, "write"))
     }
@@ -103,9 +156,38 @@ impl Output {
         match self.place {
             Place::File(file) => file.commit(),
             Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).flush(),
+            Place::Staged { mut copy, mut stream } => {
+                copy.rewind().and_then(|()| io::copy(&mut copy, &mut stream)).and_then(|_| stream.flush())
+            }
         }
         .map_err(Error::io(&self.path, "write"))
     }
+}
+
+/// Copies ranges of bytes one behind the other.
+fn copy_ranges(
+    ranges: &[Range<u64>],
+    read: impl Fn(&mut [u8], u64) -> io::Result<()>,
+    write: impl Fn(&[u8], u64) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; COPIED_AT_ONCE as usize];
+    let mut filled = 0;
+    let mut end = 0;
+    for range in ranges {
+        let mut at = range.start;
+        while at < range.end {
+            let length = (range.end - at).min(COPIED_AT_ONCE - filled as u64) as usize;
+            read(&mut buffer[filled..filled + length], at)?;
+            at += length as u64;
+            filled += length;
+            if filled == buffer.len() {
+                write(&buffer, end)?;
+                end += filled as u64;
+                filled = 0;
+            }
+        }
+    }
+    write(&buffer[..filled], end)
 }
 
 /// A stream that the process was started with.

@@ -115,31 +115,33 @@ impl Table for Projected {
             inner.predicate = self.table.inferred().is_none().then_some(predicate);
         }
         let scanner = self.table.scanner(&inner)?;
-        let mut scanner =
-            ProjectedScanner { of: self, scanner, projection: inner.projection, shown, types, predicate: None };
-        scanner.resolve()?;
-        Ok(Box::new(scanner))
+        let mut condition = Condition { of: self, projection: inner.projection, shown, predicate: None };
+        condition.resolve(&types)?;
+        Ok(Box::new(ProjectedScanner { scanner, condition }))
     }
 }
 
 struct ProjectedScanner<'a> {
-    of: &'a Projected,
     scanner: Box<dyn Scanner + 'a>,
+    condition: Condition<'a>,
+}
+
+/// Which columns and rows of a batch are handed over.
+struct Condition<'a> {
+    of: &'a Projected,
     /// The columns that are read: first those to hand over, then those that only the condition looks at.
     projection: Vec<usize>,
     shown: usize,
-    /// The columns that the predicate is made for.
-    types: Arc<Schema>,
-    /// The condition; its columns are positions in a batch.
+    /// Its columns are positions in a batch.
     predicate: Option<Predicate>,
 }
 
-impl ProjectedScanner<'_> {
-    /// Makes the condition for the types at hand.
-    fn resolve(&mut self) -> Result<()> {
+impl Condition<'_> {
+    /// Makes the predicate for columns of these types.
+    fn resolve(&mut self, types: &Schema) -> Result<()> {
         let Some(filter) = &self.of.filter else { return Ok(()) };
         let position = |column| self.projection.iter().position(|&read| read == column).unwrap_or(0);
-        self.predicate = Some(at_positions(&filter(&self.types)?, &position));
+        self.predicate = Some(at_positions(&filter(types)?, &position));
         Ok(())
     }
 }
@@ -164,23 +166,10 @@ fn at_positions(predicate: &Predicate, position: &impl Fn(usize) -> usize) -> Pr
 
 impl Scanner for ProjectedScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        if let Some(types) = self.of.table.inferred().filter(|types| *types != self.types) {
-            self.types = types;
-            self.resolve()?;
-        }
-        let mut selecting =
-            Selecting { predicate: self.predicate.as_ref(), shown: self.shown, rows: 0, left_out: 0, sink };
-        let Some(mut scanned) = self.scanner.scan(split, &mut selecting)? else { return Ok(None) };
+        let Self { scanner, condition } = self;
+        let mut selecting = Selecting { condition, rows: 0, left_out: 0, sink };
+        let Some(mut scanned) = scanner.scan(split, &mut selecting)? else { return Ok(None) };
         let Selecting { rows, left_out, .. } = selecting;
-        if let Some(types) = scanned.schema.take() {
-            let same =
-                |&column: &usize| types.fields()[column].logical_type == self.types.fields()[column].logical_type;
-            if self.predicate.is_some() && !self.projection.iter().all(same) {
-                // The rows were in other types than the condition; they are by now those of the table.
-                return Err(ScanError::Widened);
-            }
-            scanned.schema = project(&types, &self.of.columns).ok().map(Arc::new);
-        }
         scanned.rows = rows;
         scanned.skipped_rows += left_out;
         Ok(Some(scanned))
@@ -193,19 +182,22 @@ impl Scanner for ProjectedScanner<'_> {
 }
 
 /// Hands over the rows for which the condition is true.
-struct Selecting<'a> {
-    predicate: Option<&'a Predicate>,
-    /// How many of the columns are handed over.
-    shown: usize,
+struct Selecting<'s, 'a> {
+    condition: &'s mut Condition<'a>,
     rows: u64,
     left_out: u64,
-    sink: &'a mut dyn Sink,
+    sink: &'s mut dyn Sink,
 }
 
-impl Sink for Selecting<'_> {
+impl Sink for Selecting<'_, '_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        self.condition.resolve(schema)?;
+        self.sink.schema(&Arc::new(project(schema, &self.condition.of.columns)?))
+    }
+
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let columns = &batch.columns[..self.shown];
-        let Some(predicate) = self.predicate else {
+        let columns = &batch.columns[..self.condition.shown];
+        let Some(predicate) = &self.condition.predicate else {
             self.rows += batch.rows as u64;
             return self.sink.batch(&Batch { rows: batch.rows, columns });
         };

@@ -45,6 +45,23 @@ impl Unfinished {
         Ok(Self { temporary, file, target, replaces: replaced.is_some(), sync, write_back })
     }
 
+    /// Reads at a place of the file, until `buffer` is full.
+    ///
+    /// # Errors
+    /// The system's; also if the file ends before.
+    pub(crate) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+
+    /// Another file for the same target.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn another(&self) -> io::Result<Self> {
+        let replaced = if self.replaces { Some(fs::metadata(&self.target)?) } else { None };
+        Self::create(self.target.clone(), replaced.as_ref(), self.sync)
+    }
+
     /// Writes at a place of the file.
     ///
     /// # Errors
@@ -175,7 +192,7 @@ fn name(target: &OsStr, number: u32) -> OsString {
 fn claim(path: &Path) -> io::Result<Option<File>> {
     loop {
         // The process's umask takes its share of the permissions, as of any new file.
-        match OpenOptions::new().write(true).create_new(true).mode(0o666).open(path) {
+        match OpenOptions::new().read(true).write(true).create_new(true).mode(0o666).open(path) {
             // Another process may have taken it for a stale one before it was locked.
             Ok(file) if !matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) && is_at(&file, path) => {
                 return Ok(Some(file));

@@ -68,10 +68,12 @@ impl Union {
     /// # Errors
     /// [`Error::Usage`] if they are no longer the same in all files.
     fn current(&self) -> Result<Option<Schema>> {
-        if self.tables.iter().all(|table| table.inferred().is_none()) {
-            return Ok(None);
-        }
-        combined(&self.tables, &self.options).map(Some)
+        if self.is_inferred() { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
+    }
+
+    /// Whether the types of some file are inferred.
+    fn is_inferred(&self) -> bool {
+        self.tables.iter().any(|table| table.inferred().is_some())
     }
 
     /// What is asked of one table, if these columns are asked of all.

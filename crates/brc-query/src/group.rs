@@ -9,10 +9,11 @@ use crate::plan::Plan;
 use crate::states::{Accumulator, State};
 use crate::vector::{Fault, both_valid};
 use crate::wanted::{Wanted, check_lengths};
-use brc_core::{Batch, Column, Result, Sink, Summary};
+use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a batch lacks that its scan was asked for, or has wrong.
@@ -29,8 +30,7 @@ impl From<UnknownGroup> for Malformed {
 #[derive(Debug)]
 pub(crate) struct GroupTable<'a> {
     path: &'a Path,
-    /// The types of the table are inferred while it is scanned, so that a batch may be of other ones than the plan.
-    inferred: bool,
+    plan: &'a Plan,
     level: Level,
     filter: Option<Filter>,
     /// Computes what the filter looks at.
@@ -63,7 +63,7 @@ struct Aggregated {
 
 impl<'a> GroupTable<'a> {
     /// An empty one for the scan of a file, of which messages tell the name.
-    pub(crate) fn new(plan: &Plan, path: &'a Path, inferred: bool) -> Self {
+    pub(crate) fn new(plan: &'a Plan, path: &'a Path) -> Self {
         let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
         let mut columns: Vec<Aggregated> = Vec::new();
         for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
@@ -81,7 +81,7 @@ impl<'a> GroupTable<'a> {
         let of_table = Columns { fields: &fields, projection: &scanned };
         Self {
             path,
-            inferred,
+            plan,
             level: Level::best(),
             filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
             conditions: Stage::new(conditions, of_table),
@@ -226,11 +226,15 @@ impl<'a> GroupTable<'a> {
         if let Some(start) = start {
             self.time += start.elapsed();
         }
-        taken.map_err(|fault| fault.error(self.path, self.inferred))
+        taken.map_err(|fault| fault.error(self.path))
     }
 }
 
 impl Sink for GroupTable<'_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if self.plan.is_for(schema) { Ok(()) } else { Err(Error::Widened) }
+    }
+
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         self.timed(|groups| groups.take_batch(batch))
     }
@@ -258,7 +262,7 @@ mod tests {
         let schema = Schema::parse("s:string,x:int").unwrap();
         let give = |query: Query| {
             let plan = query.plan(&schema).unwrap();
-            give(&mut GroupTable::new(&plan, Path::new("file"), false)).unwrap_err().to_string()
+            give(&mut GroupTable::new(&plan, Path::new("file"))).unwrap_err().to_string()
         };
         plans.map(give).to_vec()
     }

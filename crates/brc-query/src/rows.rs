@@ -12,10 +12,10 @@ use crate::result::{QueryResult, push_all};
 use crate::totals::ScanTotals;
 use crate::vector::{Fault, Vector};
 use crate::wanted::check_lengths;
-use brc_core::{Batch, Error, Progress, Result, Scanned, Sink, Split, Summary, Table, Worker, scan};
+use brc_core::{Batch, Error, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
 use brc_kernels::cpu::Level;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Nothing but an error stops a scan; nobody sees this one.
 const ENOUGH: &str = "there are enough rows";
@@ -23,8 +23,7 @@ const ENOUGH: &str = "there are enough rows";
 /// Scans a table for the rows of an answer.
 pub(crate) fn select(plan: &Plan, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
     let found = Mutex::new(Found::default());
-    let inferred = table.inferred().is_some();
-    let new_worker = || Selector::new(plan, table, inferred, &found);
+    let new_worker = || Selector::new(plan, table, &found);
     let outcome = if plan.limit == Some(0) {
         Ok(())
     } else {
@@ -102,7 +101,6 @@ impl Chunk {
 struct Selector<'a> {
     plan: &'a Plan,
     table: &'a dyn Table,
-    inferred: bool,
     found: &'a Mutex<Found>,
     level: Level,
     filter: Option<Filter>,
@@ -116,7 +114,7 @@ struct Selector<'a> {
 }
 
 impl<'a> Selector<'a> {
-    fn new(plan: &'a Plan, table: &'a dyn Table, inferred: bool, found: &'a Mutex<Found>) -> Self {
+    fn new(plan: &'a Plan, table: &'a dyn Table, found: &'a Mutex<Found>) -> Self {
         let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
         let of_table = Columns { fields: &fields, projection: &scanned };
         let values = plan.columns.iter().map(|answer| &answer.value).chain(plan.order_by.iter().map(|key| &key.value));
@@ -124,7 +122,6 @@ impl<'a> Selector<'a> {
         Self {
             plan,
             table,
-            inferred,
             found,
             level: Level::best(),
             filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
@@ -186,8 +183,12 @@ impl<'a> Selector<'a> {
 }
 
 impl Sink for Selector<'_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if self.plan.is_for(schema) { Ok(()) } else { Err(Error::Widened) }
+    }
+
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        self.take(batch).map_err(|fault| fault.error(self.table.path(), self.inferred))?;
+        self.take(batch).map_err(|fault| fault.error(self.table.path()))?;
         if self.chunk.rows >= self.most { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
     }
 
@@ -207,9 +208,6 @@ impl Worker for Selector<'_> {
     }
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        if scanned.schema.as_ref().is_some_and(|schema| !self.plan.is_for(schema)) {
-            return Err(Error::Widened);
-        }
         self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).totals.add(&ScanTotals::from(&scanned));
         if self.hand_over() { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
     }

@@ -32,12 +32,8 @@ impl Plan {
             return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
         }
         self.scanned(table, || {
-            let inferred = table.inferred().is_some();
-            let new_worker = || QueryWorker {
-                plan: self,
-                groups: GroupTable::new(self, table.path(), inferred),
-                totals: ScanTotals::default(),
-            };
+            let new_worker =
+                || QueryWorker { groups: GroupTable::new(self, table.path()), totals: ScanTotals::default() };
             let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
             let mut totals = ScanTotals::default();
             let mut merged = self.no_groups();
@@ -77,16 +73,11 @@ impl Plan {
                 }
             });
         }
-        match scan() {
-            // What cannot be computed in the types so far may be computed in others.
-            Err(Error::Expression(_)) if table.inferred() != inferred => Err(Error::Widened),
-            outcome => outcome,
-        }
+        scan()
     }
 }
 
 struct QueryWorker<'a> {
-    plan: &'a Plan,
     groups: GroupTable<'a>,
     totals: ScanTotals,
 }
@@ -101,9 +92,6 @@ impl Worker for QueryWorker<'_> {
     }
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        if scanned.schema.as_ref().is_some_and(|schema| !self.plan.is_for(schema)) {
-            return Err(Error::Widened);
-        }
         self.totals.add(&ScanTotals::from(&scanned));
         Ok(())
     }

@@ -59,10 +59,9 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The fault as an error of a scan of a file. Where types are `inferred`, a batch may be of other ones than the plan.
-    pub(crate) fn error(self, path: &Path, inferred: bool) -> Error {
+    /// The fault as an error of a scan of a file.
+    pub(crate) fn error(self, path: &Path) -> Error {
         match self {
-            Self::Malformed(_) if inferred => Error::Widened,
             Self::Malformed(reason) => Error::corrupt(path, "a batch of rows", reason),
             Self::Value(message) => Error::Expression(message),
         }

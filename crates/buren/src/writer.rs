@@ -3,7 +3,7 @@
 use crate::v1;
 use crate::v2::file;
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, Part, PartEncoder, Result, Schema};
 
 /// Tables of more columns have no one obvious question, so a cluster key is not chosen for them.
 const FEW_COLUMNS: usize = 8;
@@ -70,16 +70,8 @@ impl BatchWriter for Writer {
         self.0.append(part)
     }
 
-    fn widen(&mut self, schema: &Schema) -> Result<bool> {
-        self.0.widen(schema)
-    }
-
-    fn replacer(&self, schema: &Schema, columns: &[usize]) -> Option<Box<dyn PartEncoder>> {
-        self.0.replacer(schema, columns)
-    }
-
-    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
-        self.0.replace(part, columns, made)
+    fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
+        self.0.columnar()
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {

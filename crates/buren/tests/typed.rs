@@ -183,7 +183,8 @@ fn metadata_is_kept() {
     assert_eq!(reader.schema(), &schema);
 }
 
-/// A column that turned out to be of a wider type is written anew behind all others.
+/// A column that turned out to be of a wider type is made again, and the file is the one that would have been written had the
+/// type been known.
 #[test]
 fn columns_are_replaced() {
     let schema = Schema::parse("id:int64 not null,value:int32 not null").unwrap();
@@ -193,40 +194,51 @@ fn columns_are_replaced() {
     let texts: Vec<_> = (0..6000)
         .map(|row| if row % 7 == 0 { Cell::Null } else { Cell::Bytes(format!("x{row}").into_bytes()) })
         .collect();
+    let part = |mut encoder: Box<dyn PartEncoder>, types: &[PhysicalType], columns: &[Vec<Cell>], rows| {
+        encode(types, columns, rows, 0, encoder.as_mut()).unwrap();
+        encoder.finish().unwrap()
+    };
+    let [first, second] = [[PhysicalType::Integers; 2], [PhysicalType::Integers, PhysicalType::Bytes]];
+    let both = [ids.clone(), texts.clone()];
+
+    let mut direct = Writer::new(&wider, options("none", None)).unwrap();
+    let mut expected = direct.start();
+    for rows in [0..3000, 3000..6000] {
+        let mut made = part(direct.encoder(), &second, &both, rows);
+        direct.append(&mut made).unwrap();
+        expected.extend_from_slice(&made.bytes);
+    }
+    expected.extend(direct.finish().unwrap());
 
     let mut writer = Writer::new(&schema, options("none", None)).unwrap();
     let mut file = writer.start();
-    let append =
-        |writer: &mut Writer, file: &mut Vec<u8>, second, columns: &[Vec<Cell>], rows: std::ops::Range<usize>| {
-            let mut encoder = writer.encoder();
-            encode(&[PhysicalType::Integers, second], columns, rows, 0, encoder.as_mut()).unwrap();
-            let mut part = encoder.finish().unwrap();
-            writer.append(&mut part).unwrap();
-            file.extend_from_slice(&part.bytes);
-        };
-    append(&mut writer, &mut file, PhysicalType::Integers, &[ids[..3000].to_vec(), numbers], 0..3000);
-    append(&mut writer, &mut file, PhysicalType::Bytes, &[ids.clone(), texts.clone()], 3000..6000);
-    assert!(!writer.widen(&wider).unwrap(), "the first part still has numbers");
-    let mut replacer: Box<dyn PartEncoder> = writer.replacer(&wider, &[1]).unwrap();
-    encode(&[PhysicalType::Bytes], std::slice::from_ref(&texts), 0..3000, 0, replacer.as_mut()).unwrap();
-    let mut made = replacer.finish().unwrap();
-    writer.replace(0, &[1], &mut made).unwrap();
+    let mut made = part(writer.encoder(), &first, &[ids[..3000].to_vec(), numbers], 0..3000);
+    writer.append(&mut made).unwrap();
     file.extend_from_slice(&made.bytes);
-    assert!(matches!(writer.finish(), Err(Error::Usage(_))), "the schema is still the narrow one");
-    assert!(writer.widen(&wider).unwrap());
-    file.extend_from_slice(&writer.finish().unwrap());
+    let encoder = writer.columnar().unwrap().encoder_of(&wider, &[0, 1]).unwrap();
+    let mut made = part(encoder, &second, &both, 3000..6000);
+    writer.append(&mut made).unwrap();
+    file.extend_from_slice(&made.bytes);
 
-    let reader = open(&file).unwrap();
-    assert_eq!(reader.schema(), &wider);
-    assert!(scan(&reader, &ScanOptions::everything(&wider)).unwrap().0.columns == [ids, texts]);
-    reader.verify(1, &Progress::default()).unwrap();
-    assert!(reader.describe().unwrap().unused_bytes > 0);
-    for at in 0..file.len() {
-        let mut damaged = file.clone();
-        damaged[at] ^= 0x10;
-        let found = open(&damaged).and_then(|reader| reader.verify(1, &Progress::default()));
-        assert!(matches!(found, Err(Error::Corrupt { .. } | Error::Unsupported { .. })), "byte {at}");
+    let columnar = writer.columnar().unwrap();
+    assert!(matches!(columnar.rearrange(&wider), Err(Error::Usage(_))), "the first part still has numbers");
+    assert!(columnar.spans_parts(LogicalType::String), "there is one dictionary for all parts");
+    for (number, rows) in [(0, 0..3000), (1, 3000..6000)] {
+        let encoder = columnar.encoder_of(&wider, &[1]).unwrap();
+        let mut made = part(encoder, &second[1..], &both[1..], rows);
+        columnar.replace(number, &[1], &mut made).unwrap();
+        file.extend_from_slice(&made.bytes);
     }
+    let mut rearranged: Vec<u8> = columnar
+        .rearrange(&wider)
+        .unwrap()
+        .into_iter()
+        .flat_map(|range| file[range.start as usize..range.end as usize].to_vec())
+        .collect();
+    rearranged.extend(writer.finish().unwrap());
+    assert!(rearranged == expected);
+    let reader = open(&rearranged).unwrap();
+    assert!(scan(&reader, &ScanOptions::everything(&wider)).unwrap().0.columns == [ids, texts]);
 }
 
 /// Distinct values are stored once for all row groups, until their dictionary would take too much memory.

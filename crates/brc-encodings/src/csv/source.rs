@@ -8,7 +8,7 @@
 //! way, which it is if types are inferred.
 
 use crate::chunks::{Chunks, ReadCost, read_error};
-use crate::input::read_full_at;
+use crate::input::{cut_off, read_full_at};
 use brc_core::{Error, Result};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Syntax, Transition};
@@ -342,16 +342,15 @@ impl Source {
         if place.is_empty { Ok(()) } else { self.read_range(place.byte..place.end, buffer, cost) }
     }
 
-    /// Appends the bytes of a range; fewer, if the text is shorter.
+    /// Appends the bytes of a range.
     fn read_range(&self, range: Range<u64>, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let start = buffer.len();
         let mut read_at = |file: &File, offset: u64| -> Result<()> {
             buffer.resize(start + length, 0);
             let read = read_full_at(file, &mut buffer[start..], offset).map_err(Error::io(&self.path, "read"))?;
-            buffer.truncate(start + read);
             cost.bytes += read as u64;
-            Ok(())
+            if read == length { Ok(()) } else { Err(cut_off(&self.path, offset + read as u64)) }
         };
         match &self.text {
             Text::File { file, .. } => read_at(file, range.start),

@@ -4,8 +4,8 @@ use super::inference::Inference;
 use super::source::{Place, Source, Text};
 use crate::chunks::{Chunks, ReadCost};
 use brc_core::{
-    Batch, Column, Error, Field, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema,
-    Sink, Split, Table,
+    Batch, Column, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned,
+    Scanner, Schema, Sink, Split, Table,
 };
 use brc_text::infer::Seen;
 use brc_text::rows::Piece;
@@ -54,9 +54,9 @@ pub(super) struct CsvTable {
     /// The splits of a compressed file, where they may begin and end with chunks.
     chunk_splits: Option<Vec<Range<u64>>>,
     keep_rejects: bool,
-    /// For each split, how many values of each column are written in another way than they stand in the text.
-    #[allow(clippy::type_complexity, reason = "by split: the types it was read in, and the counts of its columns")]
-    altered: Mutex<HashMap<u64, (Arc<Types>, Vec<u64>)>>,
+    /// How many values are written in another way than they stand in the text, and in which type they were read: by split and
+    /// column, where there are any.
+    altered: Mutex<HashMap<(u64, usize), (LogicalType, u64)>>,
 }
 
 /// The types of all columns.
@@ -142,6 +142,18 @@ impl CsvTable {
         }
     }
 
+    /// Takes note of what a split's values of these columns are written like.
+    fn keep_altered(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
+        let counts: Vec<u64> = parser.altered().collect();
+        let mut altered = self.altered.lock().unwrap_or_else(PoisonError::into_inner);
+        for &column in projection {
+            match counts[column] {
+                0 => drop(altered.remove(&(split, column))),
+                values => drop(altered.insert((split, column), (types.columns[column].logical_type(), values))),
+            }
+        }
+    }
+
     /// The bytes of a split, without what comes before the first row.
     fn range(&self, index: u64) -> Range<u64> {
         let range = match &self.chunk_splits {
@@ -199,9 +211,9 @@ impl Table for CsvTable {
     fn altered_values(&self) -> Vec<u64> {
         let types = self.types();
         let mut sums = vec![0; self.names.len()];
-        for (of_split, values) in self.altered.lock().unwrap_or_else(PoisonError::into_inner).values() {
-            if of_split.schema == types.schema {
-                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        for ((_, column), (read_as, values)) in self.altered.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            if *read_as == types.columns[*column].logical_type() {
+                sums[*column] += values;
             }
         }
         sums
@@ -239,27 +251,30 @@ impl Table for CsvTable {
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         let types = self.types();
         let parser = TableParser::new(self.format.clone(), &types.columns, &options.projection);
-        Ok(Box::new(CsvScanner { table: self, parser, types: None, buffer: Vec::new() }))
+        let projection = options.projection.clone();
+        Ok(Box::new(CsvScanner { table: self, projection, parser, buffer: Vec::new() }))
     }
 }
 
 struct CsvScanner<'t> {
     table: &'t CsvTable,
+    projection: Vec<usize>,
     parser: TableParser,
-    /// Those of the split before.
-    types: Option<Arc<Types>>,
     buffer: Vec<u8>,
 }
 
 impl Scanner for CsvScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let Self { table, parser, types, buffer } = self;
+        let Self { table, projection, parser, buffer } = self;
         let mut cost = ReadCost::default();
         let Some(place) = table.source.load(split.index, |index| table.range(index), buffer, &mut cost)? else {
             return Ok(None);
         };
         let before = Instant::now();
         let now = table.types();
+        if table.is_inferred {
+            sink.schema(&now.schema)?;
+        }
         parser.start(&now.columns);
         let mut delivery = Delivery::new(table, place, sink);
         let text = if place.is_empty { &[][..] } else { buffer };
@@ -269,23 +284,17 @@ impl Scanner for CsvScanner<'_> {
         if parser.misfits() {
             return Err(ScanError::Widened);
         }
-        let altered: Vec<u64> = parser.altered().collect();
-        if altered.iter().any(|values| *values > 0) {
-            let mut all = table.altered.lock().unwrap_or_else(PoisonError::into_inner);
-            all.insert(split.index, (Arc::clone(&now), altered));
-        }
+        table.keep_altered(split.index, projection, &now, parser);
         let scanned = Scanned {
             rows: delivery.rows,
             rejects: delivery.rejects,
             lines: Some(lines),
-            schema: table.is_inferred.then(|| Arc::clone(&now.schema)),
             bytes: cost.bytes,
             read_time: cost.read_time,
             decompress_time: cost.decompress_time,
             decode_time: before.elapsed().saturating_sub(delivery.sink_time),
             ..Scanned::default()
         };
-        *types = Some(now);
         Ok(Some(scanned))
     }
 }

@@ -6,7 +6,6 @@
 
 mod choice;
 mod chunk;
-mod dead;
 mod delta;
 mod encoder;
 mod hybrid;

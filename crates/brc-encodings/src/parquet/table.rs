@@ -1,10 +1,9 @@
 //! An open parquet file: its footer, checked, in the form that scans need.
 
-use super::dead::Dead;
 use super::scanner::ParquetScanner;
 use super::thrift;
 use super::types::{self, Stored};
-use super::writer::{CHECKSUMS, DEAD, MAGIC, SCHEMA};
+use super::writer::{CHECKSUMS, MAGIC, SCHEMA};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
 use brc_compress::Compression;
@@ -38,8 +37,6 @@ pub(super) struct ParquetTable {
     pub(super) rows: u64,
     pub(super) row_groups: Vec<RowGroup>,
     pub(super) metadata: ParquetMetaData,
-    /// What lies in a file of `brc` and belongs to no row group any more.
-    dead: Vec<Dead>,
 }
 
 /// A column of the file that is one of the table.
@@ -116,9 +113,7 @@ impl ParquetTable {
         if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
             return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
         }
-        let dead = own_text(&metadata, DEAD).filter(|_| is_own).map_or(Some(Vec::new()), Dead::list);
-        let dead = dead.ok_or_else(|| Error::corrupt(&path, "footer", "what is replaced in it has no place"))?;
-        Ok(Self { path, file, bytes, end, is_own, created_by, schema, columns, rows, row_groups, metadata, dead })
+        Ok(Self { path, file, bytes, end, is_own, created_by, schema, columns, rows, row_groups, metadata })
     }
 
     /// Checks the bytes of a file of `brc` that are neither footer nor in a column chunk; those of other files may be any.
@@ -127,11 +122,7 @@ impl ParquetTable {
             return Ok(());
         }
         let chunks = self.row_groups.iter().flat_map(|row_group| &row_group.chunks);
-        let mut parts: Vec<_> = chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect();
-        for dead in &self.dead {
-            dead.check(&self.path, &self.file, self.end)?;
-            parts.push(dead.start..dead.start + dead.length);
-        }
+        let parts = chunks.map(|chunk| chunk.start..chunk.start + chunk.stored as u64).collect();
         check_rest(&self.path, &self.file, MAGIC, parts, &[], self.end)
     }
 

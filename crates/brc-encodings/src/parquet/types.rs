@@ -129,17 +129,6 @@ pub(super) fn factor(logical_type: LogicalType) -> i64 {
     }
 }
 
-/// Whether pages of one column are those of the other, too.
-pub(super) fn same_pages(a: &Field, b: &Field) -> bool {
-    let (one, other) = (a.logical_type, b.logical_type);
-    let both = |like: fn(LogicalType) -> bool| like(one) && like(other);
-    let same_values = one == other
-        || one.scale() == other.scale() && both(|it| matches!(it, LogicalType::Decimal { .. }))
-        || both(|it| matches!(it, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32))
-        || both(|it| matches!(it, LogicalType::String | LogicalType::Binary));
-    a.nullable == b.nullable && same_values && physical(one) == physical(other)
-}
-
 /// The column of a file for one of a table.
 pub(super) fn field(field: &Field) -> Result<TypePtr> {
     let column = Type::primitive_type_builder(&field.name, physical(field.logical_type));

@@ -1,12 +1,11 @@
 //! Puts row groups together to a file and writes the footer.
 
 use super::NAME;
-use super::dead::Dead;
 use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
 use crate::columnar::{metadata_of, seal};
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, Part, PartEncoder, Result, Schema};
 use parquet::basic::Type as Physical;
 use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::errors::ParquetError;
@@ -16,6 +15,7 @@ use parquet::file::metadata::{
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
@@ -26,16 +26,10 @@ pub(super) const CHECKSUMS: &str = "brc.checksums";
 /// The key under which the columns are as `brc` knows them, where the format does not: it counts no seconds.
 pub(super) const SCHEMA: &str = "brc.schema";
 
-/// The key under which is what belongs to no row group any more.
-pub(super) const DEAD: &str = "brc.replaced";
-
 pub(super) struct Writer {
     schema: Arc<Schema>,
     compressor: Compressor,
     row_groups: Vec<RowGroup>,
-    /// The row group of each part, if it has rows.
-    parts: Vec<Option<usize>>,
-    dead: Vec<Dead>,
     /// Where the next part will lie.
     end: u64,
 }
@@ -48,15 +42,7 @@ struct RowGroup {
 
 impl Writer {
     pub(super) fn new(schema: &Schema, compressor: Compressor) -> Self {
-        let schema = Arc::new(schema.clone());
-        Self {
-            schema,
-            compressor,
-            row_groups: Vec::new(),
-            parts: Vec::new(),
-            dead: Vec::new(),
-            end: MAGIC.len() as u64,
-        }
+        Self { schema: Arc::new(schema.clone()), compressor, row_groups: Vec::new(), end: MAGIC.len() as u64 }
     }
 
     /// Takes what is remembered of the next bytes of the file.
@@ -83,9 +69,6 @@ impl Writer {
         let mut about = vec![KeyValue::new(CHECKSUMS.to_owned(), seal::to_text(&checksums))];
         if self.schema.fields().iter().any(|field| types::factor(field.logical_type) != 1) {
             about.push(KeyValue::new(SCHEMA.to_owned(), self.schema.to_string()));
-        }
-        if !self.dead.is_empty() {
-            about.push(KeyValue::new(DEAD.to_owned(), Dead::to_text(&self.dead)));
         }
         about.extend(metadata_of(&self.schema).map(|(key, value)| KeyValue::new(key, value)));
         about
@@ -182,52 +165,20 @@ impl BatchWriter for Writer {
     fn append(&mut self, part: &mut Part) -> Result<()> {
         let chunks = self.take(part)?;
         if part.rows == 0 {
-            self.parts.push(None);
             return Ok(());
         }
         if self.row_groups.len() > i16::MAX as usize {
             return Err(Error::too_large(NAME, format!("it has more than {} row groups", i16::MAX)));
         }
-        self.parts.push(Some(self.row_groups.len()));
         self.row_groups.push(RowGroup { rows: part.rows, chunks });
         Ok(())
     }
 
-    fn widen(&mut self, schema: &Schema) -> Result<bool> {
-        let names = |schema: &Schema| schema.fields().iter().map(|field| field.name.clone()).collect::<Vec<_>>();
-        if names(schema) != names(&self.schema) {
-            return Ok(false);
-        }
-        self.schema = Arc::new(schema.clone());
-        Ok(true)
-    }
-
-    fn replacer(&self, schema: &Schema, columns: &[usize]) -> Option<Box<dyn PartEncoder>> {
-        let fields = columns.iter().map(|&column| schema.fields().get(column).cloned()).collect::<Option<_>>()?;
-        let schema = Schema::new(fields).ok()?;
-        Some(Box::new(Encoder::new(&Arc::new(schema), self.compressor)))
-    }
-
-    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
-        let chunks = self.take(made)?;
-        let group = usize::try_from(part).ok().and_then(|part| *self.parts.get(part)?);
-        let group = group.and_then(|group| self.row_groups.get_mut(group)).filter(|group| group.rows == made.rows);
-        let strange = || Error::Usage("what is replaced is not there, or has other rows".to_owned());
-        let group = group.filter(|_| columns.len() == chunks.len()).ok_or_else(strange)?;
-        for (&column, chunk) in columns.iter().zip(chunks) {
-            let old = std::mem::replace(group.chunks.get_mut(column).ok_or_else(strange)?, chunk);
-            self.dead.push(Dead { start: old.start, length: old.stored, checksum: old.checksum });
-        }
-        Ok(())
+    fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
+        Some(self)
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
-        let fields = |group: &RowGroup| {
-            group.chunks.iter().zip(self.schema.fields()).all(|(chunk, field)| types::same_pages(&chunk.field, field))
-        };
-        if !self.row_groups.iter().all(fields) {
-            return Err(Error::Usage("a column that turned out wider was not replaced in all parts".to_owned()));
-        }
         let refused = |error: ParquetError| Error::too_large(NAME, error.to_string());
         let mut end = self.footer().map_err(refused)?;
         // The footer's own length and the magic number follow it.
@@ -236,5 +187,42 @@ impl BatchWriter for Writer {
             return Err(Error::Usage("parquet has no room for the checksum of the footer".into()));
         }
         Ok(end)
+    }
+}
+
+impl ColumnarWriter for Writer {
+    fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>> {
+        let fields = columns.iter().map(|&column| schema.fields()[column].clone()).collect();
+        let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(Box::new(Encoder::new(&Arc::new(schema), self.compressor)))
+    }
+
+    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
+        let chunks = self.take(made)?;
+        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
+        let group = usize::try_from(part).ok().and_then(|part| self.row_groups.get_mut(part));
+        let group = group.filter(|group| group.rows == made.rows && columns.len() == chunks.len());
+        let group = group.ok_or_else(unknown)?;
+        for (&column, chunk) in columns.iter().zip(chunks) {
+            *group.chunks.get_mut(column).ok_or_else(unknown)? = chunk;
+        }
+        Ok(())
+    }
+
+    fn rearrange(&mut self, schema: &Schema) -> Result<Vec<Range<u64>>> {
+        let is_replaced = |group: &RowGroup| group.chunks.iter().map(|chunk| &chunk.field).eq(schema.fields());
+        if !self.row_groups.iter().all(is_replaced) {
+            return Err(Error::Usage("a column that turned out wider was not replaced in all parts".to_owned()));
+        }
+        self.schema = Arc::new(schema.clone());
+        self.end = MAGIC.len() as u64;
+        let mut ranges: Vec<Range<u64>> = std::iter::once(0..self.end).collect();
+        for chunk in self.row_groups.iter_mut().flat_map(|group| &mut group.chunks) {
+            ranges.push(chunk.start..chunk.start + chunk.stored);
+            chunk.data = chunk.data - chunk.start + self.end;
+            chunk.start = self.end;
+            self.end += chunk.stored;
+        }
+        Ok(ranges)
     }
 }

@@ -6,7 +6,7 @@
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
 use crate::chunks::ReadCost;
-use crate::input::read_full_at;
+use crate::input::{cut_off, read_full_at};
 use brc_core::{Error, Result, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
@@ -118,8 +118,10 @@ impl<'t> FilePieces<'t> {
         self.cost.read_time += before.elapsed();
         self.cost.bytes += read as u64;
         self.filled += read;
-        // A file that became shorter while it was read ends where it ends now.
-        Ok(position + read as u64 >= self.length || read < wanted)
+        if read < wanted {
+            return Err(cut_off(self.path, position + read as u64));
+        }
+        Ok(position + read as u64 >= self.length)
     }
 
     fn text(&self) -> &[u8] {

@@ -5,7 +5,7 @@ use super::columns::Origin;
 use super::numbering::Place;
 use brc_core::table::ColumnSummary;
 use brc_core::{
-    Batch, Bitmap, Column, Data, Dictionary, Field, Integers, PhysicalType, Result, Run, ScanError, ScanOptions,
+    Batch, Bitmap, Column, Data, Dictionary, Error, Field, Integers, PhysicalType, Result, Run, ScanError, ScanOptions,
     Scanned, Scanner, Schema, Sink, Split, Summary,
 };
 use brc_kernels::cpu::Level;
@@ -24,7 +24,7 @@ pub(super) struct UnionScanner<'a> {
 impl<'a> UnionScanner<'a> {
     /// `schema` has the columns of the union as they are known by now.
     pub(super) fn new(union: &'a Union, schema: &Schema, options: &ScanOptions) -> Self {
-        let column = |&column: &usize| Translated::new(&schema.fields()[column]);
+        let column = |&column: &usize| Translated::new(column, &schema.fields()[column]);
         let translation = Translation {
             columns: options.projection.iter().map(column).collect(),
             table: 0,
@@ -47,16 +47,6 @@ impl<'a> UnionScanner<'a> {
         self.current = Some((table, scanner));
         Ok(())
     }
-
-    /// The columns of all tables, with the types that rows of one table came in.
-    fn schema_of(&self, table: usize, own: &Schema) -> Option<Arc<Schema>> {
-        let field = |(origin, field): (&Origin, &Field)| match origin {
-            Origin::Column(column) => own.fields()[*column].clone(),
-            Origin::FileName | Origin::Missing => field.clone(),
-        };
-        let fields = self.union.origins[table].iter().zip(self.union.schema.fields()).map(field).collect();
-        Schema::new(fields).ok().map(Arc::new)
-    }
 }
 
 impl Scanner for UnionScanner<'_> {
@@ -67,23 +57,26 @@ impl Scanner for UnionScanner<'_> {
         };
         self.turn_to(table, sink)?;
         let Some((_, scanner)) = &mut self.current else { return Ok(None) };
-        let Some(mut scanned) = scanner.scan(&inner, &mut Translating { to: &mut self.translation, sink })? else {
+        let mut translating = Translating { to: &mut self.translation, union, sink };
+        let own = &union.tables[table];
+        if union.is_inferred() && own.inferred().is_none() {
+            translating.schema(&Arc::new(own.schema().clone()))?;
+        }
+        let Some(scanned) = scanner.scan(&inner, &mut translating)? else {
             if table + 1 == union.tables.len() {
                 return Ok(None);
             }
             union.numbering.ended(table);
             return Ok(Some(Scanned::default()));
         };
-        if let Some(own) = scanned.schema.take() {
-            union.current()?;
-            scanned.schema = self.schema_of(table, &own);
-        }
         Ok(Some(scanned))
     }
 
     fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         match &mut self.current {
-            Some((_, scanner)) => scanner.finish(&mut Translating { to: &mut self.translation, sink }),
+            Some((_, scanner)) => {
+                scanner.finish(&mut Translating { to: &mut self.translation, union: self.union, sink })
+            }
             None => Ok(()),
         }
     }
@@ -122,6 +115,8 @@ impl Zeros {
 
 /// One column of the projection.
 struct Translated {
+    /// Its position in the schema.
+    index: usize,
     physical: PhysicalType,
     origin: Origin,
     /// The strings of all tables so far.
@@ -145,8 +140,9 @@ impl Translation<'_> {
 }
 
 impl Translated {
-    fn new(field: &Field) -> Self {
+    fn new(index: usize, field: &Field) -> Self {
         Self {
+            index,
             physical: field.logical_type.physical(),
             origin: Origin::Missing,
             strings: Box::new(Interner::new(Level::best())),
@@ -210,10 +206,26 @@ impl Translated {
 /// Hands over what the table at hand delivers as rows of all tables.
 struct Translating<'s, 't, 'a> {
     to: &'t mut Translation<'a>,
+    union: &'a Union,
     sink: &'s mut dyn Sink,
 }
 
 impl Sink for Translating<'_, '_, '_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        let now = self.union.current()?;
+        let all = now.as_ref().unwrap_or(&self.union.schema).fields();
+        let field = |(origin, field): (&Origin, &Field)| match origin {
+            Origin::Column(column) => schema.fields()[*column].clone(),
+            Origin::FileName | Origin::Missing => field.clone(),
+        };
+        let fields: Vec<Field> = self.union.origins[self.to.table as usize].iter().zip(all).map(field).collect();
+        for column in &mut self.to.columns {
+            column.physical = fields[column.index].logical_type.physical();
+        }
+        let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
+        self.sink.schema(&Arc::new(schema))
+    }
+
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let Translation { columns, table, names, zeros } = &mut *self.to;
         if batch.rows == 0 {

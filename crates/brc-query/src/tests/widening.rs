@@ -78,12 +78,13 @@ impl Scanner for InferredScanner<'_> {
         }
         let delivered = now.clone();
         drop(now);
+        sink.schema(&delivered)?;
         let values = [if known == 0 { value.unwrap_or(0) / 10 } else { value.unwrap_or(0) }];
         let mut validity = BitmapBuffer::default();
         validity.push(value.is_some());
         let column = Column::integers(Integers::I64(&values)).with_validity(validity.bitmap());
         sink.batch(&Batch { rows: 1, columns: &[column] })?;
-        Ok(Some(Scanned { rows: 1, schema: Some(delivered), ..Scanned::default() }))
+        Ok(Some(Scanned { rows: 1, ..Scanned::default() }))
     }
 }
 

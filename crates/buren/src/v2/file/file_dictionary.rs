@@ -27,12 +27,33 @@ pub(super) struct FileDictionary {
     known: Interner,
     tokenizer: Option<Tokenizer>,
     is_full: bool,
+    /// Whether it is so because there was no more memory.
+    lacked_memory: bool,
+    /// How much of the memory it has taken, in bytes.
+    taken: usize,
     pub(super) stored: Dictionary,
 }
 
 impl FileDictionary {
     pub(super) fn new(hasher: &RandomState) -> Self {
-        Self { known: Interner::new(hasher), tokenizer: None, is_full: false, stored: Dictionary::default() }
+        Self {
+            known: Interner::new(hasher),
+            tokenizer: None,
+            is_full: false,
+            lacked_memory: false,
+            taken: 0,
+            stored: Dictionary::default(),
+        }
+    }
+
+    /// Forgets all values; returns how much memory they took, in bytes.
+    pub(super) fn clear(&mut self, hasher: &RandomState) -> usize {
+        std::mem::replace(self, Self { lacked_memory: self.lacked_memory, ..Self::new(hasher) }).taken
+    }
+
+    /// Whether there was ever too little memory for its values.
+    pub(super) fn lacked_memory(&self) -> bool {
+        self.lacked_memory
     }
 
     /// How many values there are.
@@ -58,9 +79,11 @@ impl FileDictionary {
         let bytes: usize = new.iter().map(|&code| local.get(code).len() + VALUE_BYTES).sum();
         if self.len() + new.len() > MOST_VALUES || bytes > *left {
             self.is_full = true;
+            self.lacked_memory |= bytes > *left;
             return Ok(None);
         }
         *left -= bytes;
+        self.taken += bytes;
         let order = Order::new(local);
         new.sort_unstable_by(|&a, &b| order.compare(a, b));
         for &code in &new {

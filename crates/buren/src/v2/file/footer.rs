@@ -128,6 +128,11 @@ impl Chunk {
         }
     }
 
+    /// Whether its values are codes.
+    pub(super) fn is_coded(&self) -> bool {
+        matches!(self.layout, Layout::Codes | Layout::FileCodes)
+    }
+
     /// How many distinct values the dictionary has.
     pub(super) fn distinct(&self) -> u64 {
         self.dictionary.iter().map(|(values, _)| u64::from(*values)).sum()

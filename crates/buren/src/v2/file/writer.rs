@@ -4,14 +4,15 @@ use super::chunk_writer::{ChunkWriter, Encoded};
 use super::encoder::{Encoder, PartMeta};
 use super::file_dictionary::FileDictionary;
 use super::fits;
-use super::footer::{Chunk, Footer, RowGroup, Unused};
+use super::footer::{Chunk, Footer, RowGroup};
 use super::footer_message;
 use crate::block::checksum;
 use crate::trailer::{self, Trailer};
 use crate::writer::WriterOptions;
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema};
 use foldhash::fast::RandomState;
+use std::ops::Range;
 
 /// Writes a file of version 2.
 pub(crate) struct Writer {
@@ -23,8 +24,6 @@ pub(crate) struct Writer {
     dictionaries: Vec<FileDictionary>,
     /// How many bytes of memory all of them may still take.
     memory: usize,
-    /// The row group of each part; none if it has no rows.
-    parts: Vec<Option<usize>>,
     /// Bytes of the file so far.
     position: u64,
 }
@@ -50,7 +49,6 @@ impl Writer {
             hasher,
             dictionaries,
             memory: options.dictionary_bytes,
-            parts: Vec::new(),
             position: 0,
         }
     }
@@ -113,7 +111,6 @@ impl BatchWriter for Writer {
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
         let chunks = self.take(part, 0..self.dictionaries.len())?;
-        self.parts.push((part.rows > 0).then_some(self.footer.row_groups.len()));
         if part.rows > 0 {
             self.footer.rows += part.rows;
             self.footer.row_groups.push(RowGroup { rows: part.rows as u32, chunks });
@@ -121,49 +118,94 @@ impl BatchWriter for Writer {
         Ok(())
     }
 
-    fn widen(&mut self, schema: &Schema) -> Result<bool> {
-        if schema.fields().len() != self.footer.schema.fields().len() || self.misfit(schema).is_some() {
-            return Ok(false);
-        }
-        self.footer.schema = schema.clone();
-        Ok(true)
-    }
-
-    fn replacer(&self, schema: &Schema, columns: &[usize]) -> Option<Box<dyn PartEncoder>> {
-        Some(self.encoder_of(columns.iter().map(|&column| schema.fields()[column].name.as_str())))
-    }
-
-    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
-        let chunks = self.take(made, columns.iter().copied())?;
-        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
-        let row_group = usize::try_from(part).ok().and_then(|part| self.parts.get(part)).ok_or_else(unknown)?;
-        let Some(row_group) = row_group.and_then(|index| self.footer.row_groups.get_mut(index)) else {
-            return if made.rows == 0 { Ok(()) } else { Err(unknown()) };
-        };
-        if u64::from(row_group.rows) != made.rows || chunks.len() != columns.len() {
-            return Err(unknown());
-        }
-        for (&column, chunk) in columns.iter().zip(chunks) {
-            let place = row_group.chunks.get_mut(column).ok_or_else(unknown)?;
-            let mut replaced = std::mem::replace(place, chunk);
-            replaced.place_blocks();
-            let blocks = replaced.all_blocks().filter(|block| block.stored > 0);
-            let unused = blocks.map(|it| Unused { offset: it.offset, bytes: it.stored.into(), checksum: it.checksum });
-            self.footer.unused.extend(unused);
-        }
-        Ok(())
+    fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
+        Some(self)
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
         if let Some(reason) = self.misfit(&self.footer.schema) {
             return Err(Error::Usage(reason));
         }
-        self.footer.unused.sort_unstable_by_key(|unused| unused.offset);
         self.footer.dictionaries = self.dictionaries.iter_mut().map(|it| std::mem::take(&mut it.stored)).collect();
         let mut out = footer_message::write(&self.footer)?;
         let (footer_bytes, footer_checksum) = (out.len() as u64, checksum(&out));
         let trailer = Trailer { version: trailer::VERSION_2, footer_bytes, footer_checksum };
         out.extend_from_slice(&trailer.to_bytes());
         Ok(out)
+    }
+}
+
+impl ColumnarWriter for Writer {
+    fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>> {
+        Ok(self.encoder_of(columns.iter().map(|&column| schema.fields()[column].name.as_str())))
+    }
+
+    fn spans_parts(&self, logical_type: LogicalType) -> bool {
+        logical_type.physical() == PhysicalType::Bytes
+    }
+
+    fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
+        if part == 0 {
+            for &column in columns {
+                let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
+                self.memory += dictionary.clear(&self.hasher);
+            }
+        }
+        let chunks = self.take(made, columns.iter().copied())?;
+        let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
+        let row_group = usize::try_from(part).ok().and_then(|part| self.footer.row_groups.get_mut(part));
+        let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
+        let row_group = row_group.ok_or_else(unknown)?;
+        for (&column, chunk) in columns.iter().zip(chunks) {
+            *row_group.chunks.get_mut(column).ok_or_else(unknown)? = chunk;
+        }
+        Ok(())
+    }
+
+    fn rearrange(&mut self, schema: &Schema) -> Result<Vec<Range<u64>>> {
+        if let Some(reason) = self.misfit(schema) {
+            return Err(Error::Usage(reason));
+        }
+        if self.dictionaries.iter().any(FileDictionary::lacked_memory) {
+            // Which one lacks memory first depends on how much all others had taken by then.
+            return Err(Error::Widened);
+        }
+        self.footer.schema = schema.clone();
+        let mut layout = Layouter::default();
+        layout.place(0, trailer::HEADER_BYTES as u64);
+        let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();
+        for row_group in &mut self.footer.row_groups {
+            // Codes are written when all else of a row group is.
+            row_group.chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.place_chunk(chunk));
+            for (chunk, parts) in row_group.chunks.iter_mut().zip(&mut parts).filter(|(chunk, _)| chunk.is_coded()) {
+                // Values that are new stand just before the codes.
+                if let Some(part) = parts.next_if(|part| part.offset + part.stored_bytes() == chunk.offset) {
+                    part.offset = layout.place(part.offset, part.stored_bytes());
+                }
+                layout.place_chunk(chunk);
+            }
+        }
+        self.position = layout.end;
+        Ok(layout.ranges)
+    }
+}
+
+/// Gives what was written its place in the final order.
+#[derive(Default)]
+struct Layouter {
+    ranges: Vec<Range<u64>>,
+    end: u64,
+}
+
+impl Layouter {
+    /// Places bytes behind all others; returns where they begin.
+    fn place(&mut self, offset: u64, bytes: u64) -> u64 {
+        self.ranges.push(offset..offset + bytes);
+        self.end += bytes;
+        self.end - bytes
+    }
+
+    fn place_chunk(&mut self, chunk: &mut Chunk) {
+        chunk.offset = self.place(chunk.offset, chunk.stored_bytes());
     }
 }

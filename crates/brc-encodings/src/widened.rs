@@ -1,0 +1,220 @@
+//! Makes columns of parts again that were encoded in types which turned out too narrow.
+//!
+//! A surprise in the last row of a text must not cost as much as the rest of it. So just the columns that became wider are
+//! parsed once more, from the original text, and just in the splits that came before. They are written behind everything
+//! else; then the file is put together in the order in which a conversion would have written it that knew all types from
+//! the start, so that nobody sees the difference.
+
+use crate::convert::PARTS_ASIDE;
+use crate::long_rows::LongRows;
+use crate::ordered::{Accept, Ordered};
+use crate::output::Output;
+use brc_core::{
+    Batch, BatchWriter, ColumnarWriter, Error, Order, Part, PartEncoder, Progress, Result, ScanOptions, Scanned,
+    Scanner, Schema, Sink, Split, Summary, Table, Worker, scan,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A part that was written.
+pub(crate) struct Appended {
+    /// The split that it is of.
+    pub(crate) split: u64,
+    /// The types of its rows, where they are inferred.
+    pub(crate) types: Option<Arc<Schema>>,
+}
+
+/// Replaces all columns that are in other types than the table turned out to have. `output` is the target and how much of it
+/// was written; returned is the same, put in order.
+///
+/// # Errors
+/// [`Error::Widened`] if the encoding cannot replace columns; what goes wrong with reading or writing.
+pub(crate) fn replace(
+    table: &dyn Table,
+    writer: &mut dyn BatchWriter,
+    parts: &[Appended],
+    (output, end): (Output, u64),
+    threads: usize,
+    progress: &Progress,
+) -> Result<(Output, u64)> {
+    let Some(types) = table.inferred() else { return Ok((output, end)) };
+    let mut outdated = Outdated::new(table, types, parts);
+    if outdated.columns.is_empty() {
+        return Ok((output, end));
+    }
+    let writer = writer.columnar().ok_or(Error::Widened)?;
+    let spans_parts = |&column: &usize| writer.spans_parts(outdated.types.fields()[column].logical_type);
+    if outdated.columns.iter().any(spans_parts) {
+        outdated.splits = splits(table, parts.iter().zip(0..));
+    }
+    progress.restart();
+    outdated.encode(writer, &output, end, threads, progress)?;
+    let ranges = writer.rearrange(&outdated.types)?;
+    let output = output.rearranged(&ranges)?;
+    Ok((output, ranges.iter().map(|range| range.end - range.start).sum()))
+}
+
+/// What has to be made again, as a table of just those splits.
+struct Outdated<'a> {
+    table: &'a dyn Table,
+    /// The types that hold all values.
+    types: Arc<Schema>,
+    columns: Vec<usize>,
+    /// The splits, each with the number of its part.
+    splits: Vec<(Split, u64)>,
+}
+
+impl<'a> Outdated<'a> {
+    fn new(table: &'a dyn Table, types: Arc<Schema>, parts: &[Appended]) -> Self {
+        let mut columns = Vec::new();
+        let is_outdated = |part: &Appended| part.types.as_ref().is_some_and(|own| *own != types);
+        for own in parts.iter().filter_map(|part| part.types.as_ref()).filter(|own| **own != types) {
+            let changed = |&column: &usize| own.fields()[column] != types.fields()[column];
+            columns.extend((0..types.fields().len()).filter(changed));
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        let splits = splits(table, parts.iter().zip(0..).filter(|(part, _)| is_outdated(part)));
+        Self { table, types, columns, splits }
+    }
+
+    /// Encodes the columns of all splits, and writes them from `end` on.
+    fn encode(
+        &self,
+        writer: &mut dyn ColumnarWriter,
+        output: &Output,
+        end: u64,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<()> {
+        let options = ScanOptions {
+            projection: self.columns.clone(),
+            predicate: None,
+            statistics: false,
+            sums: false,
+            order: Order::Original,
+        };
+        let ordered = Ordered::new(output, end, PARTS_ASIDE, Replacer { writer, outdated: self });
+        let new_worker =
+            || Encoder { outdated: self, ordered: &ordered, encoder: None, long_rows: LongRows::default() };
+        scan(self, &options, threads, progress, new_worker).map(drop)
+    }
+
+    /// The place of a split among those that are made again.
+    fn position(&self, split: &Split) -> u64 {
+        self.splits.partition_point(|(other, _)| other.index < split.index) as u64
+    }
+}
+
+/// The splits of parts, each with the number of its part.
+fn splits<'p>(table: &dyn Table, parts: impl Iterator<Item = (&'p Appended, u64)>) -> Vec<(Split, u64)> {
+    parts.filter_map(|(part, number)| Some((table.split(part.split)?, number))).collect()
+}
+
+impl Table for Outdated<'_> {
+    fn path(&self) -> &Path {
+        self.table.path()
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.types
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        self.splits.get(usize::try_from(index).ok()?).map(|(split, _)| *split)
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        self.table.scanner(options)
+    }
+}
+
+/// Takes the columns of one part after the other.
+struct Replacer<'a> {
+    writer: &'a mut dyn ColumnarWriter,
+    outdated: &'a Outdated<'a>,
+}
+
+impl Accept for Replacer<'_> {
+    type Piece = (u64, Part);
+    type Bytes = Vec<u8>;
+    const SPARES: usize = 2;
+
+    fn size((_, part): &Self::Piece) -> usize {
+        part.bytes.len()
+    }
+
+    fn accept(&mut self, (number, mut part): Self::Piece) -> Result<Vec<u8>> {
+        self.writer.replace(number, &self.outdated.columns, &mut part)?;
+        Ok(part.bytes)
+    }
+}
+
+/// One worker: encodes the columns of what it scans.
+struct Encoder<'a, 'o> {
+    outdated: &'a Outdated<'a>,
+    ordered: &'a Ordered<'o, Replacer<'a>>,
+    /// There once the first rows are to come.
+    encoder: Option<Box<dyn PartEncoder>>,
+    long_rows: LongRows,
+}
+
+impl Sink for Encoder<'_, '_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if *schema != self.outdated.types {
+            // The input changed while it was read.
+            return Err(Error::Widened);
+        }
+        if self.encoder.is_none() {
+            let new = |it: &mut Replacer<'_>| it.writer.encoder_of(schema, &self.outdated.columns);
+            self.encoder = Some(self.ordered.with_acceptor(new)?);
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let encoder = self.encoder.as_mut().ok_or(Error::Widened)?;
+        self.long_rows.portions(batch, |portion| encoder.batch(portion))
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("nobody asked for summaries".to_owned()))
+    }
+}
+
+impl Worker for Encoder<'_, '_> {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, split: &Split, _: Scanned) -> Result<()> {
+        let encoder = self.encoder.as_mut().ok_or(Error::Widened)?;
+        let position = self.outdated.position(split);
+        let number = self.outdated.splits[position as usize].1;
+        let part = encoder.finish()?;
+        if let Some(bytes) = self.ordered.deliver(position, (number, part))? {
+            encoder.recycle(bytes);
+        }
+        Ok(())
+    }
+
+    fn split_failed(&mut self, split: &Split) {
+        self.ordered.abandon(self.outdated.position(split));
+    }
+}
+
+impl Drop for Encoder<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.ordered.abandon(0);
+        }
+    }
+}
