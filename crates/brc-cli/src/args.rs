@@ -7,7 +7,7 @@ use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::brc_text::Delimiter;
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
-use brc_query::FUNCTIONS;
+use brc_query::AGGREGATES;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -109,23 +109,24 @@ impl Source {
 /// What to compute of a table, without how the result is printed.
 #[derive(clap::Args)]
 pub(crate) struct QueryArgs {
-    /// The columns to group by, with commas between; '' makes all rows one group [default: the string column]
-    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
+    /// What to group by: columns or expressions, with commas between; '' makes all rows one group [default: the string
+    /// column]
+    #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     by: Option<String>,
 
     #[arg(long, value_name = "AGGREGATES", allow_hyphen_values = true, help = AGG_HELP.as_str())]
     agg: Option<String>,
 
-    /// Which rows count: comparisons of columns with numbers, 'strings', date '2024-01-31' or true, in (…), between, is null,
-    /// and, or, not, parentheses
+    /// Which rows count: a condition of SQL, as in price * 2 > 30 and city like 'A%'
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     filter: Option<String>,
 }
 
 static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
-    let functions: Vec<_> = FUNCTIONS.iter().map(|function| function.usage()).collect();
+    let functions: Vec<_> = AGGREGATES.iter().map(|function| function.usage()).collect();
     format!(
-        "What to compute, with commas between: {} [default: min, mean and max of each column of numbers]",
+        "What to compute for each group: expressions with commas between, of the aggregates {} [default: min, mean and max \
+         of each column of numbers]",
         functions.join(", ")
     )
 });
@@ -133,8 +134,19 @@ static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
 impl QueryArgs {
     /// The same as plain data.
     pub(crate) fn options(&self) -> QueryOptions {
-        QueryOptions { by: self.by.clone(), agg: self.agg.clone(), filter: self.filter.clone() }
+        QueryOptions { select: None, by: self.by.clone(), agg: self.agg.clone(), filter: self.filter.clone() }
     }
+
+    /// Whether any of them is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.by.is_some() || self.agg.is_some() || self.filter.is_some()
+    }
+}
+
+/// Whether an argument is a question in SQL.
+pub(crate) fn is_select(argument: &str) -> bool {
+    let (word, rest) = argument.trim_start().split_at_checked(6).unwrap_or_default();
+    word.eq_ignore_ascii_case("select") && rest.starts_with(char::is_whitespace)
 }
 
 /// Reads a query from the options that describe it, in one argument.
@@ -144,6 +156,9 @@ pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     struct Options {
         #[command(flatten)]
         query: QueryArgs,
+    }
+    if is_select(text) {
+        return Ok(QueryOptions { select: Some(text.to_owned()), ..QueryOptions::default() });
     }
     let words = shlex::split(text).ok_or("a quote or a backslash has no end")?;
     match <Options as clap::Parser>::try_parse_from(words) {

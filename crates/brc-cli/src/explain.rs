@@ -13,10 +13,7 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
         let names: Vec<_> = columns.iter().map(|&column| table.schema().fields()[column].name.as_str()).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     };
-    let columns = plan.columns();
-    let (keys, computed) = columns.split_at(plan.keys().len());
-    let list = |columns: &[brc_query::OutputColumn]| {
-        let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+    let list = |names: Vec<String>| {
         if names.is_empty() { "nothing: all rows are one group".to_owned() } else { names.join(", ") }
     };
     let options = plan.scan_options();
@@ -27,8 +24,10 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
     if let Some(filter) = plan.filter() {
         tell("where", filter);
     }
-    tell("groups by", &list(keys));
-    tell("computes", &list(computed));
+    if plan.is_grouped() {
+        tell("groups by", &list(plan.keys()));
+        tell("computes", &list(plan.aggregates()));
+    }
     tell("statistics", if options.statistics { "may answer for rows that need not be read" } else { "not used" });
 }
 

@@ -482,7 +482,9 @@ fn questions_that_make_no_sense_are_usage_errors() {
     ask(&["--agg", "medain(temperature)"]).fails_with(2, "did you mean 'median'");
     ask(&["--agg", "mean(station)"]).fails_with(2, "column of numbers");
     ask(&["--by", "city"]).fails_with(2, "city");
-    ask(&["--order-by", "count()"]).fails_with(2, "count()");
+    ask(&["--order-by", "cuont()"]).fails_with(2, "did you mean 'count'");
+    ask(&["select station, count(*)"]).fails_with(2, "neither in group by nor inside an aggregate");
+    ask(&["select count(*)", "--limit", "1"]).fails_with(2, "has clauses of its own");
     ask(&["--limit", "few"]).fails_with(2, "--limit");
     ask(&["--threads", "0"]).fails_with(2, "--threads");
     ask(&["--delimiter", "ab"]).fails_with(2, "one byte");

@@ -1,6 +1,7 @@
-//! The readme tells the truth: its table of encodings is made from the list of them, and its examples are run.
+//! The readme tells the truth: its tables of encodings and functions are made from the lists of them, and its examples are
+//! run.
 //!
-//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` writes the table and the output of the examples anew.
+//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` writes the tables and the output of the examples anew.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -9,6 +10,7 @@ mod common;
 
 use brc_compress::COMPRESSIONS;
 use brc_encodings::ENCODINGS;
+use brc_query::{AGGREGATES, FUNCTIONS};
 use common::Place;
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -22,8 +24,33 @@ fn overwrite() -> bool {
     std::env::var_os("SNAPSHOTS").is_some_and(|what| what == "overwrite")
 }
 
-const START: &str = "<!-- encodings: SNAPSHOTS=overwrite cargo test -p brc-cli --test readme -->\n";
-const END: &str = "<!-- end of encodings -->\n";
+/// Sees to it that what the readme has between two marks is what the lists say, or writes it there.
+fn check_tables(name: &str, expected: &str) {
+    let start = format!("<!-- {name}: SNAPSHOTS=overwrite cargo test -p brc-cli --test readme -->\n");
+    let end = format!("<!-- end of {name} -->\n");
+    let _file = FILE.lock();
+    let readme = std::fs::read_to_string(README).unwrap();
+    let (before, rest) = readme.split_once(&start).unwrap();
+    let (found, after) = rest.split_once(&end).unwrap();
+    if overwrite() {
+        std::fs::write(README, [before, &start, expected, &end, after].concat()).unwrap();
+    } else {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn functions_are_listed() {
+    let mut table = "| aggregate | what it is |\n|---|---|\n".to_owned();
+    for function in AGGREGATES {
+        writeln!(table, "| `{}` | {} |", function.usage(), function.about).unwrap();
+    }
+    table.push_str("\n| function | what it is |\n|---|---|\n");
+    for function in FUNCTIONS {
+        writeln!(table, "| `{}` | {} |", function.usage, function.about).unwrap();
+    }
+    check_tables("functions", &table);
+}
 
 fn table() -> String {
     let mut table = "| encoding | extensions | what it is | compressed |\n|---|---|---|---|\n".to_owned();
@@ -52,15 +79,7 @@ fn table() -> String {
 
 #[test]
 fn encodings_and_compressions_are_listed() {
-    let _file = FILE.lock();
-    let readme = std::fs::read_to_string(README).unwrap();
-    let (before, rest) = readme.split_once(START).unwrap();
-    let (found, after) = rest.split_once(END).unwrap();
-    if overwrite() {
-        std::fs::write(README, [before, START, &table(), END, after].concat()).unwrap();
-    } else {
-        assert_eq!(found, table());
-    }
+    check_tables("encodings", &table());
 }
 
 /// A command of an example, and the output that is shown for it.

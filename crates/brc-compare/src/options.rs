@@ -1,21 +1,24 @@
 //! The options of `brc query` that a comparison passes on to its processes, as plain data: how to read a table, and what
 //! to compute.
 
-use brc_core::{Error, Result, Schema, Table, identifier};
+use brc_core::{Result, Schema, Table, identifier};
 use brc_encodings::brc_text::dialect::Byte;
 use brc_encodings::brc_text::typed::Ragged;
 use brc_encodings::brc_text::{Delimiter, DialectOverrides};
 use brc_encodings::{Encoding, Input, OpenOptions, TextOptions};
-use brc_query::{Aggregate, Expression, Query};
+use brc_query::{Expression, Query};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-/// What to compute, as text: what `--by`, `--agg` and `--where` say. What is not given is left to the query engine.
+/// What to compute, as text: a whole `select`, or what `--by`, `--agg` and `--where` say. What is not given is left to the
+/// query engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryOptions {
-    /// The columns to group by, with commas between; none if empty.
+    /// The whole question in SQL, in place of all others.
+    pub select: Option<String>,
+    /// The expressions to group by, with commas between; none if empty.
     pub by: Option<String>,
     /// The aggregates, with commas between.
     pub agg: Option<String>,
@@ -29,9 +32,12 @@ impl QueryOptions {
     /// # Errors
     /// If one of them cannot be parsed.
     pub fn query(&self) -> Result<Query> {
+        if let Some(select) = &self.select {
+            return Ok(Query::parse(select)?);
+        }
         Ok(Query {
-            by: self.by.as_deref().map(columns).transpose()?,
-            aggregates: self.agg.as_deref().map(Aggregate::parse_list).transpose()?,
+            by: self.by.as_deref().map(keys).transpose()?,
+            aggregates: self.agg.as_deref().map(Expression::parse_list).transpose()?,
             filter: self.filter.as_deref().map(Expression::parse).transpose()?,
             ..Query::default()
         })
@@ -45,17 +51,17 @@ impl fmt::Display for QueryOptions {
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
         // Only a NUL byte cannot be quoted; no argument has one.
         let quote = |word| shlex::try_quote(word).unwrap_or_default();
+        if let Some(select) = &self.select {
+            return f.write_str(&quote(select));
+        }
         let words: Vec<String> = given.map(|(name, value)| format!("{name} {}", quote(value))).collect();
         f.write_str(&words.join(" "))
     }
 }
 
-/// Reads the names of columns, of which there may be none.
-fn columns(list: &str) -> Result<Vec<String>> {
-    if list.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    identifier::parse_list(list).map_err(|error| Error::Usage(format!("--by {list}: {error}")))
+/// Reads what to group by, which may be nothing.
+fn keys(list: &str) -> Result<Vec<Expression>> {
+    if list.trim().is_empty() { Ok(Vec::new()) } else { Ok(Expression::parse_list(list)?) }
 }
 
 /// How to read a table: what `--from`, `--schema`, `--names`, `--max-copy` and the options for text say.

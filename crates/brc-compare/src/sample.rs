@@ -59,7 +59,7 @@ pub(crate) fn settings() -> Settings {
 }
 
 fn question(agg: &str, filter: &str) -> QueryOptions {
-    QueryOptions { by: None, agg: Some(agg.to_owned()), filter: Some(filter.to_owned()) }
+    QueryOptions { select: None, by: None, agg: Some(agg.to_owned()), filter: Some(filter.to_owned()) }
 }
 
 fn table(path: &str, question: QueryOptions, cold: bool) -> TableResults {

@@ -84,6 +84,9 @@ pub enum Error {
         /// Its type.
         expected: LogicalType,
     },
+    /// An expression cannot be computed for a value that a row has.
+    #[error("{0}")]
+    Expression(String),
     /// The request makes no sense for this table: an unknown column, an aggregate of a string …
     #[error("{0}")]
     Usage(String),

@@ -79,21 +79,31 @@ impl Cells {
         })
     }
 
-    /// How two rows are ordered; nulls come last either way.
-    pub(crate) fn compare(&self, one: usize, other: usize, descending: bool) -> Ordering {
+    /// The rows of these numbers.
+    pub(crate) fn take(&self, logical_type: LogicalType, rows: &[u32]) -> Self {
+        let mut taken = Self::new(logical_type);
+        for &row in rows {
+            taken.push(self.get(row as usize));
+        }
+        taken
+    }
+
+    /// How two rows are ordered; nulls come first or last whatever the direction.
+    pub(crate) fn compare(&self, one: usize, other: usize, descending: bool, nulls_first: bool) -> Ordering {
         let ordering = match (self.get(one), self.get(other)) {
             (Some(Value::Integer(one)), Some(Value::Integer(other))) => one.cmp(&other),
             (Some(Value::Float(one)), Some(Value::Float(other))) => float_key(one).cmp(&float_key(other)),
             (Some(Value::Bytes(one)), Some(Value::Bytes(other))) => one.cmp(other),
+            (one, other) if nulls_first => return one.is_some().cmp(&other.is_some()),
             (one, other) => return one.is_none().cmp(&other.is_none()),
         };
         if descending { ordering.reverse() } else { ordering }
     }
 
     /// A number that orders rows as [`Cells::compare`] does, as far as it can.
-    pub(crate) fn prefix(&self, row: usize, descending: bool) -> u64 {
+    pub(crate) fn prefix(&self, row: usize, descending: bool, nulls_first: bool) -> u64 {
         if self.is_null(row) {
-            return u64::MAX;
+            return if nulls_first { u64::MIN } else { u64::MAX };
         }
         let prefix = match &self.data {
             Data::Integers(values) => values[row] as u64 ^ 1 << 63,

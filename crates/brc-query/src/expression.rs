@@ -1,138 +1,156 @@
-//! The language of `--where`: which rows a question is about.
+//! What a user writes for a question: expressions of SQL, each with the text that it was parsed from.
 //!
 //! ```text
 //! temperature > 30 and (station = 'Hamburg' or station in ('Abha', 'São Paulo'))
-//! not "odd name" between -1.5 and 1.5
-//! visited >= date '2024-02-01' and referrer is not null
+//! sum(price * (1 - discount)) filter (where not cancelled)
+//! date_trunc('month', visited)
 //! ```
 //!
-//! Comparisons (`=` or `==`, `!=` or `<>`, `<`, `<=`, `>`, `>=`) are between a column and a constant, on either side;
-//! `[not] in (…)` and `[not] between … and …` stand for several of them. A comparison with a null is neither true nor
-//! false; `is [not] null` asks for nulls. `not` binds tighter than `and`, and that tighter than `or`. Keywords are
-//! case-insensitive; columns are bare words or `"quoted"`, strings are `'quoted'`, and a quote inside is doubled. Numbers are
-//! decimals of any length and are compared exactly with whatever is exact, whatever the column's scale. Dates and times are
-//! `date '2024-02-01'`, `time '23:59'` and `timestamp '2024-02-01 23:59'`, or such strings alone.
+//! Words are case-insensitive, but names of columns are not; names that are more than a word are `"quoted"`, strings are
+//! `'quoted'`, and a quote inside is doubled. Numbers are decimals of any length and are compared exactly with whatever is
+//! exact. Dates and times are `date '2024-02-01'`, `time '23:59'` and `timestamp '2024-02-01 23:59'`, or such strings alone
+//! where they are compared with one.
 
-pub(crate) mod lexer;
-mod number;
-mod parser;
-mod range;
-mod resolve;
-
-use brc_core::{Comparison, Error, Predicate, Result, Schema};
-use number::Number;
+use crate::bind;
+use crate::sql::{Kind, Parser, Syntax, SyntaxError};
+use brc_core::{Predicate, Result, Schema, identifier};
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
-/// A parsed filter, not yet bound to a table. It displays as the text that it was parsed from.
+/// A parsed expression, not yet bound to a table. It displays as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
-    source: String,
-    root: Node,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Node {
-    Compare { column: Column, comparison: Comparison, constant: Constant },
-    IsNull { column: Column },
-    And(Vec<Node>),
-    Or(Vec<Node>),
-    Not(Box<Node>),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Column {
-    name: String,
-    position: usize,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Constant {
-    value: Literal,
-    position: usize,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Literal {
-    Text(Vec<u8>),
-    Number(Number),
-    Bool(bool),
-    Date(Vec<u8>),
-    Time(Vec<u8>),
-    Timestamp(Vec<u8>),
-}
-
-impl Literal {
-    /// What it is, with an article.
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Text(_) => "a string",
-            Self::Number(_) => "a number",
-            Self::Bool(_) => "true or false",
-            Self::Date(_) => "a date",
-            Self::Time(_) => "a time",
-            Self::Timestamp(_) => "a timestamp",
-        }
-    }
+    source: Arc<str>,
+    part: Range<usize>,
+    syntax: Syntax,
 }
 
 impl Expression {
-    /// Parses a filter.
+    pub(crate) fn new(source: Arc<str>, part: Range<usize>, syntax: Syntax) -> Self {
+        Self { source, part, syntax }
+    }
+
+    /// Parses an expression.
     ///
     /// # Errors
     /// What is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
-        Ok(Self { source: text.to_owned(), root: parser::parse(text)? })
+        let mut parser = Parser::new(text)?;
+        let expression = parser.expression("an expression")?;
+        parser.end("an operator or the end")?;
+        Ok(expression)
     }
 
-    /// Binds the filter to the columns of a table.
+    /// Parses expressions with commas between: `min(x), mean(x), count(*)`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a column is not there, or is compared with a constant of another type.
+    /// What is wrong with one, and where.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, SyntaxError> {
+        let mut parser = Parser::new(text)?;
+        let list = parser.list(|parser| parser.expression("an expression"))?;
+        parser.end("',', an operator or the end")?;
+        Ok(list)
+    }
+
+    /// A column.
+    #[must_use]
+    pub fn column(name: &str) -> Self {
+        let source: Arc<str> = written(name).into();
+        let syntax = Syntax { kind: Kind::Column(name.to_owned()), position: 0 };
+        Self { part: 0..source.len(), source, syntax }
+    }
+
+    /// A function of columns.
+    #[must_use]
+    pub fn call(function: &str, columns: &[&str]) -> Self {
+        let written: Vec<String> = columns.iter().map(|name| written(name)).collect();
+        let source: Arc<str> = format!("{function}({})", written.join(", ")).into();
+        let column = |name: &&str| Syntax { kind: Kind::Column((*name).to_owned()), position: function.len() + 1 };
+        let syntax = Syntax::call(function, columns.iter().map(column).collect(), 0);
+        Self { part: 0..source.len(), source, syntax }
+    }
+
+    /// Binds a condition to the columns of a table, as what encodings skip rows by.
+    ///
+    /// # Errors
+    /// [`brc_core::Error::Usage`] if a column is not there or types do not match, or it is more than comparisons of columns with
+    /// constants.
     pub fn resolve(&self, schema: &Schema) -> Result<Predicate> {
-        Ok(resolve::resolve(&self.root, &self.source, schema)?)
+        Ok(bind::predicate(self, schema)?)
+    }
+
+    pub(crate) fn syntax(&self) -> &Syntax {
+        &self.syntax
+    }
+
+    /// The name of an output column of it: that of the column that it is, or how it is written.
+    pub(crate) fn name(&self) -> String {
+        match &self.syntax.kind {
+            Kind::Column(name) => name.clone(),
+            _ => self.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    /// Something is wrong with a part of it.
+    pub(crate) fn error(&self, message: impl Into<String>, position: usize) -> SyntaxError {
+        SyntaxError::new(message, position, &self.source)
     }
 }
 
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.source)
+        f.write_str(self.source.get(self.part.clone()).unwrap_or_default())
     }
 }
 
-/// What is wrong with a text that a user wrote, and where. It displays as the message, the text, and a caret below.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}\n  {line}\n  {caret:>width$}", line = self.shown().0, caret = '^', width = self.shown().1 + 1)]
-pub struct SyntaxError {
-    /// What is wrong.
-    pub message: String,
-    /// The byte of `source` at which it is, from 0.
-    pub position: usize,
-    /// The whole text.
-    pub source_text: String,
+/// A name as an expression has it: in quotes if it is more than a word.
+fn written(name: &str) -> String {
+    let is_word = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && name.chars().all(|character| character.is_alphanumeric() || character == '_');
+    if is_word { name.to_owned() } else { identifier::quote(name) }
 }
 
-impl SyntaxError {
-    pub(crate) fn new(message: impl Into<String>, position: usize, source: &str) -> Self {
-        Self { message: message.into(), position, source_text: source.to_owned() }
-    }
-
-    /// The part of the text around the position as it fits a line, and how many characters stand before the position.
-    fn shown(&self) -> (String, usize) {
-        const AROUND: usize = 60;
-        let printable = |character: char| if character.is_control() { ' ' } else { character };
-        let before: Vec<char> = self.source_text.get(..self.position).unwrap_or_default().chars().collect();
-        let after = self.source_text.get(self.position..).unwrap_or_default().chars();
-        let cut = before.len().saturating_sub(AROUND);
-        let line = before[cut..].iter().copied().chain(after.take(AROUND)).map(printable).collect();
-        (line, before.len() - cut)
-    }
+/// An item of a `select`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SelectItem {
+    /// `*`: all columns of the table.
+    All,
+    /// An expression.
+    Expression {
+        /// What is computed.
+        expression: Expression,
+        /// The name of its output column [default: as it is written].
+        alias: Option<String>,
+    },
 }
 
-impl From<SyntaxError> for Error {
-    fn from(error: SyntaxError) -> Self {
-        Self::Usage(error.to_string())
-    }
+/// By what an answer is sorted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderBy {
+    /// An output column's name or number, or an expression of what the answer is made of.
+    pub expression: Expression,
+    /// Whether the largest comes first.
+    pub descending: bool,
+    /// Whether nulls come first; else they come last, whatever the direction.
+    pub nulls_first: bool,
 }
 
-#[cfg(test)]
-pub(crate) mod tests;
+impl OrderBy {
+    /// Parses what to sort by, with commas between: `mean(x) desc nulls first, station`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, SyntaxError> {
+        let mut parser = Parser::new(text)?;
+        let list = parser.list(Parser::order)?;
+        parser.end("',', 'desc', 'nulls' or the end")?;
+        Ok(list)
+    }
+
+    /// By an output column of that name.
+    #[must_use]
+    pub fn column(name: &str, descending: bool) -> Self {
+        Self { expression: Expression::column(name), descending, nulls_first: false }
+    }
+}

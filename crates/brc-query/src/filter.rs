@@ -6,7 +6,7 @@
 
 use crate::group::Malformed;
 use brc_core::{
-    Batch, Bitmap, Data, Dictionary, Known, KnownValues, PhysicalType, Predicate, Schema, Verdict, float_order,
+    Batch, Bitmap, Data, Dictionary, Field, Known, KnownValues, PhysicalType, Predicate, Verdict, float_order,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{range, valid_bits, words};
@@ -40,9 +40,9 @@ impl Selection<'_> {
 }
 
 impl Filter {
-    /// Columns of the predicate are positions in `schema`; those in the batches are as `projection` says.
-    pub(crate) fn new(predicate: &Predicate, schema: &Schema, projection: &[usize]) -> Self {
-        Self { test: Test::new(predicate, false, schema, projection), mask: Vec::new(), spare: Vec::new() }
+    /// Columns of the predicate are positions in `fields`; those in the batches are as `projection` says.
+    pub(crate) fn new(predicate: &Predicate, fields: &[Field], projection: &[usize]) -> Self {
+        Self { test: Test::new(predicate, false, fields, projection), mask: Vec::new(), spare: Vec::new() }
     }
 
     /// The rows of a batch for which the predicate is true.
@@ -57,7 +57,7 @@ impl Filter {
 
 /// A predicate whose columns are positions in a batch.
 #[derive(Debug)]
-enum Test {
+pub(crate) enum Test {
     Constant(bool),
     Number { position: usize, low: i128, high: i128, negated: bool },
     Text(TextTest),
@@ -68,7 +68,7 @@ enum Test {
 
 /// A predicate that looks at one string column only.
 #[derive(Debug)]
-struct TextTest {
+pub(crate) struct TextTest {
     position: usize,
     predicate: Predicate,
     /// Whether it holds, for each code seen so far.
@@ -79,17 +79,17 @@ struct TextTest {
 
 impl Test {
     /// A test of the predicate, or of its opposite.
-    fn new(predicate: &Predicate, negated: bool, schema: &Schema, projection: &[usize]) -> Self {
+    pub(crate) fn new(predicate: &Predicate, negated: bool, fields: &[Field], projection: &[usize]) -> Self {
         let position = |column: usize| {
             let position = projection.iter().position(|&projected| projected == column);
             position.unwrap_or_else(|| unreachable!("a plan projects the columns that it filters by"))
         };
         let parts =
-            |parts: &[Predicate]| parts.iter().map(|part| Self::new(part, negated, schema, projection)).collect();
+            |parts: &[Predicate]| parts.iter().map(|part| Self::new(part, negated, fields, projection)).collect();
         let mut columns = Vec::new();
         predicate.columns(&mut columns);
         if let [column] = &columns[..]
-            && schema.fields()[*column].logical_type.physical() == PhysicalType::Bytes
+            && fields[*column].logical_type.physical() == PhysicalType::Bytes
         {
             let predicate = predicate.clone();
             let predicate = if negated { Predicate::Not(Box::new(predicate)) } else { predicate };
@@ -105,12 +105,12 @@ impl Test {
             Predicate::And(all) if !negated => Self::All(parts(all)),
             Predicate::Or(any) if negated => Self::All(parts(any)),
             Predicate::And(any) | Predicate::Or(any) => Self::Any(parts(any)),
-            Predicate::Not(part) => Self::new(part, !negated, schema, projection),
+            Predicate::Not(part) => Self::new(part, !negated, fields, projection),
         }
     }
 
     /// Sets or clears the bit of every row; `mask` is all 0 before, and of the right length.
-    fn evaluate(
+    pub(crate) fn evaluate(
         &mut self,
         level: Level,
         batch: &Batch<'_>,

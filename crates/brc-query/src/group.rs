@@ -1,12 +1,15 @@
 //! One worker's share of a question: takes batches, keeps the state of each group.
 
+use crate::evaluate::{Columns, Lent};
 use crate::filter::{Filter, Selection};
+use crate::inputs::{RowPlace, Stage};
 use crate::keys::Keys;
 use crate::partial::{Partial, Rows};
 use crate::plan::Plan;
 use crate::states::{Accumulator, State};
+use crate::vector::{Fault, both_valid};
 use crate::wanted::{Wanted, check_lengths};
-use brc_core::{Batch, Error, Result, Schema, Sink, Summary};
+use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use std::path::Path;
@@ -30,21 +33,30 @@ pub(crate) struct GroupTable<'a> {
     plan: &'a Plan,
     level: Level,
     filter: Option<Filter>,
+    /// Computes what the filter looks at.
+    conditions: Stage,
+    /// Computes what is grouped and aggregated.
+    computed: Stage,
+    place: RowPlace,
     /// The positions of columns that have no nulls.
     without_nulls: Vec<usize>,
     keys: Keys,
+    /// Where the keys are in a batch, unless they are its first columns.
+    key_positions: Option<Vec<usize>>,
     rows: Rows,
     columns: Vec<Aggregated>,
     wanted: Wanted,
+    /// The same for second arguments.
+    others: Wanted,
     timings: bool,
     time: Duration,
 }
 
-/// A column of which aggregates are computed.
+/// Columns of which aggregates are computed together: one, or two for aggregates of pairs.
 #[derive(Debug)]
 struct Aggregated {
-    /// Where it is in a batch.
-    position: usize,
+    /// Where they are in a batch.
+    positions: Vec<usize>,
     /// What is kept of it, each with its place among all states of the plan.
     states: Vec<(usize, State)>,
 }
@@ -52,27 +64,36 @@ struct Aggregated {
 impl<'a> GroupTable<'a> {
     /// An empty one for the scan of a file, of which messages tell the name.
     pub(crate) fn new(plan: &'a Plan, path: &'a Path) -> Self {
-        let projection = plan.projection();
-        let fields = plan.schema().fields();
+        let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
         let mut columns: Vec<Aggregated> = Vec::new();
-        for (index, (column, kind)) in plan.states().into_iter().enumerate() {
-            let state = (index, State::new(kind, fields[column].logical_type));
-            let position = projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);
-            match columns.iter_mut().find(|column| column.position == position) {
+        for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
+            let state = (index, State::new(kind, &aggregated, &fields));
+            let place = |column| projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);
+            let positions: Vec<usize> = aggregated.into_iter().map(place).collect();
+            match columns.iter_mut().find(|column| column.positions == positions) {
                 Some(column) => column.states.push(state),
-                None => columns.push(Aggregated { position, states: vec![state] }),
+                None => columns.push(Aggregated { positions, states: vec![state] }),
             }
         }
+        let place = |key: &usize| projection.iter().position(|projected| projected == key).unwrap_or(usize::MAX);
+        let key_positions: Vec<usize> = plan.keys.iter().map(place).collect();
+        let (conditions, computed) = plan.computed.split_at(plan.conditions);
+        let of_table = Columns { fields: &fields, projection: &scanned };
         Self {
             path,
             plan,
             level: Level::best(),
-            filter: plan.predicate().map(|predicate| Filter::new(predicate, plan.schema(), &projection)),
-            without_nulls: (0..projection.len()).filter(|&position| !fields[projection[position]].nullable).collect(),
+            filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
+            conditions: Stage::new(conditions, of_table),
+            computed: Stage::new(computed, of_table),
+            place: RowPlace::default(),
+            without_nulls: (0..scanned.len()).filter(|&position| !fields[scanned[position]].nullable).collect(),
             keys: Keys::new(&plan.key_types()),
+            key_positions: (!key_positions.iter().copied().eq(0..plan.keys.len())).then_some(key_positions),
             rows: plan.rows(),
             columns,
             wanted: Wanted::default(),
+            others: Wanted::default(),
             timings: plan.timings,
             time: Duration::ZERO,
         }
@@ -90,48 +111,107 @@ impl<'a> GroupTable<'a> {
         Partial::new(self.keys.finish(), self.rows, states.into_iter().map(|(_, state)| state).collect())
     }
 
-    fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
+    /// The next batches are those of a split, of which this is the first row.
+    pub(crate) fn split_begins(&mut self, place: RowPlace) {
+        self.place = place;
+    }
+
+    fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), Fault> {
         check_lengths(batch.rows, batch.columns)?;
-        let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(brc_core::Column::has_nulls);
+        let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);
         if self.without_nulls.iter().any(has_nulls) {
-            return Err(Malformed("it has nulls in a column without"));
+            return Err(Malformed("it has nulls in a column without").into());
         }
-        let selection = match &mut self.filter {
-            Some(filter) => filter.select(self.level, batch)?,
-            None => Selection::All,
+        if self.conditions.is_empty() && self.computed.is_empty() {
+            return Ok(self.group(batch, None)?);
+        }
+        let place = self.place;
+        self.place.advance(batch.rows);
+        let conditions = self.conditions.run(self.level, batch, None, place)?;
+        let mut columns = batch.columns.to_vec();
+        columns.extend(conditions.iter().map(Lent::column));
+        let filtered = Batch { rows: batch.rows, columns: &columns };
+        let mask = match &mut self.filter {
+            Some(filter) => match filter.select(self.level, &filtered)? {
+                Selection::All => None,
+                Selection::Some(_, 0) => return Ok(()),
+                Selection::Some(mask, wanted) => Some((mask.to_vec(), wanted)),
+            },
+            None => None,
+        };
+        let computed = self.computed.run(self.level, batch, mask.as_ref().map(|(mask, _)| mask.as_slice()), place)?;
+        columns.extend(computed.iter().map(Lent::column));
+        let selection = mask.as_ref().map_or(Selection::All, |(mask, wanted)| Selection::Some(mask, *wanted));
+        Ok(self.group(&Batch { rows: batch.rows, columns: &columns }, Some(selection))?)
+    }
+
+    /// Groups the rows of a batch that has all columns: those that are selected, or that the filter wants.
+    fn group(&mut self, batch: &Batch<'_>, selected: Option<Selection<'_>>) -> Result<(), Malformed> {
+        let selection = match (selected, &mut self.filter) {
+            (Some(selected), _) => selected,
+            (None, Some(filter)) => filter.select(self.level, batch)?,
+            (None, None) => Selection::All,
         };
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
-        let (ids, groups) = self.keys.groups_of(self.level, batch, selection)?;
+        let mut key_columns = Vec::new();
+        let keyed = match &self.key_positions {
+            None => *batch,
+            Some(positions) => {
+                for &position in positions {
+                    key_columns.push(*batch.columns.get(position).ok_or(Malformed("a key is not there"))?);
+                }
+                Batch { rows: batch.rows, columns: &key_columns }
+            }
+        };
+        let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection)?;
         let Rows { state: counted_by, others } = &mut self.rows;
         others.grow(groups);
         if counted_by.is_none() {
             others.add(ids)?;
         }
-        for Aggregated { position, states } in &mut self.columns {
-            let column = batch.columns.get(*position).ok_or(Malformed("a column is not there"))?;
-            let (with_values, values) = self.wanted.of(self.level, column, selection, ids);
-            for (index, state) in states {
-                state.grow(groups);
-                state.update(self.level, with_values, values)?;
-                if *counted_by == Some(*index) && column.has_nulls() {
-                    others.add(ids)?;
-                    others.subtract(with_values)?;
+        for Aggregated { positions, states } in &mut self.columns {
+            let column = |position: usize| batch.columns.get(position).ok_or(Malformed("a column is not there"));
+            let (first, second) = match positions[..] {
+                [first] => (column(first)?, None),
+                [first, second, ..] => (column(first)?, Some(column(second)?)),
+                [] => return Err(Malformed("an aggregate has no column")),
+            };
+            let Some(second) = second else {
+                let (with_values, values) = self.wanted.of(self.level, first, selection, ids);
+                for (index, state) in states {
+                    state.grow(groups);
+                    state.update(self.level, with_values, values)?;
+                    if *counted_by == Some(*index) && first.has_nulls() {
+                        others.add(ids)?;
+                        others.subtract(with_values)?;
+                    }
                 }
+                continue;
+            };
+            // Pairs of which one is null do not count.
+            let both = both_valid(batch.rows, first.validity, second.validity);
+            let [first, second] = [first, second].map(|column| column.with_validity(both.bitmap()));
+            let (with_values, values) = self.wanted.of(self.level, &first, selection, ids);
+            let (_, others) = self.others.of(self.level, &second, selection, ids);
+            for (_, state) in states {
+                state.grow(groups);
+                state.update_pairs(with_values, values, others)?;
             }
         }
         Ok(())
     }
 
-    fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Malformed> {
+    fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Fault> {
         let (ids, groups) = self.keys.groups_of_summary(summary)?;
         self.rows.others.grow(groups);
         if self.rows.state.is_none() {
             self.rows.others.add_sets(ids, summary.rows)?;
         }
-        for Aggregated { position, states } in &mut self.columns {
-            let column = summary.columns.get(*position).ok_or(Malformed("a summary's column is not there"))?;
+        for Aggregated { positions, states } in &mut self.columns {
+            let column = positions.first().and_then(|&position| summary.columns.get(position));
+            let column = column.ok_or(Malformed("a summary's column is not there"))?;
             for (_, state) in states {
                 state.grow(groups);
                 state.summaries(self.level, ids, summary.rows, column)?;
@@ -140,13 +220,13 @@ impl<'a> GroupTable<'a> {
         Ok(())
     }
 
-    fn timed(&mut self, take: impl FnOnce(&mut Self) -> Result<(), Malformed>) -> Result<()> {
+    fn timed(&mut self, take: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<()> {
         let start = self.timings.then(Instant::now);
         let taken = take(self);
         if let Some(start) = start {
             self.time += start.elapsed();
         }
-        taken.map_err(|malformed| Error::corrupt(self.path, "a batch of rows", malformed.0))
+        taken.map_err(|fault| fault.error(self.path))
     }
 }
 
@@ -167,15 +247,15 @@ impl Sink for GroupTable<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Aggregate, Expression, Query};
+    use crate::{Expression, Query};
     use brc_core::table::{ColumnSummary, Numbers, Sums};
     use brc_core::{Column, Dictionary, Integers, Run, Schema};
 
     /// What a table with a string key, and with that key and a number as keys, says to a batch or a summary.
     fn refusals(give: impl Fn(&mut GroupTable<'_>) -> Result<()>, filter: Option<&str>) -> Vec<String> {
         let plans = [vec!["s"], vec!["s", "x"]].map(|by| Query {
-            by: Some(by.into_iter().map(str::to_owned).collect()),
-            aggregates: Some(Aggregate::parse_list("sum(x)").unwrap()),
+            by: Some(by.into_iter().map(Expression::column).collect()),
+            aggregates: Some(Expression::parse_list("sum(x)").unwrap()),
             filter: filter.map(|text| Expression::parse(text).unwrap()),
             ..Query::default()
         });

@@ -6,10 +6,10 @@
 //! one table, and [`Plan::answer`] for the [`Partial`]s of all.
 //!
 //! ```
-//! use brc_query::{Aggregate, Expression, OrderBy, Query};
+//! use brc_query::{Expression, OrderBy, Query};
 //! # fn ask(table: &dyn brc_core::Table) -> brc_core::Result<()> {
 //! let query = Query {
-//!     aggregates: Some(Aggregate::parse_list("mean(temperature),count()")?),
+//!     aggregates: Some(Expression::parse_list("mean(temperature),count()")?),
 //!     filter: Some(Expression::parse("station in ('Abha', 'Hamburg')")?),
 //!     order_by: OrderBy::parse_list("mean(temperature) desc")?,
 //!     ..Query::default()
@@ -32,30 +32,40 @@
 
 #![forbid(unsafe_code)]
 
-mod aggregate;
 mod aggregates;
+mod bind;
 mod cells;
 mod columns;
+mod evaluate;
 mod expression;
 mod filter;
+mod functions;
 mod group;
+mod inputs;
 mod keys;
+mod node;
+mod order;
 mod partial;
 mod plan;
 mod query;
 mod ratio;
 mod result;
+mod rows;
+mod run;
+mod sql;
 mod states;
 mod totals;
+mod vector;
 mod wanted;
 
-pub use aggregate::{Aggregate, OrderBy};
-pub use aggregates::{FUNCTIONS, Form, Function};
-pub use expression::{Expression, SyntaxError};
+pub use aggregates::{AGGREGATES, AggregateFunction, Form};
+pub use expression::{Expression, OrderBy, SelectItem};
+pub use functions::{FUNCTIONS, Function, OPERATORS};
 pub use partial::Partial;
-pub use plan::{Output, Plan, SortKey};
+pub use plan::Plan;
 pub use query::Query;
 pub use result::{OutputColumn, QueryResult, Row};
+pub use sql::SyntaxError;
 pub use totals::ScanTotals;
 
 #[cfg(test)]

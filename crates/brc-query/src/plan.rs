@@ -1,28 +1,36 @@
 //! A question bound to the columns of a table: plain data, which may travel to where the table is.
 
-use crate::aggregate::Aggregate;
-use crate::aggregates::{Bound, Form, Function, FunctionName};
-use crate::group::GroupTable;
+use crate::aggregates::{AggregateFunction, Bound, FunctionName};
+use crate::inputs::{Computed, Source};
 use crate::keys::Keys;
+use crate::node::{Node, Typed};
 use crate::partial::{Partial, Rows};
-use crate::result::{OutputColumn, QueryResult};
+use crate::result::OutputColumn;
 use crate::states::{State, StateKind};
-use crate::totals::ScanTotals;
-use brc_core::{
-    Error, LogicalType, Order, PhysicalType, Predicate, Progress, Result, ScanOptions, Scanned, Schema, Sink, Split,
-    Table, Worker, scan,
-};
+use brc_core::{Error, Field, LogicalType, Order, PhysicalType, Predicate, Result, ScanOptions, Schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What [`crate::Query::plan`] makes of a question. Columns are positions in the schema.
+/// What [`crate::Query::plan`] makes of a question.
+///
+/// Columns are positions in the schema, and behind them those of what is computed of each row. What is computed of groups
+/// has columns of its own: keys, then aggregates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub(crate) schema: Schema,
+    /// Columns that are computed of those of the table. The first `conditions` of them are what the predicate needs.
+    pub(crate) computed: Vec<Computed>,
+    pub(crate) conditions: usize,
+    /// Whether rows are grouped; else each row gives one of the answer.
+    pub(crate) grouped: bool,
     pub(crate) keys: Vec<usize>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) filter: Option<String>,
     pub(crate) predicate: Option<Predicate>,
+    pub(crate) having: Option<Typed>,
+    pub(crate) columns: Vec<Answer>,
+    pub(crate) distinct: bool,
     pub(crate) order_by: Vec<SortKey>,
+    pub(crate) offset: u64,
     pub(crate) limit: Option<u64>,
     pub(crate) statistics: bool,
     pub(crate) timings: bool,
@@ -30,21 +38,21 @@ pub struct Plan {
 
 /// An aggregate to compute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Output {
+pub(crate) struct Output {
     /// The function.
     #[serde(serialize_with = "serialize_function", deserialize_with = "deserialize_function")]
-    pub function: &'static Function,
-    /// The column; none for the number of rows.
-    pub column: Option<usize>,
-    /// The number that the function takes besides.
-    pub(crate) fraction: Option<String>,
+    pub(crate) function: &'static AggregateFunction,
+    /// The columns of its arguments; none for the number of rows.
+    pub(crate) columns: Vec<usize>,
+    /// The constant that the function takes besides.
+    pub(crate) parameter: Option<String>,
 }
 
-fn serialize_function<S: Serializer>(function: &&'static Function, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_function<S: Serializer>(function: &&'static AggregateFunction, serializer: S) -> Result<S::Ok, S::Error> {
     FunctionName::from(*function).serialize(serializer)
 }
 
-fn deserialize_function<'a, D: Deserializer<'a>>(deserializer: D) -> Result<&'static Function, D::Error> {
+fn deserialize_function<'a, D: Deserializer<'a>>(deserializer: D) -> Result<&'static AggregateFunction, D::Error> {
     FunctionName::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
 }
 
@@ -52,36 +60,41 @@ impl Output {
     /// How it is computed.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it cannot be computed of its column.
-    pub(crate) fn bound(&self, schema: &Schema) -> Result<Bound> {
-        let field = self.column.map(|column| schema.fields().get(column).ok_or_else(Plan::unlike)).transpose()?;
-        let is_complete = self.column.is_some() || self.function.form == Form::Rows;
-        let bound = if is_complete { (self.function.bind)(field) } else { Err("a column") };
-        bound.map_err(|needed| Error::Usage(format!("{} needs {needed}", self.name(schema))))
+    /// What it needs in place of its columns.
+    pub(crate) fn bind(&self, fields: &[Field]) -> Result<Bound, &'static str> {
+        let arguments = self.columns.iter().map(|&column| fields.get(column)).collect::<Option<Vec<_>>>();
+        (self.function.bind)(&arguments.ok_or("a column")?)
     }
 
-    /// How it is written.
-    fn name(&self, schema: &Schema) -> String {
-        let column = self.column.and_then(|column| schema.fields().get(column)).map(|field| field.name.clone());
-        Aggregate { function: self.function, column, fraction: self.fraction.clone() }.to_string()
+    /// How it is told in messages.
+    pub(crate) fn name(&self, fields: &[Field]) -> String {
+        let columns = self.columns.iter().filter_map(|&column| fields.get(column)).map(|field| field.name.as_str());
+        let shown: Vec<&str> = columns.take(self.function.form.columns()).chain(self.parameter.as_deref()).collect();
+        format!("{}({})", self.function.name, shown.join(", "))
     }
 
-    pub(crate) fn scale(&self, schema: &Schema) -> u8 {
-        self.column.and_then(|column| schema.fields().get(column)).map_or(0, |field| field.logical_type.scale())
-    }
-
-    pub(crate) fn fraction(&self) -> f64 {
-        self.fraction.as_deref().and_then(|fraction| fraction.parse().ok()).unwrap_or(0.0)
+    pub(crate) fn scales(&self, fields: &[Field]) -> [u8; 2] {
+        [0, 1].map(|argument| {
+            let field = self.columns.get(argument).and_then(|&column| fields.get(column));
+            field.map_or(0, |field| field.logical_type.scale())
+        })
     }
 }
 
-/// An output column to sort by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SortKey {
-    /// Its position in [`Plan::columns`].
-    pub column: usize,
-    /// Whether the largest comes first.
-    pub descending: bool,
+/// An output column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) name: String,
+    /// What it is, of groups or of rows.
+    pub(crate) value: Typed,
+}
+
+/// What an answer is sorted by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SortKey {
+    pub(crate) value: Typed,
+    pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
 }
 
 impl Plan {
@@ -91,16 +104,24 @@ impl Plan {
         &self.schema
     }
 
-    /// The columns to group by.
+    /// Whether rows are grouped; else each row gives one of the answer.
     #[must_use]
-    pub fn keys(&self) -> &[usize] {
-        &self.keys
+    pub fn is_grouped(&self) -> bool {
+        self.grouped
     }
 
-    /// What is computed for each group.
+    /// The names of what rows are grouped by.
     #[must_use]
-    pub fn outputs(&self) -> &[Output] {
-        &self.outputs
+    pub fn keys(&self) -> Vec<String> {
+        let fields = self.fields();
+        self.keys.iter().map(|&key| fields[key].name.clone()).collect()
+    }
+
+    /// The names of what is computed for each group.
+    #[must_use]
+    pub fn aggregates(&self) -> Vec<String> {
+        let fields = self.fields();
+        self.outputs.iter().map(|output| output.name(&fields)).collect()
     }
 
     /// The filter as the user wrote it.
@@ -109,37 +130,14 @@ impl Plan {
         self.filter.as_deref()
     }
 
-    /// The filter as it is applied.
-    #[must_use]
-    pub fn predicate(&self) -> Option<&Predicate> {
-        self.predicate.as_ref()
-    }
-
-    /// By what the answer is sorted before the keys.
-    #[must_use]
-    pub fn order_by(&self) -> &[SortKey] {
-        &self.order_by
-    }
-
-    /// How many rows are wanted.
-    #[must_use]
-    pub fn limit(&self) -> Option<u64> {
-        self.limit
-    }
-
-    /// The columns of the answer: first the keys, then the aggregates.
+    /// The columns of the answer.
     #[must_use]
     pub fn columns(&self) -> Vec<OutputColumn> {
-        let fields = self.schema.fields();
-        let keys = self
-            .keys
-            .iter()
-            .map(|&key| OutputColumn { name: fields[key].name.clone(), logical_type: fields[key].logical_type });
-        let aggregates = self.outputs.iter().filter_map(|output| {
-            let logical_type = output.bound(&self.schema).ok()?.output;
-            Some(OutputColumn { name: output.name(&self.schema), logical_type })
-        });
-        keys.chain(aggregates).collect()
+        let column = |answer: &Answer| {
+            let Answer { name, value } = answer;
+            OutputColumn { name: name.clone(), logical_type: value.logical_type, nullable: value.nullable }
+        };
+        self.columns.iter().map(column).collect()
     }
 
     /// Whether the answer fits the official line of the One Billion Row Challenge: one string key, and exactly min, mean
@@ -148,8 +146,10 @@ impl Plan {
     pub fn is_one_brc(&self) -> bool {
         let one_string = matches!(self.keys[..], [key] if self.is_text(key));
         let functions = self.outputs.iter().map(|output| output.function.name);
-        let one_column = self.outputs.windows(2).all(|pair| pair[0].column == pair[1].column);
-        one_string && one_column && functions.eq(["min", "mean", "max"])
+        let one_column = self.outputs.windows(2).all(|pair| pair[0].columns == pair[1].columns);
+        let mut shown = self.columns.iter().enumerate();
+        let as_computed = self.columns.len() == 4 && shown.all(|(place, it)| it.value.node == Node::Column(place));
+        self.grouped && one_string && one_column && as_computed && functions.eq(["min", "mean", "max"])
     }
 
     /// What is asked of the table's scan.
@@ -158,10 +158,27 @@ impl Plan {
         let sums = self.sums_suffice();
         ScanOptions {
             projection: self.projection(),
-            predicate: self.predicate.clone(),
+            predicate: self.pushed_down(),
             statistics: self.statistics && sums,
             sums,
-            order: Order::Any,
+            order: if self.needs_order() { Order::Original } else { Order::Any },
+        }
+    }
+
+    /// What of the predicate the table's scan can skip rows by: all that is no more than comparisons of its columns.
+    #[must_use]
+    pub fn pushed_down(&self) -> Option<Predicate> {
+        let of_table = |predicate: &Predicate| {
+            let mut columns = Vec::new();
+            predicate.columns(&mut columns);
+            columns.iter().all(|&column| column < self.schema.fields().len())
+        };
+        match self.predicate.as_ref()? {
+            Predicate::And(parts) => {
+                let parts: Vec<Predicate> = parts.iter().filter(|part| of_table(part)).cloned().collect();
+                (!parts.is_empty()).then_some(Predicate::And(parts))
+            }
+            predicate => of_table(predicate).then(|| predicate.clone()),
         }
     }
 
@@ -173,94 +190,84 @@ impl Plan {
         let states = self.states().into_iter().all(|(_, kind)| matches!(kind, StateKind::Integers | StateKind::Counts));
         let columns =
             self.projection().into_iter().all(|column| self.is_text(column) || logical_type(column).fits_64_bits());
-        keys && states && columns
+        self.grouped && self.computed.is_empty() && keys && states && columns
     }
 
-    /// Asks a table.
-    ///
-    /// # Errors
-    /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
-    pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
-        let (partial, totals) = self.partial(table, threads, progress)?;
-        self.answer([partial], totals)
-    }
-
-    /// Scans a table: the first half of [`Plan::run`].
-    ///
-    /// # Errors
-    /// As for [`Plan::run`]; [`Error::Widened`] if the table turns out to be of other columns while it is scanned: a plan
-    /// for those is needed ([`crate::Query::ask`]).
-    pub fn partial(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Partial, ScanTotals)> {
-        self.check()?;
-        let inferred = table.inferred();
-        let schema = inferred.as_deref().unwrap_or(table.schema());
-        if !self.is_for(schema) {
-            return Err(match inferred {
-                Some(_) => Error::Widened,
-                None => {
-                    let expected = &self.schema;
-                    Error::Usage(format!("the table's columns are {schema}, but the plan is for {expected}"))
-                }
-            });
-        }
-        let new_worker = || QueryWorker { groups: GroupTable::new(self, table.path()), totals: ScanTotals::default() };
-        let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
-        let mut totals = ScanTotals::default();
-        let mut merged = self.no_groups();
-        for mut worker in workers {
-            worker.totals.aggregate_time = worker.groups.time();
-            totals.add(&worker.totals);
-            merged.merge(worker.groups.finish())?;
-        }
-        Ok((merged, totals))
-    }
-
-    /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if a partial is not of this plan.
-    pub fn answer(&self, partials: impl IntoIterator<Item = Partial>, totals: ScanTotals) -> Result<QueryResult> {
-        self.check()?;
-        let mut merged = self.no_groups();
-        for partial in partials {
-            merged.merge(partial)?;
-        }
-        QueryResult::new(self, merged, totals)
+    /// Whether it matters in which order rows lie in the table.
+    fn needs_order(&self) -> bool {
+        !self.grouped || self.computed.iter().any(|computed| computed.source == Source::RowNumber)
     }
 
     /// What is kept of which columns for each group, each once.
-    pub(crate) fn states(&self) -> Vec<(usize, StateKind)> {
-        let state = |output: &Output| Some((output.column?, output.bound(&self.schema).ok()?.state?));
+    pub(crate) fn states(&self) -> Vec<(Vec<usize>, StateKind)> {
+        let fields = self.fields();
+        let state = |output: &Output| Some((output.columns.clone(), output.bind(&fields).ok()?.state?));
         distinct(self.outputs.iter().filter_map(state))
     }
 
     /// How the rows of groups are counted.
     pub(crate) fn rows(&self) -> Rows {
-        let logical_type = |column: usize| self.schema.fields()[column].logical_type;
-        let tells =
-            |&(column, kind): &(usize, StateKind)| kind == StateKind::Integers && logical_type(column).fits_64_bits();
+        let fields = self.fields();
+        let tells = |(columns, kind): &(Vec<usize>, StateKind)| {
+            *kind == StateKind::Integers && fields[columns[0]].logical_type.fits_64_bits()
+        };
         Rows { state: self.states().iter().position(tells), ..Rows::default() }
+    }
+
+    /// All columns: those of the table, and those that are computed.
+    pub(crate) fn fields(&self) -> Vec<Field> {
+        let computed = self.computed.iter().map(|computed| &computed.field);
+        self.schema.fields().iter().chain(computed).cloned().collect()
+    }
+
+    /// The columns that groups have.
+    pub(crate) fn group_fields(&self) -> Vec<Field> {
+        let fields = self.fields();
+        let keys = self.keys.iter().map(|&key| fields[key].clone());
+        let outputs = self.outputs.iter().filter_map(|output| {
+            let logical_type = output.bind(&fields).ok()?.output;
+            Some(Field { name: output.name(&fields), logical_type, nullable: true })
+        });
+        keys.chain(outputs).collect()
     }
 
     /// The types of the keys, each with whether it may be null.
     pub(crate) fn key_types(&self) -> Vec<(LogicalType, bool)> {
-        let field = |&key: &usize| &self.schema.fields()[key];
+        let fields = self.fields();
+        let field = |&key: &usize| &fields[key];
         self.keys.iter().map(field).map(|field| (field.logical_type, field.nullable)).collect()
     }
 
-    /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by.
+    /// The columns that batches have when they are grouped: those of the scan, then those that are computed.
+    pub(crate) fn batch_columns(&self) -> Vec<usize> {
+        let computed = (0..self.computed.len()).map(|place| self.schema.fields().len() + place);
+        self.projection().into_iter().chain(computed).collect()
+    }
+
+    /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by, then those that
+    /// something is computed of.
     pub(crate) fn projection(&self) -> Vec<usize> {
-        let mut filtered = Vec::new();
+        let mut others = Vec::new();
         if let Some(predicate) = &self.predicate {
-            predicate.columns(&mut filtered);
+            predicate.columns(&mut others);
         }
-        let aggregated = self.states().into_iter().map(|(column, _)| column);
-        distinct(self.keys.iter().copied().chain(aggregated).chain(filtered))
+        for computed in &self.computed {
+            if let Source::Expression(typed) = &computed.source {
+                typed.columns(&mut others);
+            }
+        }
+        if !self.grouped {
+            let columns = self.columns.iter().map(|answer| &answer.value);
+            columns.chain(self.order_by.iter().map(|key| &key.value)).for_each(|value| value.columns(&mut others));
+        }
+        let aggregated = self.states().into_iter().flat_map(|(columns, _)| columns);
+        let all = distinct(self.keys.iter().copied().chain(aggregated).chain(others));
+        all.into_iter().filter(|&column| column < self.schema.fields().len()).collect()
     }
 
     pub(crate) fn no_groups(&self) -> Partial {
-        let fields = self.schema.fields();
-        let states = self.states().into_iter().map(|(column, kind)| State::new(kind, fields[column].logical_type));
+        let fields = self.fields();
+        let states = self.states().into_iter().map(|(columns, kind)| State::new(kind, &columns, &fields));
         Partial::new(Keys::new(&self.key_types()).finish(), self.rows(), states.collect())
     }
 
@@ -276,28 +283,62 @@ impl Plan {
         ours.len() == theirs.len() && columns.iter().all(is_like) && columns.iter().all(fits)
     }
 
-    /// Whether a column, which the schema has, is of strings.
+    /// Whether a column is of strings.
     pub(crate) fn is_text(&self, column: usize) -> bool {
-        self.schema.fields()[column].logical_type.physical() == PhysicalType::Bytes
+        let logical_type = match column.checked_sub(self.schema.fields().len()) {
+            Some(computed) => self.computed[computed].field.logical_type,
+            None => self.schema.fields()[column].logical_type,
+        };
+        logical_type.physical() == PhysicalType::Bytes
     }
 
     /// A plan may come from elsewhere: sees to it that its columns are there and of the right types.
-    fn check(&self) -> Result<()> {
-        let fields = self.schema.fields();
-        let keys = self.keys.iter().all(|&key| key < fields.len());
-        let outputs = self.outputs.iter().all(|output| output.bound(&self.schema).is_ok());
-        let sorted = self.order_by.iter().all(|key| key.column < self.keys.len() + self.outputs.len());
-        let predicate = self.predicate.as_ref().is_none_or(|predicate| predicate_fits(predicate, &self.schema));
-        if keys && outputs && sorted && predicate { Ok(()) } else { Err(Self::unlike()) }
-    }
-
-    fn unlike() -> Error {
-        Error::Usage("the plan names columns that its schema does not have".to_owned())
+    pub(crate) fn check(&self) -> Result<()> {
+        let unlike = || Error::Usage("the plan names columns that its schema does not have".to_owned());
+        let (of_table, fields) = (self.schema.fields(), self.fields());
+        let groups = self.keys.iter().all(|&key| key < fields.len())
+            && self.outputs.iter().all(|output| output.bind(&fields).is_ok());
+        if !groups {
+            return Err(unlike());
+        }
+        let of_answer = if self.grouped { &self.group_fields() } else { &fields };
+        let is_sound = |value: &Typed, fields: &[Field]| is_sound(value, fields);
+        let computed = self.computed.iter().all(|computed| match &computed.source {
+            Source::RowNumber => computed.field.logical_type == LogicalType::Int64,
+            Source::Expression(typed) => typed.logical_type == computed.field.logical_type && is_sound(typed, of_table),
+        });
+        let values = self.columns.iter().map(|answer| &answer.value).chain(self.order_by.iter().map(|key| &key.value));
+        let answer = values.chain(&self.having).all(|value| is_sound(value, of_answer));
+        let predicate = self.predicate.as_ref().is_none_or(|predicate| predicate_fits(predicate, &fields));
+        let conditions = self.conditions <= self.computed.len();
+        if conditions && computed && answer && predicate { Ok(()) } else { Err(unlike()) }
     }
 }
 
-fn predicate_fits(predicate: &Predicate, schema: &Schema) -> bool {
-    let logical_type = |column: usize| schema.fields().get(column).map(|field| field.logical_type.physical());
+/// Whether an expression is of columns that are there, and of their types.
+fn is_sound(typed: &Typed, fields: &[Field]) -> bool {
+    let here = match &typed.node {
+        Node::Column(column) => fields.get(*column).is_some_and(|field| field.logical_type == typed.logical_type),
+        Node::Condition(predicate) => predicate_fits(predicate, fields),
+        Node::Cast { inner, attempt } => {
+            crate::functions::cast::bound(inner.logical_type, typed.logical_type, *attempt).is_some()
+        }
+        Node::Call { function, arguments } => {
+            (function.0.bind)(arguments).is_ok_and(|bound| bound.output == typed.logical_type)
+        }
+        Node::Literal(_)
+        | Node::And(_)
+        | Node::Or(_)
+        | Node::Not(_)
+        | Node::IsNull(_)
+        | Node::Case { .. }
+        | Node::Coalesce(_) => true,
+    };
+    here && typed.parts().into_iter().all(|part| is_sound(part, fields))
+}
+
+fn predicate_fits(predicate: &Predicate, fields: &[Field]) -> bool {
+    let logical_type = |column: usize| fields.get(column).map(|field| field.logical_type.physical());
     match predicate {
         Predicate::Constant(_) => true,
         Predicate::Range { column, .. } => {
@@ -305,8 +346,8 @@ fn predicate_fits(predicate: &Predicate, schema: &Schema) -> bool {
         }
         Predicate::Compare { column, .. } => logical_type(*column) == Some(PhysicalType::Bytes),
         Predicate::IsNull { column } => logical_type(*column).is_some(),
-        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().all(|part| predicate_fits(part, schema)),
-        Predicate::Not(part) => predicate_fits(part, schema),
+        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().all(|part| predicate_fits(part, fields)),
+        Predicate::Not(part) => predicate_fits(part, fields),
     }
 }
 
@@ -318,20 +359,4 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     seen
-}
-
-struct QueryWorker<'a> {
-    groups: GroupTable<'a>,
-    totals: ScanTotals,
-}
-
-impl Worker for QueryWorker<'_> {
-    fn sink(&mut self) -> &mut dyn Sink {
-        &mut self.groups
-    }
-
-    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        self.totals.add(&ScanTotals::from(&scanned));
-        Ok(())
-    }
 }

@@ -1,28 +1,38 @@
-//! What a user asks, by names, and how it is bound to a table.
+//! What a user asks, and how it is bound to a table.
 
-use crate::aggregate::{Aggregate, OrderBy};
-use crate::aggregates::Function;
-use crate::columns::{self, Unknown};
-use crate::expression::Expression;
-use crate::plan::{Output, Plan, SortKey};
+use crate::bind::groups::{GroupScope, has_aggregates, ordinal};
+use crate::bind::rows::RowScope;
+use crate::bind::{self, Scope};
+use crate::expression::{Expression, OrderBy, SelectItem};
+use crate::inputs::Inputs;
+use crate::node::{Node, Typed};
+use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
-use brc_core::{Error, PhysicalType, Progress, Result, Schema, Table};
-use std::sync::atomic::Ordering::Relaxed;
+use crate::sql::{Kind, Parser, SyntaxError};
+use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table};
 
 /// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// The names of the columns to group by. `None` is the only string column; without any, all rows are one group. An
-    /// empty list also makes all rows one group.
-    pub by: Option<Vec<String>>,
-    /// What is computed for each group. `None` is min, mean and max of each column of numbers that is no key, or the number
-    /// of rows if there is no such column.
-    pub aggregates: Option<Vec<Aggregate>>,
+    /// The output columns. `None` is what is grouped by, and then the aggregates.
+    pub select: Option<Vec<SelectItem>>,
+    /// Whether rows of the answer that are the same are one.
+    pub distinct: bool,
+    /// What to group by. `None` is the only string column; without any, all rows are one group. An empty list also makes all
+    /// rows one group; but where nothing is aggregated, each row is one of the answer.
+    pub by: Option<Vec<Expression>>,
+    /// What is computed for each group, where `select` does not say it. `None` is min, mean and max of each column of numbers
+    /// that is no key, or the number of rows if there is no such column.
+    pub aggregates: Option<Vec<Expression>>,
     /// Which rows count.
     pub filter: Option<Expression>,
-    /// By which output columns the answer is sorted, as far as they differ; then by keys, rising. Nulls come last.
+    /// Which groups are part of the answer.
+    pub having: Option<Expression>,
+    /// By what the answer is sorted, as far as it differs; then by keys, rising.
     pub order_by: Vec<OrderBy>,
-    /// How many of the sorted rows are wanted.
+    /// How many of the sorted rows are left out first.
+    pub offset: u64,
+    /// How many of the rows behind those are wanted.
     pub limit: Option<u64>,
     /// Whether statistics in the file may stand for reading its data.
     pub statistics: bool,
@@ -33,10 +43,14 @@ pub struct Query {
 impl Default for Query {
     fn default() -> Self {
         Self {
+            select: None,
+            distinct: false,
             by: None,
             aggregates: None,
             filter: None,
+            having: None,
             order_by: Vec::new(),
+            offset: 0,
             limit: None,
             statistics: true,
             timings: false,
@@ -45,27 +59,46 @@ impl Default for Query {
 }
 
 impl Query {
+    /// Parses a `select` of one table, of which `from` may be left out.
+    ///
+    /// # Errors
+    /// What is wrong with it, or not supported, and where.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        Parser::new(text)?.select()
+    }
+
     /// Binds the question to the columns of a table.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a column is not there or is of the wrong type, something is asked for twice, or it is not clear
-    /// by which column to group.
+    /// [`Error::Usage`] if a column is not there or is of the wrong type, two output columns have the same name, or it is not
+    /// clear by which column to group.
     pub fn plan(&self, schema: &Schema) -> Result<Plan> {
-        let keys = self.keys(schema)?;
-        let outputs = self.outputs(schema, &keys)?;
-        let predicate = self.filter.as_ref().map(|filter| filter.resolve(schema)).transpose()?;
         let mut plan = Plan {
             schema: schema.clone(),
-            keys,
-            outputs,
+            computed: Vec::new(),
+            conditions: 0,
+            grouped: true,
+            keys: Vec::new(),
+            outputs: Vec::new(),
             filter: self.filter.as_ref().map(ToString::to_string),
-            predicate,
+            predicate: None,
+            having: None,
+            columns: Vec::new(),
+            distinct: self.distinct,
             order_by: Vec::new(),
+            offset: self.offset,
             limit: self.limit,
             statistics: self.statistics,
             timings: self.timings,
         };
-        plan.order_by = self.sort_keys(&plan)?;
+        let mut inputs = Inputs::new(schema);
+        plan.predicate = self.filter.as_ref().map(|filter| predicate(filter, schema, &mut inputs)).transpose()?;
+        plan.conditions = inputs.computed.len();
+        match self.selects_rows() {
+            true => self.rows(schema, &inputs, &mut plan)?,
+            false => self.groups(schema, inputs, &mut plan)?,
+        }
+        check_names(&plan.columns)?;
         Ok(plan)
     }
 
@@ -79,73 +112,213 @@ impl Query {
             let inferred = table.inferred();
             let plan = self.plan(inferred.as_deref().unwrap_or(table.schema()))?;
             match plan.run(table, threads, progress) {
-                Err(Error::Widened) if table.inferred() != inferred => {
-                    progress.rows.store(0, Relaxed);
-                    progress.bytes.store(0, Relaxed);
-                }
+                Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
                 outcome => return Ok((plan, outcome?)),
             }
         }
     }
 
-    fn keys(&self, schema: &Schema) -> Result<Vec<usize>> {
-        let Some(names) = &self.by else { return default_keys(schema) };
-        let mut keys = Vec::with_capacity(names.len());
-        for name in names {
-            let key = columns::find(schema, name)?;
-            if keys.contains(&key) {
-                return Err(Error::Usage(format!("column '{name}' is named twice as a key")));
+    /// Whether each row of the table gives one of the answer.
+    fn selects_rows(&self) -> bool {
+        let Some(items) = &self.select else { return false };
+        let is_plain = |item: &SelectItem| match item {
+            SelectItem::All => true,
+            SelectItem::Expression { expression, .. } => !has_aggregates(expression.syntax()),
+        };
+        let ungrouped = self.by.as_ref().is_none_or(Vec::is_empty) && self.having.is_none() && !self.distinct;
+        let ordered = self.order_by.iter().all(|order| !has_aggregates(order.expression.syntax()));
+        ungrouped && ordered && items.iter().all(is_plain)
+    }
+
+    fn rows(&self, schema: &Schema, inputs: &Inputs, plan: &mut Plan) -> Result<()> {
+        plan.grouped = false;
+        plan.computed.clone_from(&inputs.computed);
+        let mut scope = RowScope::new(schema);
+        for (name, expression) in self.items(schema) {
+            plan.columns.push(Answer { name, value: bind::bind(&expression, &mut scope)? });
+        }
+        for order in &self.order_by {
+            let value = output(order, &plan.columns)?;
+            let value = value.map_or_else(|| bind::bind(&order.expression, &mut scope), Ok)?;
+            plan.order_by.push(sort_key(order, value));
+        }
+        Ok(())
+    }
+
+    fn groups(&self, schema: &Schema, inputs: Inputs, plan: &mut Plan) -> Result<()> {
+        let items = self.select.is_some().then(|| self.items(schema));
+        let keys = self.keys(schema, items.as_deref())?;
+        let (mut scope, positions) = GroupScope::new(schema, inputs, keys.clone());
+        let items = match items {
+            Some(items) => items,
+            None => self.keys_and_aggregates(schema, &keys, &positions)?,
+        };
+        for (index, (name, expression)) in items.into_iter().enumerate() {
+            // Keys by option are taken as they are, whatever they are called.
+            let is_key = self.select.is_none() && index < keys.len();
+            let value = match is_key {
+                true => Typed::column(index, keys[index].1.logical_type, keys[index].1.nullable),
+                false => bind::bind(&expression, &mut scope)?,
+            };
+            scope.aliases.push((name.clone(), value.clone()));
+            plan.columns.push(Answer { name, value });
+        }
+        plan.having =
+            self.having.as_ref().map(|having| bind::condition(having, &mut scope as &mut dyn Scope)).transpose()?;
+        for order in &self.order_by {
+            let value = output(order, &plan.columns)?;
+            let value = value.map_or_else(|| bind::bind(&order.expression, &mut scope), Ok)?;
+            plan.order_by.push(sort_key(order, value));
+        }
+        plan.keys = positions;
+        plan.computed = scope.inputs.computed;
+        plan.outputs = scope.outputs;
+        Ok(())
+    }
+
+    /// The output columns that `select` names.
+    fn items(&self, schema: &Schema) -> Vec<(String, Expression)> {
+        let mut items = Vec::new();
+        for item in self.select.iter().flatten() {
+            match item {
+                SelectItem::All => {
+                    let fields = schema.fields().iter();
+                    items.extend(fields.map(|field| (field.name.clone(), Expression::column(&field.name))));
+                }
+                SelectItem::Expression { expression, alias } => {
+                    items.push((alias.clone().unwrap_or_else(|| expression.name()), expression.clone()));
+                }
             }
-            keys.push(key);
+        }
+        items
+    }
+
+    /// What is grouped by, each with its name.
+    fn keys(&self, schema: &Schema, items: Option<&[(String, Expression)]>) -> Result<Vec<(String, Typed)>> {
+        let mut scope = RowScope::new(schema);
+        let mut keys: Vec<(String, Typed)> = Vec::new();
+        let by = match (&self.by, items) {
+            // All that is selected is what distinct rows differ by.
+            (Some(by), Some(items))
+                if by.is_empty() && self.distinct && !items.iter().any(|(_, it)| has_aggregates(it.syntax())) =>
+            {
+                items.iter().map(|(_, expression)| expression.clone()).collect()
+            }
+            (Some(by), _) => by.clone(),
+            (None, _) => default_keys(schema)?,
+        };
+        for key in &by {
+            let key = item(key, items, schema)?;
+            let typed = bind::bind(&key, &mut scope)?;
+            if keys.iter().any(|(_, known)| *known == typed) {
+                if items.is_some() {
+                    continue;
+                }
+                let name = key.name();
+                return Err(key.error(format!("'{name}' is named twice as a key"), key.syntax().position).into());
+            }
+            keys.push((key.name(), typed));
         }
         Ok(keys)
     }
 
-    fn outputs(&self, schema: &Schema, keys: &[usize]) -> Result<Vec<Output>> {
-        let Some(aggregates) = &self.aggregates else { return Ok(default_outputs(schema, keys)) };
-        let mut outputs = Vec::with_capacity(aggregates.len());
-        for aggregate in aggregates {
-            let column = aggregate.column.as_ref().map(|name| columns::find(schema, name)).transpose()?;
-            let output = Output { function: aggregate.function, column, fraction: aggregate.fraction.clone() };
-            output.bound(schema)?;
-            if outputs.contains(&output) {
-                return Err(Error::Usage(format!("{aggregate} is asked for twice")));
-            }
-            outputs.push(output);
-        }
-        Ok(outputs)
-    }
-
-    fn sort_keys(&self, plan: &Plan) -> Result<Vec<SortKey>> {
-        let columns = plan.columns();
-        let names = columns.iter().map(|column| column.name.as_str());
-        let find = |order: &OrderBy| {
-            let column = names.clone().position(|name| name == order.column);
-            let column = column.ok_or_else(|| Unknown::new("output column", &order.column, names.clone()))?;
-            Ok(SortKey { column, descending: order.descending })
+    fn keys_and_aggregates(
+        &self,
+        schema: &Schema,
+        keys: &[(String, Typed)],
+        positions: &[usize],
+    ) -> Result<Vec<(String, Expression)>> {
+        let aggregates = match &self.aggregates {
+            Some(aggregates) => aggregates.clone(),
+            None => default_aggregates(schema, positions),
         };
-        self.order_by.iter().map(find).collect()
+        let keys = keys.iter().map(|(name, _)| (name.clone(), Expression::column(name)));
+        Ok(keys.chain(aggregates.into_iter().map(|aggregate| (aggregate.name(), aggregate))).collect())
     }
 }
 
-fn default_keys(schema: &Schema) -> Result<Vec<usize>> {
-    let fields = schema.fields();
-    let strings: Vec<usize> =
-        (0..fields.len()).filter(|&column| fields[column].logical_type.physical() == PhysicalType::Bytes).collect();
-    if strings.len() > 1 {
-        let names: Vec<&str> = strings.iter().map(|&column| fields[column].name.as_str()).collect();
-        return Err(Error::Usage(format!("several columns to group by, name one or more of: {}", names.join(", "))));
+/// What an item of `group by` stands for: a number or a name of an item of `select` for that.
+fn item(key: &Expression, items: Option<&[(String, Expression)]>, schema: &Schema) -> Result<Expression> {
+    let Some(items) = items else { return Ok(key.clone()) };
+    if let Some(number) = ordinal(key.syntax()) {
+        let item = number.checked_sub(1).and_then(|place| items.get(place));
+        return match item {
+            Some((_, expression)) => Ok(expression.clone()),
+            None => Err(no_such_column(key, items.len())),
+        };
     }
-    Ok(strings)
+    if let Kind::Column(name) = &key.syntax().kind
+        && schema.index_of(name).is_none()
+        && let Some((_, expression)) = items.iter().find(|(alias, _)| alias == name)
+    {
+        return Ok(expression.clone());
+    }
+    Ok(key.clone())
 }
 
-fn default_outputs(schema: &Schema, keys: &[usize]) -> Vec<Output> {
-    let output =
-        |name: &str, column| Function::by_name(name, false).map(|function| Output { function, column, fraction: None });
-    let is_number = |column: &usize| schema.fields()[*column].logical_type.is_numeric();
-    let values = (0..schema.fields().len()).filter(|column| !keys.contains(column)).filter(is_number);
-    let outputs: Vec<Output> = values
-        .flat_map(|column| ["min", "mean", "max"].into_iter().filter_map(move |name| output(name, Some(column))))
+/// The output column that an item of `order by` names, by its number or its name.
+fn output(order: &OrderBy, columns: &[Answer]) -> Result<Option<Typed>> {
+    let expression = &order.expression;
+    if let Some(number) = ordinal(expression.syntax()) {
+        let column = number.checked_sub(1).and_then(|place| columns.get(place));
+        return column
+            .map(|column| Some(column.value.clone()))
+            .ok_or_else(|| no_such_column(expression, columns.len()));
+    }
+    let Kind::Column(name) = &expression.syntax().kind else { return Ok(None) };
+    Ok(columns.iter().find(|column| column.name == *name).map(|column| column.value.clone()))
+}
+
+fn no_such_column(expression: &Expression, columns: usize) -> Error {
+    let message = format!("there are {columns} output columns, but it names number {expression}");
+    expression.error(message, expression.syntax().position).into()
+}
+
+fn sort_key(order: &OrderBy, value: Typed) -> SortKey {
+    SortKey { value, descending: order.descending, nulls_first: order.nulls_first }
+}
+
+/// A filter as what rows are tested by: what is more than comparisons of columns with constants is computed first.
+fn predicate(filter: &Expression, schema: &Schema, inputs: &mut Inputs) -> Result<Predicate> {
+    let typed = bind::condition(filter, &mut RowScope::new(schema))?;
+    let mut test = |part: Typed| match part.node {
+        Node::Condition(predicate) => predicate,
+        _ => Predicate::Range { column: inputs.position("where", part), low: 1, high: 1 },
+    };
+    Ok(match typed.node {
+        Node::And(parts) => Predicate::And(parts.into_iter().map(test).collect()),
+        _ => test(typed),
+    })
+}
+
+fn check_names(columns: &[Answer]) -> Result<()> {
+    for (index, column) in columns.iter().enumerate() {
+        if columns[..index].iter().any(|other| other.name == column.name) {
+            let name = &column.name;
+            return Err(Error::Usage(format!("two output columns are named '{name}'; rename one with: as NAME")));
+        }
+    }
+    Ok(())
+}
+
+fn default_keys(schema: &Schema) -> Result<Vec<Expression>> {
+    let fields = schema.fields().iter();
+    let strings: Vec<&str> = fields
+        .filter(|field| field.logical_type.physical() == PhysicalType::Bytes)
+        .map(|field| field.name.as_str())
         .collect();
-    if outputs.is_empty() { output("count", None).into_iter().collect() } else { outputs }
+    if strings.len() > 1 {
+        let names = strings.join(", ");
+        return Err(Error::Usage(format!("several columns to group by, name one or more of: {names}")));
+    }
+    Ok(strings.into_iter().map(Expression::column).collect())
+}
+
+fn default_aggregates(schema: &Schema, keys: &[usize]) -> Vec<Expression> {
+    let fields = schema.fields().iter().enumerate();
+    let values = fields.filter(|(column, field)| !keys.contains(column) && field.logical_type.is_numeric());
+    let aggregates: Vec<Expression> = values
+        .flat_map(|(_, field)| ["min", "mean", "max"].map(|function| Expression::call(function, &[&field.name])))
+        .collect();
+    if aggregates.is_empty() { vec![Expression::call("count", &[])] } else { aggregates }
 }

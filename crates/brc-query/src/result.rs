@@ -2,11 +2,16 @@
 
 use crate::aggregates::Group;
 use crate::cells::Cells;
+use crate::evaluate::{Columns, Program};
+use crate::node::{Node, Typed};
+use crate::order::{self, OrderKey};
 use crate::partial::Partial;
-use crate::plan::Plan;
+use crate::plan::{Plan, SortKey};
 use crate::totals::ScanTotals;
-use brc_core::{Error, LogicalType, Result, Value};
-use std::cmp::Ordering;
+use crate::vector::{Fault, Vector, View};
+use brc_core::{Batch, Column, Error, Field, LogicalType, Result, Value};
+use brc_kernels::cpu::Level;
+use std::collections::HashSet;
 
 /// The sorted rows of an answer.
 #[derive(Debug, Clone)]
@@ -20,22 +25,37 @@ pub struct QueryResult {
 /// A column of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputColumn {
-    /// Its name: the key's, or the aggregate as it is written.
+    /// Its name: that of a column or the one it was given, else the expression as it is written.
     pub name: String,
     /// Its type.
     pub logical_type: LogicalType,
+    /// Whether it may have nulls.
+    pub nullable: bool,
 }
 
 impl QueryResult {
-    pub(crate) fn new(plan: &Plan, mut partial: Partial, totals: ScanTotals) -> Result<Self> {
+    /// The answer that groups give.
+    pub(crate) fn of_groups(plan: &Plan, mut partial: Partial, totals: ScanTotals) -> Result<Self> {
         partial.settle();
-        let source = Source { plan, columns: plan.columns(), partial: &partial };
-        let groups = sorted(&source)?;
-        let cells = (0..source.columns.len()).map(|column| source.cells(column, &groups)).collect::<Result<_>>()?;
-        Ok(Self { columns: source.columns, cells, rows: groups.len(), totals })
+        let source = Groups::new(plan, &partial)?;
+        let groups = source.sorted()?;
+        let cells = plan.columns.iter().map(|answer| source.cells(&answer.name, &answer.value, &groups));
+        let cells = cells.collect::<Result<Vec<_>>>()?;
+        let rows = groups.len();
+        if !plan.distinct {
+            return Ok(Self::of_cells(plan, cells, rows, totals));
+        }
+        let kept = first_of_their_kind(plan, &cells, rows);
+        let kept_cells = cells.iter().zip(&plan.columns).map(|(cells, it)| cells.take(it.value.logical_type, &kept));
+        Ok(Self::of_cells(plan, kept_cells.collect(), kept.len(), totals))
     }
 
-    /// The columns: first the keys, then the aggregates.
+    /// The answer of which these are the columns.
+    pub(crate) fn of_cells(plan: &Plan, cells: Vec<Cells>, rows: usize, totals: ScanTotals) -> Self {
+        Self { columns: plan.columns(), cells, rows, totals }
+    }
+
+    /// The columns.
     #[must_use]
     pub fn columns(&self) -> &[OutputColumn] {
         &self.columns
@@ -101,68 +121,137 @@ impl<'a> Iterator for Row<'a> {
 
 impl ExactSizeIterator for Row<'_> {}
 
-/// What the columns of an answer are made of.
-struct Source<'a> {
+/// The groups that an answer is made of.
+struct Groups<'a> {
     plan: &'a Plan,
-    columns: Vec<OutputColumn>,
     partial: &'a Partial,
+    /// The columns of the aggregates, and those that groups have.
+    inputs: Vec<Field>,
+    fields: Vec<Field>,
+    /// All groups that have rows, or those of them that `having` wants.
+    groups: Vec<u32>,
 }
 
-impl Source<'_> {
-    /// The values that some groups have in an output column.
-    fn cells(&self, column: usize, groups: &[u32]) -> Result<Cells> {
-        let OutputColumn { name, logical_type } = &self.columns[column];
+/// How many groups an expression is computed for at a time.
+const AT_A_TIME: usize = 4096;
+
+impl<'a> Groups<'a> {
+    fn new(plan: &'a Plan, partial: &'a Partial) -> Result<Self> {
+        let groups = (0..partial.groups() as u32).filter(|&group| partial.has_rows(group as usize)).collect();
+        let mut all = Self { plan, partial, inputs: plan.fields(), fields: plan.group_fields(), groups };
+        if let Some(having) = &plan.having {
+            let holds = all.cells("having", having, &all.groups)?;
+            let is_wanted = |place: &usize| holds.get(*place) == Some(Value::Integer(1));
+            all.groups = (0..all.groups.len()).filter(is_wanted).map(|place| all.groups[place]).collect();
+        }
+        Ok(all)
+    }
+
+    /// What some groups have in a column.
+    fn column(&self, column: usize, groups: &[u32]) -> Result<Cells> {
+        let Field { name, logical_type, .. } = &self.fields[column];
         let mut cells = Cells::new(*logical_type);
-        let keys = self.plan.keys().len();
-        let Some(output) = column.checked_sub(keys).map(|output| &self.plan.outputs()[output]) else {
+        let Some(place) = column.checked_sub(self.plan.keys.len()) else {
             for &group in groups {
                 cells.push(self.partial.key(column, group as usize));
             }
             return Ok(cells);
         };
-        let bound = output.bound(self.plan.schema())?;
+        let output = &self.plan.outputs[place];
+        let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
         let state = bound.state.and_then(|kind| {
-            let wanted = (output.column?, kind);
+            let wanted = (output.columns.clone(), kind);
             let index = self.plan.states().into_iter().position(|state| state == wanted)?;
             Some(self.partial.state(index))
         });
-        let (scale, fraction) = (output.scale(self.plan.schema()), output.fraction());
         for &group in groups {
             let group = group as usize;
-            let value = (bound.value)(&Group::new(group, self.partial.rows(group), state, scale, fraction));
+            let group = Group::new(group, self.partial.rows(group), state, output, &self.inputs);
+            let mut text = Vec::new();
+            let value = match bound.text {
+                Some(write) => write(&group, &mut text).map(|()| Value::Bytes(&text)),
+                None => (bound.value)(&group),
+            };
             if !cells.push(value) {
                 return Err(Error::Overflow { what: name.clone(), expected: *logical_type });
             }
         }
         Ok(cells)
     }
+
+    /// What an expression comes to for some groups.
+    fn cells(&self, name: &str, typed: &Typed, groups: &[u32]) -> Result<Cells> {
+        if let Node::Column(column) = typed.node {
+            return self.column(column, groups);
+        }
+        let mut used = Vec::new();
+        typed.columns(&mut used);
+        used.sort_unstable();
+        used.dedup();
+        let inputs = used.iter().map(|&column| self.column(column, groups)).collect::<Result<Vec<_>>>()?;
+        let mut program = Program::new(typed, Columns { fields: &self.fields, projection: &used });
+        let mut cells = Cells::new(typed.logical_type);
+        let fault = |fault: Fault| match fault {
+            Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
+            Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
+        };
+        for start in (0..groups.len()).step_by(AT_A_TIME) {
+            let rows = start..groups.len().min(start + AT_A_TIME);
+            let vectors = used.iter().zip(&inputs).map(|(&column, cells)| {
+                Vector::of(self.fields[column].logical_type, rows.clone().map(|row| cells.get(row)))
+            });
+            let vectors = vectors.collect::<std::result::Result<Vec<_>, _>>().map_err(fault)?;
+            let columns: Vec<_> = vectors.iter().map(Vector::column).collect();
+            let batch = Batch { rows: rows.len(), columns: &columns };
+            let found = program.run(Level::best(), &batch).map_err(fault)?;
+            push_all(&found.column(), rows.len(), &mut cells).map_err(fault)?;
+        }
+        Ok(cells)
+    }
+
+    /// The groups of the answer, in its order.
+    fn sorted(&self) -> Result<Vec<u32>> {
+        let plan = self.plan;
+        let mut keys = Vec::new();
+        for SortKey { value, descending, nulls_first } in &plan.order_by {
+            let cells = self.cells("order by", value, &self.groups)?;
+            keys.push(OrderKey { cells, descending: *descending, nulls_first: *nulls_first });
+        }
+        for key in 0..plan.keys.len() {
+            let cells = self.column(key, &self.groups)?;
+            keys.push(OrderKey { cells, descending: false, nulls_first: false });
+        }
+        let (offset, limit) = if plan.distinct { (0, None) } else { (plan.offset, plan.limit) };
+        let order = order::sorted(self.groups.len(), &keys, offset, limit);
+        Ok(order.into_iter().map(|row| self.groups[row as usize]).collect())
+    }
 }
 
-/// The groups that the answer has, in its order.
-fn sorted(source: &Source<'_>) -> Result<Vec<u32>> {
-    let (plan, partial) = (source.plan, source.partial);
-    let groups: Vec<u32> = (0..partial.groups() as u32).filter(|&group| partial.has_rows(group as usize)).collect();
-    let orders = plan.order_by().iter().map(|order| (order.column, order.descending));
-    let keys = (0..plan.keys().len()).map(|key| (key, false));
-    let columns = orders.chain(keys).map(|(column, descending)| Ok((source.cells(column, &groups)?, descending)));
-    let columns: Vec<(Cells, bool)> = columns.collect::<Result<_>>()?;
-    let compare = |one: &(u64, u32), other: &(u64, u32)| {
-        one.0.cmp(&other.0).then_with(|| {
-            let (one, other) = (one.1 as usize, other.1 as usize);
-            let mut orders = columns.iter().map(|(cells, descending)| cells.compare(one, other, *descending));
-            orders.find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
-        })
-    };
-    let prefix = |row: usize| columns.first().map_or(0, |(cells, descending)| cells.prefix(row, *descending));
-    let mut order: Vec<(u64, u32)> = (0..groups.len()).map(|row| (prefix(row), row as u32)).collect();
-    let wanted = plan.limit().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    if wanted < order.len() {
-        // Only those that are wanted need to be sorted.
-        if wanted > 0 {
-            order.select_nth_unstable_by(wanted - 1, compare);
-        }
-        order.truncate(wanted);
+/// Appends the rows of a column.
+pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> std::result::Result<(), Fault> {
+    let view = View::of(column)?;
+    for row in 0..rows {
+        cells.push(view.get(row));
     }
-    order.sort_unstable_by(compare);
-    Ok(order.into_iter().map(|(_, row)| groups[row as usize]).collect())
+    Ok(())
+}
+
+/// The rows that are the first of their kind, as far as they are wanted.
+fn first_of_their_kind(plan: &Plan, cells: &[Cells], rows: usize) -> Vec<u32> {
+    let mut known = HashSet::new();
+    let is_new = |&row: &u32| {
+        let mut kind = Vec::new();
+        for (cells, answer) in cells.iter().zip(&plan.columns) {
+            let mut text = Vec::new();
+            let value = cells.get(row as usize);
+            kind.push(u8::from(value.is_some()));
+            value.into_iter().for_each(|value| value.write(answer.value.logical_type, &mut text));
+            kind.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            kind.extend_from_slice(&text);
+        }
+        known.insert(kind)
+    };
+    let skipped = usize::try_from(plan.offset).unwrap_or(usize::MAX);
+    let wanted = plan.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    (0..rows as u32).filter(is_new).skip(skipped).take(wanted).collect()
 }

@@ -1,13 +1,16 @@
 //! Whole questions against plain code.
 
+pub(crate) mod conditions;
 pub(crate) mod memory;
+mod select;
 mod typed;
 pub(crate) mod typed_table;
 mod widening;
 
-use crate::expression::tests::{Condition, condition};
-use crate::{Aggregate, Expression, Function, OrderBy, Partial, Plan, Query, QueryResult};
+use crate::node::Typed;
+use crate::{Expression, OrderBy, Partial, Plan, Query, QueryResult};
 use brc_core::{LogicalType, Progress, Schema, Statistics, Value, decimal};
+use conditions::{Condition, condition};
 use memory::{Manner, MemoryTable, Record};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -51,9 +54,8 @@ struct Question {
     statistics: bool,
 }
 
-fn aggregate(function: &str, column: Option<&str>) -> Aggregate {
-    let function = Function::by_name(function, false).unwrap();
-    Aggregate { function, column: column.map(str::to_owned), fraction: None }
+fn aggregate(function: &str, column: Option<&str>) -> Expression {
+    Expression::call(function, &column.into_iter().collect::<Vec<_>>())
 }
 
 impl Question {
@@ -85,15 +87,16 @@ impl Question {
     fn plan(&self, schema: &Schema) -> Plan {
         let aggregate = |&(function, column): &(&'static str, Option<&str>)| aggregate(function, column);
         let names = self.names();
-        let order = |&(column, descending): &(usize, bool)| OrderBy { column: names[column].clone(), descending };
+        let order = |&(column, descending): &(usize, bool)| OrderBy::column(&names[column], descending);
         let query = Query {
-            by: Some(self.by.iter().map(|key| (*key).to_owned()).collect()),
+            by: Some(self.by.iter().map(|key| Expression::column(key)).collect()),
             aggregates: Some(self.aggregates.iter().map(aggregate).collect()),
             filter: self.condition.as_ref().map(|condition| Expression::parse(&condition.write()).unwrap()),
             order_by: self.order_by.iter().map(order).collect(),
             limit: self.limit,
             statistics: self.statistics,
             timings: true,
+            ..Query::default()
         };
         query.plan(schema).unwrap()
     }
@@ -236,8 +239,8 @@ fn defaults_fit_the_table() {
 fn the_official_shape_is_exactly_that() {
     let shape = |by: Option<&str>, aggregates: &str| {
         let query = Query {
-            by: by.map(|key| vec![key.to_owned()]),
-            aggregates: Some(Aggregate::parse_list(aggregates).unwrap()),
+            by: by.map(|key| vec![Expression::column(key)]),
+            aggregates: Some(Expression::parse_list(aggregates).unwrap()),
             ..Query::default()
         };
         query.plan(&Schema::parse("s:string,x:decimal(1),y:int").unwrap()).unwrap().is_one_brc()
@@ -253,31 +256,38 @@ fn the_official_shape_is_exactly_that() {
 #[test]
 fn impossible_questions_say_what_is_possible() {
     let error = |query: Query| query.plan(&Record::schema()).unwrap_err().to_string();
-    let by = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-    let aggregates = |text| Some(Aggregate::parse_list(text).unwrap());
+    let by = |names: &[&str]| Some(names.iter().map(|name| Expression::column(name)).collect());
+    let aggregates = |text| Some(Expression::parse_list(text).unwrap());
     let question = || Query { by: by(&["s"]), aggregates: aggregates("count()"), ..Query::default() };
+    let unknown = "unknown column 'S', did you mean 's'? (columns: s, t, x, y y)\n  S\n  ^";
+    assert_eq!(error(Query { by: by(&["S"]), ..question() }), unknown);
+    assert_eq!(error(Query { by: by(&["s", "s"]), ..question() }).lines().next(), Some("'s' is named twice as a key"));
     assert_eq!(
-        error(Query { by: by(&["S"]), ..question() }),
-        "unknown column 'S', did you mean 's'? (columns: s, t, x, y y)"
+        error(Query { aggregates: aggregates("min(z)"), ..question() }),
+        "unknown column 'z', did you mean 's'? (columns: s, t, x, y y)\n  min(z)\n      ^"
     );
-    assert_eq!(error(Query { by: by(&["s", "s"]), ..question() }), "column 's' is named twice as a key");
     assert_eq!(
-        error(Query { aggregates: aggregates("min(z)"), ..question() }).lines().next(),
-        Some("unknown column 'z', did you mean 's'? (columns: s, t, x, y y)")
+        error(Query { aggregates: aggregates("sum(t)"), ..question() }),
+        "'sum' needs a column of numbers, found string\n  sum(t)\n      ^"
     );
-    assert_eq!(error(Query { aggregates: aggregates("sum(t)"), ..question() }), "sum(t) needs a column of numbers");
-    assert_eq!(error(Query { aggregates: aggregates("mean(x),Mean(x)"), ..question() }), "mean(x) is asked for twice");
     assert_eq!(
-        error(Query { order_by: OrderBy::parse_list("mean(x)").unwrap(), ..question() }),
-        "unknown output column 'mean(x)' (output columns: s, count())"
+        error(Query { aggregates: aggregates("mean(x), mean(x)"), ..question() }),
+        "two output columns are named 'mean(x)'; rename one with: as NAME"
+    );
+    assert!(
+        error(Query { order_by: OrderBy::parse_list("z").unwrap(), ..question() }).starts_with("unknown column 'z'")
+    );
+    assert!(
+        error(Query { order_by: OrderBy::parse_list("x").unwrap(), ..question() })
+            .starts_with("column 'x' is neither in group by nor inside an aggregate")
     );
 }
 
 #[test]
 fn nothing_is_one_row_without_keys_and_none_with_keys() {
     let query = |by: &[&str]| Query {
-        by: Some(by.iter().map(|name| (*name).to_owned()).collect()),
-        aggregates: Some(Aggregate::parse_list("count(),min(x),mean(x),sum(x)").unwrap()),
+        by: Some(by.iter().map(|name| Expression::column(name)).collect()),
+        aggregates: Some(Expression::parse_list("count(),min(x),mean(x),sum(x)").unwrap()),
         ..Query::default()
     };
     let empty = table(Vec::new(), PLAIN);
@@ -294,7 +304,7 @@ fn statistics_answer_and_filters_skip() {
     let table = table(rows, Manner { runs: true, ..PLAIN });
     let totals = |filter: Option<&str>, statistics| {
         let filter = filter.map(|text| Expression::parse(text).unwrap());
-        let query = Query { by: Some(vec!["s".to_owned()]), filter, statistics, ..Query::default() };
+        let query = Query { by: Some(vec![Expression::column("s")]), filter, statistics, ..Query::default() };
         let totals = run(&query.plan(&table.schema).unwrap(), &table, 1).totals().clone();
         (totals.rows, totals.summarised_rows, totals.skipped_rows)
     };
@@ -316,11 +326,11 @@ fn a_plan_is_checked_against_its_table() {
     );
     for spoil in [
         (|plan: &mut Plan| plan.keys = vec![7]) as fn(&mut Plan),
-        |plan| plan.outputs[0].column = Some(9),
-        |plan| plan.outputs[1].column = Some(0),
-        |plan| plan.outputs[0].column = None,
+        |plan| plan.outputs[0].columns = vec![9],
+        |plan| plan.outputs[1].columns = vec![0],
+        |plan| plan.outputs[0].columns.clear(),
         |plan| plan.predicate = Some(brc_core::Predicate::Range { column: 0, low: 0, high: 1 }),
-        |plan| plan.order_by = vec![crate::SortKey { column: 4, descending: false }],
+        |plan| plan.columns[0].value = Typed::column(4, LogicalType::Int64, false),
     ] {
         let mut plan = plan.clone();
         spoil(&mut plan);
@@ -331,7 +341,9 @@ fn a_plan_is_checked_against_its_table() {
 
 #[test]
 fn partials_of_different_plans_are_not_merged() {
-    let plan = |by: &str| Query { by: Some(vec![by.to_owned()]), ..Query::default() }.plan(&Record::schema()).unwrap();
+    let plan = |by: &str| {
+        Query { by: Some(vec![Expression::column(by)]), ..Query::default() }.plan(&Record::schema()).unwrap()
+    };
     let mut partial = plan("s").no_groups();
     assert!(partial.merge(plan("x").no_groups()).is_err());
 }
@@ -348,7 +360,7 @@ fn sums_and_means_are_exact_at_the_ends() {
     let rows = vec![Record { x: i64::MAX, ..Record::default() }; 3];
     let query = Query {
         by: Some(vec![]),
-        aggregates: Some(Aggregate::parse_list("sum(x),mean(x)").unwrap()),
+        aggregates: Some(Expression::parse_list("sum(x),mean(x)").unwrap()),
         ..Query::default()
     };
     let table = table(rows.clone(), PLAIN);

@@ -1,12 +1,13 @@
 //! `brc query`: answers a group-by question.
 
-use crate::args::{Files, Opened, QueryArgs, Source, Threads};
+use crate::args::{Files, Opened, QueryArgs, Source, Threads, is_select};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::render::{FORMATS, Format, default_format};
 use crate::{explain, quantity, stdout};
-use brc_core::Progress;
-use brc_query::{OrderBy, Query};
+use brc_compare::QueryOptions;
+use brc_core::{Error, Progress};
+use brc_query::{Expression, OrderBy, Query};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,20 +20,30 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to ask, as one table; - is standard input, and a quoted 'part-*.buren' is expanded
+    /// The files to ask, as one table, and perhaps a question in SQL behind them: 'select city, max(price) group by city';
+    /// - is standard input, and a quoted 'part-*.buren' is expanded
     #[arg(value_name = "FILE", required = true)]
-    inputs: Vec<PathBuf>,
+    arguments: Vec<PathBuf>,
 
     #[command(flatten)]
     query: QueryArgs,
 
-    /// How to sort the answer: output columns with commas between, each with an optional desc [default: by the keys]
-    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
+    /// Which groups are part of the answer: a condition of keys and aggregates
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
+    having: Option<String>,
+
+    /// How to sort the answer: expressions with commas between, each with an optional desc and nulls first [default: by the
+    /// keys]
+    #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     order_by: Option<String>,
 
     /// Print only the first N rows of the answer
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     limit: Option<u64>,
+
+    /// Leave out the first N rows of the answer
+    #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
+    offset: Option<u64>,
 
     /// How the answer is printed [default: 1brc if the question has that shape, else table]
     #[arg(long, value_name = "NAME", value_parser = format())]
@@ -82,9 +93,9 @@ fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
-    let query = args.query()?;
+    let (query, files) = args.query()?;
     let Opened { encoding, table } = {
-        let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
+        let (inputs, options) = (expand(files)?, args.source.open_options());
         args.source.open_all(&inputs, &args.files, &options)?
     };
     let plan = query.plan(table.schema())?;
@@ -107,13 +118,42 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 impl Args {
-    fn query(&self) -> brc_core::Result<Query> {
-        Ok(Query {
-            order_by: self.order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?,
-            limit: self.limit,
-            statistics: !self.no_statistics,
-            timings: self.timings,
-            ..self.query.options().query()?
-        })
+    /// The question, and the files that it is asked.
+    fn query(&self) -> brc_core::Result<(Query, &[PathBuf])> {
+        let (select, files) = match self.arguments.split_last() {
+            Some((last, files)) if last.to_str().is_some_and(is_select) => (last.to_str(), files),
+            _ => (None, self.arguments.as_slice()),
+        };
+        if files.is_empty() {
+            return Err(Error::Usage("no file is given".to_owned()));
+        }
+        let options = match select {
+            Some(select) => {
+                self.refuse_clauses()?;
+                QueryOptions { select: Some(select.to_owned()), ..QueryOptions::default() }
+            }
+            None => self.query.options(),
+        };
+        let mut query = options.query()?;
+        if select.is_none() {
+            query.having = self.having.as_deref().map(Expression::parse).transpose()?;
+            query.order_by = self.order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?;
+            query.limit = self.limit;
+            query.offset = self.offset.unwrap_or(0);
+        }
+        Ok((Query { statistics: !self.no_statistics, timings: self.timings, ..query }, files))
+    }
+
+    /// A question in SQL has clauses of its own.
+    fn refuse_clauses(&self) -> brc_core::Result<()> {
+        let options = self.having.is_some() || self.order_by.is_some() || self.limit.is_some() || self.offset.is_some();
+        match options || self.query.is_given() {
+            true => Err(Error::Usage(
+                "a question in SQL has clauses of its own: --by, --agg, --where, --having, --order-by, --limit and --offset \
+                 do not go with it"
+                    .to_owned(),
+            )),
+            false => Ok(()),
+        }
     }
 }

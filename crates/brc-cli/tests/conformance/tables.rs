@@ -2,7 +2,7 @@
 
 use crate::cell::File;
 use brc_core::Schema;
-use brc_query::{Aggregate, Expression, Query};
+use brc_query::{Expression, Query};
 use std::fmt::Write;
 use std::sync::OnceLock;
 
@@ -40,8 +40,8 @@ const ONE_BRC: &str = "station:string,temperature:decimal(1)";
 
 pub(crate) fn query(by: Option<&[&str]>, aggregates: &str, filter: Option<&str>) -> Query {
     Query {
-        by: by.map(|by| by.iter().map(|&name| name.to_owned()).collect()),
-        aggregates: (!aggregates.is_empty()).then(|| Aggregate::parse_list(aggregates).unwrap()),
+        by: by.map(|by| by.iter().map(|name| Expression::column(name)).collect()),
+        aggregates: (!aggregates.is_empty()).then(|| Expression::parse_list(aggregates).unwrap()),
         filter: filter.map(|filter| Expression::parse(filter).unwrap()),
         ..Query::default()
     }

@@ -1,19 +1,19 @@
 //! The exact mean, rounded half up to the column's scale, as in the One Billion Row Challenge: of integers an integer, of
 //! decimals a decimal of the same scale. Of floats it is the float nearest to the exact mean.
 
-use super::{Bound, Form, Function, numbers, sums_of};
+use super::{AggregateFunction, Bound, Form, numbers, sums_of};
 use crate::states::Sum;
 use brc_core::{Value, decimal};
 use num_bigint::BigInt;
 
-pub(super) static MEAN: Function = Function {
+pub(super) static MEAN: AggregateFunction = AggregateFunction {
     name: "mean",
     aliases: &[],
     about: "the exact sum over the count, rounded half up to the column's scale",
     form: Form::Column,
-    bind: |field| {
-        let output = numbers(field)?.logical_type;
-        Ok(Bound { output, state: Some(sums_of(output)), value: |group| group.state()?.sum(group.group).map(value_of) })
+    bind: |fields| {
+        let output = numbers(fields)?.logical_type;
+        Ok(Bound::new(output, sums_of(output), |group| group.state()?.sum(group.group).map(value_of)))
     },
 };
 

@@ -1,20 +1,20 @@
 //! The median: the value in the middle, or the mean of the two in the middle, as a float64: the one nearest to it.
 
 use super::avg::units;
-use super::{Bound, Form, Function, Group, numbers};
+use super::{AggregateFunction, Bound, Form, Group, numbers};
 use crate::ratio::nearest;
 use crate::states::StateKind;
 use brc_core::{LogicalType, Value};
 use num_bigint::BigInt;
 
-pub(super) static MEDIAN: Function = Function {
+pub(super) static MEDIAN: AggregateFunction = AggregateFunction {
     name: "median",
     aliases: &[],
     about: "the float nearest to the value in the middle, or to the mean of the two there",
     form: Form::Column,
-    bind: |field| {
-        numbers(field)?;
-        Ok(Bound { output: LogicalType::Float64, state: Some(StateKind::Values), value })
+    bind: |fields| {
+        numbers(fields)?;
+        Ok(Bound::new(LogicalType::Float64, StateKind::Values, value))
     },
 };
 
@@ -23,7 +23,7 @@ fn value<'a>(group: &Group<'a>) -> Option<Value<'a>> {
     let (low, high) = (ranked(|count| (count - 1) / 2)?, ranked(|count| count / 2)?);
     Some(Value::Float(match (low, high) {
         (Value::Integer(low), Value::Integer(high)) => {
-            nearest(&(BigInt::from(low) + high), &(units(group.scale) * 2u8), 0)
+            nearest(&(BigInt::from(low) + high), &(units(group.scales[0]) * 2u8), 0)
         }
         (Value::Float(low), Value::Float(high)) if (low + high).is_finite() => (low + high) / 2.0,
         (Value::Float(low), Value::Float(high)) => low / 2.0 + high / 2.0,

@@ -3,24 +3,36 @@
 //! A function says for each type of column which state it is computed from, what type its values have, and how one is
 //! made of the state of a group. What is common to several functions lies in the [states](crate::states).
 
+mod approx_count_distinct;
 mod avg;
+mod corr;
 mod count;
 mod count_distinct;
+mod covar;
+mod first;
+mod last;
 mod max;
+mod max_by;
 mod mean;
 mod median;
 mod min;
+mod min_by;
 mod quantile;
+mod regr;
+mod string_agg;
 mod sum;
+mod top;
 mod variance;
 
+use crate::node::Typed;
+use crate::plan::Output;
 use crate::states::{State, StateKind};
 use brc_core::{Field, LogicalType, PhysicalType, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// All functions, in the order in which help texts show them.
-pub static FUNCTIONS: &[&Function] = &[
+pub static AGGREGATES: &[&AggregateFunction] = &[
     &min::MIN,
     &mean::MEAN,
     &max::MAX,
@@ -34,10 +46,29 @@ pub static FUNCTIONS: &[&Function] = &[
     &variance::VAR_POP,
     &variance::STDDEV_SAMP,
     &variance::STDDEV_POP,
+    &corr::CORR,
+    &covar::COVAR_SAMP,
+    &covar::COVAR_POP,
+    &regr::REGR_SLOPE,
+    &regr::REGR_INTERCEPT,
+    &regr::REGR_R2,
+    &regr::REGR_COUNT,
+    &regr::REGR_AVGX,
+    &regr::REGR_AVGY,
+    &regr::REGR_SXX,
+    &regr::REGR_SYY,
+    &regr::REGR_SXY,
+    &approx_count_distinct::APPROX_COUNT_DISTINCT,
+    &first::FIRST,
+    &last::LAST,
+    &min_by::MIN_BY,
+    &max_by::MAX_BY,
+    &string_agg::STRING_AGG,
+    &top::TOP,
 ];
 
 /// A function of the values of a group. Nulls are no values.
-pub struct Function {
+pub struct AggregateFunction {
     /// Its name.
     pub name: &'static str,
     /// Other names for it.
@@ -46,8 +77,8 @@ pub struct Function {
     pub about: &'static str,
     /// What stands between its parentheses.
     pub form: Form,
-    /// How it is computed for a column; for that of [`Form::Rows`], also without one. The error says what it needs instead.
-    pub(crate) bind: fn(Option<&Field>) -> Result<Bound, &'static str>,
+    /// How it is computed for columns; for [`Form::Rows`], also without one. The error says what it needs instead.
+    pub(crate) bind: fn(&[&Field]) -> Result<Bound, &'static str>,
 }
 
 /// What stands between the parentheses of a function.
@@ -61,7 +92,70 @@ pub enum Form {
     Distinct,
     /// A column and a number from 0 to 1.
     Fraction,
+    /// Two columns.
+    Pair,
+    /// Two columns of numbers.
+    Numbers,
+    /// A column, of which it matters in which order its rows lie.
+    InOrder,
+    /// The same, and a string.
+    Joined,
+    /// A column, and how many.
+    Count,
 }
+
+impl Form {
+    /// How many columns there may be.
+    pub(crate) fn columns(self) -> usize {
+        if matches!(self, Self::Pair | Self::Numbers) { 2 } else { 1 }
+    }
+
+    /// Whether the place of a row in its table is a column besides.
+    pub(crate) fn is_in_row_order(self) -> bool {
+        matches!(self, Self::InOrder | Self::Joined)
+    }
+
+    /// The constant behind the columns, if there is one.
+    ///
+    /// # Errors
+    /// What is wrong with the number of arguments, or with the constant.
+    pub(crate) fn parameter(self, arguments: &[Typed]) -> Result<Option<String>, String> {
+        let constant = |needed: &str| match arguments.get(1).and_then(Typed::constant) {
+            Some(Some(value)) => Ok((value.value().to_text(arguments[1].logical_type), arguments[1].logical_type)),
+            _ => Err(needed.to_owned()),
+        };
+        let expected = match self {
+            Self::Rows => 0..=1,
+            Self::Column | Self::Distinct | Self::InOrder => 1..=1,
+            Self::Fraction | Self::Pair | Self::Numbers | Self::Joined | Self::Count => 2..=2,
+        };
+        match self {
+            _ if arguments.is_empty() && self != Self::Rows => Err("needs a column".to_owned()),
+            Self::Fraction => {
+                let needed = "needs a number from 0 to 1 behind its column";
+                let (text, _) = constant(needed)?;
+                match text.parse::<f64>() {
+                    Ok(number) if arguments.len() == 2 && (0.0..=1.0).contains(&number) => Ok(Some(text)),
+                    _ => Err(needed.to_owned()),
+                }
+            }
+            Self::Joined => match constant("needs a separator behind its column: a constant string")? {
+                (text, LogicalType::String) if arguments.len() == 2 => Ok(Some(text)),
+                _ => Err("needs a separator behind its column: a constant string".to_owned()),
+            },
+            Self::Count => match constant("needs a number behind its column: how many values")? {
+                (text, LogicalType::Int64) if arguments.len() == 2 && text.parse::<u32>().is_ok() => Ok(Some(text)),
+                _ => Err("needs a number behind its column: how many values".to_owned()),
+            },
+            _ if expected.contains(&arguments.len()) => Ok(None),
+            Self::Pair | Self::Numbers => Err("needs two columns".to_owned()),
+            _ => Err("needs a column only".to_owned()),
+        }
+    }
+}
+
+/// Appends the value of a group as text; `None` if it is null.
+type WriteText = fn(&Group<'_>, &mut Vec<u8>) -> Option<()>;
 
 /// A function as it is computed for a column of some type.
 #[derive(Clone, Copy)]
@@ -72,6 +166,20 @@ pub(crate) struct Bound {
     pub(crate) state: Option<StateKind>,
     /// Its value for a group.
     pub(crate) value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>,
+    /// Appends its value, where that is a string which lies nowhere yet.
+    pub(crate) text: Option<WriteText>,
+}
+
+impl Bound {
+    /// A value that is computed from a state.
+    fn new(output: LogicalType, state: StateKind, value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) -> Self {
+        Self { output, state: Some(state), value, text: None }
+    }
+
+    /// A string that is written from a state.
+    fn text(state: StateKind, text: WriteText) -> Self {
+        Self { output: LogicalType::String, state: Some(state), value: |_| None, text: Some(text) }
+    }
 }
 
 /// What is known of a group.
@@ -81,15 +189,20 @@ pub(crate) struct Group<'a> {
     pub(crate) rows: u64,
     /// The state that was asked for.
     state: Option<&'a State>,
-    /// The column's decimals.
-    pub(crate) scale: u8,
-    /// The number of [`Form::Fraction`].
-    pub(crate) fraction: f64,
+    /// The columns' decimals.
+    pub(crate) scales: [u8; 2],
+    /// The constant that the function takes besides.
+    pub(crate) parameter: &'a str,
+    /// The type of the first column.
+    pub(crate) logical_type: Option<LogicalType>,
 }
 
 impl<'a> Group<'a> {
-    pub(crate) fn new(group: usize, rows: u64, state: Option<&'a State>, scale: u8, fraction: f64) -> Self {
-        Self { group, rows, state, scale, fraction }
+    pub(crate) fn new(group: usize, rows: u64, state: Option<&'a State>, output: &'a Output, fields: &[Field]) -> Self {
+        let first = output.columns.first().and_then(|&column| fields.get(column));
+        let parameter = output.parameter.as_deref().unwrap_or_default();
+        let logical_type = first.map(|field| field.logical_type);
+        Self { group, rows, state, scales: output.scales(fields), parameter, logical_type }
     }
 
     /// The state; `None` only if none was asked for.
@@ -98,12 +211,12 @@ impl<'a> Group<'a> {
     }
 }
 
-impl Function {
+impl AggregateFunction {
     /// The function of that name or alias, in upper or lower case; with `distinct` before its column or not.
     #[must_use]
     pub fn by_name(name: &str, distinct: bool) -> Option<&'static Self> {
         let is_it = |known: &&str| known.eq_ignore_ascii_case(name);
-        let mut functions = FUNCTIONS.iter().filter(|function| (function.form == Form::Distinct) == distinct);
+        let mut functions = AGGREGATES.iter().filter(|function| (function.form == Form::Distinct) == distinct);
         functions.find(|function| is_it(&function.name) || function.aliases.iter().any(is_it)).copied()
     }
 
@@ -114,20 +227,24 @@ impl Function {
             Form::Column | Form::Rows => "…",
             Form::Distinct => "distinct …",
             Form::Fraction => "…, 0.9",
+            Form::Pair | Form::Numbers => "…, …",
+            Form::InOrder => "…",
+            Form::Joined => "…, ', '",
+            Form::Count => "…, 3",
         };
         format!("{}({inside})", self.name)
     }
 }
 
-impl PartialEq for Function {
+impl PartialEq for AggregateFunction {
     fn eq(&self, other: &Self) -> bool {
         (self.name, self.form) == (other.name, other.form)
     }
 }
 
-impl Eq for Function {}
+impl Eq for AggregateFunction {}
 
-impl fmt::Debug for Function {
+impl fmt::Debug for AggregateFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.usage())
     }
@@ -140,28 +257,36 @@ pub(crate) struct FunctionName {
     distinct: bool,
 }
 
-impl From<&'static Function> for FunctionName {
-    fn from(function: &'static Function) -> Self {
+impl From<&'static AggregateFunction> for FunctionName {
+    fn from(function: &'static AggregateFunction) -> Self {
         Self { name: function.name.to_owned(), distinct: function.form == Form::Distinct }
     }
 }
 
-impl TryFrom<FunctionName> for &'static Function {
+impl TryFrom<FunctionName> for &'static AggregateFunction {
     type Error = String;
 
     fn try_from(FunctionName { name, distinct }: FunctionName) -> Result<Self, String> {
-        Function::by_name(&name, distinct).ok_or_else(|| format!("there is no function '{name}'"))
+        AggregateFunction::by_name(&name, distinct).ok_or_else(|| format!("there is no function '{name}'"))
     }
 }
 
 /// The column, if it is of numbers.
-fn numbers(field: Option<&Field>) -> Result<&Field, &'static str> {
-    field.filter(|field| field.logical_type.is_numeric()).ok_or("a column of numbers")
+fn numbers<'a>(fields: &[&'a Field]) -> Result<&'a Field, &'static str> {
+    fields.first().copied().filter(|field| field.logical_type.is_numeric()).ok_or("a column of numbers")
+}
+
+/// Sees to it that there are two columns of numbers.
+fn pairs(fields: &[&Field]) -> Result<(), &'static str> {
+    match fields {
+        [one, other] if one.logical_type.is_numeric() && other.logical_type.is_numeric() => Ok(()),
+        _ => Err("two columns of numbers"),
+    }
 }
 
 /// The state that knows the bounds of a column's values.
-fn bounds_of(field: Option<&Field>) -> Result<(LogicalType, StateKind), &'static str> {
-    let logical_type = field.ok_or("a column")?.logical_type;
+fn bounds_of(fields: &[&Field]) -> Result<(LogicalType, StateKind), &'static str> {
+    let logical_type = fields.first().ok_or("a column")?.logical_type;
     let state = match logical_type.physical() {
         PhysicalType::Integers => StateKind::Integers,
         PhysicalType::Floats => StateKind::FloatBounds,

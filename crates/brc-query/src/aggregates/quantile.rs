@@ -1,22 +1,19 @@
 //! A quantile: the smallest value that so large a part of all values does not exceed, as a value of the column's type.
 
-use super::{Bound, Form, Function, numbers};
+use super::{AggregateFunction, Bound, Form, numbers};
 use crate::states::StateKind;
 
-pub(super) static QUANTILE: Function = Function {
+pub(super) static QUANTILE: AggregateFunction = AggregateFunction {
     name: "quantile",
     aliases: &["quantile_disc"],
     about: "the smallest value that the given part of all values does not exceed",
     form: Form::Fraction,
-    bind: |field| {
-        let output = numbers(field)?.logical_type;
-        Ok(Bound {
-            output,
-            state: Some(StateKind::Values),
-            value: |group| {
-                let place = |count: usize| ((group.fraction * count as f64).ceil() as usize).max(1) - 1;
-                group.state()?.ranked(group.group, place)
-            },
-        })
+    bind: |fields| {
+        let output = numbers(fields)?.logical_type;
+        Ok(Bound::new(output, StateKind::Values, |group| {
+            let fraction: f64 = group.parameter.parse().ok()?;
+            let place = |count: usize| ((fraction * count as f64).ceil() as usize).max(1) - 1;
+            group.state()?.ranked(group.group, place)
+        }))
     },
 };

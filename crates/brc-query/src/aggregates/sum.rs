@@ -1,27 +1,23 @@
 //! The exact sum: of integers and decimals a decimal of 38 digits and the column's scale, of floats the float nearest to it.
 
-use super::{Bound, Form, Function, numbers, sums_of};
+use super::{AggregateFunction, Bound, Form, numbers, sums_of};
 use crate::states::Sum;
 use brc_core::{LogicalType, PhysicalType, Value};
 
-pub(super) static SUM: Function = Function {
+pub(super) static SUM: AggregateFunction = AggregateFunction {
     name: "sum",
     aliases: &[],
     about: "the exact sum",
     form: Form::Column,
-    bind: |field| {
-        let logical_type = numbers(field)?.logical_type;
+    bind: |fields| {
+        let logical_type = numbers(fields)?.logical_type;
         let output = match logical_type.physical() {
             PhysicalType::Floats => LogicalType::Float64,
             PhysicalType::Integers | PhysicalType::Bytes => {
                 LogicalType::Decimal { precision: LogicalType::MAX_PRECISION, scale: logical_type.scale() }
             }
         };
-        Ok(Bound {
-            output,
-            state: Some(sums_of(logical_type)),
-            value: |group| group.state()?.sum(group.group).map(value_of),
-        })
+        Ok(Bound::new(output, sums_of(logical_type), |group| group.state()?.sum(group.group).map(value_of)))
     },
 };
 

@@ -2,47 +2,47 @@
 //! the exact values; of floats the squares are exact as long as they neither overflow nor are subnormal.
 
 use super::avg::units;
-use super::{Bound, Form, Function, Group, numbers};
+use super::{AggregateFunction, Bound, Form, Group, numbers};
 use crate::ratio::nearest;
 use crate::states::StateKind;
 use brc_core::{Field, LogicalType, Value};
 use num_bigint::{BigInt, BigUint};
 
-pub(super) static VAR_SAMP: Function = Function {
+pub(super) static VAR_SAMP: AggregateFunction = AggregateFunction {
     name: "var_samp",
     aliases: &["var", "variance"],
     about: "the variance of a sample",
     form: Form::Column,
-    bind: |field| bound(field, |group| variance(group, 1).map(Value::Float)),
+    bind: |fields| bound(fields, |group| variance(group, 1).map(Value::Float)),
 };
 
-pub(super) static VAR_POP: Function = Function {
+pub(super) static VAR_POP: AggregateFunction = AggregateFunction {
     name: "var_pop",
     aliases: &[],
     about: "the variance of a population",
     form: Form::Column,
-    bind: |field| bound(field, |group| variance(group, 0).map(Value::Float)),
+    bind: |fields| bound(fields, |group| variance(group, 0).map(Value::Float)),
 };
 
-pub(super) static STDDEV_SAMP: Function = Function {
+pub(super) static STDDEV_SAMP: AggregateFunction = AggregateFunction {
     name: "stddev_samp",
     aliases: &["stddev"],
     about: "the standard deviation of a sample",
     form: Form::Column,
-    bind: |field| bound(field, |group| variance(group, 1).map(|variance| Value::Float(variance.sqrt()))),
+    bind: |fields| bound(fields, |group| variance(group, 1).map(|variance| Value::Float(variance.sqrt()))),
 };
 
-pub(super) static STDDEV_POP: Function = Function {
+pub(super) static STDDEV_POP: AggregateFunction = AggregateFunction {
     name: "stddev_pop",
     aliases: &[],
     about: "the standard deviation of a population",
     form: Form::Column,
-    bind: |field| bound(field, |group| variance(group, 0).map(|variance| Value::Float(variance.sqrt()))),
+    bind: |fields| bound(fields, |group| variance(group, 0).map(|variance| Value::Float(variance.sqrt()))),
 };
 
-fn bound(field: Option<&Field>, value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) -> Result<Bound, &'static str> {
-    numbers(field)?;
-    Ok(Bound { output: LogicalType::Float64, state: Some(StateKind::Moments), value })
+fn bound(fields: &[&Field], value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) -> Result<Bound, &'static str> {
+    numbers(fields)?;
+    Ok(Bound::new(LogicalType::Float64, StateKind::Moments, value))
 }
 
 /// `(n Σx² − (Σx)²) / (n (n − less))`; `None` of too few values. NaN where a value is no finite number.
@@ -56,6 +56,6 @@ fn variance(group: &Group<'_>, less: u64) -> Option<f64> {
     }
     let (sum, exponent) = (&moment.sum, moment.exponent);
     let numerator: BigInt = ((moment.squares * moment.count) << exponent) - sum * sum;
-    let denominator = BigUint::from(moment.count) * (moment.count - less) * units(group.scale).pow(2);
+    let denominator = BigUint::from(moment.count) * (moment.count - less) * units(group.scales[0]).pow(2);
     Some(nearest(&numerator, &denominator, -2 * i64::from(exponent)))
 }

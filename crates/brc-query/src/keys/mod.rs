@@ -4,7 +4,7 @@
 //! are one group. Any other keys are put together to tuples, which are numbered as they appear.
 
 mod direct;
-mod index;
+pub(crate) mod index;
 pub(crate) mod key_set;
 pub(crate) mod layout;
 mod strings;

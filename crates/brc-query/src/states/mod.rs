@@ -8,10 +8,15 @@ mod big;
 mod bytes;
 pub(crate) mod counts;
 mod distinct;
+mod extremes;
 mod float_bounds;
 mod float_sums;
 mod integers;
+mod listed;
 mod moments;
+mod owned;
+mod pairs;
+mod sketch;
 mod values;
 mod wide;
 
@@ -19,10 +24,11 @@ pub(crate) use float_sums::FloatSum;
 #[cfg(test)]
 pub(crate) use float_sums::parts_of;
 pub(crate) use moments::Moment;
+pub(crate) use pairs::PairMoment;
 
 use crate::group::Malformed;
 use brc_core::table::ColumnSummary;
-use brc_core::{ByteStrings, Dictionary, Integers, LogicalType, PhysicalType, Run, Value};
+use brc_core::{ByteStrings, Dictionary, Field, Integers, PhysicalType, Run, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +100,19 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// One of them.
+    fn get(&self, row: usize) -> Result<Value<'a>, Malformed> {
+        Ok(match self {
+            Self::Integers(values) => Value::Integer(values.get(row)),
+            Self::Floats(values) => Value::Float(values[row]),
+            Self::Codes { codes, dictionary } => match codes[row] {
+                code if (code as usize) < dictionary.len() => Value::Bytes(dictionary.get(code)),
+                _ => return Err(Malformed("a code is not in its dictionary")),
+            },
+            Self::Bytes { strings, rows } => Value::Bytes(strings.get(rows[row] as usize)),
+        })
+    }
+
     /// How many there are.
     fn len(&self) -> usize {
         match self {
@@ -134,6 +153,11 @@ pub(crate) trait Accumulator {
     /// Adds values to their groups.
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed>;
 
+    /// Adds pairs of values to their groups, where it is of pairs.
+    fn update_pairs(&mut self, _: GroupIds<'_>, _: Values<'_>, _: Values<'_>) -> Result<(), Malformed> {
+        Err(Malformed("values are not of pairs"))
+    }
+
     /// Adds the groups of another to those that `groups` tells.
     fn merge(&mut self, other: &Self, groups: &[u32]);
 
@@ -168,6 +192,14 @@ pub(crate) enum StateKind {
     Distinct,
     /// All numbers.
     Values,
+    /// Moments of pairs of numbers.
+    Pairs,
+    /// The values that go with the smallest and the largest other value.
+    Extremes,
+    /// All strings in the order of rows.
+    Listed,
+    /// About the number of distinct values.
+    Sketch,
 }
 
 /// A column of state.
@@ -184,6 +216,11 @@ pub(crate) enum State {
     FloatMoments(moments::FloatMoments),
     Distinct(distinct::Distinct),
     Values(values::AllValues),
+    IntegerPairs(pairs::IntegerPairs),
+    FloatPairs(Box<pairs::FloatPairs>),
+    Extremes(extremes::Extremes),
+    Listed(listed::Listed),
+    Sketch(sketch::Sketches),
 }
 
 /// Evaluates an expression with the accumulator of a [`State`], whatever it is.
@@ -201,13 +238,19 @@ macro_rules! for_state {
             State::FloatMoments($accumulator) => $body,
             State::Distinct($accumulator) => $body,
             State::Values($accumulator) => $body,
+            State::IntegerPairs($accumulator) => $body,
+            State::FloatPairs($accumulator) => $body,
+            State::Extremes($accumulator) => $body,
+            State::Listed($accumulator) => $body,
+            State::Sketch($accumulator) => $body,
         }
     };
 }
 
 impl State {
-    /// An empty state for values of that type.
-    pub(crate) fn new(kind: StateKind, logical_type: LogicalType) -> Self {
+    /// An empty state for values of these columns.
+    pub(crate) fn new(kind: StateKind, columns: &[usize], fields: &[Field]) -> Self {
+        let logical_type = fields[columns[0]].logical_type;
         let is_float = logical_type.physical() == PhysicalType::Floats;
         match kind {
             StateKind::Counts => Self::Counts(Default::default()),
@@ -221,6 +264,11 @@ impl State {
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
             StateKind::Values => Self::Values(values::AllValues::new(logical_type)),
+            StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
+            StateKind::Pairs => Self::IntegerPairs(Default::default()),
+            StateKind::Extremes => Self::Extremes(Default::default()),
+            StateKind::Listed => Self::Listed(Default::default()),
+            StateKind::Sketch => Self::Sketch(Default::default()),
         }
     }
 
@@ -234,6 +282,16 @@ impl State {
 
     pub(crate) fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         for_state!(self, state => state.update(level, groups, values))
+    }
+
+    /// Adds pairs of values.
+    pub(crate) fn update_pairs(
+        &mut self,
+        groups: GroupIds<'_>,
+        values: Values<'_>,
+        others: Values<'_>,
+    ) -> Result<(), Malformed> {
+        for_state!(self, state => state.update_pairs(groups, values, others))
     }
 
     /// Adds what is known of sets of rows, of which none has nulls.
@@ -293,7 +351,12 @@ impl State {
             WideMoments,
             FloatMoments,
             Distinct,
-            Values
+            Values,
+            IntegerPairs,
+            FloatPairs,
+            Extremes,
+            Listed,
+            Sketch
         );
     }
 
@@ -306,7 +369,16 @@ impl State {
             Self::Distinct(state) => state.get(group),
             Self::FloatSums(state) => state.count(group),
             Self::FloatMoments(state) => state.count(group),
-            Self::FloatBounds(_) | Self::Bytes(_) | Self::Moments(_) | Self::WideMoments(_) | Self::Values(_) => 0,
+            Self::IntegerPairs(state) => state.moment(group).map_or(0, |moment| moment.count),
+            Self::FloatPairs(state) => state.count(group),
+            Self::Sketch(state) => state.estimate(group),
+            Self::FloatBounds(_)
+            | Self::Bytes(_)
+            | Self::Moments(_)
+            | Self::WideMoments(_)
+            | Self::Values(_)
+            | Self::Extremes(_)
+            | Self::Listed(_) => 0,
         }
     }
 
@@ -323,7 +395,12 @@ impl State {
             | Self::WideMoments(_)
             | Self::FloatMoments(_)
             | Self::Distinct(_)
-            | Self::Values(_) => None,
+            | Self::Values(_)
+            | Self::IntegerPairs(_)
+            | Self::FloatPairs(_)
+            | Self::Extremes(_)
+            | Self::Listed(_)
+            | Self::Sketch(_) => None,
         }
     }
 
@@ -340,7 +417,12 @@ impl State {
             | Self::WideMoments(_)
             | Self::FloatMoments(_)
             | Self::Distinct(_)
-            | Self::Values(_) => None,
+            | Self::Values(_)
+            | Self::IntegerPairs(_)
+            | Self::FloatPairs(_)
+            | Self::Extremes(_)
+            | Self::Listed(_)
+            | Self::Sketch(_) => None,
         }
     }
 
@@ -354,8 +436,33 @@ impl State {
         }
     }
 
+    /// The moments of the pairs of a group.
+    pub(crate) fn pair_moment(&self, group: usize) -> Option<PairMoment> {
+        match self {
+            Self::IntegerPairs(state) => state.moment(group),
+            Self::FloatPairs(state) => state.moment(group),
+            _ => None,
+        }
+    }
+
+    /// The value that goes with the smallest, or the largest, other value of a group.
+    pub(crate) fn extreme(&self, group: usize, largest: bool) -> Option<Value<'_>> {
+        match self {
+            Self::Extremes(state) => state.value(group, largest),
+            _ => None,
+        }
+    }
+
+    /// Appends all strings of a group; `None` if there are none.
+    pub(crate) fn join(&self, group: usize, separator: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        match self {
+            Self::Listed(state) => state.join(group, separator, out),
+            _ => None,
+        }
+    }
+
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
-    pub(crate) fn ranked(&self, group: usize, place: impl Fn(usize) -> usize) -> Option<Value<'_>> {
+    pub(crate) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
         match self {
             Self::Values(state) => state.ranked(group, place),
             _ => None,

@@ -45,7 +45,7 @@ impl AllValues {
     }
 
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
-    pub(super) fn ranked(&self, group: usize, place: impl Fn(usize) -> usize) -> Option<Value<'_>> {
+    pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
         let (start, end) = (*self.starts.get(group)?, *self.starts.get(group + 1)?);
         if start == end {
             return None;

@@ -1,6 +1,6 @@
 //! Types that turn out wider while a table is scanned.
 
-use crate::{Aggregate, Query};
+use crate::{Expression, Query};
 use brc_core::{
     Batch, BitmapBuffer, Column, Error, Integers, Progress, Result, ScanError, ScanOptions, Scanned, Scanner, Schema,
     Sink, Split, Table, Value,
@@ -89,7 +89,7 @@ impl Scanner for InferredScanner<'_> {
 }
 
 fn query() -> Query {
-    let aggregates = Some(Aggregate::parse_list("sum(x),count(),count(x)").unwrap());
+    let aggregates = Some(Expression::parse_list("sum(x),count(),count(x)").unwrap());
     Query { by: Some(Vec::new()), aggregates, ..Query::default() }
 }
 

@@ -7,11 +7,10 @@
 
 use super::Strings;
 use super::tokens::{LONGEST, MOST};
-use std::hint::select_unpredictable as select;
 use std::ops::Range;
 
-/// A token for each first two bytes, and all longer ones.
-const ENTRIES: usize = 2 * MOST;
+/// A token for each first two bytes, and all longer ones; and as many places that a search may look at behind them.
+const ENTRIES: usize = 4 * MOST;
 
 /// Parts of a column that are cut at a time.
 const LANES: usize = 8;
@@ -30,17 +29,18 @@ const MOST_BYTES: usize = 1 << 20;
 
 /// Tokens in the order in which they are searched.
 pub(super) struct Matcher {
-    /// For each first two bytes the entry of the longest token of at most two bytes that they start with, and how many
-    /// entries behind it have longer ones.
-    pairs: Vec<(u16, u16)>,
-    /// The bytes of each token as a number, the first byte in the highest place, zeros behind the last one.
+    /// For each first two bytes the entry of the longest token of at most two bytes that they start with: those of longer
+    /// tokens that start with them lie behind it.
+    pairs: Vec<u16>,
+    /// The bytes of each token as a number, the first byte in the highest place, zeros behind the last one; in ascending
+    /// order. A token of one byte that has an entry for two bytes has these there.
     keys: Box<[u128; ENTRIES]>,
     /// For each token, in bit *n*, whether its first *n* bytes are a token, or none.
     prefixes: Box<[u32; ENTRIES]>,
     /// For each token and each *n*, the code of its first *n* + 1 bytes, if they are a token.
     codes: Box<[[u16; LONGEST]; ENTRIES]>,
-    /// The first step of a search: a power of two.
-    step: usize,
+    /// The first step of a search is half of 2 to the power of it.
+    steps: u32,
 }
 
 impl Matcher {
@@ -48,41 +48,35 @@ impl Matcher {
     pub(super) fn new<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut sorted: Vec<Token> = tokens.zip(0u16..).map(|(token, code)| Token::new(token, code)).collect();
         sorted.sort_unstable();
-        let mut matcher = Self {
-            pairs: vec![(0, 0); 1 << 16],
-            keys: Box::new([0; ENTRIES]),
-            prefixes: Box::new([0; ENTRIES]),
-            codes: Box::new([[0; LONGEST]; ENTRIES]),
-            step: 1,
-        };
+        let mut matcher =
+            Self { pairs: vec![0; 1 << 16], keys: zeroed(), prefixes: zeroed(), codes: zeroed(), steps: 0 };
         // The tokens that the last one starts with, and itself: the shortest first.
         let mut within: Vec<Token> = Vec::new();
-        let mut end = 0;
-        let mut of_longer = None;
+        let (mut end, mut of_longer, mut longer) = (0, None, 0);
         for token in sorted {
             while within.last().is_some_and(|last| common_bytes(last.key, token.key) < last.length) {
                 within.pop();
             }
             let pair = (token.key >> 112) as usize;
-            if token.length > 2 && of_longer != Some(pair) {
-                // The entries of longer tokens lie behind that of their first bytes.
-                if usize::from(matcher.pairs[pair].0) + 1 != end {
+            if token.length <= 2 {
+                matcher.pairs[pair..pair + (1 << (16 - 8 * token.length))].fill(end as u16);
+            } else if of_longer == Some(pair) {
+                longer += 1;
+            } else {
+                (of_longer, longer) = (Some(pair), 1);
+                if usize::from(matcher.pairs[pair]) + 1 != end {
                     matcher.put(end, &within);
-                    matcher.pairs[pair].0 = end as u16;
+                    matcher.keys[end] = (pair as u128) << 112;
+                    matcher.pairs[pair] = end as u16;
                     end += 1;
                 }
-                of_longer = Some(pair);
             }
+            matcher.steps = matcher.steps.max(usize::BITS - usize::leading_zeros(longer));
             within.push(token);
             matcher.put(end, &within);
-            if token.length > 2 {
-                matcher.pairs[pair].1 += 1;
-                matcher.step = matcher.step.max(usize::from(matcher.pairs[pair].1).next_power_of_two());
-            } else {
-                matcher.pairs[pair..pair + (1 << (16 - 8 * token.length))].fill((end as u16, 0));
-            }
             end += 1;
         }
+        (end..end + (1 << matcher.steps)).for_each(|at| matcher.put(at, &within));
         matcher
     }
 
@@ -100,15 +94,12 @@ impl Matcher {
     /// counts the length is 0.
     #[inline(always)]
     fn longest(&self, text: u128, length: usize) -> (u16, usize) {
-        let (first, longer) = self.pairs[(text >> 112) as usize];
-        let mut at = usize::from(first);
-        let last = at + usize::from(longer);
-        let mut step = self.step;
-        while step > 0 {
-            let next = at + step;
-            let below = (next <= last) & (self.keys[next % ENTRIES] <= text);
-            at = select(below, next, at);
-            step /= 2;
+        let mut at = usize::from(self.pairs[(text >> 112) as usize]);
+        for step in (0..self.steps).rev() {
+            // Behind the tokens with these two bytes all are above the text; behind the last one it is repeated.
+            let next = at + (1 << step);
+            // A shifted truth value, as compilers make a branch of a selection.
+            at += usize::from(self.keys[next % ENTRIES] <= text) << step;
         }
         let at = at % ENTRIES;
         let common = common_bytes(self.keys[at], text).min(length);
@@ -240,6 +231,10 @@ fn text(bytes: &[u8], at: usize) -> u128 {
         Some(text) => u128::from_be_bytes(*text),
         None => key(&bytes[at..]),
     }
+}
+
+fn zeroed<T: Copy + Default>() -> Box<[T; ENTRIES]> {
+    vec![T::default(); ENTRIES].try_into().unwrap_or_else(|_| unreachable!("so many entries"))
 }
 
 /// The first bytes of a text, at most [`LONGEST`], as a number that is compared as they are.

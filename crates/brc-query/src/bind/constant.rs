@@ -1,53 +1,27 @@
-//! Binds names to columns and constants to their types.
+//! Constants among the values of a column: a comparison of the two becomes a range.
 
 use super::range::{self, Place};
-use super::{Column, Constant, Literal, Node, SyntaxError};
-use crate::columns;
-use brc_core::{Comparison, LogicalType, Predicate, Schema, TimeUnit, Value, calendar};
+use crate::sql::Literal;
+use brc_core::{Comparison, Field, LogicalType, Predicate, TimeUnit, Value, calendar};
 
-pub(super) fn resolve(node: &Node, source: &str, schema: &Schema) -> Result<Predicate, SyntaxError> {
-    let all = |parts: &[Node]| parts.iter().map(|part| resolve(part, source, schema)).collect::<Result<Vec<_>, _>>();
-    match node {
-        Node::Compare { column, comparison, constant } => compare(column, *comparison, constant, source, schema),
-        Node::IsNull { column } => Ok(Predicate::IsNull { column: find(column, source, schema)? }),
-        Node::And(parts) => Ok(Predicate::And(intersected(all(parts)?))),
-        Node::Or(parts) => Ok(Predicate::Or(all(parts)?)),
-        Node::Not(part) => Ok(Predicate::Not(Box::new(resolve(part, source, schema)?))),
-    }
+/// The condition that a column compares so with a constant; `None` if they do not compare.
+pub(super) fn comparison(column: usize, field: &Field, comparison: Comparison, literal: &Literal) -> Option<Predicate> {
+    Some(match among(literal, field.logical_type)? {
+        Found::Bytes(value) => Predicate::Compare { column, comparison, value },
+        Found::Integer(place) => range::of_integers(column, field, comparison, place),
+        Found::Float(value) => range::of_floats(column, comparison, value),
+    })
 }
 
-fn find(column: &Column, source: &str, schema: &Schema) -> Result<usize, SyntaxError> {
-    columns::find(schema, &column.name)
-        .map_err(|unknown| SyntaxError::new(unknown.to_string(), column.position, source))
-}
-
-fn compare(
-    column: &Column,
-    comparison: Comparison,
-    constant: &Constant,
-    source: &str,
-    schema: &Schema,
-) -> Result<Predicate, SyntaxError> {
-    let index = find(column, source, schema)?;
-    let field = &schema.fields()[index];
-    let logical_type = field.logical_type;
-    match among(&constant.value, logical_type) {
-        Some(Found::Bytes(value)) => Ok(Predicate::Compare { column: index, comparison, value }),
-        Some(Found::Integer(place)) => Ok(range::of_integers(index, field, comparison, place)),
-        Some(Found::Float(value)) => Ok(range::of_floats(index, comparison, value)),
-        None => {
-            let hint = match (&constant.value, logical_type) {
-                (Literal::Number(_), LogicalType::String | LogicalType::Binary) => "; write strings in single quotes",
-                (_, LogicalType::Bool) => "; compare it with true or false",
-                (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
-                (_, LogicalType::Time { .. }) => "; write times as time '23:59:59'",
-                (_, LogicalType::Timestamp { .. }) => "; write points in time as timestamp '2024-01-31 23:59:59'",
-                _ => "",
-            };
-            let (name, found) = (&column.name, constant.value.kind());
-            let message = format!("column '{name}' is of type {logical_type}, but is compared with {found}{hint}");
-            Err(SyntaxError::new(message, constant.position, source))
-        }
+/// How to write what values of a type are compared with, for messages.
+pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str {
+    match (literal, logical_type) {
+        (Literal::Number(_), LogicalType::String | LogicalType::Binary) => "; write strings in single quotes",
+        (_, LogicalType::Bool) => "; compare it with true or false",
+        (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
+        (_, LogicalType::Time { .. }) => "; write times as time '23:59:59'",
+        (_, LogicalType::Timestamp { .. }) => "; write points in time as timestamp '2024-01-31 23:59:59'",
+        _ => "",
     }
 }
 
@@ -139,7 +113,7 @@ fn floored(value: i64, units: i64) -> Found {
 }
 
 /// Joins the ranges that the same column has to lie in, so that rows are compared once.
-fn intersected(parts: Vec<Predicate>) -> Vec<Predicate> {
+pub(super) fn intersected(parts: Vec<Predicate>) -> Vec<Predicate> {
     let mut joined: Vec<Predicate> = Vec::with_capacity(parts.len());
     for part in parts {
         if let Predicate::Range { column, low, high } = part {

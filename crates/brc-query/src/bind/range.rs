@@ -4,13 +4,13 @@ use brc_core::{Comparison, Field, Predicate, float_order};
 
 /// A constant among the integers of a column: the largest integer that is not above it, and whether it is that.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    pub(super) floor: i128,
-    pub(super) exact: bool,
+pub(crate) struct Place {
+    pub(crate) floor: i128,
+    pub(crate) exact: bool,
 }
 
 /// The condition that a column of integers compares so with a constant.
-pub(super) fn of_integers(column: usize, field: &Field, comparison: Comparison, place: Place) -> Predicate {
+pub(crate) fn of_integers(column: usize, field: &Field, comparison: Comparison, place: Place) -> Predicate {
     let Place { floor, exact } = place;
     let (smallest, largest) = match field.logical_type.fits_64_bits() {
         true => (i64::MIN.into(), i64::MAX.into()),
@@ -40,7 +40,7 @@ pub(super) fn of_integers(column: usize, field: &Field, comparison: Comparison, 
 
 /// The condition that a column of floats compares so with a constant. The two zeros are equal; so are all NaNs, which are
 /// above all numbers.
-pub(super) fn of_floats(column: usize, comparison: Comparison, constant: f64) -> Predicate {
+pub(crate) fn of_floats(column: usize, comparison: Comparison, constant: f64) -> Predicate {
     let order = |value: f64| i128::from(float_order(value));
     let range = |low: i128, high: i128| Predicate::Range { column, low, high };
     let (smallest, largest) = (order(f64::NEG_INFINITY), order(f64::INFINITY));

@@ -2,7 +2,9 @@
 
 /// A decimal constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Number {
+pub(crate) struct Number {
+    /// Whether it was written with an exponent: as a float.
+    pub(crate) exponential: bool,
     negative: bool,
     whole: String,
     decimals: String,
@@ -14,14 +16,15 @@ const FAR: usize = 400;
 impl Number {
     /// Takes a number apart that the lexer found: an optional `-`, digits, and optionally a point and digits, and an
     /// exponent.
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),
             None => (false, text),
         };
+        let exponential = digits.contains(['e', 'E']);
         let (digits, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
         let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
-        let mut number = Self { negative, whole: whole.to_owned(), decimals: decimals.to_owned() };
+        let mut number = Self { exponential, negative, whole: whole.to_owned(), decimals: decimals.to_owned() };
         let far = if exponent.starts_with('-') { -(FAR as i64) } else { FAR as i64 };
         number.move_point(exponent.parse().unwrap_or(far).clamp(-(FAR as i64), FAR as i64));
         number
@@ -42,15 +45,30 @@ impl Number {
         }
     }
 
+    /// The number of the other sign.
+    pub(crate) fn negated(self) -> Self {
+        Self { negative: !self.negative, ..self }
+    }
+
+    /// How many digits it has behind its point.
+    pub(crate) fn scale(&self) -> usize {
+        self.decimals.len()
+    }
+
+    /// How many digits it has before its point, without leading zeros.
+    pub(crate) fn whole_digits(&self) -> usize {
+        self.whole.trim_start_matches('0').len()
+    }
+
     /// The float nearest to it.
-    pub(super) fn to_float(&self) -> f64 {
+    pub(crate) fn to_float(&self) -> f64 {
         let sign = if self.negative { "-" } else { "" };
         format!("{sign}{}.{}", self.whole, self.decimals).parse().unwrap_or(f64::NAN)
     }
 
     /// The largest integer not above the number times ten to the power of `scale`, and whether it equals that. Beyond 127
     /// bits it is only as exact as to stay beyond all numbers that columns have.
-    pub(super) fn floor(&self, scale: u8) -> (i128, bool) {
+    pub(crate) fn floor(&self, scale: u8) -> (i128, bool) {
         let scale = usize::from(scale);
         let (kept, cut) = self.decimals.split_at(scale.min(self.decimals.len()));
         let zeros = scale - kept.len();

@@ -1,0 +1,24 @@
+//! The correlation of two columns of numbers, from exact sums; null where one of them does not vary.
+
+use super::covar::Products;
+use super::{AggregateFunction, Bound, Form, pairs};
+use crate::ratio::nearest;
+use crate::states::StateKind;
+use brc_core::{LogicalType, Value};
+use num_bigint::Sign;
+
+pub(super) static CORR: AggregateFunction = AggregateFunction {
+    name: "corr",
+    aliases: &[],
+    about: "the correlation of two columns",
+    form: Form::Numbers,
+    bind: |fields| {
+        pairs(fields)?;
+        Ok(Bound::new(LogicalType::Float64, StateKind::Pairs, |group| {
+            let Products { xx, yy, xy, .. } = Products::of(group)?;
+            let varied = (&xx * &yy).to_biguint().filter(|varied| varied.bits() > 0)?;
+            let size = nearest(&(&xy * &xy), &varied, 0).sqrt();
+            Some(Value::Float(if xy.sign() == Sign::Minus { -size } else { size }))
+        }))
+    },
+};

@@ -1,0 +1,64 @@
+//! Covariances of two columns of numbers, of a sample and of a population: the floats nearest to the exact ones.
+
+use super::{AggregateFunction, Bound, Form, Group, avg::units, pairs};
+use crate::ratio::nearest;
+use crate::states::{PairMoment, StateKind};
+use brc_core::{LogicalType, Value};
+use num_bigint::{BigInt, BigUint};
+
+pub(super) static COVAR_SAMP: AggregateFunction = AggregateFunction {
+    name: "covar_samp",
+    aliases: &["covar"],
+    about: "the covariance of a sample",
+    form: Form::Numbers,
+    bind: |fields| {
+        pairs(fields)?;
+        Ok(Bound::new(LogicalType::Float64, StateKind::Pairs, |group| covariance(group, 1)))
+    },
+};
+
+pub(super) static COVAR_POP: AggregateFunction = AggregateFunction {
+    name: "covar_pop",
+    aliases: &[],
+    about: "the covariance of a population",
+    form: Form::Numbers,
+    bind: |fields| {
+        pairs(fields)?;
+        Ok(Bound::new(LogicalType::Float64, StateKind::Pairs, |group| covariance(group, 0)))
+    },
+};
+
+fn covariance<'a>(group: &Group<'a>, less: u64) -> Option<Value<'a>> {
+    let products = Products::of(group)?;
+    let count = products.moment.count;
+    if count <= less {
+        return None;
+    }
+    let denominator = BigUint::from(count) * (count - less) * units(group.scales[0]) * units(group.scales[1]);
+    Some(Value::Float(nearest(&products.xy, &denominator, -2 * products.exponent())))
+}
+
+/// `n Σab − Σa Σb` of the pairs of a group, times two to the power of twice the exponent, in units of the columns' scales.
+pub(super) struct Products {
+    pub(super) moment: PairMoment,
+    pub(super) xx: BigInt,
+    pub(super) yy: BigInt,
+    pub(super) xy: BigInt,
+}
+
+impl Products {
+    /// Those of a group; `None` if it has no pairs, or a value that is no finite number.
+    pub(super) fn of(group: &Group<'_>) -> Option<Self> {
+        let moment = group.state()?.pair_moment(group.group).filter(|moment| moment.count > 0)?;
+        let product =
+            |sum: &BigInt, one: &BigInt, other: &BigInt| ((sum * moment.count) << moment.exponent) - one * other;
+        let xx = product(&moment.xx, &moment.x, &moment.x);
+        let yy = product(&moment.yy, &moment.y, &moment.y);
+        let xy = product(&moment.xy, &moment.x, &moment.y);
+        Some(Self { moment, xx, yy, xy })
+    }
+
+    pub(super) fn exponent(&self) -> i64 {
+        self.moment.exponent.into()
+    }
+}

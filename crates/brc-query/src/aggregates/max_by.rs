@@ -1,0 +1,15 @@
+//! The value of a column where another one is largest.
+
+use super::{AggregateFunction, Bound, Form};
+use crate::states::StateKind;
+
+pub(super) static MAX_BY: AggregateFunction = AggregateFunction {
+    name: "max_by",
+    aliases: &["arg_max", "argmax"],
+    about: "the value where another column is largest",
+    form: Form::Pair,
+    bind: |fields| {
+        let output = fields.first().ok_or("a column")?.logical_type;
+        Ok(Bound::new(output, StateKind::Extremes, |group| group.state()?.extreme(group.group, true)))
+    },
+};

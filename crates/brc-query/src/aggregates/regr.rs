@@ -1,0 +1,101 @@
+//! Linear regressions of a column `y` on a column `x`, by least squares: `regr_slope(y, x)` and what belongs to it. All are
+//! the floats nearest to what the exact sums come to; null where `x` does not vary.
+
+use super::covar::Products;
+use super::{AggregateFunction, Bound, Form, Group, avg::units, pairs};
+use crate::ratio::nearest;
+use crate::states::StateKind;
+use brc_core::{Field, LogicalType, Value};
+use num_bigint::{BigInt, BigUint};
+
+macro_rules! regressions {
+    ($($static:ident, $name:literal, $about:literal, $value:expr;)*) => {
+        $(pub(super) static $static: AggregateFunction = AggregateFunction {
+            name: $name,
+            aliases: &[],
+            about: $about,
+            form: Form::Numbers,
+            bind: |fields| bound(fields, |group| $value(&Regression::of(group)?).map(Value::Float)),
+        };)*
+    };
+}
+
+// The first argument, `y`, is the `x` of the moments.
+regressions! {
+    REGR_SLOPE, "regr_slope", "the slope of the regression line of y on x", |it: &Regression<'_, '_>| it.slope();
+    REGR_INTERCEPT, "regr_intercept", "where the regression line of y on x meets zero", |it: &Regression<'_, '_>| it.intercept();
+    REGR_R2, "regr_r2", "the part of the variance of y that the regression explains", |it: &Regression<'_, '_>| it.r2();
+    REGR_SXX, "regr_sxx", "the sum of squared deviations of x", |it: &Regression<'_, '_>| it.deviation(&it.products.yy, 1, 1);
+    REGR_SYY, "regr_syy", "the sum of squared deviations of y", |it: &Regression<'_, '_>| it.deviation(&it.products.xx, 0, 0);
+    REGR_SXY, "regr_sxy", "the sum of products of deviations", |it: &Regression<'_, '_>| it.deviation(&it.products.xy, 0, 1);
+    REGR_AVGX, "regr_avgx", "the mean of x", |it: &Regression<'_, '_>| it.mean(&it.products.moment.y, 1);
+    REGR_AVGY, "regr_avgy", "the mean of y", |it: &Regression<'_, '_>| it.mean(&it.products.moment.x, 0);
+}
+
+pub(super) static REGR_COUNT: AggregateFunction = AggregateFunction {
+    name: "regr_count",
+    aliases: &[],
+    about: "the number of pairs of which none is null",
+    form: Form::Numbers,
+    bind: |fields| {
+        pairs(fields)?;
+        Ok(Bound::new(LogicalType::Int64, StateKind::Pairs, |group| {
+            Some(Value::Integer(group.state()?.count(group.group).into()))
+        }))
+    },
+};
+
+fn bound(fields: &[&Field], value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) -> Result<Bound, &'static str> {
+    pairs(fields)?;
+    Ok(Bound::new(LogicalType::Float64, StateKind::Pairs, value))
+}
+
+struct Regression<'g, 'a> {
+    group: &'g Group<'a>,
+    products: Products,
+}
+
+impl<'g, 'a> Regression<'g, 'a> {
+    fn of(group: &'g Group<'a>) -> Option<Self> {
+        Some(Self { group, products: Products::of(group)? })
+    }
+
+    fn unit(&self, argument: usize) -> BigUint {
+        units(self.group.scales[argument])
+    }
+
+    /// How much `x` varies; `None` if it does not.
+    fn variation(&self) -> Option<BigUint> {
+        self.products.yy.to_biguint().filter(|variation| variation.bits() > 0)
+    }
+
+    fn slope(&self) -> Option<f64> {
+        let numerator = &self.products.xy * BigInt::from(self.unit(1));
+        Some(nearest(&numerator, &(self.variation()? * self.unit(0)), 0))
+    }
+
+    fn intercept(&self) -> Option<f64> {
+        let Products { moment, yy, xy, .. } = &self.products;
+        let numerator = &moment.x * yy - xy * &moment.y;
+        let denominator = self.variation()? * moment.count * self.unit(0);
+        Some(nearest(&numerator, &denominator, -self.products.exponent()))
+    }
+
+    fn r2(&self) -> Option<f64> {
+        let (of_x, of_y) = (self.variation()?, self.products.xx.to_biguint()?);
+        if of_y.bits() == 0 {
+            return Some(1.0);
+        }
+        Some(nearest(&(&self.products.xy * &self.products.xy), &(of_x * of_y), 0))
+    }
+
+    fn deviation(&self, product: &BigInt, one: usize, other: usize) -> Option<f64> {
+        let denominator = BigUint::from(self.products.moment.count) * self.unit(one) * self.unit(other);
+        Some(nearest(product, &denominator, -2 * self.products.exponent()))
+    }
+
+    fn mean(&self, sum: &BigInt, argument: usize) -> Option<f64> {
+        let denominator = BigUint::from(self.products.moment.count) * self.unit(argument);
+        Some(nearest(sum, &denominator, -self.products.exponent()))
+    }
+}

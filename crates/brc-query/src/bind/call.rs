@@ -1,0 +1,122 @@
+//! Functions and operators.
+
+use super::{Binder, Result};
+use crate::aggregates::{AGGREGATES, AggregateFunction};
+use crate::columns::Unknown;
+use crate::functions::{FUNCTIONS, Function, Mismatch, like_prefix};
+use crate::node::{FunctionName, Node, Scalar, Typed};
+use crate::sql::{Call, Kind, Literal, Syntax};
+use brc_core::{Comparison, LogicalType, Predicate};
+
+/// What is no function, but written like one.
+const COALESCE: [&str; 2] = ["coalesce", "ifnull"];
+
+impl Binder<'_> {
+    pub(super) fn call(&mut self, call: &Call, position: usize) -> Result {
+        if COALESCE.contains(&call.name.as_str()) && !call.arguments.is_empty() {
+            return self.coalesce(call);
+        }
+        if let Some(aggregate) = AggregateFunction::by_name(&call.name, false) {
+            return self.error(format!("the aggregate '{}' cannot stand here", aggregate.name), position);
+        }
+        let Some(function) = Function::by_name(&call.name) else {
+            return self.error(unknown(&call.name), position);
+        };
+        if call.distinct || call.filter.is_some() {
+            let message = format!("'{}' is no aggregate: it has no distinct and no filter", function.name);
+            return self.error(message, position);
+        }
+        if let (Some(shifted), "+" | "-") = (self.shifted(call)?, function.name) {
+            return Ok(shifted);
+        }
+        let arguments = call.arguments.iter().map(|argument| self.bind(argument)).collect::<Result<Vec<_>>>()?;
+        let typed = self.function_of(function, arguments, &call.arguments, position)?;
+        match &typed.node {
+            Node::Call { function, arguments } if ["like", "starts_with"].contains(&function.0.name) => {
+                Ok(prefixed(function.0.name, arguments).unwrap_or(typed))
+            }
+            _ => Ok(typed),
+        }
+    }
+
+    pub(super) fn function_of(
+        &self,
+        function: &'static Function,
+        arguments: Vec<Typed>,
+        syntax: &[Syntax],
+        position: usize,
+    ) -> Result {
+        match (function.bind)(&arguments) {
+            Ok(bound) => {
+                let nullable = bound.nullable || arguments.iter().any(|argument| argument.nullable);
+                let function = FunctionName(function);
+                let typed = Typed { node: Node::Call { function, arguments }, logical_type: bound.output, nullable };
+                self.folded(typed, position)
+            }
+            Err(Mismatch { argument, needed }) => {
+                let name = function.name;
+                match (arguments.get(argument), syntax.get(argument)) {
+                    (Some(found), Some(syntax)) => {
+                        let found = if found.is_null() { "null".to_owned() } else { found.logical_type.to_string() };
+                        self.error(format!("'{name}' {needed}, found {found}"), syntax.position)
+                    }
+                    _ => self.error(format!("'{name}' {needed}"), position),
+                }
+            }
+        }
+    }
+
+    fn coalesce(&mut self, call: &Call) -> Result {
+        let parts = call.arguments.iter().map(|part| Ok((self.bind(part)?, part.position))).collect::<Result<_>>()?;
+        let parts = self.of_one_type(parts)?;
+        let nullable = parts.iter().all(|part| part.nullable);
+        let logical_type = parts.first().map_or(LogicalType::String, |part| part.logical_type);
+        Ok(Typed { node: Node::Coalesce(parts), logical_type, nullable })
+    }
+
+    /// `t + interval …`.
+    fn shifted(&mut self, call: &Call) -> Result<Option<Typed>> {
+        let [operand, Syntax { kind: Kind::Literal(Literal::Interval { months, days, microseconds }), .. }] =
+            &call.arguments[..]
+        else {
+            return Ok(None);
+        };
+        let sign = if call.name == "-" { -1 } else { 1 };
+        let mut arguments = vec![self.bind(operand)?];
+        arguments.extend(
+            [months, days, microseconds]
+                .map(|count| Typed::literal(LogicalType::Int64, Some(Scalar::Integer(i128::from(*count) * sign)))),
+        );
+        let Some(function) = Function::by_name("shift") else { return Ok(None) };
+        self.function_of(function, arguments, &call.arguments, operand.position).map(Some)
+    }
+}
+
+/// Strings of a column that begin with something are a range, if the pattern says no more.
+fn prefixed(name: &str, arguments: &[Typed]) -> Option<Typed> {
+    let (Node::Column(column), Some(Some(Scalar::Bytes(text)))) = (&arguments[0].node, arguments[1].constant()) else {
+        return None;
+    };
+    let column = *column;
+    let prefix = match name {
+        "starts_with" => text.clone(),
+        _ if arguments.len() > 2 => return None,
+        _ => like_prefix(text).filter(|(_, is_all)| *is_all)?.0,
+    };
+    // The first string behind all that begin so.
+    let mut end = prefix.clone();
+    while end.pop_if(|last| *last == u8::MAX).is_some() {}
+    *end.last_mut()? += 1;
+    let compare = |comparison, value| Predicate::Compare { column, comparison, value };
+    let range = vec![compare(Comparison::GreaterOrEqual, prefix), compare(Comparison::Less, end)];
+    Some(Typed::truth(Node::Condition(Predicate::And(range)), arguments[0].nullable))
+}
+
+/// There is no such function: what there is.
+pub(crate) fn unknown(name: &str) -> String {
+    let aggregates = AGGREGATES.iter().map(|function| function.name);
+    let functions = FUNCTIONS.iter().map(|function| function.name);
+    let mut names: Vec<&str> = aggregates.chain(functions).chain(["coalesce"]).collect();
+    names.dedup();
+    Unknown::new("function", name, names.iter().copied()).to_string()
+}

@@ -1,0 +1,167 @@
+//! What names mean for a group: its keys, and aggregates over its rows.
+
+use super::rows::RowScope;
+use super::{Binder, Result, Scope, call};
+use crate::aggregates::{AggregateFunction, Form};
+use crate::expression::Expression;
+use crate::inputs::{Inputs, Source};
+use crate::node::{Node, Scalar, Typed};
+use crate::plan::Output;
+use crate::sql::{Call, Kind, Literal, Syntax};
+use brc_core::{Field, LogicalType, Schema};
+
+/// The columns that groups have: keys, then aggregates as they are met.
+pub(crate) struct GroupScope<'a> {
+    schema: &'a Schema,
+    /// What is grouped and aggregated.
+    pub(crate) inputs: Inputs,
+    /// The keys as they were bound to rows.
+    keys: Vec<Typed>,
+    pub(crate) outputs: Vec<Output>,
+    fields: Vec<Field>,
+    /// Output columns that were named, which may be named again.
+    pub(crate) aliases: Vec<(String, Typed)>,
+}
+
+impl<'a> GroupScope<'a> {
+    /// Groups by these keys, of which each has a name.
+    pub(crate) fn new(schema: &'a Schema, mut inputs: Inputs, keys: Vec<(String, Typed)>) -> (Self, Vec<usize>) {
+        let mut positions = Vec::with_capacity(keys.len());
+        let mut fields = Vec::with_capacity(keys.len());
+        for (name, key) in &keys {
+            positions.push(inputs.position(name, key.clone()));
+            fields.push(Field { name: name.clone(), logical_type: key.logical_type, nullable: key.nullable });
+        }
+        let keys = keys.into_iter().map(|(_, key)| key).collect();
+        (Self { schema, inputs, keys, outputs: Vec::new(), fields, aliases: Vec::new() }, positions)
+    }
+
+    /// An aggregate over the rows of a group.
+    fn aggregate(
+        &mut self,
+        expression: &Expression,
+        call: &Call,
+        function: &'static AggregateFunction,
+        position: usize,
+    ) -> Result {
+        let schema = self.schema;
+        let mut scope = RowScope::new(schema);
+        let mut binder = Binder { expression, scope: &mut scope };
+        let mut arguments = call.arguments.iter().map(|argument| binder.bind(argument)).collect::<Result<Vec<_>>>()?;
+        let filter = call.filter.as_deref().map(|filter| binder.truth(filter)).transpose()?;
+        let parameter = function.form.parameter(&arguments).map_err(|needed| {
+            let name = function.name;
+            expression.error(format!("'{name}' {needed}"), position)
+        })?;
+        arguments.truncate(function.form.columns());
+        if function.form == Form::Numbers && arguments.iter().any(|it| it.logical_type == LogicalType::Float64) {
+            let numbers = arguments.into_iter().zip(&call.arguments);
+            let float =
+                |(number, syntax): (Typed, &Syntax)| binder.cast(number, LogicalType::Float64, false, syntax.position);
+            arguments = numbers.map(float).collect::<Result<_>>()?;
+        }
+        if let Some(filter) = filter {
+            // Aggregates leave nulls out.
+            let first = if arguments.is_empty() { truth() } else { arguments.remove(0) };
+            let logical_type = first.logical_type;
+            let node = Node::Case { branches: vec![(filter, first)], otherwise: None };
+            arguments.insert(0, Typed { node, logical_type, nullable: true });
+        }
+        let mut columns: Vec<usize> = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            columns.push(self.inputs.position(function.name, argument));
+        }
+        if function.form.is_in_row_order() {
+            columns.push(self.inputs.of(Source::RowNumber));
+        }
+        let output = Output { function, columns, parameter };
+        let bound = output.bind(self.inputs.fields()).map_err(|needed| {
+            let found = output.columns.first().and_then(|&column| self.inputs.fields().get(column));
+            let found = found.map(|field| format!(", found {}", field.logical_type)).unwrap_or_default();
+            let place = call.arguments.first().map_or(position, |argument| argument.position);
+            expression.error(format!("'{}' needs {needed}{found}", function.name), place)
+        })?;
+        let place = self.outputs.iter().position(|known| *known == output).unwrap_or_else(|| {
+            let name = output.name(self.inputs.fields());
+            self.fields.push(Field { name, logical_type: bound.output, nullable: function.form != Form::Rows });
+            self.outputs.push(output);
+            self.outputs.len() - 1
+        });
+        let place = self.keys.len() + place;
+        let field = &self.fields[place];
+        Ok(Typed::column(place, field.logical_type, field.nullable))
+    }
+}
+
+/// What is counted where nothing is.
+fn truth() -> Typed {
+    Typed::literal(LogicalType::Bool, Some(Scalar::Integer(1)))
+}
+
+impl Scope for GroupScope<'_> {
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn column(&mut self, expression: &Expression, name: &str, position: usize) -> Result {
+        if let Some((_, typed)) = self.aliases.iter().find(|(alias, _)| alias == name) {
+            return Ok(typed.clone());
+        }
+        // A name that is nowhere is told as such.
+        RowScope::new(self.schema).column(expression, name, position)?;
+        let message = format!("column '{name}' is neither in group by nor inside an aggregate");
+        Err(expression.error(message, position))
+    }
+
+    fn whole(&mut self, expression: &Expression, syntax: &Syntax) -> Result<Option<Typed>> {
+        if let Kind::Call(call) = &syntax.kind
+            && let Some(function) = aggregate_of(expression, call, syntax.position)?
+        {
+            return self.aggregate(expression, call, function, syntax.position).map(Some);
+        }
+        if matches!(syntax.kind, Kind::Literal(_)) || has_aggregates(syntax) {
+            return Ok(None);
+        }
+        let mut scope = RowScope::new(self.schema);
+        let Ok(typed) = (Binder { expression, scope: &mut scope }).bind(syntax) else { return Ok(None) };
+        let key = self.keys.iter().position(|key| *key == typed);
+        Ok(key.map(|key| Typed::column(key, typed.logical_type, typed.nullable)))
+    }
+}
+
+/// The aggregate that a call is of, if it is of one.
+fn aggregate_of(expression: &Expression, call: &Call, position: usize) -> Result<Option<&'static AggregateFunction>> {
+    match AggregateFunction::by_name(&call.name, call.distinct) {
+        Some(function) => Ok(Some(function)),
+        None if call.distinct && AggregateFunction::by_name(&call.name, false).is_some() => {
+            Err(expression.error(format!("'{}' of distinct values is not supported", call.name), position))
+        }
+        None if crate::functions::Function::by_name(&call.name).is_none()
+            && call.name != "coalesce"
+            && call.name != "ifnull" =>
+        {
+            Err(expression.error(call::unknown(&call.name), position))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Whether there is an aggregate in it.
+pub(crate) fn has_aggregates(syntax: &Syntax) -> bool {
+    let mut found = false;
+    syntax.walk(&mut |part| {
+        if let Kind::Call(call) = &part.kind {
+            found |= AggregateFunction::by_name(&call.name, call.distinct).is_some()
+                || AggregateFunction::by_name(&call.name, false).is_some();
+        }
+    });
+    found
+}
+
+/// The number of an output column, if that is how it is told.
+pub(crate) fn ordinal(syntax: &Syntax) -> Option<usize> {
+    match &syntax.kind {
+        Kind::Literal(Literal::Number(number)) if number.scale() == 0 => usize::try_from(number.floor(0).0).ok(),
+        _ => None,
+    }
+}

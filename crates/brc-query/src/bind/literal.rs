@@ -1,0 +1,112 @@
+//! Constants as typed values.
+
+use super::{Binder, Result, constant};
+use crate::bind::number::Number;
+use crate::node::{Scalar, Typed};
+use crate::sql::Literal;
+use brc_core::{LogicalType, TimeUnit, Value};
+
+impl Binder<'_> {
+    /// A constant by itself.
+    pub(super) fn literal(&self, literal: &Literal, position: usize) -> Result {
+        let typed = match literal {
+            Literal::Null => Some(Typed::literal(LogicalType::String, None)),
+            Literal::Bool(value) => Some(Typed::literal(LogicalType::Bool, Some(Scalar::Integer((*value).into())))),
+            Literal::Text(text) => Some(Typed::literal(LogicalType::String, Some(Scalar::Bytes(text.clone())))),
+            Literal::Number(number) => Some(of_number(number)),
+            Literal::Date(text) => parsed(text, LogicalType::Date),
+            Literal::Time(text) => finest(text, |unit| LogicalType::Time { unit }),
+            Literal::Timestamp(text) => finest(text, |unit| LogicalType::Timestamp { unit, zone: false })
+                .or_else(|| finest(text, |unit| LogicalType::Timestamp { unit, zone: true })),
+            Literal::Interval { .. } => {
+                return self.error("an interval can only be added to a date or timestamp", position);
+            }
+        };
+        match typed {
+            Some(typed) => Ok(typed),
+            None => {
+                let (Literal::Date(text) | Literal::Time(text) | Literal::Timestamp(text)) = literal else {
+                    return self.error("a constant that is none", position);
+                };
+                let text = String::from_utf8_lossy(text);
+                self.error(format!("'{text}' is not {}", literal.kind()), position)
+            }
+        }
+    }
+
+    /// A constant as a value that compares with one of a type.
+    pub(super) fn literal_like(&self, literal: &Literal, like: LogicalType, position: usize) -> Result {
+        let found = match (literal, like) {
+            (Literal::Number(_), _) if like.is_numeric() => Some(self.literal(literal, position)?),
+            (Literal::Text(_), LogicalType::String | LogicalType::Binary) => Some(self.literal(literal, position)?),
+            (Literal::Bool(_), LogicalType::Bool) => Some(self.literal(literal, position)?),
+            (Literal::Text(text), _) => parsed(text, like),
+            (
+                Literal::Date(_) | Literal::Time(_) | Literal::Timestamp(_),
+                LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. },
+            ) => Some(self.literal(literal, position)?),
+            _ => None,
+        };
+        match found {
+            Some(found) => Ok(found),
+            None => {
+                let (kind, hint) = (literal.kind(), constant::hint(literal, like));
+                self.error(format!("a value of type {like} is compared with {kind}{hint}"), position)
+            }
+        }
+    }
+}
+
+fn parsed(text: &[u8], logical_type: LogicalType) -> Option<Typed> {
+    let value = Value::parse(text, logical_type).ok()?;
+    Some(Typed::literal(logical_type, Some(value.into())))
+}
+
+/// In microseconds, unless that is too coarse.
+fn finest(text: &[u8], of: impl Fn(TimeUnit) -> LogicalType) -> Option<Typed> {
+    [TimeUnit::Microsecond, TimeUnit::Nanosecond].into_iter().find_map(|unit| parsed(text, of(unit)))
+}
+
+/// The least type that holds the number exactly; a float if it was written as one or none does.
+fn of_number(number: &Number) -> Typed {
+    let (scale, whole) = (number.scale(), number.whole_digits());
+    let float = || Typed::literal(LogicalType::Float64, Some(Scalar::Float(number.to_float().to_bits())));
+    if number.exponential || whole + scale > usize::from(LogicalType::MAX_PRECISION) {
+        return float();
+    }
+    let (value, exact) = number.floor(scale as u8);
+    match (exact, scale, i64::try_from(value)) {
+        (true, 0, Ok(_)) => Typed::literal(LogicalType::Int64, Some(Scalar::Integer(value))),
+        (true, ..) => {
+            let precision = (whole + scale).max(1) as u8;
+            Typed::literal(LogicalType::Decimal { precision, scale: scale as u8 }, Some(Scalar::Integer(value)))
+        }
+        _ => float(),
+    }
+}
+
+/// A typed constant as it would be written, for comparing it with a column.
+pub(super) fn written(typed: &Typed) -> Option<Literal> {
+    let scalar = typed.constant()??;
+    let text = scalar.value().to_text(typed.logical_type);
+    Some(match typed.logical_type {
+        LogicalType::Bool => Literal::Bool(text == "true"),
+        LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. } => Literal::Number(Number::new(&text)),
+        LogicalType::Float64 => match scalar.value() {
+            Value::Float(value) if value.is_finite() => Literal::Number(Number::new(&format!("{value:e}"))),
+            _ => Literal::Text(text.into_bytes()),
+        },
+        LogicalType::Date => Literal::Date(text.into_bytes()),
+        LogicalType::Time { .. } => Literal::Time(text.into_bytes()),
+        LogicalType::Timestamp { .. } => Literal::Timestamp(text.into_bytes()),
+        LogicalType::String | LogicalType::Binary => match scalar {
+            Scalar::Bytes(bytes) => Literal::Text(bytes.clone()),
+            Scalar::Integer(_) | Scalar::Float(_) => return None,
+        },
+    })
+}

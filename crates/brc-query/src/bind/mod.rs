@@ -1,0 +1,256 @@
+//! Binds what a user wrote to columns: finds names, checks types, and finds out what of a condition is a plain range.
+
+mod call;
+mod compare;
+mod constant;
+pub(crate) mod groups;
+mod literal;
+pub(crate) mod number;
+mod range;
+pub(crate) mod rows;
+
+use crate::evaluate;
+use crate::expression::Expression;
+use crate::functions::cast;
+use crate::node::{Node, Typed};
+use crate::sql::{Kind, Syntax, SyntaxError};
+use crate::vector::Fault;
+use brc_core::{Field, LogicalType, Predicate, Schema};
+
+type Result<T = Typed> = std::result::Result<T, SyntaxError>;
+
+/// What the names in an expression mean.
+pub(crate) trait Scope {
+    /// The columns that there are.
+    fn fields(&self) -> &[Field];
+
+    /// The column of that name.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn column(&mut self, expression: &Expression, name: &str, position: usize) -> Result;
+
+    /// What stands for a part as a whole, if anything does: a key, an aggregate.
+    fn whole(&mut self, expression: &Expression, syntax: &Syntax) -> Result<Option<Typed>>;
+}
+
+/// Binds the whole of an expression.
+pub(crate) fn bind(expression: &Expression, scope: &mut dyn Scope) -> Result {
+    Binder { expression, scope }.bind(expression.syntax())
+}
+
+/// Binds an expression that must be a condition.
+pub(crate) fn condition(expression: &Expression, scope: &mut dyn Scope) -> Result {
+    Binder { expression, scope }.truth(expression.syntax())
+}
+
+/// Binds a condition that must be comparisons of columns with constants.
+pub(crate) fn predicate(expression: &Expression, schema: &Schema) -> Result<Predicate> {
+    let typed = condition(expression, &mut rows::RowScope::new(schema))?;
+    match typed.node {
+        Node::Condition(predicate) => Ok(predicate),
+        _ => {
+            let message = "only comparisons of columns with constants are supported here; \
+                           ask for more with brc query 'select … where …'";
+            Err(expression.error(message, expression.syntax().position))
+        }
+    }
+}
+
+/// Takes one expression apart.
+pub(crate) struct Binder<'a> {
+    pub(crate) expression: &'a Expression,
+    pub(crate) scope: &'a mut dyn Scope,
+}
+
+impl Binder<'_> {
+    pub(crate) fn bind(&mut self, syntax: &Syntax) -> Result {
+        if let Some(found) = self.scope.whole(self.expression, syntax)? {
+            return Ok(found);
+        }
+        match &syntax.kind {
+            Kind::Column(name) => self.scope.column(self.expression, name, syntax.position),
+            Kind::Literal(literal) => self.literal(literal, syntax.position),
+            Kind::Compare(comparison, left, right) => self.compare(*comparison, left, right),
+            Kind::And(parts) => self.all(parts),
+            Kind::Or(parts) => self.any(parts),
+            Kind::Not(part) => Ok(negated(self.truth(part)?)),
+            Kind::IsNull(part) => {
+                let part = self.bind(part)?;
+                Ok(Typed::truth(
+                    match part.node {
+                        Node::Column(column) => Node::Condition(Predicate::IsNull { column }),
+                        _ => Node::IsNull(Box::new(part)),
+                    },
+                    false,
+                ))
+            }
+            Kind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
+            Kind::Cast { inner, logical_type, attempt } => {
+                let position = inner.position;
+                let inner = self.bind(inner)?;
+                self.cast(inner, *logical_type, *attempt, position)
+            }
+            Kind::Call(call) => self.call(call, syntax.position),
+        }
+    }
+
+    fn error<T>(&self, message: impl Into<String>, position: usize) -> Result<T> {
+        Err(self.expression.error(message, position))
+    }
+
+    /// A part that must be a condition.
+    pub(crate) fn truth(&mut self, syntax: &Syntax) -> Result {
+        let typed = self.bind(syntax)?;
+        if typed.is_null() {
+            return Ok(Typed::literal(LogicalType::Bool, None));
+        }
+        if typed.logical_type != LogicalType::Bool {
+            let found = typed.logical_type;
+            return self.error(format!("expected a condition, found a value of type {found}"), syntax.position);
+        }
+        let nullable = typed.nullable;
+        Ok(match typed.node {
+            Node::Column(column) => {
+                Typed::truth(Node::Condition(Predicate::Range { column, low: 1, high: 1 }), nullable)
+            }
+            Node::Literal(Some(crate::node::Scalar::Integer(value))) => {
+                Typed::truth(Node::Condition(Predicate::Constant(value != 0)), false)
+            }
+            _ => typed,
+        })
+    }
+
+    fn all(&mut self, parts: &[Syntax]) -> Result {
+        let parts = parts.iter().map(|part| self.truth(part)).collect::<Result<Vec<_>>>()?;
+        Ok(conjunction(parts))
+    }
+
+    fn any(&mut self, parts: &[Syntax]) -> Result {
+        let parts = parts.iter().map(|part| self.truth(part)).collect::<Result<Vec<_>>>()?;
+        let nullable = parts.iter().any(|part| part.nullable);
+        let (conditions, mut others) = separated(parts);
+        let node = match others.is_empty() {
+            true => Node::Condition(Predicate::Or(conditions)),
+            false => {
+                others.splice(0..0, one(conditions, Predicate::Or));
+                Node::Or(others)
+            }
+        };
+        Ok(Typed::truth(node, nullable))
+    }
+
+    fn case(&mut self, branches: &[(Syntax, Syntax)], otherwise: Option<&Syntax>) -> Result {
+        let mut whens = Vec::new();
+        let mut thens = Vec::new();
+        for (when, then) in branches {
+            whens.push(self.truth(when)?);
+            thens.push((self.bind(then)?, then.position));
+        }
+        if let Some(otherwise) = otherwise {
+            thens.push((self.bind(otherwise)?, otherwise.position));
+        }
+        let mut thens = self.of_one_type(thens)?;
+        let otherwise = if thens.len() > whens.len() { thens.pop().map(Box::new) } else { None };
+        let logical_type = thens.first().map_or(LogicalType::String, |then| then.logical_type);
+        let nullable = thens.iter().any(|then| then.nullable) || otherwise.as_ref().is_none_or(|it| it.nullable);
+        let branches = whens.into_iter().zip(thens).collect();
+        Ok(Typed { node: Node::Case { branches, otherwise }, logical_type, nullable })
+    }
+
+    /// Values of which one is taken: all as the type that holds all of them.
+    fn of_one_type(&self, parts: Vec<(Typed, usize)>) -> Result<Vec<Typed>> {
+        let mut common: Option<LogicalType> = None;
+        for (part, position) in parts.iter().filter(|(part, _)| !part.is_null()) {
+            common = Some(match common {
+                None => part.logical_type,
+                Some(common) => match compare::common(common, part.logical_type) {
+                    Some(common) => common,
+                    None => {
+                        let found = part.logical_type;
+                        return self
+                            .error(format!("a value of type {found} stands beside one of type {common}"), *position);
+                    }
+                },
+            });
+        }
+        let common = common.unwrap_or(LogicalType::String);
+        parts.into_iter().map(|(part, position)| self.cast(part, common, false, position)).collect()
+    }
+
+    fn cast(&self, inner: Typed, to: LogicalType, attempt: bool, position: usize) -> Result {
+        if inner.logical_type == to {
+            return Ok(inner);
+        }
+        if inner.is_null() {
+            return Ok(Typed::literal(to, None));
+        }
+        let from = inner.logical_type;
+        if cast::bound(from, to, attempt).is_none() {
+            return self.error(format!("a value of type {from} cannot be cast to {to}"), position);
+        }
+        let nullable = inner.nullable || attempt;
+        self.folded(
+            Typed { node: Node::Cast { inner: Box::new(inner), attempt }, logical_type: to, nullable },
+            position,
+        )
+    }
+
+    /// The same; a constant, if all of its parts are.
+    fn folded(&self, typed: Typed, position: usize) -> Result {
+        if !typed.parts().iter().all(|part| part.constant().is_some()) {
+            return Ok(typed);
+        }
+        match evaluate::constant(&typed) {
+            Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
+            Err(Fault::Value(message)) => self.error(message, position),
+            Err(Fault::Malformed(message)) => self.error(message, position),
+        }
+    }
+}
+
+/// All of these conditions.
+pub(crate) fn conjunction(parts: Vec<Typed>) -> Typed {
+    let nullable = parts.iter().any(|part| part.nullable);
+    let (conditions, mut others) = separated(parts);
+    let conditions = constant::intersected(conditions);
+    let node = match others.is_empty() {
+        true => Node::Condition(Predicate::And(conditions)),
+        false => {
+            others.splice(0..0, one(conditions, Predicate::And));
+            Node::And(others)
+        }
+    };
+    Typed::truth(node, nullable)
+}
+
+pub(crate) fn negated(part: Typed) -> Typed {
+    let node = match part.node {
+        Node::Condition(predicate) => Node::Condition(Predicate::Not(Box::new(predicate))),
+        _ => return Typed::truth(Node::Not(Box::new(part.clone())), part.nullable),
+    };
+    Typed::truth(node, part.nullable)
+}
+
+/// What is plain comparisons, and what is more.
+fn separated(parts: Vec<Typed>) -> (Vec<Predicate>, Vec<Typed>) {
+    let mut conditions = Vec::new();
+    let mut others = Vec::new();
+    for part in parts {
+        match part.node {
+            Node::Condition(predicate) => conditions.push(predicate),
+            _ => others.push(part),
+        }
+    }
+    (conditions, others)
+}
+
+/// Several conditions as one; none if there is none.
+fn one(mut conditions: Vec<Predicate>, join: impl Fn(Vec<Predicate>) -> Predicate) -> Option<Typed> {
+    let predicate = match conditions.len() {
+        0 => return None,
+        1 => conditions.remove(0),
+        _ => join(conditions),
+    };
+    Some(Typed::truth(Node::Condition(predicate), true))
+}

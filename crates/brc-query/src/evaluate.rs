@@ -1,0 +1,315 @@
+//! Computes expressions, a batch at a time.
+//!
+//! A [`Program`] is an expression made ready for batches of one projection: patterns are compiled, constants are values.
+//! What looks at one string column only is computed once for each value of its dictionary. Where values of some rows would
+//! be an error, only those count that are asked for: the branch of a `case` is no error where another one is taken.
+
+mod memo;
+mod truth;
+
+use crate::filter::Test;
+use crate::functions::{self, Kernel};
+use crate::node::{Node, Scalar, Typed};
+use crate::vector::{Fault, Rows, Vector, View, both_valid};
+use brc_core::{Batch, Column, Field, LogicalType};
+use brc_kernels::cpu::Level;
+use memo::Memo;
+
+/// An expression made ready.
+pub(crate) struct Program {
+    root: Step,
+    inputs: Inputs,
+}
+
+/// The columns of a batch: their types, and which of the schema they are.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a> {
+    /// All columns that there are.
+    pub(crate) fields: &'a [Field],
+    /// Those that are in a batch, in its order.
+    pub(crate) projection: &'a [usize],
+}
+
+/// The columns of a batch that an expression looks at, each with its type.
+type Inputs = Vec<(usize, LogicalType)>;
+
+enum Step {
+    Column(usize),
+    Constant(Option<Scalar>, LogicalType),
+    Condition { holds: Box<Test>, fails: Box<Test> },
+    And(Vec<Step>),
+    Or(Vec<Step>),
+    Not(Box<Step>),
+    IsNull(Box<Step>),
+    Case { branches: Vec<(Step, Step)>, otherwise: Option<Box<Step>>, output: LogicalType },
+    Coalesce { parts: Vec<Step>, output: LogicalType },
+    Call { kernel: Kernel, arguments: Vec<Step> },
+    Memo(Box<Memo>),
+}
+
+/// A column of a batch as it is, or a computed one.
+pub(crate) enum Lent<'a> {
+    Column(Column<'a>),
+    Vector(Vector),
+}
+
+impl Lent<'_> {
+    pub(crate) fn column(&self) -> Column<'_> {
+        match self {
+            Self::Column(column) => *column,
+            Self::Vector(vector) => vector.column(),
+        }
+    }
+
+    /// The column with memory of its own.
+    pub(crate) fn owned(self, logical_type: LogicalType, rows: usize) -> Result<Vector, Fault> {
+        match self {
+            Self::Vector(vector) => Ok(vector),
+            Self::Column(column) => Vector::gather(logical_type, &column, &(0..rows as u32).collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// Rows of a batch, and how they are looked at.
+#[derive(Clone, Copy)]
+struct Frame<'a, 'i> {
+    level: Level,
+    batch: Batch<'a>,
+    inputs: &'i Inputs,
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program").field("inputs", &self.inputs).finish_non_exhaustive()
+    }
+}
+
+impl Program {
+    /// Makes an expression ready for batches of these columns, all of which are there.
+    pub(crate) fn new(typed: &Typed, columns: Columns<'_>) -> Self {
+        let mut used = Vec::new();
+        typed.columns(&mut used);
+        used.sort_unstable();
+        used.dedup();
+        let inputs =
+            used.iter().map(|&column| (columns.position(column), columns.fields[column].logical_type)).collect();
+        Self { root: Step::new(typed, columns, true), inputs }
+    }
+
+    /// Its values in the rows of a batch.
+    pub(crate) fn run<'a>(&mut self, level: Level, batch: &Batch<'a>) -> Result<Lent<'a>, Fault> {
+        self.root.run(&Frame { level, batch: *batch, inputs: &self.inputs })
+    }
+
+    /// Its values in those rows whose bits are set; others have any.
+    pub(crate) fn run_where<'a>(
+        &mut self,
+        level: Level,
+        batch: &Batch<'a>,
+        wanted: &[u64],
+        output: LogicalType,
+    ) -> Result<Lent<'a>, Fault> {
+        self.root.run_where(&Frame { level, batch: *batch, inputs: &self.inputs }, wanted, output)
+    }
+}
+
+/// The value of an expression without columns.
+pub(crate) fn constant(typed: &Typed) -> Result<Option<Scalar>, Fault> {
+    let columns = Columns { fields: &[], projection: &[] };
+    let found = Program::new(typed, columns).run(Level::best(), &Batch { rows: 1, columns: &[] })?;
+    let column = found.column();
+    let view = View::of(&column)?;
+    Ok(view.get(0).map(Scalar::from))
+}
+
+impl Columns<'_> {
+    fn position(&self, column: usize) -> usize {
+        let position = self.projection.iter().position(|&projected| projected == column);
+        position.unwrap_or_else(|| unreachable!("a plan projects the columns that it computes with"))
+    }
+}
+
+impl Step {
+    /// `by_dictionary` unless it is computed of a dictionary already.
+    fn new(typed: &Typed, columns: Columns<'_>, by_dictionary: bool) -> Self {
+        if by_dictionary && let Some(memo) = Memo::new(typed, columns) {
+            return Self::Memo(Box::new(memo));
+        }
+        let step = |typed: &Typed| Self::new(typed, columns, by_dictionary);
+        let steps = |parts: &[Typed]| parts.iter().map(step).collect::<Vec<_>>();
+        let output = typed.logical_type;
+        match &typed.node {
+            Node::Column(column) => Self::Column(columns.position(*column)),
+            Node::Literal(value) => Self::Constant(value.clone(), output),
+            Node::Condition(predicate) => {
+                let test = |negated| Box::new(Test::new(predicate, negated, columns.fields, columns.projection));
+                Self::Condition { holds: test(false), fails: test(true) }
+            }
+            Node::And(parts) => Self::And(steps(parts)),
+            Node::Or(parts) => Self::Or(steps(parts)),
+            Node::Not(part) => Self::Not(Box::new(step(part))),
+            Node::IsNull(part) => Self::IsNull(Box::new(step(part))),
+            Node::Case { branches, otherwise } => Self::Case {
+                branches: branches.iter().map(|(when, then)| (step(when), step(then))).collect(),
+                otherwise: otherwise.as_deref().map(|otherwise| Box::new(step(otherwise))),
+                output,
+            },
+            Node::Coalesce(parts) => Self::Coalesce { parts: steps(parts), output },
+            Node::Cast { inner, attempt } => match functions::cast::bound(inner.logical_type, output, *attempt) {
+                Some(bound) => Self::Call { kernel: bound.kernel, arguments: vec![step(inner)] },
+                None => Self::Constant(None, output),
+            },
+            Node::Call { function, arguments } => match (function.0.bind)(arguments) {
+                Ok(bound) => Self::Call { kernel: bound.kernel, arguments: steps(arguments) },
+                Err(_) => Self::Constant(None, output),
+            },
+        }
+    }
+
+    fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+        let rows = frame.batch.rows;
+        Ok(Lent::Vector(match self {
+            Self::Column(position) => {
+                let column = frame.batch.columns.get(*position);
+                return column.copied().map(Lent::Column).ok_or(Fault::Malformed("a column is not there"));
+            }
+            Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
+            Self::Condition { .. } | Self::And(_) | Self::Or(_) | Self::Not(_) | Self::IsNull(_) => {
+                self.truth(frame)?.vector(rows)?
+            }
+            Self::Case { branches, otherwise, output } => case(branches, otherwise.as_deref_mut(), *output, frame)?,
+            Self::Coalesce { parts, output } => coalesce(parts, *output, frame)?,
+            Self::Call { kernel, arguments } => call(kernel, arguments, frame)?,
+            Self::Memo(memo) => return memo.run(frame),
+        }))
+    }
+
+    /// Its values in those rows whose bits are set; others have any.
+    fn run_where<'a>(&mut self, frame: &Frame<'a, '_>, wanted: &[u64], output: LogicalType) -> Result<Lent<'a>, Fault> {
+        match self.run(frame) {
+            Err(Fault::Value(_)) => {}
+            found => return found,
+        }
+        let rows: Vec<u32> = truth::set_rows(wanted).map(|row| row as u32).collect();
+        let found = frame.with_rows(&rows, |frame| self.run(frame)?.owned(output, frame.batch.rows))?;
+        let (column, mut next) = (found.column(), 0);
+        let view = View::of(&column)?;
+        let values = (0..frame.batch.rows).map(|row| {
+            let is_wanted = rows.get(next).is_some_and(|&wanted| wanted as usize == row);
+            next += usize::from(is_wanted);
+            if is_wanted { view.get(next - 1) } else { None }
+        });
+        // Values borrow from the view.
+        let values: Vec<_> = values.collect();
+        Vector::of(output, values).map(Lent::Vector)
+    }
+}
+
+impl Frame<'_, '_> {
+    /// Does something with a frame of some of the rows.
+    fn with_rows<T>(&self, rows: &[u32], with: impl FnOnce(&Frame<'_, '_>) -> Result<T, Fault>) -> Result<T, Fault> {
+        let gathered = self.inputs.iter().map(|&(position, logical_type)| {
+            let column = self.batch.columns.get(position).ok_or(Fault::Malformed("a column is not there"))?;
+            Ok((position, Vector::gather(logical_type, column, rows)?))
+        });
+        let gathered = gathered.collect::<Result<Vec<_>, Fault>>()?;
+        let mut columns: Vec<Column<'_>> = self.batch.columns.to_vec();
+        for (position, vector) in &gathered {
+            columns[*position] = vector.column();
+        }
+        with(&Frame { batch: Batch { rows: rows.len(), columns: &columns }, ..*self })
+    }
+}
+
+fn call(kernel: &Kernel, arguments: &mut [Step], frame: &Frame<'_, '_>) -> Result<Vector, Fault> {
+    let rows = frame.batch.rows;
+    let found = arguments.iter_mut().map(|argument| argument.run(frame)).collect::<Result<Vec<_>, _>>()?;
+    let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
+    let mut validity = brc_core::BitmapBuffer::default();
+    validity.push_values(rows);
+    for column in columns.iter().filter(|column| column.has_nulls()) {
+        validity = both_valid(rows, validity.bitmap(), column.validity);
+    }
+    let views = columns.iter().map(View::of).collect::<Result<Vec<_>, _>>()?;
+    let computed = kernel(&views, &Rows::new(rows, validity.bitmap()))?;
+    let validity = both_valid(rows, validity.bitmap(), computed.validity.bitmap());
+    Ok(Vector { values: computed.values, validity })
+}
+
+fn case(
+    branches: &mut [(Step, Step)],
+    otherwise: Option<&mut Step>,
+    output: LogicalType,
+    frame: &Frame<'_, '_>,
+) -> Result<Vector, Fault> {
+    let mut choice = Choice::new(frame.batch.rows);
+    let mut values = Vec::new();
+    for (when, then) in branches {
+        let holds = when.truth_where(frame, &choice.left)?.holds;
+        if choice.take(&holds) {
+            values.push(then.run_where(frame, &choice.taken, output)?);
+        }
+    }
+    if let Some(otherwise) = otherwise
+        && choice.take_rest()
+    {
+        values.push(otherwise.run_where(frame, &choice.taken, output)?);
+    }
+    choice.values(&values, output)
+}
+
+fn coalesce(parts: &mut [Step], output: LogicalType, frame: &Frame<'_, '_>) -> Result<Vector, Fault> {
+    let mut choice = Choice::new(frame.batch.rows);
+    let mut values = Vec::new();
+    for part in parts {
+        let found = part.run_where(frame, &choice.left, output)?;
+        let valid = truth::valid(&found.column(), frame.batch.rows);
+        if choice.take(&valid) {
+            values.push(found);
+        }
+    }
+    choice.values(&values, output)
+}
+
+/// From which of several columns each row is taken.
+struct Choice {
+    /// The column of each row, from 1; 0 where there is none.
+    of_rows: Vec<u32>,
+    columns: u32,
+    /// Rows that are not taken yet.
+    left: Vec<u64>,
+    /// Rows that were taken last.
+    taken: Vec<u64>,
+}
+
+impl Choice {
+    fn new(rows: usize) -> Self {
+        Self { of_rows: vec![0; rows], columns: 0, left: truth::all(rows), taken: Vec::new() }
+    }
+
+    /// Takes the rows that are left and whose bits are set from the next column; `false` if there is none.
+    fn take(&mut self, wanted: &[u64]) -> bool {
+        self.taken = self.left.iter().zip(wanted).map(|(left, wanted)| left & wanted).collect();
+        let mut any = false;
+        for row in truth::set_rows(&self.taken) {
+            self.of_rows[row] = self.columns + 1;
+            any = true;
+        }
+        self.columns += u32::from(any);
+        self.left.iter_mut().zip(&self.taken).for_each(|(left, taken)| *left &= !taken);
+        any
+    }
+
+    fn take_rest(&mut self) -> bool {
+        let rest = self.left.clone();
+        self.take(&rest)
+    }
+
+    fn values(&self, columns: &[Lent<'_>], output: LogicalType) -> Result<Vector, Fault> {
+        let columns: Vec<Column<'_>> = columns.iter().map(Lent::column).collect();
+        let views = columns.iter().map(View::of).collect::<Result<Vec<_>, _>>()?;
+        let value = |(row, &column): (usize, &u32)| views.get((column as usize).wrapping_sub(1))?.get(row);
+        let values: Vec<_> = self.of_rows.iter().enumerate().map(value).collect();
+        Vector::of(output, values)
+    }
+}

@@ -1,0 +1,185 @@
+//! What looks at one string column only is computed once for each value of its dictionary.
+
+use super::{Columns, Frame, Inputs, Lent, Step};
+use crate::keys::index::NameIndex;
+use crate::node::{Node, Typed};
+use crate::vector::{Fault, Values, Vector, View};
+use brc_core::batch::codes_of;
+use brc_core::{Batch, Column, Dictionary, LogicalType, PhysicalType, Value};
+use std::sync::Arc;
+
+/// Larger dictionaries have values that no wanted row has: rows are looked at instead.
+const MOST: usize = 1 << 20;
+
+/// How many values are computed at a time.
+const AT_A_TIME: usize = 4096;
+
+pub(super) struct Memo {
+    /// Where the column is in a batch.
+    position: usize,
+    inputs: Inputs,
+    /// Computes of a batch that has nothing but the column.
+    of_dictionary: Step,
+    of_rows: Step,
+    output: LogicalType,
+    found: Found,
+    /// How many codes were looked at.
+    known: usize,
+    /// The result for null.
+    of_null: Option<u32>,
+    /// A value of the dictionary cannot be computed, which need not be one of the wanted rows.
+    off: bool,
+}
+
+/// The distinct results, and which one each code has; `None` is null.
+struct Found {
+    of_codes: Vec<Option<u32>>,
+    /// All results that are no strings, one for each code that has one.
+    values: Vec<Number>,
+    /// All that are, each once.
+    strings: Arc<Dictionary>,
+    index: NameIndex,
+}
+
+#[derive(Clone, Copy)]
+enum Number {
+    Integer(i128),
+    Float(f64),
+}
+
+impl Memo {
+    /// A memo, if there is one string column that something is computed of.
+    pub(super) fn new(typed: &Typed, columns: Columns<'_>) -> Option<Self> {
+        let mut used = Vec::new();
+        typed.columns(&mut used);
+        used.dedup();
+        let [column] = used[..] else { return None };
+        let logical_type = columns.fields.get(column)?.logical_type;
+        let is_plain = matches!(typed.node, Node::Column(_) | Node::Literal(_) | Node::Condition(_));
+        if is_plain || logical_type.physical() != PhysicalType::Bytes {
+            return None;
+        }
+        Some(Self {
+            position: columns.position(column),
+            inputs: vec![(0, logical_type)],
+            of_dictionary: Step::new(typed, Columns { projection: &[column], ..columns }, false),
+            of_rows: Step::new(typed, columns, false),
+            output: typed.logical_type,
+            found: Found {
+                of_codes: Vec::new(),
+                values: Vec::new(),
+                strings: Arc::default(),
+                index: NameIndex::default(),
+            },
+            known: 0,
+            of_null: None,
+            off: false,
+        })
+    }
+
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+        let column = frame.batch.columns.get(self.position).ok_or(Fault::Malformed("a column is not there"))?;
+        match column.dictionary() {
+            Some(dictionary) if !self.off && dictionary.len() <= MOST => {
+                match self.learn(frame, dictionary) {
+                    Err(Fault::Value(_)) => self.off = true,
+                    learnt => {
+                        learnt?;
+                        return self.of_column(column).map(Lent::Vector);
+                    }
+                }
+                self.of_rows.run(frame)
+            }
+            _ => self.of_rows.run(frame),
+        }
+    }
+
+    /// Computes what was added to the dictionary, and first of all what null comes to.
+    fn learn(&mut self, frame: &Frame<'_, '_>, dictionary: &Dictionary) -> Result<(), Fault> {
+        if self.known == 0 {
+            self.compute(frame, std::iter::once(None))?;
+            self.of_null = self.found.of_codes.pop().flatten();
+        }
+        while self.known < dictionary.len() {
+            let end = dictionary.len().min(self.known + AT_A_TIME);
+            let values = (self.known..end).map(|code| Some(Value::Bytes(dictionary.get(code as u32))));
+            self.compute(frame, values)?;
+            self.known = end;
+        }
+        Ok(())
+    }
+
+    fn compute<'a>(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        values: impl Iterator<Item = Option<Value<'a>>>,
+    ) -> Result<(), Fault> {
+        let values = Vector::of(LogicalType::String, values)?;
+        let column = values.column();
+        let rows = match column.data {
+            brc_core::Data::Bytes(strings) => strings.len(),
+            _ => 0,
+        };
+        let batch = Batch { rows, columns: std::slice::from_ref(&column) };
+        let found = self.of_dictionary.run(&Frame { level: frame.level, batch, inputs: &self.inputs })?;
+        let column = found.column();
+        let view = View::of(&column)?;
+        (0..rows).for_each(|row| self.found.push(view.get(row)));
+        Ok(())
+    }
+
+    fn of_column(&self, column: &Column<'_>) -> Result<Vector, Fault> {
+        let mut codes = Vec::new();
+        codes_of(column, &mut codes);
+        let mut malformed = false;
+        let mut results = Vec::with_capacity(codes.len());
+        for (row, &code) in codes.iter().enumerate() {
+            results.push(match self.found.of_codes.get(code as usize) {
+                _ if !column.is_valid(row) => self.of_null,
+                Some(result) => *result,
+                None => {
+                    malformed = true;
+                    None
+                }
+            });
+        }
+        if malformed {
+            return Err(Fault::Malformed("a code is not in its dictionary"));
+        }
+        self.found.vector(self.output, &results)
+    }
+}
+
+impl Found {
+    fn push(&mut self, value: Option<Value<'_>>) {
+        let number = match value {
+            None => None,
+            Some(Value::Bytes(bytes)) => Some(self.index.code(bytes, Arc::make_mut(&mut self.strings))),
+            Some(Value::Integer(value)) => Some(self.number(Number::Integer(value))),
+            Some(Value::Float(value)) => Some(self.number(Number::Float(value))),
+        };
+        self.of_codes.push(number);
+    }
+
+    fn number(&mut self, number: Number) -> u32 {
+        self.values.push(number);
+        self.values.len() as u32 - 1
+    }
+
+    /// The results of rows.
+    fn vector(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Vector, Fault> {
+        if output.physical() == PhysicalType::Bytes {
+            let mut validity = brc_core::BitmapBuffer::default();
+            results.iter().for_each(|result| validity.push(result.is_some()));
+            let codes = results.iter().map(|result| result.unwrap_or(0)).collect();
+            return Ok(Vector { values: Values::Codes { codes, dictionary: Arc::clone(&self.strings) }, validity });
+        }
+        let value = |result: &Option<u32>| {
+            result.map(|result| match self.values[result as usize] {
+                Number::Integer(value) => Value::Integer(value),
+                Number::Float(value) => Value::Float(value),
+            })
+        };
+        Vector::of(output, results.iter().map(value))
+    }
+}

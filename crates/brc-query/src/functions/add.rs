@@ -1,0 +1,49 @@
+//! `a + b`: the exact sum of numbers; a date and days.
+
+use super::exact::{self, Operation};
+use super::{Bound, Function, Mismatch, count, refuse};
+use crate::node::Typed;
+use brc_core::LogicalType;
+
+pub(super) static ADD: Function = Function { name: "+", aliases: &[], usage: "a + b", about: "the sum", bind };
+
+#[derive(Clone, Copy)]
+struct Add;
+
+impl Operation for Add {
+    const SYMBOL: &'static str = "+";
+
+    fn narrow(one: i64, other: i64) -> (i64, bool) {
+        one.overflowing_add(other)
+    }
+
+    fn wide(one: i128, other: i128) -> Option<i128> {
+        one.checked_add(other)
+    }
+}
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 2..=2, "a + b")?;
+    match (arguments[0].logical_type, arguments[1].logical_type) {
+        (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64) => {
+            Ok(Bound {
+                output: LogicalType::Date,
+                nullable: false,
+                kernel: exact::kernel(Add, LogicalType::Date, [0; 2], [1; 2]),
+            })
+        }
+        _ => {
+            let Some((one, other)) = exact::both(arguments)? else {
+                return Ok(exact::floats(arguments, |one, other| one + other));
+            };
+            let output = exact::sum_type(one, other);
+            let scale = output.scale();
+            if scale < one.scale.max(other.scale) {
+                return refuse(1, "has more decimals than fit");
+            }
+            let factors = [exact::factor(one.scale, scale), exact::factor(other.scale, scale)];
+            let kernel = exact::kernel(Add, output, [one.scale, other.scale], factors);
+            Ok(Bound { output, nullable: false, kernel })
+        }
+    }
+}

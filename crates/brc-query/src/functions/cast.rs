@@ -1,0 +1,139 @@
+//! `cast(x as type)`, `try_cast(x as type)`: a value in another type. Exact numbers are rounded half away from zero; what does
+//! not fit is an error, or null.
+
+use super::{Bound, Kernel, exact};
+use crate::vector::{Fault, Rows, Vector, View};
+use brc_core::{LogicalType, TimeUnit, Value, calendar};
+
+/// The cast of one type to another, if there is one.
+pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option<Bound> {
+    let convert = conversion(from, to)?;
+    let kernel: Kernel = Box::new(move |views, rows| {
+        if to == LogicalType::String {
+            return rows.strings(|row, out| views[0].get(row).into_iter().for_each(|value| value.write(from, out)));
+        }
+        typed(&*convert, from, to, attempt, &views[0], rows)
+    });
+    Some(Bound { output: to, nullable: attempt, kernel })
+}
+
+/// A value as one of another type; `None` if there is none.
+type Conversion = Box<dyn Fn(Value<'_>) -> Option<Number> + Send + Sync>;
+
+enum Number {
+    Integer(i128),
+    Float(f64),
+    /// The bytes as they are.
+    Same,
+}
+
+fn typed(
+    convert: &(dyn Fn(Value<'_>) -> Option<Number> + Send + Sync),
+    from: LogicalType,
+    to: LogicalType,
+    attempt: bool,
+    view: &View<'_>,
+    rows: &Rows<'_>,
+) -> Result<Vector, Fault> {
+    rows.values(to, |row| {
+        let Some(value) = view.get(row) else { return Ok(None) };
+        let converted = match convert(value) {
+            Some(Number::Integer(value)) => Value::Integer(value).check(to).ok(),
+            Some(Number::Float(value)) => Some(Value::Float(value)),
+            Some(Number::Same) => Some(Value::Bytes(view.bytes(row))),
+            None => None,
+        };
+        match converted {
+            None if !attempt => Err(Fault::Value(format!("cannot cast '{}' to {to}", value.to_text(from)))),
+            converted => Ok(converted),
+        }
+    })
+}
+
+fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
+    let is_clock =
+        |it: LogicalType| matches!(it, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. });
+    let exact_number = |it: LogicalType| it.is_numeric() && it != LogicalType::Float64;
+    Some(match (from, to) {
+        _ if from == to || to == LogicalType::String => Box::new(same),
+        (LogicalType::String, LogicalType::Binary) => Box::new(same),
+        (LogicalType::String, _) => Box::new(move |value| parsed(value, to)),
+        (LogicalType::Bool, _) if exact_number(to) => {
+            let unit = exact::factor(0, to.scale());
+            Box::new(move |value| integer(value).map(|value| Number::Integer(value * unit)))
+        }
+        (_, LogicalType::Bool) if exact_number(from) => {
+            Box::new(|value| integer(value).map(|value| Number::Integer((value != 0).into())))
+        }
+        (LogicalType::Float64, _) if exact_number(to) => {
+            let power = 10f64.powi(to.scale().into());
+            Box::new(move |value| match value {
+                Value::Float(value) if (value * power).round().abs() < 1e38 => {
+                    Some(Number::Integer((value * power).round() as i128))
+                }
+                _ => None,
+            })
+        }
+        (_, LogicalType::Float64) if exact_number(from) => {
+            let unit = 10u128.pow(from.scale().into());
+            Box::new(move |value| integer(value).map(|value| Number::Float(crate::ratio::nearest_small(value, unit))))
+        }
+        _ if exact_number(from) && exact_number(to) => {
+            let (up, down) = (exact::factor(from.scale(), to.scale()), exact::factor(to.scale(), from.scale()));
+            Box::new(move |value| {
+                let value = integer(value)?;
+                let rest = value % down;
+                let away =
+                    if rest.unsigned_abs() >= down.unsigned_abs().div_ceil(2) && down > 1 { value.signum() } else { 0 };
+                (value / down + away).checked_mul(up).map(Number::Integer)
+            })
+        }
+        _ if is_clock(from) && is_clock(to) => clocks(from, to)?,
+        _ => return None,
+    })
+}
+
+fn same(value: Value<'_>) -> Option<Number> {
+    Some(match value {
+        Value::Integer(value) => Number::Integer(value),
+        Value::Float(value) => Number::Float(value),
+        Value::Bytes(_) => Number::Same,
+    })
+}
+
+fn integer(value: Value<'_>) -> Option<i128> {
+    match value {
+        Value::Integer(value) => Some(value),
+        Value::Float(_) | Value::Bytes(_) => None,
+    }
+}
+
+/// What a string says, spaces around it left out.
+fn parsed(value: Value<'_>, to: LogicalType) -> Option<Number> {
+    let Value::Bytes(text) = value else { return None };
+    match Value::parse(text.trim_ascii(), to).ok()? {
+        Value::Integer(value) => Some(Number::Integer(value)),
+        Value::Float(value) => Some(Number::Float(value)),
+        Value::Bytes(_) => Some(Number::Same),
+    }
+}
+
+fn clocks(from: LogicalType, to: LogicalType) -> Option<Conversion> {
+    let day = |unit: TimeUnit| i128::from(unit.per_second()) * i128::from(calendar::DAY_SECONDS);
+    let (up, down) = match (from, to) {
+        (LogicalType::Date, LogicalType::Timestamp { unit, .. }) => (day(unit), 1),
+        (LogicalType::Timestamp { unit, .. }, LogicalType::Date) => (1, day(unit)),
+        (LogicalType::Timestamp { unit, .. }, LogicalType::Time { unit: to }) => {
+            let (day, up, down) = (day(unit), i128::from(to.per_second()), i128::from(unit.per_second()));
+            return Some(Box::new(move |value| {
+                integer(value).map(|value| Number::Integer(value.rem_euclid(day) * up / down))
+            }));
+        }
+        (LogicalType::Time { unit }, LogicalType::Time { unit: to })
+        | (LogicalType::Timestamp { unit, .. }, LogicalType::Timestamp { unit: to, .. }) => {
+            (i128::from(to.per_second()), i128::from(unit.per_second()))
+        }
+        _ => return None,
+    };
+    Some(Box::new(move |value| integer(value).map(|value| Number::Integer((value * up).div_euclid(down)))))
+}

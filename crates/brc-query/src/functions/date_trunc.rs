@@ -1,0 +1,59 @@
+//! `date_trunc(part, t)`: where the year, month … begins in which a date or timestamp lies.
+
+use super::temporal::{Clock, iso_weekday};
+use super::{Bound, Function, Mismatch, constant_text, count, refuse};
+use crate::node::Typed;
+use crate::vector::Fault;
+use brc_core::{LogicalType, calendar};
+
+pub(super) static DATE_TRUNC: Function = Function {
+    name: "date_trunc",
+    aliases: &["datetrunc"],
+    usage: "date_trunc('part', t)",
+    about: "where the year, quarter, month, week, day, hour, minute or second begins in which a date or timestamp lies",
+    bind,
+};
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 2..=2, DATE_TRUNC.usage)?;
+    let name = constant_text(arguments, 0)?.to_ascii_lowercase();
+    let clock = Clock::of(arguments, 1)?;
+    if !clock.has_date {
+        return refuse(1, "needs a date or a timestamp");
+    }
+    let output = arguments[1].logical_type;
+    let first_of_month = |days: i64, months: i64| {
+        let (year, month, _) = calendar::date_of(days);
+        let month = (i64::from(month) - 1) / months * months + 1;
+        calendar::days_of(year, month as u32, 1).unwrap_or(days)
+    };
+    let day: Box<dyn Fn(i64) -> i64 + Send + Sync> = match name.as_slice() {
+        b"year" => Box::new(move |days| first_of_month(days, 12)),
+        b"quarter" => Box::new(move |days| first_of_month(days, 3)),
+        b"month" => Box::new(move |days| first_of_month(days, 1)),
+        b"week" => Box::new(|days| days - iso_weekday(days) + 1),
+        b"day" => Box::new(|days| days),
+        b"hour" => return parts(output, clock, 24),
+        b"minute" => return parts(output, clock, 1_440),
+        b"second" => return parts(output, clock, 86_400),
+        _ => return refuse(0, "needs year, quarter, month, week, day, hour, minute or second"),
+    };
+    Ok(Bound::new(output, move |views, rows| {
+        rows.narrow(|row| {
+            let (days, _) = clock.split(views[1].narrow(row));
+            let start = day(days).checked_mul(clock.per_day);
+            start.ok_or_else(|| Fault::Value(format!("the start of a period is out of range for {output}")))
+        })
+    }))
+}
+
+/// So many parts of a day.
+fn parts(output: LogicalType, clock: Clock, parts: i64) -> Result<Bound, Mismatch> {
+    let units = clock.units(parts).max(1);
+    Ok(Bound::new(output, move |views, rows| {
+        rows.narrow(|row| {
+            let value = views[1].narrow(row);
+            Ok(value - value.rem_euclid(units))
+        })
+    }))
+}

@@ -1,0 +1,169 @@
+//! Exact arithmetic of integers and decimals: in 64 bits as long as they are enough, else in 128; what does not fit its type
+//! is an error.
+
+use super::{Kernel, Mismatch, number};
+use crate::node::{Scalar, Typed};
+use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
+use brc_core::{LogicalType, Value};
+use std::borrow::Cow;
+
+/// What numbers of a type are: how many digits, and how many of them behind the point; `None` of floats.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Digits {
+    pub(super) precision: u8,
+    pub(super) scale: u8,
+    /// Whether they are integers of up to 64 bits with a sign.
+    pub(super) is_int64: bool,
+}
+
+/// The digits of an argument's values. Those of a constant are counted.
+pub(super) fn digits(typed: &Typed) -> Option<Digits> {
+    let int = |precision| Some(Digits { precision, scale: 0, is_int64: true });
+    match (typed.logical_type, typed.constant()) {
+        (LogicalType::Int64, Some(Some(Scalar::Integer(value)))) => int(value.unsigned_abs().to_string().len() as u8),
+        (LogicalType::Int8, _) => int(3),
+        (LogicalType::Int16, _) => int(5),
+        (LogicalType::Int32, _) => int(10),
+        (LogicalType::Int64, _) => int(19),
+        (LogicalType::UInt64, _) => Some(Digits { precision: 20, scale: 0, is_int64: false }),
+        (LogicalType::Decimal { precision, scale }, _) => Some(Digits { precision, scale, is_int64: false }),
+        (
+            LogicalType::Bool
+            | LogicalType::Float64
+            | LogicalType::Date
+            | LogicalType::Time { .. }
+            | LogicalType::Timestamp { .. }
+            | LogicalType::String
+            | LogicalType::Binary,
+            _,
+        ) => None,
+    }
+}
+
+/// A decimal of so many digits, or as many as there can be.
+pub(super) fn decimal(precision: u8, scale: u8) -> LogicalType {
+    let scale = scale.min(LogicalType::MAX_PRECISION);
+    LogicalType::Decimal { precision: precision.clamp(scale.max(1), LogicalType::MAX_PRECISION), scale }
+}
+
+/// The types of two arguments, which must be numbers; `None` if one of them is a float.
+pub(super) fn both(arguments: &[Typed]) -> Result<Option<(Digits, Digits)>, Mismatch> {
+    number(arguments, 0)?;
+    number(arguments, 1)?;
+    Ok(digits(&arguments[0]).zip(digits(&arguments[1])))
+}
+
+/// The sum or difference of such numbers.
+pub(super) fn sum_type(one: Digits, other: Digits) -> LogicalType {
+    if one.is_int64 && other.is_int64 {
+        return LogicalType::Int64;
+    }
+    let scale = one.scale.max(other.scale);
+    let whole = (one.precision - one.scale).max(other.precision - other.scale);
+    decimal((whole + scale).saturating_add(1), scale)
+}
+
+/// Ten to the power of the difference of two scales.
+pub(super) fn factor(from: u8, to: u8) -> i128 {
+    10i128.pow(u32::from(to.saturating_sub(from)).min(38))
+}
+
+/// An operation in 64 bits with whether it overflowed, and in 128 bits.
+pub(super) trait Operation: Copy + Send + Sync + 'static {
+    const SYMBOL: &'static str;
+    fn narrow(one: i64, other: i64) -> (i64, bool);
+    fn wide(one: i128, other: i128) -> Option<i128>;
+}
+
+/// Computes `one * factor ∘ other * factor`.
+pub(super) fn kernel<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], factors: [i128; 2]) -> Kernel {
+    Box::new(move |views, rows| {
+        let [one, other] = [&views[0], &views[1]];
+        if let Some(values) = narrow::<O>(one, other, factors) {
+            return Ok(rows.vector(Values::Narrow(values)));
+        }
+        wide::<O>(output, scales, factors, [one, other], rows)
+    })
+}
+
+/// All rows in 64 bits, unless that is not enough for one of them.
+fn narrow<O: Operation>(one: &View<'_>, other: &View<'_>, factors: [i128; 2]) -> Option<Vec<i64>> {
+    let (ViewData::Narrow(one), ViewData::Narrow(other)) = (&one.data, &other.data) else { return None };
+    let [one, other] = [scaled(one, factors[0])?, scaled(other, factors[1])?];
+    let mut overflow = false;
+    let values = one.iter().zip(other.iter()).map(|(&one, &other)| {
+        let (value, over) = O::narrow(one, other);
+        overflow |= over;
+        value
+    });
+    let values: Vec<i64> = values.collect();
+    (!overflow).then_some(values)
+}
+
+fn scaled(values: &[i64], factor: i128) -> Option<Cow<'_, [i64]>> {
+    if factor == 1 {
+        return Some(Cow::Borrowed(values));
+    }
+    let factor = i64::try_from(factor).ok()?;
+    let mut overflow = false;
+    let scaled = values.iter().map(|&value| {
+        let (value, over) = value.overflowing_mul(factor);
+        overflow |= over;
+        value
+    });
+    let scaled: Vec<i64> = scaled.collect();
+    (!overflow).then_some(Cow::Owned(scaled))
+}
+
+/// Row by row, of those that count.
+fn wide<O: Operation>(
+    output: LogicalType,
+    scales: [u8; 2],
+    factors: [i128; 2],
+    [one, other]: [&View<'_>; 2],
+    rows: &Rows<'_>,
+) -> Result<Vector, Fault> {
+    let (min, max) = output.bounds().unwrap_or((i128::MIN, i128::MAX));
+    let mut values = Vec::with_capacity(rows.count);
+    for row in 0..rows.count {
+        if !rows.is_valid(row) {
+            values.push(0);
+            continue;
+        }
+        let [left, right] = [one.integer(row), other.integer(row)];
+        let value = left.checked_mul(factors[0]).zip(right.checked_mul(factors[1]));
+        let value = value.and_then(|(left, right)| O::wide(left, right));
+        let Some(value) = value.filter(|value| (min..=max).contains(value)) else {
+            let text = |value, scale| Value::Integer(value).to_text(decimal(LogicalType::MAX_PRECISION, scale));
+            let (left, right) = (text(left, scales[0]), text(right, scales[1]));
+            return Err(Fault::Value(format!("{left} {} {right} is out of range for {output}", O::SYMBOL)));
+        };
+        values.push(value);
+    }
+    Ok(rows.vector(match values.iter().all(|&value| i64::try_from(value).is_ok()) {
+        true => Values::Narrow(values.into_iter().map(|value| value as i64).collect()),
+        false => Values::Wide(values),
+    }))
+}
+
+/// The values of numbers as floats: the nearest ones.
+pub(super) fn float(view: &View<'_>, scale: u8, row: usize) -> f64 {
+    match view.data {
+        ViewData::Floats(values) => values[row],
+        _ if scale == 0 => view.integer(row) as f64,
+        _ => crate::ratio::nearest_small(view.integer(row), 10u128.pow(scale.into())),
+    }
+}
+
+/// The scales of two numbers; 0 of floats.
+pub(super) fn scales(arguments: &[Typed]) -> [u8; 2] {
+    [arguments[0].logical_type.scale(), arguments[1].logical_type.scale()]
+}
+
+/// Computes an operation of floats.
+pub(super) fn floats(arguments: &[Typed], operation: fn(f64, f64) -> f64) -> super::Bound {
+    let [one, other] = scales(arguments);
+    super::Bound::new(LogicalType::Float64, move |views, rows| {
+        rows.floats(|row| operation(float(&views[0], one, row), float(&views[1], other, row)))
+    })
+}

@@ -1,0 +1,82 @@
+//! `extract(part from t)`, also `date_part('part', t)`: a part of a date or time as an integer.
+
+use super::temporal::{Clock, iso_weekday};
+use super::{Bound, Function, Mismatch, constant_text, count, refuse};
+use crate::node::Typed;
+use brc_core::{LogicalType, calendar};
+
+pub(super) static EXTRACT: Function = Function {
+    name: "extract",
+    aliases: &["date_part"],
+    usage: "extract(part from t)",
+    about: "year, quarter, month, week, day, dow, doy, hour, minute, second, millisecond, microsecond or epoch",
+    bind,
+};
+
+/// A part, from days and units since midnight.
+type Part = fn(Clock, i64, i64) -> i64;
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 2..=2, EXTRACT.usage)?;
+    let name = constant_text(arguments, 0)?.to_ascii_lowercase();
+    let Some((part, needs_date)) = part(&name) else { return refuse(0, format!("needs one of: {}", EXTRACT.about)) };
+    of(arguments, 1, part, needs_date)
+}
+
+/// A part of one of the arguments.
+pub(super) fn of(arguments: &[Typed], index: usize, part: Part, needs_date: bool) -> Result<Bound, Mismatch> {
+    let clock = Clock::of(arguments, index)?;
+    if needs_date && !clock.has_date {
+        return refuse(index, "needs a date or a timestamp");
+    }
+    Ok(Bound::new(LogicalType::Int64, move |views, rows| {
+        rows.narrow(|row| {
+            let (days, units) = clock.split(views[index].narrow(row));
+            Ok(part(clock, days, units))
+        })
+    }))
+}
+
+pub(super) const YEAR: Part = |_, days, _| calendar::date_of(days).0;
+pub(super) const MONTH: Part = |_, days, _| calendar::date_of(days).1.into();
+pub(super) const DAY: Part = |_, days, _| calendar::date_of(days).2.into();
+
+/// The part of that name, and whether only what has a date has it.
+fn part(name: &[u8]) -> Option<(Part, bool)> {
+    let name = std::str::from_utf8(name).ok()?;
+    Some(match name.strip_suffix('s').unwrap_or(name) {
+        "year" => (YEAR, true),
+        "quarter" => (|_, days, _| (i64::from(calendar::date_of(days).1) + 2) / 3, true),
+        "month" => (MONTH, true),
+        "week" => (|_, days, _| week(days), true),
+        "day" => (DAY, true),
+        "dow" => (|_, days, _| iso_weekday(days) % 7, true),
+        "isodow" => (|_, days, _| iso_weekday(days), true),
+        "doy" => (|_, days, _| day_of_year(days), true),
+        "epoch" => {
+            (|clock, days, units| days * calendar::DAY_SECONDS + within(clock, units, calendar::DAY_SECONDS), false)
+        }
+        "hour" => (|clock, _, units| within(clock, units, 24), false),
+        "minute" => (|clock, _, units| within(clock, units, 1_440) % 60, false),
+        "second" => (|clock, _, units| within(clock, units, 86_400) % 60, false),
+        "millisecond" => (|clock, _, units| within(clock, units, 86_400_000) % 60_000, false),
+        "microsecond" => (|clock, _, units| within(clock, units, 86_400_000_000) % 60_000_000, false),
+        _ => return None,
+    })
+}
+
+/// How many of so many parts of a day have passed.
+fn within(clock: Clock, units: i64, parts: i64) -> i64 {
+    (i128::from(units) * i128::from(parts) / i128::from(clock.per_day)) as i64
+}
+
+fn day_of_year(days: i64) -> i64 {
+    let (year, ..) = calendar::date_of(days);
+    days - calendar::days_of(year, 1, 1).unwrap_or(days) + 1
+}
+
+/// The ISO week: the first is that of the year's first Thursday.
+fn week(days: i64) -> i64 {
+    let thursday = days - iso_weekday(days) + 4;
+    (day_of_year(thursday) - 1) / 7 + 1
+}

@@ -1,0 +1,17 @@
+//! `floor(x)`: the largest integer that is not above a number.
+
+use super::{Bound, Function, Mismatch, count, rounding};
+use crate::node::Typed;
+
+pub(super) static FLOOR: Function = Function {
+    name: "floor",
+    aliases: &[],
+    usage: "floor(x)",
+    about: "the largest whole number not above a number",
+    bind,
+};
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 1..=1, FLOOR.usage)?;
+    rounding::bound(arguments, 0, i128::div_euclid, f64::floor)
+}

@@ -1,0 +1,219 @@
+//! The scalar functions and operators: one file for each, and the lists of all of them.
+//!
+//! A function says for the types of its arguments of which type it is, and gives what computes it for a batch at a time.
+//! It is computed where no argument is null; elsewhere it is null.
+
+mod abs;
+mod add;
+mod bucket;
+pub(crate) mod cast;
+mod ceil;
+pub(crate) mod compare;
+mod concat;
+mod contains;
+mod date_trunc;
+mod day;
+mod divide;
+mod ends_with;
+mod exact;
+mod extract;
+mod floor;
+mod ilike;
+mod integer_divide;
+mod length;
+mod like;
+mod lower;
+mod modulo;
+mod month;
+mod multiply;
+mod negate;
+mod power;
+mod prefix;
+mod regexp_matches;
+mod replace;
+mod round;
+mod rounding;
+mod shift;
+mod sqrt;
+mod starts_with;
+mod substr;
+mod subtract;
+mod temporal;
+mod trim;
+mod upper;
+mod year;
+
+pub(crate) use like::like_prefix;
+
+use crate::node::{Scalar, Typed};
+use crate::vector::{Fault, Rows, Vector, View};
+use brc_core::{LogicalType, PhysicalType};
+use std::fmt;
+
+/// All functions, in the order in which help texts show them.
+pub static FUNCTIONS: &[&Function] = &[
+    &abs::ABS,
+    &round::ROUND,
+    &floor::FLOOR,
+    &ceil::CEIL,
+    &sqrt::SQRT,
+    &power::POWER,
+    &bucket::BUCKET,
+    &length::LENGTH,
+    &lower::LOWER,
+    &upper::UPPER,
+    &trim::TRIM,
+    &substr::SUBSTR,
+    &prefix::PREFIX,
+    &replace::REPLACE,
+    &concat::CONCAT,
+    &starts_with::STARTS_WITH,
+    &ends_with::ENDS_WITH,
+    &contains::CONTAINS,
+    &like::LIKE,
+    &ilike::ILIKE,
+    &regexp_matches::REGEXP_MATCHES,
+    &year::YEAR,
+    &month::MONTH,
+    &day::DAY,
+    &extract::EXTRACT,
+    &date_trunc::DATE_TRUNC,
+];
+
+/// The operators.
+pub static OPERATORS: &[&Function] = &[
+    &add::ADD,
+    &subtract::SUBTRACT,
+    &multiply::MULTIPLY,
+    &divide::DIVIDE,
+    &integer_divide::INTEGER_DIVIDE,
+    &modulo::MODULO,
+    &negate::NEGATE,
+    &shift::SHIFT,
+    &compare::EQUAL,
+    &compare::NOT_EQUAL,
+    &compare::LESS,
+    &compare::LESS_OR_EQUAL,
+    &compare::GREATER,
+    &compare::GREATER_OR_EQUAL,
+];
+
+/// A function of values of a row.
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// How it is written, for help texts.
+    pub usage: &'static str,
+    /// One line on what it is.
+    pub about: &'static str,
+    /// How it is computed of arguments.
+    pub(crate) bind: fn(&[Typed]) -> Result<Bound, Mismatch>,
+}
+
+/// Computes a function for a batch.
+pub(crate) type Kernel = Box<dyn Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, Fault> + Send + Sync>;
+
+/// A function as it is computed for arguments of some types.
+pub(crate) struct Bound {
+    /// The type of its values.
+    pub(crate) output: LogicalType,
+    /// Whether it may be null where no argument is.
+    pub(crate) nullable: bool,
+    pub(crate) kernel: Kernel,
+}
+
+/// Arguments that a function is not computed of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    /// Which argument is to blame, if one is.
+    pub(crate) argument: usize,
+    /// What it needs instead.
+    pub(crate) needed: String,
+}
+
+impl Function {
+    /// The function or operator of that name or alias, in upper or lower case.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        let is_it = |known: &&str| known.eq_ignore_ascii_case(name);
+        let mut all = FUNCTIONS.iter().chain(OPERATORS);
+        all.find(|function| is_it(&function.name) || function.aliases.iter().any(is_it)).copied()
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Function {}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.usage)
+    }
+}
+
+impl Bound {
+    fn new(
+        output: LogicalType,
+        kernel: impl Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        Self { output, nullable: false, kernel: Box::new(kernel) }
+    }
+
+    fn nullable(self) -> Self {
+        Self { nullable: true, ..self }
+    }
+
+    /// A function of one string that is true or false.
+    fn test(holds: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Self {
+        Self::new(LogicalType::Bool, move |views, rows| rows.truths(|row| holds(views[0].bytes(row))))
+    }
+
+    /// A function of one string that appends another.
+    fn text(append: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static) -> Self {
+        Self::new(LogicalType::String, move |views, rows| rows.strings(|row, out| append(views[0].bytes(row), out)))
+    }
+}
+
+fn refuse<T>(argument: usize, needed: impl Into<String>) -> Result<T, Mismatch> {
+    Err(Mismatch { argument, needed: needed.into() })
+}
+
+/// Sees to it that there are so many arguments.
+fn count(arguments: &[Typed], range: std::ops::RangeInclusive<usize>, usage: &str) -> Result<(), Mismatch> {
+    if range.contains(&arguments.len()) { Ok(()) } else { refuse(usize::MAX, format!("is written {usage}")) }
+}
+
+fn string(arguments: &[Typed], index: usize) -> Result<(), Mismatch> {
+    match arguments[index].logical_type.physical() {
+        PhysicalType::Bytes => Ok(()),
+        PhysicalType::Integers | PhysicalType::Floats => refuse(index, "needs a string"),
+    }
+}
+
+fn number(arguments: &[Typed], index: usize) -> Result<LogicalType, Mismatch> {
+    let logical_type = arguments[index].logical_type;
+    if logical_type.is_numeric() { Ok(logical_type) } else { refuse(index, "needs a number") }
+}
+
+/// The value of an argument that must be a constant string.
+fn constant_text(arguments: &[Typed], index: usize) -> Result<Vec<u8>, Mismatch> {
+    match arguments[index].constant() {
+        Some(Some(Scalar::Bytes(text))) => Ok(text.clone()),
+        _ => refuse(index, "needs a constant string"),
+    }
+}
+
+/// The value of an argument that must be a constant integer.
+fn constant_integer(arguments: &[Typed], index: usize) -> Result<i64, Mismatch> {
+    let is_integer = arguments[index].logical_type == LogicalType::Int64;
+    match arguments[index].constant() {
+        Some(Some(Scalar::Integer(value))) if is_integer => Ok(i64::try_from(*value).unwrap_or(i64::MAX)),
+        _ => refuse(index, "needs a constant integer"),
+    }
+}

@@ -1,0 +1,17 @@
+//! `month(t)`: the month of a date or timestamp, from 1.
+
+use super::{Bound, Function, Mismatch, count, extract};
+use crate::node::Typed;
+
+pub(super) static MONTH: Function = Function {
+    name: "month",
+    aliases: &[],
+    usage: "month(t)",
+    about: "the month of a date or timestamp, from 1",
+    bind,
+};
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 1..=1, MONTH.usage)?;
+    extract::of(arguments, 0, extract::MONTH, true)
+}

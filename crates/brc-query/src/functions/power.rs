@@ -1,0 +1,19 @@
+//! `power(x, y)`: a number to the power of another, a float.
+
+use super::{Bound, Function, Mismatch, count, exact, number};
+use crate::node::Typed;
+
+pub(super) static POWER: Function = Function {
+    name: "power",
+    aliases: &["pow"],
+    usage: "power(x, y)",
+    about: "a number to the power of another, as a float",
+    bind,
+};
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 2..=2, POWER.usage)?;
+    number(arguments, 0)?;
+    number(arguments, 1)?;
+    Ok(exact::floats(arguments, f64::powf))
+}

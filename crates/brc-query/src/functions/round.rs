@@ -1,0 +1,26 @@
+//! `round(x, n)`: the nearest number of `n` decimals, halves away from zero.
+
+use super::{Bound, Function, Mismatch, constant_integer, count, rounding};
+use crate::node::Typed;
+
+pub(super) static ROUND: Function = Function {
+    name: "round",
+    aliases: &[],
+    usage: "round(x[, decimals])",
+    about: "the nearest number of so many decimals, halves away from zero",
+    bind,
+};
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 1..=2, ROUND.usage)?;
+    let decimals = if arguments.len() == 2 { constant_integer(arguments, 1)? } else { 0 };
+    rounding::bound(
+        arguments,
+        decimals,
+        |value, divisor| {
+            let (quotient, rest) = (value / divisor, value % divisor);
+            quotient + if rest.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2) { value.signum() } else { 0 }
+        },
+        f64::round,
+    )
+}

@@ -1,0 +1,48 @@
+//! `a - b`: the exact difference of numbers, days before a date, or the days between two dates.
+
+use super::exact::{self, Operation};
+use super::{Bound, Function, Mismatch, count, refuse};
+use crate::node::Typed;
+use brc_core::LogicalType;
+
+pub(super) static SUBTRACT: Function =
+    Function { name: "-", aliases: &[], usage: "a - b", about: "the difference", bind };
+
+#[derive(Clone, Copy)]
+struct Subtract;
+
+impl Operation for Subtract {
+    const SYMBOL: &'static str = "-";
+
+    fn narrow(one: i64, other: i64) -> (i64, bool) {
+        one.overflowing_sub(other)
+    }
+
+    fn wide(one: i128, other: i128) -> Option<i128> {
+        one.checked_sub(other)
+    }
+}
+
+fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
+    count(arguments, 2..=2, "a - b")?;
+    let plain = |output| Ok(Bound { output, nullable: false, kernel: exact::kernel(Subtract, output, [0; 2], [1; 2]) });
+    match (arguments[0].logical_type, arguments[1].logical_type) {
+        (LogicalType::Date, LogicalType::Date) => plain(LogicalType::Int64),
+        (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64) => {
+            plain(LogicalType::Date)
+        }
+        _ => {
+            let Some((one, other)) = exact::both(arguments)? else {
+                return Ok(exact::floats(arguments, |one, other| one - other));
+            };
+            let output = exact::sum_type(one, other);
+            let scale = output.scale();
+            if scale < one.scale.max(other.scale) {
+                return refuse(1, "has more decimals than fit");
+            }
+            let factors = [exact::factor(one.scale, scale), exact::factor(other.scale, scale)];
+            let kernel = exact::kernel(Subtract, output, [one.scale, other.scale], factors);
+            Ok(Bound { output, nullable: false, kernel })
+        }
+    }
+}

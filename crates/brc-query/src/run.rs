@@ -1,0 +1,98 @@
+//! Runs a plan: scans a table with several threads, and merges what they found.
+
+use crate::group::GroupTable;
+use crate::inputs::RowPlace;
+use crate::partial::Partial;
+use crate::plan::Plan;
+use crate::result::QueryResult;
+use crate::rows;
+use crate::totals::ScanTotals;
+use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
+
+impl Plan {
+    /// Asks a table.
+    ///
+    /// # Errors
+    /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
+    pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
+        if !self.grouped {
+            return self.scanned(table, || rows::select(self, table, threads, progress));
+        }
+        let (partial, totals) = self.partial(table, threads, progress)?;
+        self.answer([partial], totals)
+    }
+
+    /// Scans a table and groups its rows: the first half of [`Plan::run`].
+    ///
+    /// # Errors
+    /// As for [`Plan::run`]; [`Error::Usage`] if the plan groups nothing; [`Error::Widened`] if the table turns out to be of
+    /// other columns while it is scanned: a plan for those is needed ([`crate::Query::ask`]).
+    pub fn partial(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Partial, ScanTotals)> {
+        if !self.grouped {
+            return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
+        }
+        self.scanned(table, || {
+            let new_worker =
+                || QueryWorker { groups: GroupTable::new(self, table.path()), totals: ScanTotals::default() };
+            let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
+            let mut totals = ScanTotals::default();
+            let mut merged = self.no_groups();
+            for mut worker in workers {
+                worker.totals.aggregate_time = worker.groups.time();
+                totals.add(&worker.totals);
+                merged.merge(worker.groups.finish())?;
+            }
+            Ok((merged, totals))
+        })
+    }
+
+    /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a partial is not of this plan.
+    pub fn answer(&self, partials: impl IntoIterator<Item = Partial>, totals: ScanTotals) -> Result<QueryResult> {
+        self.check()?;
+        let mut merged = self.no_groups();
+        for partial in partials {
+            merged.merge(partial)?;
+        }
+        QueryResult::of_groups(self, merged, totals)
+    }
+
+    /// Scans a table of the plan's columns.
+    fn scanned<T>(&self, table: &dyn Table, scan: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.check()?;
+        let inferred = table.inferred();
+        let schema = inferred.as_deref().unwrap_or(table.schema());
+        if !self.is_for(schema) {
+            return Err(match inferred {
+                Some(_) => Error::Widened,
+                None => {
+                    let expected = &self.schema;
+                    Error::Usage(format!("the table's columns are {schema}, but the plan is for {expected}"))
+                }
+            });
+        }
+        scan()
+    }
+}
+
+struct QueryWorker<'a> {
+    groups: GroupTable<'a>,
+    totals: ScanTotals,
+}
+
+impl Worker for QueryWorker<'_> {
+    fn split_begins(&mut self, split: &Split) {
+        self.groups.split_begins(RowPlace::of_split(split.index));
+    }
+
+    fn sink(&mut self) -> &mut dyn Sink {
+        &mut self.groups
+    }
+
+    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
+        self.totals.add(&ScanTotals::from(&scanned));
+        Ok(())
+    }
+}

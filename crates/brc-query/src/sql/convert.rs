@@ -1,0 +1,332 @@
+//! From the tree of `sqlparser` to ours.
+
+use super::parser::Places;
+use super::{Call, Kind, Literal, Syntax, SyntaxError, types};
+use crate::bind::number::Number;
+use brc_core::Comparison;
+use sqlparser::ast::{
+    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DateTimeField, DuplicateTreatment, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArguments, Interval, Spanned, UnaryOperator, Value,
+};
+
+/// Turns the parts of one expression into ours.
+pub(super) struct Converter<'a> {
+    pub(super) source: &'a str,
+    pub(super) places: &'a Places,
+    /// The byte at which the expression begins: the place of what has none of its own.
+    pub(super) start: usize,
+}
+
+type Converted<T = Syntax> = Result<T, SyntaxError>;
+
+impl Converter<'_> {
+    pub(super) fn expression(&self, expression: Expr) -> Converted {
+        let position = self.place(&expression);
+        let kind = match expression {
+            Expr::Nested(inner) => return self.expression(*inner),
+            Expr::Identifier(name) => Kind::Column(name.value),
+            Expr::CompoundIdentifier(names) => {
+                Kind::Column(names.into_iter().next_back().map(|name| name.value).unwrap_or_default())
+            }
+            Expr::Value(value) => Kind::Literal(self.value(value.value, position)?),
+            Expr::TypedString(typed) => {
+                let text = typed.value.into_string().unwrap_or_default().into_bytes();
+                Kind::Literal(match typed.data_type.to_string().to_lowercase().as_str() {
+                    "date" => Literal::Date(text),
+                    "time" => Literal::Time(text),
+                    word if word.starts_with("timestamp") => Literal::Timestamp(text),
+                    word => return self.refuse(format!("constants of type {word}"), position),
+                })
+            }
+            Expr::Interval(interval) => Kind::Literal(self.interval(interval, position)?),
+            Expr::BinaryOp { op: BinaryOperator::And, .. } => Kind::And(self.chain(expression, &BinaryOperator::And)?),
+            Expr::BinaryOp { op: BinaryOperator::Or, .. } => Kind::Or(self.chain(expression, &BinaryOperator::Or)?),
+            Expr::BinaryOp { left, op, right } => self.binary(*left, &op, *right, position)?,
+            Expr::UnaryOp { op, expr } => return self.unary(op, *expr, position),
+            Expr::IsNull(inner) => Kind::IsNull(self.boxed(*inner)?),
+            Expr::IsNotNull(inner) => not(Kind::IsNull(self.boxed(*inner)?), position),
+            Expr::IsTrue(inner) => Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(false, position)])),
+            Expr::IsNotTrue(inner) => {
+                not(Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(false, position)])), position)
+            }
+            Expr::IsNotFalse(inner) => {
+                Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(true, position)]))
+            }
+            Expr::IsFalse(inner) => {
+                not(Kind::Call(call("coalesce", vec![self.expression(*inner)?, truth(true, position)])), position)
+            }
+            Expr::InList { expr, list, negated } => self.in_list(*expr, list, negated, position)?,
+            Expr::Between { expr, negated, low, high } => {
+                let (operand, low, high) = (self.boxed(*expr)?, self.boxed(*low)?, self.boxed(*high)?);
+                let above = Kind::Compare(Comparison::GreaterOrEqual, operand.clone(), low);
+                let below = Kind::Compare(Comparison::LessOrEqual, operand, high);
+                let both = Kind::And([above, below].map(|kind| Syntax { kind, position }).into());
+                if negated { not(both, position) } else { both }
+            }
+            Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+                self.like("like", *expr, *pattern, escape_char.map(|escape| *escape), negated, position)?
+            }
+            Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
+                self.like("ilike", *expr, *pattern, escape_char.map(|escape| *escape), negated, position)?
+            }
+            Expr::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.map(|operand| *operand), conditions, else_result.map(|result| *result))?
+            }
+            Expr::Cast { kind, expr, data_type, format: None } => {
+                let Some(logical_type) = types::logical_type(&data_type) else {
+                    return self.refuse(format!("the type {data_type}"), position);
+                };
+                let attempt = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+                Kind::Cast { inner: self.boxed(*expr)?, logical_type, attempt }
+            }
+            Expr::Extract { field, expr, .. } => self.extract(&field, *expr, position)?,
+            Expr::Substring { expr, substring_from, substring_for, .. } => {
+                let one = Syntax { kind: Kind::Literal(Literal::Number(Number::new("1"))), position };
+                let from = substring_from.map(|from| self.expression(*from)).transpose()?.unwrap_or(one);
+                let mut arguments = vec![self.expression(*expr)?, from];
+                arguments.extend(substring_for.map(|length| self.expression(*length)).transpose()?);
+                Kind::Call(call("substr", arguments))
+            }
+            Expr::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                Kind::Call(call("ceil", vec![self.expression(*expr)?]))
+            }
+            Expr::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                Kind::Call(call("floor", vec![self.expression(*expr)?]))
+            }
+            Expr::Trim { trim_where: None, trim_what: None, expr, trim_characters: None } => {
+                Kind::Call(call("trim", vec![self.expression(*expr)?]))
+            }
+            Expr::Function(function) => Kind::Call(self.function(function, position)?),
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+                return self.refuse("a query inside a query".to_owned(), position);
+            }
+            other => return self.refuse(format!("'{}'", shortened(&other.to_string())), position),
+        };
+        Ok(Syntax { kind, position })
+    }
+
+    fn boxed(&self, expression: Expr) -> Converted<Box<Syntax>> {
+        self.expression(expression).map(Box::new)
+    }
+
+    fn all(&self, expressions: Vec<Expr>) -> Converted<Vec<Syntax>> {
+        expressions.into_iter().map(|expression| self.expression(expression)).collect()
+    }
+
+    /// The byte at which an expression begins.
+    fn place(&self, expression: &Expr) -> usize {
+        // The place of a chain, however long, is that of its first part.
+        let mut first = expression;
+        while let Expr::BinaryOp { left, .. } = first {
+            first = left;
+        }
+        let span = first.span();
+        if span.start.line == 0 { self.start } else { self.places.byte(span.start) }
+    }
+
+    fn refuse<T>(&self, what: String, position: usize) -> Converted<T> {
+        Err(SyntaxError::new(format!("{what} is not supported"), position, self.source))
+    }
+
+    /// The parts of a chain of one operator, which is as deep as it is long.
+    fn chain(&self, expression: Expr, operator: &BinaryOperator) -> Converted<Vec<Syntax>> {
+        let mut parts = Vec::new();
+        let mut rest = expression;
+        let first = loop {
+            match rest {
+                Expr::BinaryOp { left, op, right } if op == *operator => {
+                    parts.push(*right);
+                    rest = *left;
+                }
+                first => break first,
+            }
+        };
+        parts.push(first);
+        parts.reverse();
+        self.all(parts)
+    }
+
+    fn binary(&self, left: Expr, operator: &BinaryOperator, right: Expr, position: usize) -> Converted<Kind> {
+        let comparison = match operator {
+            BinaryOperator::Eq => Some(Comparison::Equal),
+            BinaryOperator::NotEq => Some(Comparison::NotEqual),
+            BinaryOperator::Lt => Some(Comparison::Less),
+            BinaryOperator::LtEq => Some(Comparison::LessOrEqual),
+            BinaryOperator::Gt => Some(Comparison::Greater),
+            BinaryOperator::GtEq => Some(Comparison::GreaterOrEqual),
+            _ => None,
+        };
+        if let Some(comparison) = comparison {
+            return Ok(Kind::Compare(comparison, self.boxed(left)?, self.boxed(right)?));
+        }
+        let name = match operator {
+            BinaryOperator::Plus => "+",
+            BinaryOperator::Minus => "-",
+            BinaryOperator::Multiply => "*",
+            BinaryOperator::Divide => "/",
+            BinaryOperator::DuckIntegerDivide => "//",
+            BinaryOperator::Modulo => "%",
+            BinaryOperator::StringConcat => "||",
+            other => return self.refuse(format!("the operator '{other}'"), position),
+        };
+        Ok(Kind::Call(call(name, vec![self.expression(left)?, self.expression(right)?])))
+    }
+
+    fn unary(&self, operator: UnaryOperator, operand: Expr, position: usize) -> Converted {
+        let operand = self.expression(operand)?;
+        let kind = match (operator, operand.kind) {
+            (UnaryOperator::Plus, kind) => kind,
+            (UnaryOperator::Minus, Kind::Literal(Literal::Number(number))) => {
+                Kind::Literal(Literal::Number(number.negated()))
+            }
+            (UnaryOperator::Minus, kind) => Kind::Call(call("negate", vec![Syntax { kind, ..operand }])),
+            (UnaryOperator::Not, kind) => Kind::Not(Box::new(Syntax { kind, ..operand })),
+            (other, _) => return self.refuse(format!("the operator '{other}'"), position),
+        };
+        Ok(Syntax { kind, position })
+    }
+
+    fn in_list(&self, operand: Expr, list: Vec<Expr>, negated: bool, position: usize) -> Converted<Kind> {
+        let operand = self.boxed(operand)?;
+        let equal = list.into_iter().map(|item| {
+            let item = self.boxed(item)?;
+            let position = item.position;
+            Ok(Syntax { kind: Kind::Compare(Comparison::Equal, operand.clone(), item), position })
+        });
+        let any = Kind::Or(equal.collect::<Converted<_>>()?);
+        Ok(if negated { not(any, position) } else { any })
+    }
+
+    fn like(
+        &self,
+        name: &str,
+        text: Expr,
+        pattern: Expr,
+        escape: Option<Expr>,
+        negated: bool,
+        position: usize,
+    ) -> Converted<Kind> {
+        let mut arguments = vec![self.expression(text)?, self.expression(pattern)?];
+        arguments.extend(escape.map(|escape| self.expression(escape)).transpose()?);
+        let like = Kind::Call(call(name, arguments));
+        Ok(if negated { not(like, position) } else { like })
+    }
+
+    fn case(&self, operand: Option<Expr>, conditions: Vec<CaseWhen>, otherwise: Option<Expr>) -> Converted<Kind> {
+        let operand = operand.map(|operand| self.boxed(operand)).transpose()?;
+        let branch = |CaseWhen { condition, result }| {
+            let condition = self.expression(condition)?;
+            let position = condition.position;
+            let condition = match &operand {
+                None => condition,
+                Some(operand) => {
+                    let kind = Kind::Compare(Comparison::Equal, operand.clone(), Box::new(condition));
+                    Syntax { kind, position }
+                }
+            };
+            Ok((condition, self.expression(result)?))
+        };
+        let branches = conditions.into_iter().map(branch).collect::<Converted<_>>()?;
+        Ok(Kind::Case { branches, otherwise: otherwise.map(|otherwise| self.boxed(otherwise)).transpose()? })
+    }
+
+    fn extract(&self, field: &DateTimeField, operand: Expr, position: usize) -> Converted<Kind> {
+        let unit = Kind::Literal(Literal::Text(field.to_string().to_lowercase().into_bytes()));
+        Ok(Kind::Call(call("extract", vec![Syntax { kind: unit, position }, self.expression(operand)?])))
+    }
+
+    fn function(&self, function: Function, position: usize) -> Converted<Call> {
+        let name = function.name.to_string().to_lowercase();
+        if function.over.is_some() {
+            return self.refuse("'over': a window function".to_owned(), position);
+        }
+        if function.null_treatment.is_some() || !function.within_group.is_empty() {
+            return self.refuse(format!("what stands behind '{name}'"), position);
+        }
+        let FunctionArguments::List(list) = function.args else {
+            return self.refuse(format!("'{name}' without parentheses"), position);
+        };
+        if let Some(clause) = list.clauses.first() {
+            return self.refuse(format!("'{clause}' inside '{name}'"), position);
+        }
+        let mut arguments = Vec::new();
+        for argument in list.args {
+            match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => arguments.push(self.expression(expression)?),
+                // `count(*)` counts rows, as `count()` does.
+                FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => {}
+                other => return self.refuse(format!("'{other}' inside '{name}'"), position),
+            }
+        }
+        let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
+        let filter = function.filter.map(|filter| self.boxed(*filter)).transpose()?;
+        Ok(Call { name, distinct, arguments, filter })
+    }
+
+    fn value(&self, value: Value, position: usize) -> Converted<Literal> {
+        Ok(match value {
+            Value::Number(text, _) => Literal::Number(Number::new(&text.replace('_', ""))),
+            Value::Boolean(value) => Literal::Bool(value),
+            Value::Null => Literal::Null,
+            Value::SingleQuotedString(text) => Literal::Text(text.into_bytes()),
+            other => return self.refuse(format!("the constant {other}"), position),
+        })
+    }
+
+    /// `interval '90' day`, `interval 90 day`, `interval '90 days'`.
+    fn interval(&self, interval: Interval, position: usize) -> Converted<Literal> {
+        let text = match self.expression(*interval.value)?.kind {
+            Kind::Literal(Literal::Text(text)) => String::from_utf8(text).unwrap_or_default(),
+            Kind::Literal(Literal::Number(number)) => number.floor(0).0.to_string(),
+            _ => return self.refuse("an interval that is no constant".to_owned(), position),
+        };
+        let unit = interval.leading_field.map(|field| field.to_string().to_lowercase());
+        let (count, unit) = match (text.trim().split_once(' '), unit) {
+            (None, Some(unit)) => (text.trim().to_owned(), unit),
+            (Some((count, unit)), None) => (count.to_owned(), unit.trim().to_lowercase()),
+            _ => return self.refuse(format!("the interval '{text}'"), position),
+        };
+        const SECOND: i64 = 1_000_000;
+        let (months, days, microseconds) = match unit.trim_end_matches('s') {
+            "year" => (12, 0, 0),
+            "quarter" => (3, 0, 0),
+            "month" => (1, 0, 0),
+            "week" => (0, 7, 0),
+            "day" => (0, 1, 0),
+            "hour" => (0, 0, 3600 * SECOND),
+            "minute" => (0, 0, 60 * SECOND),
+            "second" => (0, 0, SECOND),
+            _ => return self.refuse(format!("the interval unit '{unit}'"), position),
+        };
+        let scaled = |count: i64| {
+            Some(Literal::Interval {
+                months: count.checked_mul(months)?,
+                days: count.checked_mul(days)?,
+                microseconds: count.checked_mul(microseconds)?,
+            })
+        };
+        match count.parse().ok().and_then(scaled) {
+            Some(interval) => Ok(interval),
+            None => self.refuse(format!("the interval '{text}'"), position),
+        }
+    }
+}
+
+fn call(name: &str, arguments: Vec<Syntax>) -> Call {
+    Call { name: name.to_owned(), distinct: false, arguments, filter: None }
+}
+
+fn truth(value: bool, position: usize) -> Syntax {
+    Syntax { kind: Kind::Literal(Literal::Bool(value)), position }
+}
+
+fn not(kind: Kind, position: usize) -> Kind {
+    Kind::Not(Box::new(Syntax { kind, position }))
+}
+
+/// What is quoted in a message need not be whole.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let cut: String = text.chars().take(LONGEST).collect();
+    if cut.len() < text.len() { cut + "…" } else { cut }
+}

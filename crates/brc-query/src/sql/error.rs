@@ -1,0 +1,54 @@
+//! What is wrong with a text that a user wrote, and where.
+
+use brc_core::Error;
+
+/// What is wrong with a text that a user wrote, and where. It displays as the message, the line, and a caret below; of
+/// several lines it tells which.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{place}\n  {line}\n  {caret:>width$}", place = self.place(), line = self.shown().0, caret = '^',
+        width = self.shown().1 + 1)]
+pub struct SyntaxError {
+    /// What is wrong.
+    pub message: String,
+    /// The byte of `source` at which it is, from 0.
+    pub position: usize,
+    /// The whole text.
+    pub source_text: String,
+}
+
+impl SyntaxError {
+    pub(crate) fn new(message: impl Into<String>, position: usize, source: &str) -> Self {
+        Self { message: message.into(), position, source_text: source.to_owned() }
+    }
+
+    /// ` (line 2, column 15)`, where there are several lines.
+    fn place(&self) -> String {
+        if !self.source_text.trim().contains('\n') {
+            return String::new();
+        }
+        let before = self.source_text.get(..self.position).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&character| character != '\n').count() + 1;
+        format!(" (line {line}, column {column})")
+    }
+
+    /// The part of the line around the position as it fits a terminal, and how many characters stand before the position.
+    fn shown(&self) -> (String, usize) {
+        const AROUND: usize = 60;
+        let printable = |character: char| if character.is_control() { ' ' } else { character };
+        let whole = self.source_text.get(..self.position).unwrap_or_default();
+        let line = whole.rfind('\n').map_or(0, |end| end + 1);
+        let before: Vec<char> = whole[line..].chars().collect();
+        let after = self.source_text.get(self.position..).unwrap_or_default();
+        let after = after.chars().take_while(|&character| character != '\n');
+        let cut = before.len().saturating_sub(AROUND);
+        let line = before[cut..].iter().copied().chain(after.take(AROUND)).map(printable).collect();
+        (line, before.len() - cut)
+    }
+}
+
+impl From<SyntaxError> for Error {
+    fn from(error: SyntaxError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}

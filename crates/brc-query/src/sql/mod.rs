@@ -1,0 +1,110 @@
+//! SQL as people write it, before anything is known of a table.
+//!
+//! `sqlparser` reads the text, so that precedence, quoting and literals are those that people know. What it makes of it is
+//! turned at once into the few forms of [`Syntax`] that there are here, each with its place in the text; what has no form is
+//! named with its place.
+
+mod convert;
+mod error;
+mod parser;
+mod statement;
+mod types;
+
+pub use error::SyntaxError;
+pub(crate) use parser::Parser;
+
+use crate::bind::number::Number;
+use brc_core::{Comparison, LogicalType};
+
+/// An expression, and the byte of the text at which it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Syntax {
+    pub(crate) kind: Kind,
+    pub(crate) position: usize,
+}
+
+/// What an expression is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Column(String),
+    Literal(Literal),
+    Compare(Comparison, Box<Syntax>, Box<Syntax>),
+    And(Vec<Syntax>),
+    Or(Vec<Syntax>),
+    Not(Box<Syntax>),
+    IsNull(Box<Syntax>),
+    Case { branches: Vec<(Syntax, Syntax)>, otherwise: Option<Box<Syntax>> },
+    Cast { inner: Box<Syntax>, logical_type: LogicalType, attempt: bool },
+    Call(Call),
+}
+
+/// A function or an operator by its name, with what it is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) distinct: bool,
+    pub(crate) arguments: Vec<Syntax>,
+    /// `filter (where …)` of an aggregate.
+    pub(crate) filter: Option<Box<Syntax>>,
+}
+
+/// A constant as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Literal {
+    Null,
+    Text(Vec<u8>),
+    Number(Number),
+    Bool(bool),
+    Date(Vec<u8>),
+    Time(Vec<u8>),
+    Timestamp(Vec<u8>),
+    /// So many months, days and microseconds.
+    Interval {
+        months: i64,
+        days: i64,
+        microseconds: i64,
+    },
+}
+
+impl Literal {
+    /// What it is, with an article.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Text(_) => "a string",
+            Self::Number(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::Date(_) => "a date",
+            Self::Time(_) => "a time",
+            Self::Timestamp(_) => "a timestamp",
+            Self::Interval { .. } => "an interval",
+        }
+    }
+}
+
+impl Syntax {
+    /// A function of a column.
+    pub(crate) fn call(name: &str, arguments: Vec<Self>, position: usize) -> Self {
+        let call = Call { name: name.to_owned(), distinct: false, arguments, filter: None };
+        Self { kind: Kind::Call(call), position }
+    }
+
+    /// Calls `each` with this and all that it is made of.
+    pub(crate) fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Self)) {
+        each(self);
+        match &self.kind {
+            Kind::Column(_) | Kind::Literal(_) => {}
+            Kind::Compare(_, left, right) => [left, right].into_iter().for_each(|part| part.walk(each)),
+            Kind::And(parts) | Kind::Or(parts) => parts.iter().for_each(|part| part.walk(each)),
+            Kind::Not(part) | Kind::IsNull(part) | Kind::Cast { inner: part, .. } => part.walk(each),
+            Kind::Case { branches, otherwise } => {
+                branches.iter().flat_map(|(when, then)| [when, then]).for_each(|part| part.walk(each));
+                otherwise.iter().for_each(|part| part.walk(each));
+            }
+            Kind::Call(call) => {
+                call.arguments.iter().for_each(|part| part.walk(each));
+                call.filter.iter().for_each(|part| part.walk(each));
+            }
+        }
+    }
+}

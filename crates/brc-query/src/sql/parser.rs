@@ -1,0 +1,179 @@
+//! The thin layer over `sqlparser`: places as bytes, messages as ours.
+
+use super::{Syntax, SyntaxError, convert};
+use crate::expression::Expression;
+use sqlparser::dialect::DuckDbDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser as SqlParser, ParserError, ParserOptions};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use std::sync::Arc;
+
+/// The dialect that is closest to what is supported here.
+static DIALECT: DuckDbDialect = DuckDbDialect {};
+
+/// How deep parentheses may nest: whatever walks the tree needs no more stack than this.
+const DEEPEST: usize = 100;
+
+/// How many operators may stand side by side. Chains of `and` and `or` do not count, however long: they are no deeper.
+const MOST_OPERATORS: usize = 500;
+
+/// A text that is parsed from left to right.
+pub(crate) struct Parser {
+    source: Arc<str>,
+    places: Places,
+    inner: SqlParser<'static>,
+}
+
+impl Parser {
+    pub(crate) fn new(source: &str) -> Result<Self, SyntaxError> {
+        let places = Places::new(source);
+        let tokens = Tokenizer::new(&DIALECT, source).tokenize_with_location();
+        let tokens = tokens.map_err(|error| {
+            let message = error.message.to_lowercase().replace("unterminated string literal", "missing closing '");
+            let message = message.replace("expected close delimiter '\"' before eof.", "missing closing \"");
+            SyntaxError::new(message, places.byte(error.location), source)
+        })?;
+        check_depth(&tokens, source, &places)?;
+        let inner = SqlParser::new(&DIALECT)
+            .with_options(ParserOptions::new().with_trailing_commas(false).with_unescape(true))
+            .with_recursion_limit(4 * DEEPEST)
+            .with_tokens_with_locations(tokens);
+        Ok(Self { source: source.into(), places, inner })
+    }
+
+    /// One expression.
+    pub(crate) fn expression(&mut self, what: &str) -> Result<Expression, SyntaxError> {
+        let start = self.position();
+        if matches!(self.inner.peek_token_ref().token, Token::EOF | Token::Comma | Token::RParen) {
+            return Err(self.expected(what));
+        }
+        let parsed = self.inner.parse_expr().map_err(|error| self.error(&error))?;
+        let end = self.places.byte(self.inner.get_current_token().span.end);
+        let syntax: Syntax =
+            convert::Converter { source: &self.source, places: &self.places, start }.expression(parsed)?;
+        Ok(Expression::new(Arc::clone(&self.source), start..end, syntax))
+    }
+
+    /// Items with commas between.
+    pub(crate) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<Vec<T>, SyntaxError> {
+        let mut items = vec![item(self)?];
+        while self.take(&Token::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    pub(crate) fn end(&mut self, expected: &str) -> Result<(), SyntaxError> {
+        if self.peek() == &Token::EOF { Ok(()) } else { Err(self.expected(expected)) }
+    }
+
+    /// Takes a keyword if it is next.
+    pub(crate) fn keyword(&mut self, keyword: Keyword) -> bool {
+        self.inner.parse_keyword(keyword)
+    }
+
+    /// Takes a token if it is next.
+    pub(crate) fn take(&mut self, token: &Token) -> bool {
+        self.inner.consume_token(token)
+    }
+
+    pub(crate) fn peek(&self) -> &Token {
+        &self.inner.peek_token_ref().token
+    }
+
+    pub(crate) fn advance(&mut self) -> Token {
+        self.inner.next_token().token
+    }
+
+    /// The byte at which the next token begins.
+    pub(crate) fn position(&self) -> usize {
+        match self.inner.peek_token_ref() {
+            TokenWithSpan { token: Token::EOF, .. } => self.source.len(),
+            token => self.places.byte(token.span.start),
+        }
+    }
+
+    /// Something else is next than must be.
+    pub(crate) fn expected(&self, expected: &str) -> SyntaxError {
+        let found = match self.peek() {
+            Token::EOF => "the end".to_owned(),
+            token => format!("'{token}'"),
+        };
+        self.refuse(format!("expected {expected}, found {found}"))
+    }
+
+    pub(crate) fn refuse(&self, message: impl Into<String>) -> SyntaxError {
+        SyntaxError::new(message, self.position(), &self.source)
+    }
+
+    /// What `sqlparser` says, with its place taken out of the message.
+    fn error(&self, error: &ParserError) -> SyntaxError {
+        let text = match error {
+            ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+            ParserError::RecursionLimitExceeded => {
+                return self.refuse(format!("nested deeper than {DEEPEST} levels"));
+            }
+        };
+        let (message, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
+        let position = place.split_once(", Column: ").and_then(|(line, column)| {
+            let location = Location { line: line.parse().ok()?, column: column.trim().parse().ok()? };
+            Some(self.places.byte(location))
+        });
+        let message = message.replace("Expected: ", "expected ").replace(", found: ", ", found ");
+        let message = message.replace("found EOF", "found the end");
+        SyntaxError::new(message, position.unwrap_or(self.source.len()), &self.source)
+    }
+}
+
+/// Where the characters of a text are, which `sqlparser` tells by line and column.
+#[derive(Clone)]
+pub(super) struct Places {
+    /// The byte of each character, and the end.
+    bytes: Vec<usize>,
+    /// The number of each line's first character.
+    lines: Vec<usize>,
+}
+
+impl Places {
+    fn new(source: &str) -> Self {
+        let bytes = source.char_indices().map(|(byte, _)| byte).chain([source.len()]).collect();
+        let breaks = source.chars().enumerate().filter(|(_, character)| *character == '\n');
+        Self { bytes, lines: [0].into_iter().chain(breaks.map(|(place, _)| place + 1)).collect() }
+    }
+
+    /// The byte of a place; the end if it is none.
+    pub(super) fn byte(&self, location: Location) -> usize {
+        let line = usize::try_from(location.line).ok().and_then(|line| self.lines.get(line.checked_sub(1)?));
+        let place = line.map(|line| line + (location.column as usize).saturating_sub(1));
+        place.and_then(|place| self.bytes.get(place)).or(self.bytes.last()).copied().unwrap_or(0)
+    }
+}
+
+/// Whoever walks a tree needs stack for its depth.
+fn check_depth(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Result<(), SyntaxError> {
+    let (mut depth, mut nots, mut operators) = (0usize, 0usize, 0usize);
+    for TokenWithSpan { token, span } in tokens {
+        let is = |keyword| matches!(token, Token::Word(word) if word.quote_style.is_none() && word.keyword == keyword);
+        let place = |message: String| Err(SyntaxError::new(message, places.byte(span.start), source));
+        match token {
+            Token::Whitespace(_) => continue,
+            Token::LParen => (depth, nots) = (depth + 1, 0),
+            Token::RParen => depth = depth.saturating_sub(1),
+            Token::Comma => operators = 0,
+            _ if is(Keyword::AND) || is(Keyword::OR) => operators = 0,
+            _ if is(Keyword::NOT) => nots += 1,
+            Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) => nots = 0,
+            _ => operators += 1,
+        }
+        if depth + nots > DEEPEST {
+            return place(format!("nested deeper than {DEEPEST} levels"));
+        }
+        if operators > MOST_OPERATORS {
+            return place(format!("more than {MOST_OPERATORS} operators side by side"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Questions in SQL with known answers.
+
+use super::memory::{Manner, MemoryTable, Record};
+use crate::Query;
+use brc_core::{Progress, Schema};
+
+/// Ten rows: s is a or b, t is its place as a word, x = -0.5 … 4.0 by halves, y is 0, 1 and 2 in turn.
+fn table(manner: Manner) -> MemoryTable {
+    let words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let row = |(place, word): (usize, &&str)| Record {
+        s: if place % 2 == 0 { b"a".to_vec() } else { b"b".to_vec() },
+        t: word.as_bytes().to_vec(),
+        x: place as i64 * 5 - 5,
+        y: place as i64 % 3,
+    };
+    MemoryTable { schema: Record::schema(), rows: words.iter().enumerate().map(row).collect(), manner }
+}
+
+fn ask(text: &str, manner: Manner, threads: usize) -> String {
+    let query = match Query::parse(text) {
+        Ok(query) => query,
+        Err(error) => return error.to_string(),
+    };
+    match query.ask(&table(manner), threads, &Progress::default()) {
+        Ok((_, answer)) => {
+            let value = |(value, column): (Option<brc_core::Value<'_>>, &crate::OutputColumn)| {
+                value.map_or("null".to_owned(), |value| value.to_text(column.logical_type))
+            };
+            let rows = answer.rows().map(|row| row.zip(answer.columns()).map(value).collect::<Vec<_>>().join(" "));
+            rows.collect::<Vec<_>>().join("; ")
+        }
+        Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// The answer is the same however rows are delivered.
+fn check(text: &str, expected: &str) {
+    for (rows_in_split, rows_in_batch) in [(100, 100), (3, 2), (1, 1)] {
+        for known_names in [false, true] {
+            let manner = Manner { rows_in_split, rows_in_batch, runs: false, known_names };
+            for threads in [1, 3] {
+                assert_eq!(ask(text, manner, threads), expected, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_are_answered() {
+    for (text, expected) in [
+        ("select count(*)", "10"),
+        ("select s, count(*), sum(x) from anything group by s", "a 5 7.5; b 5 10.0"),
+        ("select upper(s) as u, sum(x * 2 + 1) group by u order by 2 desc", "B 25.0; A 20.0"),
+        ("select length(t), count(*) group by 1 having count(*) > 2 order by 2 desc, 1", "4 4; 3 3; 5 3"),
+        ("select sum(x) / count(*) as m where t like '%e%' group by s order by s", "1.5; 2.0"),
+        ("select count(*) filter (where x > 1), sum(x) filter (where s = 'a')", "6 7.5"),
+        ("select s, max(x) - min(x) as spread group by s order by spread desc, s limit 1 offset 1", "b 4.0"),
+        ("select \"y y\", count(*) group by \"y y\" order by count(*) desc, 1 desc", "0 4; 2 3; 1 3"),
+        ("select distinct s", "a; b"),
+        ("select distinct s, length(t) > 4 order by 1, 2", "a false; a true; b false; b true"),
+        (
+            "select case when x < 0 then 'cold' when x < 2 then 'mild' else 'warm' end as k, count(*) group by k",
+            "cold 1; mild 4; warm 5",
+        ),
+        ("select sum(1), count(1), min(3)", "10 10 3"),
+    ] {
+        check(text, expected);
+    }
+}
+
+#[test]
+fn aggregates_are_known() {
+    for (text, expected) in [
+        ("select first(t), last(t) where s = 'b'", "one nine"),
+        ("select s, first(x), last(x) group by s", "a -0.5 3.5; b 0.0 4.0"),
+        ("select min_by(t, x), max_by(t, \"y y\")", "zero eight"),
+        ("select s, string_agg(t, '+') filter (where x > 1) group by s", "a four+six+eight; b five+seven+nine"),
+        ("select top(x, 3)", "4.0, 3.5, 3.0"),
+        (
+            "select corr(x, x), regr_slope(x, x * 2), regr_intercept(x + 1, x), regr_r2(x, x), regr_count(x, x)",
+            "1.0 0.5 1.0 1.0 10",
+        ),
+        (
+            "select covar_pop(x, x), var_pop(x), covar_samp(x, cast(x as float64)), var_samp(x)",
+            "2.0625 2.0625 2.2916666666666665 2.2916666666666665",
+        ),
+        ("select approx_count_distinct(t), count(distinct s)", "10 2"),
+        ("select regr_avgx(\"y y\", x), regr_avgy(\"y y\", x), regr_sxx(x, x)", "1.75 0.9 20.625"),
+    ] {
+        check(text, expected);
+    }
+}
+
+#[test]
+fn rows_are_answered() {
+    for (text, expected) in [
+        ("select t where x > 3", "eight; nine"),
+        ("select t, x * x as sq order by sq desc, t limit 2", "nine 16.00; eight 12.25"),
+        ("select t limit 3 offset 4", "four; five; six"),
+        ("select * where t = 'two'", "a two 0.5 2"),
+        ("select t where s || t like 'b_i%' and x + 1 > 1", "five; nine"),
+        ("select 10 // \"y y\", 10 % \"y y\" where x < 1 order by 1 nulls first", "null null; 5 0; 10 0"),
+        (
+            "select cast(x as int), try_cast(t as int), round(x), floor(x) where t in ('zero', 'four')",
+            "-1 null -1 -1; 2 null 2 1",
+        ),
+        (
+            "select date '2024-01-31' + interval '1 month' as d, year(date '2024-02-29'), extract(quarter from date '2024-05-01') limit 1",
+            "2024-02-29 2024 2",
+        ),
+        (
+            "select date_trunc('week', date '2024-02-29') as w, coalesce(null, 1.5), bucket(-7, 5) limit 1",
+            "2024-02-26 1.5 -10",
+        ),
+        ("select 0.1 + 0.2 = 0.3, 1e0 / 3 limit 1", "true 0.3333333333333333"),
+        (
+            "select case when \"y y\" <> 0 then 9223372036854775807 * (2 - \"y y\") else 0 end where \"y y\" <> 0 and x < 1",
+            "9223372036854775807; 0",
+        ),
+    ] {
+        check(text, expected);
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (text, expected) in [
+        ("select lenght(t)", "unknown function 'lenght', did you mean 'length'?"),
+        ("select length(x)", "'length' needs a string, found decimal(18,1)"),
+        ("select x + t", "'+' needs a number, found string"),
+        ("select t where x", "expected a condition, found a value of type decimal(18,1)"),
+        ("select t where length(t) > 'a'", "a value of type int64 is compared with a string"),
+        ("select s = x", "a value of type string is compared with one of type decimal(18,1)"),
+        ("select t, count(*) group by s", "column 't' is neither in group by nor inside an aggregate"),
+        ("select count(*) group by 2", "there are 1 output columns, but it names number 2"),
+        ("select t from a join b", "'join' is not supported: only one table can be queried"),
+        ("select t limit x", "expected a number of rows, found 'x'"),
+        ("select t where sum(x) > 1", "the aggregate 'sum' cannot stand here"),
+        ("select sum(max(x))", "the aggregate 'max' cannot stand here"),
+        ("select 9223372036854775807 + \"y y\" where \"y y\" = 1", "9223372036854775807 + 1 is out of range for int64"),
+        ("select cast(t as int)", "cannot cast 'zero' to int64"),
+        ("select t, t", "two output columns are named 't'"),
+        ("select regexp_matches(t, '(')", "'regexp_matches' needs a regular expression"),
+    ] {
+        let found = ask(text, Manner { rows_in_split: 3, rows_in_batch: 2, runs: false, known_names: true }, 1);
+        assert!(found.starts_with(expected), "{text}\n{found}");
+    }
+}
+
+#[test]
+fn what_is_a_range_is_pushed_down() {
+    let pushed = |text: &str| {
+        let plan = Query::parse(text).unwrap().plan(&Record::schema()).unwrap();
+        format!("{:?}", plan.pushed_down())
+    };
+    let one = pushed("select t where x > 1");
+    assert!(one.contains("Range { column: 2, low: 11"), "{one}");
+    assert_eq!(
+        pushed("select t where x > 1 and length(t) > 2"),
+        one.replace("Some(", "Some(And([").replace("})", "}]))")
+    );
+    assert!(pushed("select t where s like 'ab%'").contains("Compare { column: 0, comparison: GreaterOrEqual"));
+    assert_eq!(pushed("select t where x > 1 or length(t) > 2"), "None");
+    assert!(pushed("select t where x > 0.5 + 0.5").contains("low: 11"));
+}
+
+#[test]
+fn plans_travel() {
+    let text =
+        "select upper(t), sum(x) filter (where x > 1) where length(t) > 3 group by 1 having sum(x) > 0 order by 2";
+    let plan = Query::parse(text).unwrap().plan(&Record::schema()).unwrap();
+    assert!(plan.check().is_ok());
+    let schema = Schema::parse("s:string,t:int,x:int,y y:int").unwrap();
+    assert!(Query::parse(text).unwrap().plan(&schema).is_err());
+}

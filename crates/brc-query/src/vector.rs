@@ -1,0 +1,321 @@
+//! Columns that expressions compute, and how rows of any column are looked at.
+
+use crate::group::Malformed;
+use brc_core::batch::codes_of;
+use brc_core::{
+    Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, Integers, LogicalType, PhysicalType, Value,
+};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A column of a batch that owns its memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Vector {
+    pub(crate) values: Values,
+    pub(crate) validity: BitmapBuffer,
+}
+
+/// Its values; rows that are null have any.
+#[derive(Debug, Clone)]
+pub(crate) enum Values {
+    Narrow(Vec<i64>),
+    Wide(Vec<i128>),
+    Floats(Vec<f64>),
+    Strings(Strings),
+    Codes { codes: Vec<u32>, dictionary: Arc<Dictionary> },
+}
+
+/// Strings one behind the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Strings {
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Self { offsets: vec![0], bytes: Vec::new() }
+    }
+}
+
+impl Strings {
+    /// Adds what `write` appends.
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Fault> {
+        write(&mut self.bytes);
+        let end = i32::try_from(self.bytes.len());
+        self.offsets.push(end.map_err(|_| Fault::Value("strings of more than 2 GiB in a batch".to_owned()))?);
+        Ok(())
+    }
+}
+
+/// Why an expression cannot be computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A batch is not what its scan was asked for.
+    Malformed(&'static str),
+    /// A value of a row does not allow it.
+    Value(String),
+}
+
+impl Fault {
+    /// The fault as an error of a scan of a file.
+    pub(crate) fn error(self, path: &Path) -> Error {
+        match self {
+            Self::Malformed(reason) => Error::corrupt(path, "a batch of rows", reason),
+            Self::Value(message) => Error::Expression(message),
+        }
+    }
+}
+
+impl From<Malformed> for Fault {
+    fn from(malformed: Malformed) -> Self {
+        Self::Malformed(malformed.0)
+    }
+}
+
+impl Vector {
+    /// A column of values of that type, which `None` makes null.
+    pub(crate) fn of<'a>(
+        logical_type: LogicalType,
+        values: impl IntoIterator<Item = Option<Value<'a>>>,
+    ) -> Result<Self, Fault> {
+        let mut validity = BitmapBuffer::default();
+        let values = values.into_iter().inspect(|value| validity.push(value.is_some()));
+        let values = match logical_type.physical() {
+            PhysicalType::Integers if logical_type.fits_64_bits() => {
+                Values::Narrow(values.map(|value| integer(value) as i64).collect())
+            }
+            PhysicalType::Integers => Values::Wide(values.map(integer).collect()),
+            PhysicalType::Floats => Values::Floats(values.map(float).collect()),
+            PhysicalType::Bytes => {
+                let mut strings = Strings::default();
+                for value in values {
+                    strings.push(|out| {
+                        if let Some(Value::Bytes(bytes)) = value {
+                            out.extend_from_slice(bytes);
+                        }
+                    })?;
+                }
+                Values::Strings(strings)
+            }
+        };
+        Ok(Self { values, validity })
+    }
+
+    /// The same value in so many rows.
+    pub(crate) fn repeat(logical_type: LogicalType, value: Option<Value<'_>>, rows: usize) -> Result<Self, Fault> {
+        Self::of(logical_type, std::iter::repeat_n(value, rows))
+    }
+
+    /// The column as batches have it.
+    pub(crate) fn column(&self) -> Column<'_> {
+        let data = match &self.values {
+            Values::Narrow(values) => Data::Integers(Integers::I64(values)),
+            Values::Wide(values) => Data::Integers(Integers::I128(values)),
+            Values::Floats(values) => Data::Floats(values),
+            Values::Strings(strings) => Data::Bytes(ByteStrings::new(&strings.offsets, &strings.bytes)),
+            Values::Codes { codes, dictionary } => Data::Codes { codes, dictionary },
+        };
+        Column { data, validity: self.validity.bitmap() }
+    }
+
+    /// Some rows of a column.
+    pub(crate) fn gather(logical_type: LogicalType, column: &Column<'_>, rows: &[u32]) -> Result<Self, Fault> {
+        let view = View::of(column)?;
+        Self::of(logical_type, rows.iter().map(|&row| view.get(row as usize)))
+    }
+}
+
+fn integer(value: Option<Value<'_>>) -> i128 {
+    match value {
+        Some(Value::Integer(value)) => value,
+        _ => 0,
+    }
+}
+
+fn float(value: Option<Value<'_>>) -> f64 {
+    match value {
+        Some(Value::Float(value)) => value,
+        _ => 0.0,
+    }
+}
+
+/// The rows of a column, each at hand by its number.
+pub(crate) struct View<'a> {
+    pub(crate) data: ViewData<'a>,
+    validity: Option<Bitmap<'a>>,
+}
+
+pub(crate) enum ViewData<'a> {
+    Narrow(Cow<'a, [i64]>),
+    Wide(&'a [i128]),
+    Floats(&'a [f64]),
+    Strings(ByteStrings<'a>),
+    Codes(Cow<'a, [u32]>, &'a Dictionary),
+}
+
+impl<'a> View<'a> {
+    /// A view of a column, of which all codes that count are checked to be in its dictionary.
+    pub(crate) fn of(column: &Column<'a>) -> Result<Self, Malformed> {
+        fn widened<T: Copy + Into<i64>>(values: &[T]) -> ViewData<'static> {
+            ViewData::Narrow(Cow::Owned(values.iter().map(|&value| value.into()).collect()))
+        }
+        let data = match column.data {
+            Data::Integers(Integers::I8(values)) => widened(values),
+            Data::Integers(Integers::I16(values)) => widened(values),
+            Data::Integers(Integers::I32(values)) => widened(values),
+            Data::Integers(Integers::I64(values)) => ViewData::Narrow(Cow::Borrowed(values)),
+            Data::Integers(Integers::I128(values)) => ViewData::Wide(values),
+            Data::Floats(values) => ViewData::Floats(values),
+            Data::Bytes(strings) => ViewData::Strings(strings),
+            Data::Codes { codes, dictionary } => ViewData::Codes(Cow::Borrowed(codes), dictionary),
+            Data::Runs { dictionary, .. } => {
+                let mut codes = Vec::new();
+                codes_of(column, &mut codes);
+                ViewData::Codes(Cow::Owned(codes), dictionary)
+            }
+        };
+        let view = Self { data, validity: column.validity.filter(|validity| validity.count_nulls() > 0) };
+        if let ViewData::Codes(codes, dictionary) = &view.data {
+            let known = |(row, &code): (usize, &u32)| (code as usize) < dictionary.len() || !view.is_valid(row);
+            if !codes.iter().enumerate().all(known) {
+                return Err(Malformed("a code is not in its dictionary"));
+            }
+        }
+        Ok(view)
+    }
+
+    pub(crate) fn is_valid(&self, row: usize) -> bool {
+        self.validity.is_none_or(|validity| validity.get(row))
+    }
+
+    /// The value of a row; `None` if it is null.
+    pub(crate) fn get(&self, row: usize) -> Option<Value<'_>> {
+        self.is_valid(row).then(|| match &self.data {
+            ViewData::Narrow(values) => Value::Integer(values[row].into()),
+            ViewData::Wide(values) => Value::Integer(values[row]),
+            ViewData::Floats(values) => Value::Float(values[row]),
+            ViewData::Strings(_) | ViewData::Codes(..) => Value::Bytes(self.bytes(row)),
+        })
+    }
+
+    /// The integer of a row that has one.
+    pub(crate) fn integer(&self, row: usize) -> i128 {
+        match &self.data {
+            ViewData::Narrow(values) => values[row].into(),
+            ViewData::Wide(values) => values[row],
+            ViewData::Floats(_) | ViewData::Strings(_) | ViewData::Codes(..) => 0,
+        }
+    }
+
+    /// The same, where it fits 64 bits.
+    pub(crate) fn narrow(&self, row: usize) -> i64 {
+        match &self.data {
+            ViewData::Narrow(values) => values[row],
+            ViewData::Wide(values) => values[row] as i64,
+            ViewData::Floats(_) | ViewData::Strings(_) | ViewData::Codes(..) => 0,
+        }
+    }
+
+    /// The float of a row that has one.
+    pub(crate) fn float(&self, row: usize) -> f64 {
+        match &self.data {
+            ViewData::Floats(values) => values[row],
+            ViewData::Narrow(_) | ViewData::Wide(_) | ViewData::Strings(_) | ViewData::Codes(..) => 0.0,
+        }
+    }
+
+    /// The string of a row that has one.
+    pub(crate) fn bytes(&self, row: usize) -> &[u8] {
+        match &self.data {
+            ViewData::Strings(strings) => strings.get(row),
+            ViewData::Codes(codes, dictionary) => dictionary.get(codes[row]),
+            ViewData::Narrow(_) | ViewData::Wide(_) | ViewData::Floats(_) => &[],
+        }
+    }
+}
+
+/// The rows for which a function is computed: those where no argument is null.
+pub(crate) struct Rows<'a> {
+    pub(crate) count: usize,
+    valid: Option<Bitmap<'a>>,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(count: usize, valid: Option<Bitmap<'a>>) -> Self {
+        Self { count, valid }
+    }
+
+    pub(crate) fn is_valid(&self, row: usize) -> bool {
+        self.valid.is_none_or(|valid| valid.get(row))
+    }
+
+    /// Integers of up to 64 bits, row by row.
+    pub(crate) fn narrow(&self, mut of: impl FnMut(usize) -> Result<i64, Fault>) -> Result<Vector, Fault> {
+        let value = |row| if self.is_valid(row) { of(row) } else { Ok(0) };
+        Ok(self.vector(Values::Narrow((0..self.count).map(value).collect::<Result<_, _>>()?)))
+    }
+
+    /// Truths, row by row.
+    pub(crate) fn truths(&self, mut of: impl FnMut(usize) -> bool) -> Result<Vector, Fault> {
+        self.narrow(|row| Ok(of(row).into()))
+    }
+
+    /// Integers of a type, row by row, which must lie within its bounds.
+    pub(crate) fn integers(
+        &self,
+        logical_type: LogicalType,
+        mut of: impl FnMut(usize) -> Result<Option<i128>, Fault>,
+    ) -> Result<Vector, Fault> {
+        self.values(logical_type, |row| Ok(of(row)?.map(Value::Integer)))
+    }
+
+    /// Floats, row by row.
+    pub(crate) fn floats(&self, mut of: impl FnMut(usize) -> f64) -> Result<Vector, Fault> {
+        let value = |row| if self.is_valid(row) { of(row) } else { 0.0 };
+        Ok(self.vector(Values::Floats((0..self.count).map(value).collect())))
+    }
+
+    /// Strings, row by row: what is appended.
+    pub(crate) fn strings(&self, mut of: impl FnMut(usize, &mut Vec<u8>)) -> Result<Vector, Fault> {
+        let mut strings = Strings::default();
+        for row in 0..self.count {
+            strings.push(|out| {
+                if self.is_valid(row) {
+                    of(row, out);
+                }
+            })?;
+        }
+        Ok(self.vector(Values::Strings(strings)))
+    }
+
+    /// Values of a type, row by row, which `None` makes null.
+    pub(crate) fn values<'v>(
+        &self,
+        logical_type: LogicalType,
+        mut of: impl FnMut(usize) -> Result<Option<Value<'v>>, Fault>,
+    ) -> Result<Vector, Fault> {
+        let value = |row| if self.is_valid(row) { of(row) } else { Ok(None) };
+        let values = (0..self.count).map(value).collect::<Result<Vec<_>, _>>()?;
+        Vector::of(logical_type, values)
+    }
+
+    pub(crate) fn vector(&self, values: Values) -> Vector {
+        Vector { values, validity: BitmapBuffer::default() }
+    }
+}
+
+/// The rows that are valid in both.
+pub(crate) fn both_valid(rows: usize, one: Option<Bitmap<'_>>, other: Option<Bitmap<'_>>) -> BitmapBuffer {
+    let mut both = BitmapBuffer::default();
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            let words: Vec<u8> =
+                one.words().zip(other.words()).flat_map(|((one, _), (other, _))| (one & other).to_le_bytes()).collect();
+            both.extend(Some(Bitmap::new(&words, 0, rows)), rows);
+        }
+        (one, other) => both.extend(one.or(other), rows),
+    }
+    both
+}
