@@ -93,7 +93,7 @@ pub fn convert(
         parts: appender.parts.len() as u64,
     };
     let (output, end) =
-        widened::replace(table, appender.writer.as_mut(), &appender.parts, (output, end), threads, progress)?;
+        widened::replace(table, appender.writer.as_mut(), types, &appender.parts, (output, end), threads, progress)?;
     let last = appender.writer.finish()?;
     output.write_at(&last, end)?;
     converted.bytes_out = end + last.len() as u64;

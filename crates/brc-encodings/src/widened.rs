@@ -24,25 +24,28 @@ pub(crate) struct Appended {
     pub(crate) types: Option<Arc<Schema>>,
 }
 
-/// Replaces all columns that are in other types than the table turned out to have. `output` is the target and how much of it
-/// was written; returned is the same, put in order.
+/// Replaces all columns that are in other types than the table turned out to have, if those are not `begun`, the types that
+/// `writer` was made for. `output` is the target and how much of it was written; returned is the same, put in order.
 ///
 /// # Errors
 /// [`Error::Widened`] if the encoding cannot replace columns; what goes wrong with reading or writing.
 pub(crate) fn replace(
     table: &dyn Table,
     writer: &mut dyn BatchWriter,
+    begun: Option<Arc<Schema>>,
     parts: &[Appended],
     (output, end): (Output, u64),
     threads: usize,
     progress: &Progress,
 ) -> Result<(Output, u64)> {
-    let Some(types) = table.inferred() else { return Ok((output, end)) };
+    let Some(types) = table.inferred().filter(|types| Some(types) != begun.as_ref()) else { return Ok((output, end)) };
+    let writer = writer.columnar().ok_or(Error::Widened)?;
     let mut outdated = Outdated::new(table, types, parts);
     if outdated.columns.is_empty() {
+        // The surprise was in the first part, which was encoded anew before it was written.
+        writer.rearrange(&outdated.types)?;
         return Ok((output, end));
     }
-    let writer = writer.columnar().ok_or(Error::Widened)?;
     let spans_parts = |&column: &usize| writer.spans_parts(outdated.types.fields()[column].logical_type);
     if outdated.columns.iter().any(spans_parts) {
         outdated.splits = splits(table, parts.iter().zip(0..));

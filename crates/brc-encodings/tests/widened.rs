@@ -50,7 +50,7 @@ struct Written {
 fn written(input: Input, schema: Option<&Schema>, to: &dyn Encoding, compressed: &str, threads: usize) -> Written {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("target");
-    let mut options = OpenOptions { row_group_bytes: Some(50_000), ..OpenOptions::default() };
+    let mut options = OpenOptions { row_group_bytes: Some(150_000), ..OpenOptions::default() };
     options.text.types = schema.map(|schema| schema.fields().to_vec()).unwrap_or_default();
     let table = text().open(input, &options).unwrap();
     let create = CreateOptions::new(Compressor::of(compression(compressed).unwrap()));
@@ -76,6 +76,8 @@ fn pipe(path: &Path) -> Input {
 
 const SURPRISES: &[&[(usize, usize, &str)]] = &[
     &[(ROWS - 1, 0, "abc")],
+    // In the first row group, behind the first bytes that are looked at when the text is opened.
+    &[(1800, 0, "abc")],
     &[(ROWS - 1, 1, "1.125")],
     &[(ROWS - 1, 2, "2024-01-01 10:00:00"), (4000, 0, "12.5")],
     &[(3000, 3, "7"), (9000, 3, "7.5"), (9001, 5, "soon")],

@@ -24,6 +24,8 @@ pub(crate) struct Writer {
     dictionaries: Vec<FileDictionary>,
     /// How many bytes of memory all of them may still take.
     memory: usize,
+    /// Whether a dictionary had to begin again.
+    is_replaced: bool,
     /// Bytes of the file so far.
     position: u64,
 }
@@ -49,6 +51,7 @@ impl Writer {
             hasher,
             dictionaries,
             memory: options.dictionary_bytes,
+            is_replaced: false,
             position: 0,
         }
     }
@@ -146,6 +149,7 @@ impl ColumnarWriter for Writer {
 
     fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {
         if part == 0 {
+            self.is_replaced = true;
             for &column in columns {
                 let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
                 self.memory += dictionary.clear(&self.hasher);
@@ -166,7 +170,7 @@ impl ColumnarWriter for Writer {
         if let Some(reason) = self.misfit(schema) {
             return Err(Error::Usage(reason));
         }
-        if self.dictionaries.iter().any(FileDictionary::lacked_memory) {
+        if self.is_replaced && self.dictionaries.iter().any(FileDictionary::lacked_memory) {
             // Which one lacks memory first depends on how much all others had taken by then.
             return Err(Error::Widened);
         }
