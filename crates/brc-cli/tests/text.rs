@@ -258,7 +258,9 @@ fn nulls_pass_through() {
     let text = "key,number,text\na,1,x\n,2,\nb,,\"\"\na,4,\n";
     place.write("t.csv", text);
     place.write("u.csv", "key,number\nb,5\n");
-    for encoding in brc_encodings::ENCODINGS {
+    let columns = brc_core::Schema::parse("key:string,number:int64,text:string").unwrap();
+    let holds_it = |encoding: &&&'static dyn brc_encodings::Encoding| encoding.supports(&columns).is_ok();
+    for encoding in brc_encodings::ENCODINGS.iter().filter(holds_it) {
         let file = format!("t-{}.{}", encoding.name(), encoding.extensions()[0]);
         place.run(&format!("convert t.csv {file}")).ok();
         assert_eq!(place.run(&format!("cat {file}")).text(), text, "{file}");

@@ -394,7 +394,8 @@ fn rejects_are_kept() {
     let (json, rejects) = converted(&Json, &Json, text, &options(1 << 20, true)).unwrap();
     assert_eq!(json, b"{\"station\":\"a\",\"temperature\":1.0}\n{\"station\":\"b\",\"temperature\":2.0}\n");
     let expected = "line\tbyte\tcolumn\treason\trow\n2\t32\t\tnot a JSON object\tx\n\
-                    3\t34\ttemperature\ta string in a column of type decimal(18,1)\t{\"station\":\"a\",\"temperature\":\"1\"}\n";
+                    3\t34\ttemperature\ta string in a column of type decimal(18,1)\t\
+                    \"{\"\"station\"\":\"\"a\"\",\"\"temperature\"\":\"\"1\"\"}\"\n";
     assert_eq!(String::from_utf8(rejects).unwrap(), expected);
 }
 
@@ -553,7 +554,7 @@ fn values_of_every_type_are_read() {
         ("\"f\":1e999", "'1e999' is out of range for float64"),
         ("\"f\":\"inf\"", "a string in a column of type float64"),
         ("\"day\":\"1970-02-30\"", "'1970-02-30' is not a valid date"),
-        ("\"x\":\"0\"", "'0' is no binary"),
+        ("\"x\":\"0\"", "'0' is not a valid binary"),
         ("\"b\":1", "a number in a column of type bool"),
         ("\"s\":true", "a boolean in a column of type string"),
     ] {

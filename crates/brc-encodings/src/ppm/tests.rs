@@ -139,7 +139,7 @@ fn headers_that_lie_are_seen() {
         "{huge}"
     );
     let huge = error(format!("P3 {most} {most} 65535 1 2 ").as_bytes());
-    assert_eq!(huge, "line 1, byte 34: the file ends after 2 of 13835058042397261827 numbers");
+    assert_eq!(huge, "line 1, byte 35: the file ends after 2 of 13835058042397261827 numbers");
     assert_eq!(
         error(b"P3\n-3 2\n255\n"),
         "corrupt file: header, line 2, byte 3: the width is '-3', which is not a number"

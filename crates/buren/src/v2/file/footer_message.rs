@@ -163,8 +163,9 @@ impl From<std::str::Utf8Error> for Problem {
 fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
     let id = root.get_compression();
     let compression = brc_compress::by_id(id).ok_or_else(|| Problem::Unknown(format!("unknown compression {id}")))?;
-    let fields = root.get_columns()?.iter().map(read_column).collect::<Result<Vec<_>, _>>()?;
-    let dictionaries = root.get_columns()?.iter().map(|column| read_dictionary(column.get_dictionary()?));
+    let columns = root.get_columns()?;
+    let fields = columns.iter().map(read_column).collect::<Result<Vec<_>, _>>()?;
+    let dictionaries = columns.iter().map(|column| read_dictionary(column.get_dictionary()?));
     let dictionaries = dictionaries.collect::<Result<_, Problem>>()?;
     let schema = Schema::new(fields).map_err(|error| Problem::malformed(error.to_string()))?;
     let read_group = |row_group| read_row_group(row_group, &schema);
