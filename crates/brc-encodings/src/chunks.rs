@@ -96,6 +96,21 @@ impl Chunks {
         self.starts[chunk]..self.starts[chunk + 1]
     }
 
+    /// Splits of whole chunks, in decompressed bytes: hardly any chunk is decompressed twice.
+    pub(crate) fn splits(&self) -> Vec<Range<u64>> {
+        const LEAST: u64 = 4 << 20;
+        let mut splits = Vec::new();
+        let mut start = 0;
+        for chunk in 0..self.len() {
+            let end = self.range(chunk).end;
+            if end - start >= LEAST || (chunk + 1 == self.len() && end > start) {
+                splits.push(start..end);
+                start = end;
+            }
+        }
+        splits
+    }
+
     /// The chunks that have bytes of a range of the decompressed ones, which is not empty.
     pub(crate) fn overlapping(&self, range: &Range<u64>) -> Range<usize> {
         let first = self.starts.partition_point(|start| *start <= range.start).saturating_sub(1);

@@ -38,6 +38,7 @@ pub mod ordered;
 pub mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod part_buffer;
 mod ppm;
 pub mod projected;
 #[cfg(feature = "protobuf")]

@@ -2,7 +2,7 @@
 
 use super::inference::Inference;
 use super::source::{Place, Source, Text};
-use crate::chunks::{Chunks, ReadCost};
+use crate::chunks::ReadCost;
 use brc_core::{
     Batch, Column, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned,
     Scanner, Schema, Sink, Split, Table,
@@ -99,7 +99,7 @@ impl CsvTable {
         }
         let types = Types::new(&names, columns, &inference)?;
         let chunk_splits = match &text {
-            Text::Chunks(chunks) if split_bytes.is_none() => Some(by_chunks(chunks)),
+            Text::Chunks(chunks) if split_bytes.is_none() => Some(chunks.splits()),
             Text::File { .. } | Text::Chunks(_) | Text::Stream(_) => None,
         };
         Ok(Self {
@@ -178,21 +178,6 @@ impl CsvTable {
             Text::Stream(_) => None,
         }
     }
-}
-
-/// Splits of whole chunks: hardly any is decompressed twice.
-fn by_chunks(chunks: &Chunks) -> Vec<Range<u64>> {
-    const LEAST: u64 = 4 << 20;
-    let mut splits = Vec::new();
-    let mut start = 0;
-    for chunk in 0..chunks.len() {
-        let end = chunks.range(chunk).end;
-        if end - start >= LEAST || (chunk + 1 == chunks.len() && end > start) {
-            splits.push(start..end);
-            start = end;
-        }
-    }
-    splits
 }
 
 impl Table for CsvTable {

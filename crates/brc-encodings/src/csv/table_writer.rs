@@ -1,11 +1,9 @@
 //! Writes tables of any columns: a header, commas, and quotes around strings that need them.
 
-use crate::compressed::{CUT_BYTES, LARGE_PART};
+use crate::part_buffer::PartBuffer;
 use crate::refused::Refused;
 use crate::rows::foreign;
-use brc_core::{
-    Batch, BatchWriter, Cut, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason, Value,
-};
+use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary, UnsupportedReason, Value};
 use brc_text::Dialect;
 use brc_text::rows::RowOptions;
 use brc_text::write::FieldWriter;
@@ -28,14 +26,7 @@ impl TableWriter {
 
 impl BatchWriter for TableWriter {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        Box::new(Encoder {
-            schema: self.schema.clone(),
-            fields: self.fields.clone(),
-            rows: 0,
-            rows_given: 0,
-            text: Vec::new(),
-            cuts: Vec::new(),
-        })
+        Box::new(Encoder { schema: self.schema.clone(), fields: self.fields.clone(), part: PartBuffer::default() })
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -56,11 +47,7 @@ impl BatchWriter for TableWriter {
 struct Encoder {
     schema: Schema,
     fields: FieldWriter,
-    /// The rows that are not given away yet, and how many of the part were.
-    rows: u64,
-    rows_given: u64,
-    text: Vec<u8>,
-    cuts: Vec<Cut>,
+    part: PartBuffer,
 }
 
 impl Sink for Encoder {
@@ -73,12 +60,12 @@ impl Sink for Encoder {
         for (column, codes) in batch.columns.iter().zip(&mut unrolled) {
             brc_core::batch::codes_of(column, codes);
         }
-        let rows_before = self.rows_given + self.rows;
+        let rows_before = self.part.rows_before();
         for row in 0..batch.rows {
-            let start = self.text.len();
+            let start = self.part.bytes.len();
             for (index, column) in batch.columns.iter().enumerate() {
                 if index > 0 {
-                    self.fields.delimiter(&mut self.text);
+                    self.fields.delimiter(&mut self.part.bytes);
                 }
                 let value = match (column.dictionary(), unrolled[index].get(row)) {
                     (Some(dictionary), Some(code)) if column.is_valid(row) => Some(Value::Bytes(dictionary.get(*code))),
@@ -86,25 +73,21 @@ impl Sink for Encoder {
                     (None, _) => Value::of_row(column, row),
                 };
                 match value {
-                    None => self.fields.null(&mut self.text),
+                    None => self.fields.null(&mut self.part.bytes),
                     Some(Value::Bytes(text)) if memchr(0, text).is_some() => {
                         let refused = Refused::value(row, index, text, UnsupportedReason::NulByte);
                         return Err(refused.behind(rows_before, NAME, &self.schema));
                     }
-                    Some(Value::Bytes(text)) => self.fields.value(text, &mut self.text),
-                    Some(value) => value.write(self.schema.fields()[index].logical_type, &mut self.text),
+                    Some(Value::Bytes(text)) => self.fields.value(text, &mut self.part.bytes),
+                    Some(value) => value.write(self.schema.fields()[index].logical_type, &mut self.part.bytes),
                 }
             }
-            self.fields.end_row(&mut self.text);
-            if self.text.len() - start > RowOptions::MAX_ROW {
+            self.fields.end_row(&mut self.part.bytes);
+            if self.part.bytes.len() - start > RowOptions::MAX_ROW {
                 let refused = Refused::row(row, UnsupportedReason::LineTooLong(RowOptions::MAX_ROW));
                 return Err(refused.behind(rows_before, NAME, &self.schema));
             }
-            self.rows += 1;
-            // The places of cuts depend on the rows alone.
-            if self.text.len() - self.cuts.last().map_or(0, |cut| cut.at) >= CUT_BYTES {
-                self.cuts.push(Cut { at: self.text.len(), rows: self.rows });
-            }
+            self.part.count(1);
         }
         Ok(())
     }
@@ -116,25 +99,14 @@ impl Sink for Encoder {
 
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
-        self.rows_given = 0;
-        Ok(Part {
-            rows: std::mem::take(&mut self.rows),
-            bytes: std::mem::take(&mut self.text),
-            cuts: std::mem::take(&mut self.cuts),
-            meta: Box::new(()),
-        })
+        Ok(self.part.finish())
     }
 
     fn overflow(&mut self) -> Result<Option<Part>> {
-        let Some(end) = self.cuts.pop_if(|last| last.at >= LARGE_PART) else { return Ok(None) };
-        self.rows -= end.rows;
-        self.rows_given += end.rows;
-        let rest = self.text.split_off(end.at);
-        let bytes = std::mem::replace(&mut self.text, rest);
-        Ok(Some(Part { rows: end.rows, bytes, cuts: std::mem::take(&mut self.cuts), meta: Box::new(()) }))
+        Ok(self.part.overflow())
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {
-        Part::recycle(bytes, &mut self.text);
+        self.part.recycle(bytes);
     }
 }

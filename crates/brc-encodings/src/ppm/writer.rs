@@ -3,10 +3,10 @@
 use super::NAME;
 use super::header::{self, Form};
 use super::image::{HEADER, Image, SAMPLES};
-use crate::compressed::{CUT_BYTES, LARGE_PART};
+use crate::part_buffer::PartBuffer;
 use crate::refused::Refused;
 use brc_core::{
-    Batch, BatchWriter, Column, Cut, Data, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary,
+    Batch, BatchWriter, Column, Data, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary,
     UnsupportedReason, for_integers,
 };
 
@@ -59,10 +59,7 @@ impl BatchWriter for Writer {
             columns: self.columns,
             form: self.form,
             samples: Vec::new(),
-            bytes: Vec::new(),
-            cuts: Vec::new(),
-            rows: 0,
-            rows_given: 0,
+            part: PartBuffer::default(),
         })
     }
 
@@ -92,11 +89,7 @@ struct Encoder {
     form: Form,
     /// Those of a batch, as they follow each other in the image.
     samples: Vec<u16>,
-    bytes: Vec<u8>,
-    cuts: Vec<Cut>,
-    /// The rows that are not given away yet, and how many of the part were.
-    rows: u64,
-    rows_given: u64,
+    part: PartBuffer,
 }
 
 impl Encoder {
@@ -119,7 +112,7 @@ impl Encoder {
     }
 
     fn write(&mut self) {
-        let Self { samples, bytes, .. } = self;
+        let Self { samples, part: PartBuffer { bytes, .. }, .. } = self;
         match self.form {
             Form::Binary if self.image.sample_bytes() == 1 => bytes.extend(samples.iter().map(|&sample| sample as u8)),
             Form::Binary => samples.iter().for_each(|sample| bytes.extend_from_slice(&sample.to_be_bytes())),
@@ -173,13 +166,10 @@ impl Sink for Encoder {
         self.samples.resize(3 * batch.rows, 0);
         let refused: Vec<_> = (0..3).filter_map(|index| self.take(batch, index).err()).collect();
         if let Some(refused) = Refused::first(refused.into_iter()) {
-            return Err(refused.behind(self.rows_given + self.rows, NAME, &self.schema));
+            return Err(refused.behind(self.part.rows_before(), NAME, &self.schema));
         }
         self.write();
-        self.rows += batch.rows as u64;
-        if self.bytes.len() - self.cuts.last().map_or(0, |cut| cut.at) >= CUT_BYTES {
-            self.cuts.push(Cut { at: self.bytes.len(), rows: self.rows });
-        }
+        self.part.count(batch.rows as u64);
         Ok(())
     }
 
@@ -190,25 +180,14 @@ impl Sink for Encoder {
 
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
-        self.rows_given = 0;
-        Ok(Part {
-            rows: std::mem::take(&mut self.rows),
-            bytes: std::mem::take(&mut self.bytes),
-            cuts: std::mem::take(&mut self.cuts),
-            meta: Box::new(()),
-        })
+        Ok(self.part.finish())
     }
 
     fn overflow(&mut self) -> Result<Option<Part>> {
-        let Some(end) = self.cuts.pop_if(|last| last.at >= LARGE_PART) else { return Ok(None) };
-        self.rows -= end.rows;
-        self.rows_given += end.rows;
-        let rest = self.bytes.split_off(end.at);
-        let (bytes, cuts) = (std::mem::replace(&mut self.bytes, rest), std::mem::take(&mut self.cuts));
-        Ok(Some(Part { rows: end.rows, bytes, cuts, meta: Box::new(()) }))
+        Ok(self.part.overflow())
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {
-        Part::recycle(bytes, &mut self.bytes);
+        self.part.recycle(bytes);
     }
 }

@@ -44,7 +44,7 @@ impl TextTable {
         let text = match input.source {
             Source::File { file, length } => Text::File { file, length },
             Source::Chunks(chunks) => {
-                let splits = options.row_group_bytes.is_none().then(|| by_chunks(&chunks));
+                let splits = options.row_group_bytes.is_none().then(|| chunks.splits());
                 Text::Chunks { chunks, splits }
             }
             Source::Stream(rest) => Text::Stream(Stream::new(&input.path, input.prefix, rest)),
@@ -58,21 +58,6 @@ impl TextTable {
             text,
         }
     }
-}
-
-/// Splits of whole chunks: none is decompressed twice.
-fn by_chunks(chunks: &Chunks) -> Vec<Range<u64>> {
-    const LEAST: u64 = 4 << 20;
-    let mut splits = Vec::new();
-    let mut start = 0;
-    for chunk in 0..chunks.len() {
-        let end = chunks.range(chunk).end;
-        if end - start >= LEAST || (chunk + 1 == chunks.len() && end > start) {
-            splits.push(start..end);
-            start = end;
-        }
-    }
-    splits
 }
 
 impl Table for TextTable {
