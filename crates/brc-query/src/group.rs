@@ -197,7 +197,7 @@ impl<'a> GroupTable<'a> {
             let (_, others) = self.others.of(self.level, &second, selection, ids);
             for (_, state) in states {
                 state.grow(groups);
-                state.update_pairs(with_values, values, others)?;
+                state.update_pairs(self.level, with_values, values, others)?;
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::{Frame, Step};
 use crate::filter::Test;
 use crate::vector::{Fault, Values, Vector, View};
+pub(super) use crate::wanted::set_rows;
 use brc_core::{Bitmap, BitmapBuffer, Column};
 use brc_kernels::filter::{valid_bits, words};
 
@@ -35,18 +36,6 @@ pub(super) fn valid(column: &Column<'_>, rows: usize) -> Vec<u64> {
         Some(validity) => validity.words().map(|(word, _)| word).collect(),
         None => all(rows),
     }
-}
-
-/// The rows whose bits are set.
-pub(super) fn set_rows(mask: &[u64]) -> impl Iterator<Item = usize> {
-    mask.iter().enumerate().flat_map(|(index, &word)| {
-        let mut left = word;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            Some(index * 64 + bit)
-        })
-    })
 }
 
 impl Step {

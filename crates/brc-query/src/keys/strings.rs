@@ -1,6 +1,7 @@
 //! The strings of one column, numbered the same way however they come: as codes of the scanner's dictionary or as bytes.
 
 use super::index::NameIndex;
+use super::short::ShortNames;
 use crate::group::Malformed;
 use brc_core::Dictionary;
 
@@ -15,9 +16,27 @@ pub(crate) struct Strings {
 
 #[derive(Debug, Clone)]
 struct Mixed {
-    index: NameIndex,
+    short: ShortNames,
+    /// Those that are not short.
+    long: NameIndex,
     /// Our number of each of the scanner's codes.
     numbers: Vec<u32>,
+}
+
+impl Mixed {
+    #[inline]
+    fn code(&mut self, name: &[u8], names: &mut Dictionary) -> u32 {
+        match self.short.code(name, names) {
+            Some(code) => code,
+            None => self.long.code(name, names),
+        }
+    }
+
+    /// Takes the next of the scanner's names.
+    fn learn(&mut self, name: &[u8], names: &mut Dictionary) {
+        let number = self.code(name, names);
+        self.numbers.push(number);
+    }
 }
 
 impl Strings {
@@ -38,7 +57,7 @@ impl Strings {
             }
             Some(mixed) => {
                 for code in mixed.numbers.len()..dictionary.len() {
-                    mixed.numbers.push(mixed.index.code(dictionary.get(code as u32), names));
+                    mixed.learn(dictionary.get(code as u32), names);
                 }
             }
         }
@@ -49,7 +68,7 @@ impl Strings {
     pub(crate) fn number(&mut self, string: &[u8]) -> u32 {
         self.mix();
         let Self { names, mixed } = self;
-        mixed.as_mut().map_or(0, |mixed| mixed.index.code(string, names))
+        mixed.as_mut().map_or(0, |mixed| mixed.code(string, names))
     }
 
     /// A number that no string has.
@@ -62,7 +81,9 @@ impl Strings {
     fn mix(&mut self) {
         let names = &self.names;
         self.mixed.get_or_insert_with(|| {
-            Box::new(Mixed { index: NameIndex::of(names), numbers: (0..names.len() as u32).collect() })
+            let mut short = ShortNames::default();
+            names.iter().zip(0..).for_each(|(name, code)| short.insert(name, code));
+            Box::new(Mixed { short, long: NameIndex::of(names), numbers: (0..names.len() as u32).collect() })
         });
     }
 
