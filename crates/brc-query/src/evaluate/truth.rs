@@ -2,7 +2,7 @@
 
 use super::{Frame, Step};
 use crate::filter::Test;
-use crate::vector::{Fault, Values, Vector, View};
+use crate::vector::{Fault, Values, Vector, View, ViewData};
 pub(super) use crate::wanted::set_rows;
 use brc_core::{Bitmap, BitmapBuffer, Column};
 use brc_kernels::filter::{valid_bits, words};
@@ -92,6 +92,14 @@ impl Step {
                 let column = found.column();
                 let view = View::of(&column)?;
                 let mut truth = Truth { holds: none(), fails: none() };
+                if let (ViewData::Narrow(values), false) = (&view.data, column.has_nulls()) {
+                    for (word, values) in truth.holds.iter_mut().zip(values.chunks(64)) {
+                        let bits = values.iter().enumerate().map(|(bit, &value)| u64::from(value != 0) << bit);
+                        *word = bits.fold(0, |word, bit| word | bit);
+                    }
+                    truth.fails = truth.holds.iter().zip(all(rows)).map(|(holds, all)| all & !holds).collect();
+                    return Ok(truth);
+                }
                 for row in (0..rows).filter(|&row| view.is_valid(row)) {
                     let side = if view.narrow(row) == 0 { &mut truth.fails } else { &mut truth.holds };
                     side[row / 64] |= 1 << (row % 64);
