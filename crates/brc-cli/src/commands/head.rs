@@ -6,9 +6,6 @@ use crate::preview::{FirstRows, Format, format};
 use crate::{quantity, stdout};
 use std::path::PathBuf;
 
-/// Show the first rows of a table
-///
-/// No more is read than they need.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
