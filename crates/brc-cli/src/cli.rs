@@ -34,7 +34,8 @@ Exit codes:
   3  a row is malformed, or the output cannot hold it, or more rows were rejected than allowed
   4  a file is corrupt";
 
-/// Options of a command are made only when it runs: making those of all would cost more than many a query.
+// The options of a command are made only when it runs: making those of all would take longer than many a query. So the
+// descriptions are here, and structs of arguments have none: it would replace the one here.
 #[derive(Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
