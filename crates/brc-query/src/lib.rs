@@ -32,6 +32,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accumulators;
 mod aggregates;
 mod bind;
 mod cells;
