@@ -66,8 +66,7 @@ fn test(parts: &[Part], insensitive: bool) -> Result<impl Fn(&[u8]) -> bool + Se
     let of_bytes = has_one.then(|| regex(parts, insensitive, "(?:.|(?-u:.))")).transpose()?;
     let is_binary = |text: &[u8]| std::str::from_utf8(text).is_err();
     Ok(move |text: &[u8]| {
-        of_characters.is_match(text)
-            || of_bytes.as_ref().is_some_and(|regex| is_binary(text) && regex.is_match(text))
+        of_characters.is_match(text) || of_bytes.as_ref().is_some_and(|regex| is_binary(text) && regex.is_match(text))
     })
 }
 
