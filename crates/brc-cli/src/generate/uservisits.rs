@@ -96,7 +96,7 @@ impl Visits {
         out.push(b',');
         // The square of a number between 0 and 1: small ones are more likely.
         let part = random.next() >> 32;
-        out.extend_from_slice(COUNTRIES[((part * part >> 32) * 10 >> 32) as usize].as_bytes());
+        out.extend_from_slice(COUNTRIES[((((part * part) >> 32) * 10) >> 32) as usize].as_bytes());
         out.push(b',');
         out.extend_from_slice(&self.word_texts[self.words.draw(random) as usize]);
         out.push(b',');
