@@ -39,7 +39,7 @@ Exit codes:
 #[derive(Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Make a test table: lines of station;temperature
+    /// Make a test table
     ///
     /// The same seed gives the same bytes, whatever the number of threads.
     Generate(generate::Args),
