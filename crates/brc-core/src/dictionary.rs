@@ -21,6 +21,12 @@ impl Dictionary {
         self.bytes.reserve(bytes);
     }
 
+    /// Takes all values out.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
     /// Adds a value and returns its code. The caller sees to it that it is not there yet.
     ///
     /// # Panics
