@@ -21,7 +21,7 @@ pub(super) enum Values {
     /// At least one value has needed more than 64 bits; it may have been a null.
     Wide(Vec<i128>),
     Floats(Vec<f64>),
-    Strings(Strings),
+    Strings(Box<Strings>),
 }
 
 impl Gathered {
@@ -39,7 +39,9 @@ impl Gathered {
             self.values = match column.data {
                 Data::Integers(_) => Values::Integers(Vec::new()),
                 Data::Floats(_) => Values::Floats(Vec::new()),
-                Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => Values::Strings(Strings::new(&self.hasher)),
+                Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
+                    Values::Strings(Box::new(Strings::new(&self.hasher)))
+                }
             };
         }
         self.validity.extend(column.validity, rows);
