@@ -72,8 +72,11 @@ mod tests {
         let mut text = SplitText::default();
         for before in [0, 1, ROOM - 2, ROOM, ROOM + 1, 3 * ROOM, 5] {
             text.clear();
-            let Ok(()) = text.append(6, |room| Ok::<_, Infallible>(room.copy_from_slice(b"behind")));
-            let Ok(()) = text.extend(|bytes| Ok::<_, Infallible>(bytes.extend_from_slice(b" it")));
+            let Ok(()) = text.append(6, |room| {
+                room.copy_from_slice(b"behind");
+                Ok::<_, Infallible>(())
+            });
+            let Ok(_) = text.extend(|bytes| std::io::Write::write(bytes, b" it")) else { unreachable!() };
             text.skip(2);
             text.prepend(&vec![b'x'; before]);
             assert_eq!(text.as_slice(), [&vec![b'x'; before], b"hind it".as_slice()].concat());
