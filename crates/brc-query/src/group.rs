@@ -1,14 +1,14 @@
 //! One worker's share of a question: takes batches, keeps the state of each group.
 
+use crate::accumulators::Accumulators;
 use crate::evaluate::{Columns, Lent};
 use crate::filter::{Filter, Selection};
 use crate::inputs::{RowPlace, Stage};
 use crate::keys::Keys;
-use crate::partial::{Partial, Rows};
+use crate::partial::Partial;
 use crate::plan::Plan;
-use crate::states::{Accumulator, State};
-use crate::vector::{Fault, both_valid};
-use crate::wanted::{Wanted, check_lengths};
+use crate::vector::Fault;
+use crate::wanted::check_lengths;
 use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
@@ -43,38 +43,15 @@ pub(crate) struct GroupTable<'a> {
     keys: Keys,
     /// Where the keys are in a batch, unless they are its first columns.
     key_positions: Option<Vec<usize>>,
-    rows: Rows,
-    columns: Vec<Aggregated>,
-    wanted: Wanted,
-    /// The same for second arguments.
-    others: Wanted,
+    accumulators: Accumulators,
     timings: bool,
     time: Duration,
-}
-
-/// Columns of which aggregates are computed together: one, or two for aggregates of pairs.
-#[derive(Debug)]
-struct Aggregated {
-    /// Where they are in a batch.
-    positions: Vec<usize>,
-    /// What is kept of it, each with its place among all states of the plan.
-    states: Vec<(usize, State)>,
 }
 
 impl<'a> GroupTable<'a> {
     /// An empty one for the scan of a file, of which messages tell the name.
     pub(crate) fn new(plan: &'a Plan, path: &'a Path) -> Self {
         let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
-        let mut columns: Vec<Aggregated> = Vec::new();
-        for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
-            let state = (index, State::new(kind, &aggregated, &fields));
-            let place = |column| projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);
-            let positions: Vec<usize> = aggregated.into_iter().map(place).collect();
-            match columns.iter_mut().find(|column| column.positions == positions) {
-                Some(column) => column.states.push(state),
-                None => columns.push(Aggregated { positions, states: vec![state] }),
-            }
-        }
         let place = |key: &usize| projection.iter().position(|projected| projected == key).unwrap_or(usize::MAX);
         let key_positions: Vec<usize> = plan.keys.iter().map(place).collect();
         let (conditions, computed) = plan.computed.split_at(plan.conditions);
@@ -90,10 +67,7 @@ impl<'a> GroupTable<'a> {
             without_nulls: (0..scanned.len()).filter(|&position| !fields[scanned[position]].nullable).collect(),
             keys: Keys::new(&plan.key_types()),
             key_positions: (!key_positions.iter().copied().eq(0..plan.keys.len())).then_some(key_positions),
-            rows: plan.rows(),
-            columns,
-            wanted: Wanted::default(),
-            others: Wanted::default(),
+            accumulators: Accumulators::new(plan),
             timings: plan.timings,
             time: Duration::ZERO,
         }
@@ -106,9 +80,7 @@ impl<'a> GroupTable<'a> {
 
     /// The state of all groups.
     pub(crate) fn finish(self) -> Partial {
-        let mut states: Vec<(usize, State)> = self.columns.into_iter().flat_map(|column| column.states).collect();
-        states.sort_by_key(|(index, _)| *index);
-        Partial::new(self.keys.finish(), self.rows, states.into_iter().map(|(_, state)| state).collect())
+        self.accumulators.finish(self.keys.finish())
     }
 
     /// The next batches are those of a split, of which this is the first row.
@@ -166,58 +138,12 @@ impl<'a> GroupTable<'a> {
             }
         };
         let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection)?;
-        let Rows { state: counted_by, others } = &mut self.rows;
-        others.grow(groups);
-        if counted_by.is_none() {
-            others.add(ids)?;
-        }
-        for Aggregated { positions, states } in &mut self.columns {
-            let column = |position: usize| batch.columns.get(position).ok_or(Malformed("a column is not there"));
-            let (first, second) = match positions[..] {
-                [first] => (column(first)?, None),
-                [first, second, ..] => (column(first)?, Some(column(second)?)),
-                [] => return Err(Malformed("an aggregate has no column")),
-            };
-            let Some(second) = second else {
-                let (with_values, values) = self.wanted.of(self.level, first, selection, ids);
-                for (index, state) in states {
-                    state.grow(groups);
-                    state.update(self.level, with_values, values)?;
-                    if *counted_by == Some(*index) && first.has_nulls() {
-                        others.add(ids)?;
-                        others.subtract(with_values)?;
-                    }
-                }
-                continue;
-            };
-            // Pairs of which one is null do not count.
-            let both = both_valid(batch.rows, first.validity, second.validity);
-            let [first, second] = [first, second].map(|column| column.with_validity(both.bitmap()));
-            let (with_values, values) = self.wanted.of(self.level, &first, selection, ids);
-            let (_, others) = self.others.of(self.level, &second, selection, ids);
-            for (_, state) in states {
-                state.grow(groups);
-                state.update_pairs(self.level, with_values, values, others)?;
-            }
-        }
-        Ok(())
+        self.accumulators.update(self.level, batch, selection, ids, groups)
     }
 
     fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Fault> {
         let (ids, groups) = self.keys.groups_of_summary(summary)?;
-        self.rows.others.grow(groups);
-        if self.rows.state.is_none() {
-            self.rows.others.add_sets(ids, summary.rows)?;
-        }
-        for Aggregated { positions, states } in &mut self.columns {
-            let column = positions.first().and_then(|&position| summary.columns.get(position));
-            let column = column.ok_or(Malformed("a summary's column is not there"))?;
-            for (_, state) in states {
-                state.grow(groups);
-                state.summaries(self.level, ids, summary.rows, column)?;
-            }
-        }
-        Ok(())
+        Ok(self.accumulators.summarise(self.level, summary, ids, groups)?)
     }
 
     fn timed(&mut self, take: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<()> {

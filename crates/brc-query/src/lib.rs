@@ -32,6 +32,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accumulators;
 mod aggregates;
 mod bind;
 mod cells;
@@ -50,6 +51,7 @@ mod plan;
 mod query;
 mod ratio;
 mod result;
+mod result_table;
 mod rows;
 mod run;
 mod sql;
@@ -65,6 +67,8 @@ pub use partial::Partial;
 pub use plan::Plan;
 pub use query::Query;
 pub use result::{OutputColumn, QueryResult, Row};
+pub use result_table::ResultTable;
+pub use rows::SelectedRows;
 pub use sql::SyntaxError;
 pub use totals::ScanTotals;
 

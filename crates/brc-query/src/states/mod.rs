@@ -12,6 +12,7 @@ mod extremes;
 mod float_bounds;
 mod float_products;
 mod float_sums;
+mod frequencies;
 mod integers;
 mod listed;
 mod moments;
@@ -189,6 +190,8 @@ pub(crate) enum StateKind {
     Moments,
     /// The distinct values, of any type.
     Distinct,
+    /// How often each value occurs, of any type.
+    Frequencies,
     /// All numbers.
     Values,
     /// Moments of pairs of numbers.
@@ -214,6 +217,7 @@ pub(crate) enum State {
     WideMoments(moments::WideMoments),
     FloatMoments(moments::FloatMoments),
     Distinct(distinct::Distinct),
+    Frequencies(frequencies::Frequencies),
     Values(values::AllValues),
     IntegerPairs(pairs::IntegerPairs),
     FloatPairs(Box<pairs::FloatPairs>),
@@ -236,6 +240,7 @@ macro_rules! for_state {
             State::WideMoments($accumulator) => $body,
             State::FloatMoments($accumulator) => $body,
             State::Distinct($accumulator) => $body,
+            State::Frequencies($accumulator) => $body,
             State::Values($accumulator) => $body,
             State::IntegerPairs($accumulator) => $body,
             State::FloatPairs($accumulator) => $body,
@@ -262,6 +267,7 @@ impl State {
             StateKind::Moments if logical_type.fits_64_bits() => Self::Moments(Default::default()),
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
+            StateKind::Frequencies => Self::Frequencies(Default::default()),
             StateKind::Values => Self::Values(values::AllValues::new(logical_type)),
             StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
             StateKind::Pairs => Self::IntegerPairs(Default::default()),
@@ -351,6 +357,7 @@ impl State {
             WideMoments,
             FloatMoments,
             Distinct,
+            Frequencies,
             Values,
             IntegerPairs,
             FloatPairs,
@@ -376,6 +383,7 @@ impl State {
             | Self::Bytes(_)
             | Self::Moments(_)
             | Self::WideMoments(_)
+            | Self::Frequencies(_)
             | Self::Values(_)
             | Self::Extremes(_)
             | Self::Listed(_) => 0,
@@ -395,6 +403,7 @@ impl State {
             | Self::WideMoments(_)
             | Self::FloatMoments(_)
             | Self::Distinct(_)
+            | Self::Frequencies(_)
             | Self::Values(_)
             | Self::IntegerPairs(_)
             | Self::FloatPairs(_)
@@ -417,6 +426,7 @@ impl State {
             | Self::WideMoments(_)
             | Self::FloatMoments(_)
             | Self::Distinct(_)
+            | Self::Frequencies(_)
             | Self::Values(_)
             | Self::IntegerPairs(_)
             | Self::FloatPairs(_)
@@ -449,6 +459,14 @@ impl State {
     pub(crate) fn extreme(&self, group: usize, largest: bool) -> Option<Value<'_>> {
         match self {
             Self::Extremes(state) => state.value(group, largest),
+            _ => None,
+        }
+    }
+
+    /// The most frequent value of a group.
+    pub(crate) fn mode(&self, group: usize) -> Option<Value<'_>> {
+        match self {
+            Self::Frequencies(state) => state.mode(group),
             _ => None,
         }
     }
