@@ -113,10 +113,9 @@ impl Vector {
                 of_values(Values::Narrow(vec![value as i64; rows]))
             }
             Some(Value::Float(value)) => of_values(Values::Floats(vec![value; rows])),
-            Some(Value::Bytes(bytes)) => of_values(Values::Codes {
-                codes: vec![0; rows],
-                dictionary: Arc::new([bytes].into_iter().collect()),
-            }),
+            Some(Value::Bytes(bytes)) => {
+                of_values(Values::Codes { codes: vec![0; rows], dictionary: Arc::new([bytes].into_iter().collect()) })
+            }
             Some(Value::Integer(_)) | None => Self::of(logical_type, std::iter::repeat_n(value, rows))?,
         })
     }
