@@ -1,8 +1,8 @@
 //! A shortcut to groups whose keys have few values together: an array in place of a hash table.
 //!
-//! Each key's values so far lie in a range; the product of the ranges indexes the array. It only remembers which group a
-//! [`KeySet`] said: where a slot is empty, the set is asked, and when a range becomes wider, everything is asked anew. So
-//! nothing is checked here that the set checks.
+//! Each key's values so far lie in a range; the product of the ranges indexes the array. It only remembers which groups it
+//! was told: where a slot is empty, somebody else is asked, mostly a [`KeySet`], and when a range becomes wider, everything
+//! is asked anew. So nothing is checked here that is checked there.
 
 use super::key_set::KeySet;
 use crate::filter::Selection;
@@ -73,7 +73,7 @@ impl Direct {
     ///
     /// # Errors
     /// Those of [`KeySet::take`].
-    pub(crate) fn groups_of(
+    pub(crate) fn groups_in(
         &mut self,
         level: Level,
         keys: &[Column<'_>],
@@ -82,13 +82,36 @@ impl Direct {
         set: &mut KeySet,
         groups: &mut Vec<u32>,
     ) -> Result<bool, Malformed> {
+        let ask = |asked: Selection<'_>| {
+            for (index, key) in keys.iter().enumerate() {
+                set.take(index, key, asked)?;
+            }
+            let mut numbers = Vec::with_capacity(asked.wanted(rows));
+            set.number(&mut numbers);
+            Ok(numbers)
+        };
+        self.groups_of(level, keys, selection, rows, ask, groups)
+    }
+
+    /// The same, where `ask` tells the groups of rows.
+    pub(crate) fn groups_of(
+        &mut self,
+        level: Level,
+        keys: &[Column<'_>],
+        selection: Selection<'_>,
+        rows: usize,
+        ask: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
+        groups: &mut Vec<u32>,
+    ) -> Result<bool, Malformed> {
         if self.off {
             return Ok(false);
         }
         self.rows += rows as u64;
         let mut spare = std::mem::take(&mut self.spare);
         let found = self.find(level, keys, rows, &mut spare);
-        let found = found && self.fill(keys, selection, rows, set, &mut spare)?;
+        if found {
+            self.fill(selection, rows, ask, &mut spare)?;
+        }
         if found {
             match selection {
                 Selection::All => std::mem::swap(groups, &mut spare.groups),
@@ -146,19 +169,17 @@ impl Direct {
         true
     }
 
-    /// Looks up the groups of all slots, and asks for those of wanted rows that are not known yet; `false` if there were
-    /// too many slots to begin with.
+    /// Looks up the groups of all slots, and asks for those of wanted rows that are not known yet.
     fn fill(
         &mut self,
-        keys: &[Column<'_>],
         selection: Selection<'_>,
         rows: usize,
-        set: &mut KeySet,
+        ask: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
         spare: &mut Spare,
-    ) -> Result<bool, Malformed> {
+    ) -> Result<(), Malformed> {
         let Spare { slots, missing, groups, .. } = spare;
         if !look_up(slots, &self.table, UNKNOWN, groups) {
-            return Ok(true);
+            return Ok(());
         }
         missing.clear();
         missing.resize(words(rows), 0);
@@ -172,19 +193,15 @@ impl Direct {
         }
         let count: usize = missing.iter().map(|word| word.count_ones() as usize).sum();
         if count == 0 {
-            return Ok(true);
+            return Ok(());
         }
         let asked = if count == rows { Selection::All } else { Selection::Some(missing, count) };
-        for (index, key) in keys.iter().enumerate() {
-            set.take(index, key, asked)?;
-        }
-        let mut numbers = Vec::with_capacity(count);
-        set.number(&mut numbers);
+        let numbers = ask(asked)?;
         for (row, number) in crate::wanted::set_rows(missing).zip(numbers) {
             groups[row] = number;
             self.table[slots[row] as usize] = number;
         }
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use crate::group::Malformed;
 use crate::wanted::keep;
 use brc_core::batch::codes_of;
 use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
+use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
 /// The bits of one key's values, row by row.
@@ -144,6 +145,11 @@ impl KeySet {
                 } else {
                     strings.translate(dictionary, &mut lane.low)?;
                 }
+            }
+            (Data::Bytes(values), KeyKind::Strings, Some(strings)) if lane.nulls.is_empty() => {
+                self.codes.clear();
+                strings.number_all(Level::best(), values, &mut self.codes)?;
+                lane.low.extend(self.codes.iter().map(|&code| u64::from(code)));
             }
             (Data::Bytes(values), KeyKind::Strings, Some(strings)) => {
                 for (row, string) in values.iter().enumerate() {

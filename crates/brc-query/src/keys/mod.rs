@@ -74,7 +74,7 @@ impl Keys {
             }
             Kind::Tuples(tuples, direct) => {
                 let keys = batch.columns.get(..tuples.types().len()).ok_or(Malformed("a key is not there"))?;
-                if !direct.groups_of(level, keys, selection, batch.rows, tuples, &mut self.rows)? {
+                if !direct.groups_in(level, keys, selection, batch.rows, tuples, &mut self.rows)? {
                     for (index, key) in keys.iter().enumerate() {
                         tuples.take(index, key, selection)?;
                     }
@@ -170,7 +170,11 @@ impl StringKey {
         }
         all.clear();
         match (column.data, validity) {
-            (Data::Bytes(values), _) => {
+            (Data::Bytes(values), None) => {
+                strings.number_all(Level::best(), values, all)?;
+                return Ok(Found::Rows);
+            }
+            (Data::Bytes(values), Some(_)) => {
                 let valid = |row| validity.is_none_or(|validity| validity.get(row));
                 let number = |(row, string)| if valid(row) { Some(strings.number(string)) } else { *null };
                 all.extend(values.iter().enumerate().filter_map(number));

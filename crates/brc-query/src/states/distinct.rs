@@ -92,7 +92,7 @@ impl Accumulator for Distinct {
             }
         };
         let (pairs, keys) = (&mut self.pairs, [groups, values]);
-        if !self.direct.groups_of(level, &keys, Selection::All, rows, pairs, &mut self.numbers)? {
+        if !self.direct.groups_in(level, &keys, Selection::All, rows, pairs, &mut self.numbers)? {
             pairs.take(0, &groups, Selection::All)?;
             pairs.take(1, &values, Selection::All)?;
             pairs.number(&mut self.numbers);
