@@ -98,11 +98,9 @@ impl<F: Fn(i64) -> Option<i64>> ByDay<F> {
     /// A table of these days and some more; of none if they are too many or one of them has no value.
     fn around(&self, low: i64, high: i64) -> Days {
         let first = low.saturating_sub(MARGIN);
-        let days = match high.saturating_add(MARGIN).checked_sub(first) {
-            Some(days) if days < MOST_DAYS => first..=first + days,
-            _ => 1..=0,
-        };
-        Days { first, values: days.map(&self.of).collect::<Option<_>>().unwrap_or_default() }
+        let days = high.saturating_add(MARGIN).checked_sub(first).filter(|&days| days < MOST_DAYS);
+        let values = days.and_then(|days| (first..=first + days).map(&self.of).collect());
+        Days { first, values: values.unwrap_or_default() }
     }
 }
 

@@ -8,7 +8,7 @@ use super::key_set::KeySet;
 use crate::filter::Selection;
 use crate::group::Malformed;
 use brc_core::batch::codes_of;
-use brc_core::{Bitmap, Column, Data, Integers, for_integers};
+use brc_core::{Bitmap, Column, Data, Integers};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{add_digits, bounds, look_up};
 use brc_kernels::filter::{compress, valid_bits, words};
@@ -158,8 +158,8 @@ impl Direct {
 
     /// Empties the table, which becomes as large as the ranges are; `false` if that is too large.
     fn renew(&mut self) -> bool {
-        let radices = self.ranges.iter().map(|range| range.radix());
-        let product = radices.fold(1u64, |product, radix| product.saturating_mul(radix));
+        let radices = self.ranges.iter().map(Range::radix);
+        let product = radices.fold(1, u64::saturating_mul);
         self.table.clear();
         self.off = product > MOST;
         if self.off || product > SMALL.max(self.rows.saturating_mul(SLOTS_A_ROW)) {
@@ -219,7 +219,7 @@ impl Digits {
                 self.integers.extend(self.codes.iter().map(|&code| i64::from(code)));
             }
             (Data::Integers(values), Some(_)) => {
-                for_integers!(values, values => self.integers.extend(values.iter().map(|&value| value as i64)));
+                self.integers.extend((0..values.len()).map(|row| values.get(row) as i64));
             }
         }
         if let Some(validity) = validity {
