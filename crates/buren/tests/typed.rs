@@ -275,7 +275,7 @@ fn dictionaries_pay_where_a_quarter_comes_again() {
     let text =
         |number: u64| Cell::Bytes(format!("http://{:016x}.{:016x}", mix(1, number as usize), number).into_bytes());
     let again = |one_in: u64| {
-        let number = move |row: usize| if mix(2, row) % one_in == 0 { row as u64 % 1000 } else { row as u64 };
+        let number = move |row: usize| if mix(2, row).is_multiple_of(one_in) { row as u64 % 1000 } else { row as u64 };
         (0..60_000).map(|row| text(number(row))).collect()
     };
     let table = Typed { schema, columns: vec![again(4), again(50)] };
