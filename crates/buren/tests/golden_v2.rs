@@ -103,7 +103,10 @@ fn golden_dates_are_read_and_written() {
     assert!(found.columns == table.columns);
     let schemes: Vec<_> = reader.describe().unwrap().columns.iter().map(|column| column.schemes[0].0).collect();
     assert_eq!(schemes[1..], ["packed", "difference", "difference"]);
-    assert!(write(&table, &PARTS, options("none", None), 2).unwrap() == bytes, "the writer no longer writes it as it did");
+    assert!(
+        write(&table, &PARTS, options("none", None), 2).unwrap() == bytes,
+        "the writer no longer writes it as it did"
+    );
 }
 
 #[test]
