@@ -63,6 +63,17 @@ GENERATED_COLUMNS = {
 }
 
 
+def is_as_published(row, published):
+    """Whether a row is one of the answer set, in which numbers with a point have two decimals."""
+    def as_published(value, text):
+        if "." not in text:
+            return str(value) == text
+        return Decimal(value).quantize(Decimal("0.01"), ROUND_HALF_UP) == Decimal(text)
+
+    texts = published.split("|")
+    return len(row) == len(texts) and all(map(as_published, row, texts))
+
+
 class Known:
     """Tables in a directory, asked by brc and DuckDB."""
 
@@ -96,15 +107,9 @@ class Known:
             return
         self.run("convert", self.directory / "lineitem.csv", self.directory / "lineitem.buren", "--no-sync")
 
-        def printed(value):
-            if isinstance(value, Decimal):
-                return str(value.quantize(Decimal("0.01"), ROUND_HALF_UP))
-            return str(value)
-
         for name, (question, expected) in LINEITEM.items():
             for file in ["lineitem.buren", "lineitem.csv"]:
-                rows = ["|".join(map(printed, row)) for row in self.ask(file, question)]
-                self.check(f"TPC-H {name} of {file}", rows, expected, lambda one, other: one == other)
+                self.check(f"TPC-H {name} of {file}", self.ask(file, question), expected, is_as_published)
 
     def generated(self, preset, rows):
         import duckdb
