@@ -16,10 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// Write a table in another encoding
-///
-/// All rows are kept in their order. The output is the old file or the whole new one, never a part. The same input and
-/// options give the same bytes, whatever the number of threads, from a file or a pipe.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct Args {

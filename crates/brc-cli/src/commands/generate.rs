@@ -10,9 +10,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Make a test table
-///
-/// The same seed gives the same bytes, whatever the number of threads.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

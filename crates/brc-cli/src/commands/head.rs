@@ -8,9 +8,6 @@ use brc_core::{Progress, Table};
 use brc_query::{Plan, Query, QueryResult, SelectItem};
 use std::path::PathBuf;
 
-/// Show the first rows of a table
-///
-/// No more is read than they need.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

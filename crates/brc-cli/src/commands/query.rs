@@ -13,11 +13,6 @@ use brc_query::{Expression, OrderBy, Query};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Ask a table a question: group its rows, and compute something for each group
-///
-/// Without options: min, mean and max of each column of numbers, grouped by the string column. Sums are exact, also those
-/// of floats; means are rounded half up to the column's scale. Nulls are one group, and count as no values. The encoding of
-/// the input is detected from its first bytes.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

@@ -11,10 +11,6 @@ use brc_text::Part;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Show how a file is read, and why: the dialect of a text, the types of its columns, its first rows
-///
-/// Each part of a dialect comes with the evidence for it and the option that overrides it, which all commands take that read
-/// tables. For other files: encoding, compression and columns.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
