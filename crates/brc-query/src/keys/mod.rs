@@ -1,12 +1,14 @@
 //! From the key columns of a batch to the numbers of groups.
 //!
 //! One string key needs no hashing: its codes are the groups, as long as there are codes and no nulls. Without a key all rows
-//! are one group. Any other keys are put together to tuples, which are numbered as they appear.
+//! are one group. Any other keys are put together to tuples, which are numbered as they appear; an array remembers
+//! the numbers of those that have few values together.
 
-mod direct;
+pub(crate) mod direct;
 pub(crate) mod index;
 pub(crate) mod key_set;
 pub(crate) mod layout;
+mod short;
 mod strings;
 
 use crate::filter::Selection;
@@ -17,6 +19,7 @@ use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress, compress_runs};
+use direct::Direct;
 use key_set::KeySet;
 use strings::Strings;
 
@@ -33,7 +36,7 @@ pub(crate) struct Keys {
 enum Kind {
     None,
     Strings(StringKey),
-    Tuples(Box<KeySet>),
+    Tuples(Box<KeySet>, Box<Direct>),
 }
 
 impl Keys {
@@ -44,7 +47,7 @@ impl Keys {
             [(key, nullable)] if key.physical() == PhysicalType::Bytes => {
                 Kind::Strings(StringKey { types: [(*key, *nullable)], ..StringKey::default() })
             }
-            _ => Kind::Tuples(Box::new(KeySet::new(types))),
+            _ => Kind::Tuples(Box::new(KeySet::new(types)), Box::default()),
         };
         Self { kind, rows: Vec::new(), runs: Vec::new() }
     }
@@ -69,11 +72,14 @@ impl Keys {
                 let ids = strings.groups_of(level, key(0)?.data, found, selection, &mut self.rows, &mut self.runs);
                 Ok((ids, strings.groups()))
             }
-            Kind::Tuples(tuples) => {
-                for index in 0..tuples.types().len() {
-                    tuples.take(index, key(index)?, selection)?;
+            Kind::Tuples(tuples, direct) => {
+                let keys = batch.columns.get(..tuples.types().len()).ok_or(Malformed("a key is not there"))?;
+                if !direct.groups_in(level, keys, selection, batch.rows, tuples, &mut self.rows)? {
+                    for (index, key) in keys.iter().enumerate() {
+                        tuples.take(index, key, selection)?;
+                    }
+                    tuples.number(&mut self.rows);
                 }
-                tuples.number(&mut self.rows);
                 Ok((GroupIds::Rows(&self.rows), tuples.len()))
             }
         }
@@ -98,7 +104,7 @@ impl Keys {
                 let found = strings.learn(&Column::codes(codes, dictionary))?;
                 Ok((if found == Found::Codes { codes } else { &strings.all }, strings.groups()))
             }
-            Kind::Tuples(tuples) => {
+            Kind::Tuples(tuples, _) => {
                 for index in 0..tuples.types().len() {
                     let (codes, dictionary) = key(index)?;
                     tuples.take(index, &Column::codes(codes, dictionary), Selection::All)?;
@@ -114,7 +120,7 @@ impl Keys {
         match self.kind {
             Kind::None => None,
             Kind::Strings(key) => Some(KeySet::of_strings(&key.types, key.strings.names, key.null)),
-            Kind::Tuples(tuples) => Some(*tuples),
+            Kind::Tuples(tuples, _) => Some(*tuples),
         }
     }
 }
@@ -164,7 +170,11 @@ impl StringKey {
         }
         all.clear();
         match (column.data, validity) {
-            (Data::Bytes(values), _) => {
+            (Data::Bytes(values), None) => {
+                strings.number_all(Level::best(), values, all)?;
+                return Ok(Found::Rows);
+            }
+            (Data::Bytes(values), Some(_)) => {
                 let valid = |row| validity.is_none_or(|validity| validity.get(row));
                 let number = |(row, string)| if valid(row) { Some(strings.number(string)) } else { *null };
                 all.extend(values.iter().enumerate().filter_map(number));
