@@ -1,6 +1,6 @@
 //! The distinct values of each group: a set of pairs of a group and a value.
 
-use super::{Accumulator, GroupIds, Values};
+use super::{Accumulator, GroupIds, Values, places};
 use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::keys::key_set::{KeyParts, KeySet};
@@ -87,6 +87,16 @@ impl Accumulator for Distinct {
         self.pairs.number(&mut of_rows);
         self.numbers = of_rows;
         Ok(())
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        let places = places(groups, self.groups);
+        let pairs = self.pairs.take_tuples(|layout, pair| {
+            let group = &layout.keys[0];
+            let place = places[group.low.get(pair) as usize];
+            place.inspect(|&place| group.replace(pair, place.into())).is_some()
+        });
+        Self { pairs, groups: groups.len(), counts: Vec::new(), numbers: Vec::new() }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

@@ -143,6 +143,16 @@ impl Accumulator for FloatSums {
         groups.each(values.len(), |group, row| self.add(group, values[row]))
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        let rest = (0..).zip(groups).filter_map(|(place, group)| Some((place, self.rest.get(group)?.clone())));
+        Self {
+            counts: groups.iter().map(|&group| self.counts[group as usize]).collect(),
+            sums: groups.iter().map(|&group| self.sums[group as usize]).collect(),
+            unit: self.unit,
+            rest: rest.collect(),
+        }
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         self.unit = self.unit.or(other.unit);
         for ((&group, &count), &sum) in groups.iter().zip(&other.counts).zip(&other.sums) {

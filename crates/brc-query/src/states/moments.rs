@@ -76,6 +76,10 @@ impl Accumulator for IntegerMoments {
         for_integers!(values.integers()?, values => self.add(groups, values))
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize]).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, moment) in groups.iter().zip(&other.0) {
             self.0[group as usize].add(moment);
@@ -122,6 +126,10 @@ impl Accumulator for WideMoments {
             moment.sum += value;
             Ok(())
         })
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
@@ -176,6 +184,10 @@ impl Accumulator for FloatMoments {
             }
             Ok(())
         })
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        Self { sums: self.sums.take(groups), squares: self.squares.take(groups) }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

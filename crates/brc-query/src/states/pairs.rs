@@ -65,6 +65,10 @@ impl Accumulator for IntegerPairs {
         })
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, theirs) in groups.iter().zip(&other.0) {
             let ours = &mut self.0[group as usize];
@@ -138,6 +142,11 @@ impl Accumulator for FloatPairs {
             }
             Ok(())
         })
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        let counts = groups.iter().map(|&group| self.counts[group as usize]).collect();
+        Self { sums: self.sums.each_ref().map(|sums| sums.take(groups)), counts }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

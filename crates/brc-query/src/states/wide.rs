@@ -88,6 +88,10 @@ impl Accumulator for WideStates {
         for_integers!(values.integers()?, values => self.add(groups, values))
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize]).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, state) in groups.iter().zip(&other.0) {
             self.0[group as usize].merge(state);
