@@ -17,7 +17,7 @@ pub(crate) struct Direct {
     ranges: Vec<Range>,
     pub(crate) slots: Vec<u32>,
     /// The ranges were too wide once.
-    off: bool,
+    pub(crate) off: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -112,6 +112,11 @@ impl KeySet {
         self.tuples.len() / self.layout.width
     }
 
+    /// Whether tuples are found by their hash.
+    pub(crate) fn is_hashed(&self) -> bool {
+        self.direct.off
+    }
+
     /// The value that a tuple has for a key; `None` if it is null.
     pub(crate) fn value(&self, key: usize, tuple: usize) -> Option<Value<'_>> {
         let width = self.layout.width;
@@ -135,7 +140,12 @@ impl KeySet {
     }
 
     /// Takes the wanted rows of one key of the next tuples.
-    pub(crate) fn take(&mut self, key: usize, column: &Column<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
+    pub(crate) fn take_column(
+        &mut self,
+        key: usize,
+        column: &Column<'_>,
+        selection: Selection<'_>,
+    ) -> Result<(), Malformed> {
         let (lane, layout) = (&mut self.lanes[key], self.layout.keys[key]);
         lane.clear();
         if let Some(validity) = column.validity.filter(|validity| validity.count_nulls() > 0) {
@@ -271,6 +281,16 @@ impl KeySet {
         index.number_all(&tuples, self.layout.width, &mut self.tuples, &mut numbers);
         self.index = Some(index);
         numbers
+    }
+
+    /// These tuples only, in their order.
+    pub(crate) fn take(&self, tuples: &[u32]) -> Self {
+        let mut taken = self.take_tuples(|_, _| false);
+        for &tuple in tuples {
+            let start = tuple as usize * self.layout.width;
+            taken.tuples.extend_from_slice(&self.tuples[start..start + self.layout.width]);
+        }
+        taken
     }
 
     /// Those tuples, changed, of which `change` says that they are wanted. They must stay distinct.

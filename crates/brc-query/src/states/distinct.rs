@@ -75,10 +75,10 @@ impl Accumulator for Distinct {
         })?;
         self.pairs.take_numbers(0, of_rows.iter().copied());
         match values {
-            Values::Integers(values) => self.pairs.take(1, &Column::integers(values), Selection::All)?,
-            Values::Floats(values) => self.pairs.take(1, &Data::Floats(values).into(), Selection::All)?,
+            Values::Integers(values) => self.pairs.take_column(1, &Column::integers(values), Selection::All)?,
+            Values::Floats(values) => self.pairs.take_column(1, &Data::Floats(values).into(), Selection::All)?,
             Values::Codes { codes, dictionary } => {
-                self.pairs.take(1, &Column::codes(codes, dictionary), Selection::All)?;
+                self.pairs.take_column(1, &Column::codes(codes, dictionary), Selection::All)?;
             }
             Values::Bytes { strings, rows } => {
                 self.pairs.take_strings(1, rows.iter().map(|&row| strings.get(row as usize)));

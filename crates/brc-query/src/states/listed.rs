@@ -58,9 +58,10 @@ impl Accumulator for Listed {
 
     fn take(&self, groups: &[u32]) -> Self {
         let places = places(groups, self.len);
-        let strings = self.strings.iter().filter_map(|(group, row, string)| {
-            places[*group as usize].map(|place| (place, *row, string.clone()))
-        });
+        let strings = self
+            .strings
+            .iter()
+            .filter_map(|(group, row, string)| places[*group as usize].map(|place| (place, *row, string.clone())));
         Self { strings: strings.collect(), starts: Vec::new(), len: groups.len() }
     }
 

@@ -63,7 +63,7 @@ impl GroupIds<'_> {
     }
 }
 
-const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
+pub(crate) const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
 
 fn check_rows(found: usize, expected: usize) -> Result<(), Malformed> {
     if found == expected { Ok(()) } else { Err(Malformed("a column has not as many values as rows")) }
