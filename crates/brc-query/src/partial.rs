@@ -88,17 +88,21 @@ impl Partial {
             (Some(GroupKeys::Set(ours)), Some(GroupKeys::Set(theirs))) if !ours.is_same(theirs) => ours.merge(theirs),
             _ => (0..other.groups() as u32).collect(),
         };
-        self.absorb(&other, &groups);
+        self.grow();
+        for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
+            ours.merge(theirs, &groups);
+        }
+        self.rows.others.merge(&other.rows.others, &groups);
         Ok(())
     }
 
-    /// Adds the states of the groups of another partial of the same plan to those that `groups` tells.
-    pub(crate) fn absorb(&mut self, other: &Self, groups: &[u32]) {
+    /// Adds the states of some groups of another partial of the same plan to those that `groups` tells.
+    pub(crate) fn absorb(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
-            ours.merge(theirs, groups);
+            ours.merge(&theirs.take(members), groups);
         }
-        self.rows.others.merge(&other.rows.others, groups);
+        self.rows.others.merge(&other.rows.others.take(members), groups);
     }
 
     /// These groups only, in their order.

@@ -43,8 +43,7 @@ impl Plan {
         if !self.grouped {
             return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
         }
-        let (mut partials, totals) =
-            self.scanned(table, || self.groups(table, threads, progress, Limits::NONE))?;
+        let (mut partials, totals) = self.scanned(table, || self.groups(table, threads, progress, Limits::NONE))?;
         Ok((partials.pop().unwrap_or_else(|| self.no_groups()), totals))
     }
 

@@ -285,7 +285,8 @@ impl KeySet {
 
     /// These tuples only, in their order.
     pub(crate) fn take(&self, tuples: &[u32]) -> Self {
-        let mut taken = self.take_tuples(|_, _| false);
+        let mut taken = Self::new(&self.types);
+        taken.strings.clone_from(&self.strings);
         for &tuple in tuples {
             let start = tuple as usize * self.layout.width;
             taken.tuples.extend_from_slice(&self.tuples[start..start + self.layout.width]);

@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Strings of more bytes are not packed.
 const LONGEST: usize = 64;
 
-/// Dictionaries of more values are only used for strings that are too long otherwise.
-const LARGE_DICTIONARY: usize = 1 << 20;
+/// A dictionary with values for at least so many groups each is believed to have all values that will come.
+const GROUPS_OF_VALUE: usize = 4;
 
 /// Tuples of more words are not packed.
 const WIDEST: usize = 16;
@@ -81,10 +81,14 @@ impl Packing {
     /// A packing for keys of these types, each with whether it may be null, which come as in these columns; `None` if
     /// there is none.
     pub(crate) fn of(types: &[(LogicalType, bool)], sample: &dyn Sample, columns: &[Column<'_>]) -> Option<Self> {
+        let kinds = types.iter().zip(columns).enumerate();
+        let kinds = kinds.map(|(key, (&(logical_type, _), column))| kind_of(key, logical_type, sample, column));
+        let mut kinds = kinds.collect::<Option<Vec<_>>>()?;
+        let nulls = types.iter().filter(|(_, nullable)| *nullable).count() as u32;
+        widen(&mut kinds, nulls);
         let mut end = 0;
         let mut keys = Vec::new();
-        for (key, (&(logical_type, nullable), column)) in types.iter().zip(columns).enumerate() {
-            let kind = kind_of(key, logical_type, sample, column)?;
+        for (kind, &(_, nullable)) in kinds.into_iter().zip(types) {
             let start = end + u32::from(nullable);
             let null = nullable.then_some(end);
             end = start + kind.pieces().iter().sum::<u32>();
@@ -182,6 +186,25 @@ impl PackedKey {
     }
 }
 
+/// Gives integers the bits that are left: keys that ascend with the rows go on for long.
+fn widen(kinds: &mut [Kind], nulls: u32) {
+    let used: u32 = nulls + kinds.iter().flat_map(Kind::pieces).sum::<u32>();
+    let integers = kinds.iter().filter(|kind| matches!(kind, Kind::Integers { .. })).count() as u32;
+    // At least so many bits each, which make the range so much larger.
+    const LEAST: u32 = 3;
+    let Some(bits) = ((used + LEAST * integers).next_multiple_of(64) - used).checked_div(integers) else { return };
+    for kind in kinds {
+        if let Kind::Integers { min, span } = kind {
+            let all = bits_of(*span) + bits;
+            let larger = if all >= 64 { u64::MAX } else { (1 << all) - 1 };
+            // Half of what is new lies below.
+            let below = ((larger - *span) / 2).min(min.abs_diff(i64::MIN));
+            *min = min.wrapping_sub(below as i64);
+            *span = larger.min(min.abs_diff(i64::MAX));
+        }
+    }
+}
+
 /// How a key that comes as in that column is packed.
 fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &Column<'_>) -> Option<Kind> {
     let values = (0..sample.groups()).filter_map(|group| sample.value(key, group));
@@ -199,9 +222,6 @@ fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &
                 Some(Some((min.min(value), max.max(value))))
             });
             let (min, max) = bounds?.unwrap_or((0, 0));
-            // Twice as many bits of distance on either side: keys that ascend with the rows fit for long.
-            let slack = (max.wrapping_sub(min) as u64).saturating_mul(4).clamp(1 << 8, 1 << 62) as i64;
-            let (min, max) = (min.saturating_sub(slack), max.saturating_add(slack));
             Some(Kind::Integers { min, span: max.wrapping_sub(min) as u64 })
         }
         PhysicalType::Bytes => {
@@ -209,8 +229,9 @@ fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &
             let longest = longest.unwrap_or(0).max(1);
             let inline = (longest <= LONGEST).then_some(Kind::Inline { longest });
             match column.dictionary() {
-                Some(dictionary) if dictionary.len() <= LARGE_DICTIONARY => Some(coded(dictionary)),
-                _ => inline,
+                Some(dictionary) if dictionary.len() * GROUPS_OF_VALUE <= sample.groups() => Some(coded(dictionary)),
+                Some(dictionary) => Some(inline.unwrap_or_else(|| coded(dictionary))),
+                None => inline,
             }
         }
     }

@@ -148,7 +148,8 @@ impl<'a> Records<'a> {
             }
             let tuple = &tuples[row * width..(row + 1) * width];
             let record = partitions[partition_of(&hasher, tuple)].room(words);
-            record.extend_from_slice(tuple);
+            // Word by word: so few are not worth a call.
+            tuple.iter().for_each(|&word| record.push(word));
             lanes.iter().for_each(|lane| record.push(lane[row]));
             if layout.nulls {
                 record.push(nulls[row]);

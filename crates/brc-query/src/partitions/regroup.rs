@@ -36,7 +36,7 @@ pub(crate) fn regroup(
     }
     let one = |number: usize| {
         let chunks = std::mem::take(&mut *partitions[number].lock().unwrap_or_else(PoisonError::into_inner));
-        group(plan, packing, chunks, Reader::new(packing.width(), layout), early.of(number))
+        group(plan, packing, chunks, Reader::new(packing.width(), layout), (&early, number))
     };
     let found = parallel::map(PARTITIONS, threads, one).map_err(|fault| fault.error(path))?;
     Ok(found.into_iter().chain(early.left()).collect())
@@ -48,7 +48,7 @@ fn group(
     packing: &Arc<Packing>,
     chunks: Vec<Chunks>,
     mut reader: Reader<'_>,
-    (early_tuples, early): (&[u64], Option<Partial>),
+    (early, number): (&EarlyGroups, usize),
 ) -> std::result::Result<Partial, Fault> {
     let mut keys = PackedKeys::new(Arc::clone(packing));
     let mut accumulators = Accumulators::new(plan);
@@ -60,12 +60,10 @@ fn group(
         let batch = Batch { rows, columns: &columns };
         accumulators.update(Level::best(), &batch, Selection::All, GroupIds::Rows(&numbers), keys.len())?;
     }
-    keys.number(early_tuples, &mut numbers);
+    keys.number(&early.tuples[number], &mut numbers);
     keys.settle();
     let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
-    if let Some(early) = early {
-        partial.absorb(&early, &numbers);
-    }
+    partial.absorb(&early.groups, &early.members[number], &numbers);
     partial.settle();
     Ok(partial)
 }
@@ -96,12 +94,6 @@ impl EarlyGroups {
             }
         }
         Self { groups, tuples, members, others }
-    }
-
-    /// The tuples of those of a partition, and their states.
-    fn of(&self, partition: usize) -> (&[u64], Option<Partial>) {
-        let members = &self.members[partition];
-        (&self.tuples[partition], (!members.is_empty()).then(|| self.groups.take(members)))
     }
 
     fn left(self) -> Option<Partial> {
