@@ -12,7 +12,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A number of worker threads.
+// A number of worker threads.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Threads {
     /// How many threads work [default: the processors this process may use]
@@ -30,7 +30,7 @@ impl Threads {
     }
 }
 
-/// What a table cannot tell about itself.
+// What a table cannot tell about itself.
 #[derive(Clone, clap::Args)]
 pub(crate) struct Source {
     /// The encoding of the input [default: detected from its first bytes]
@@ -106,7 +106,7 @@ impl Source {
     }
 }
 
-/// What to compute of a table, without how the result is printed.
+// What to compute of a table, without how the result is printed.
 #[derive(clap::Args)]
 pub(crate) struct QueryArgs {
     /// What to group by: columns or expressions, with commas between; '' makes all rows one group [default: the string
@@ -171,7 +171,7 @@ pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     }
 }
 
-/// How several files become one table.
+// How several files become one table.
 #[derive(Clone, Default, clap::Args)]
 pub(crate) struct Files {
     /// Match the columns of several files by name, and fill those that a file lacks with nulls [default: all files have

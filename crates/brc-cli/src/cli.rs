@@ -34,19 +34,55 @@ Exit codes:
   3  a row is malformed, or the output cannot hold it, or more rows were rejected than allowed
   4  a file is corrupt";
 
+// The options of a command are made only when it runs: making those of all would take longer than many a query. So the
+// descriptions are here, and structs of arguments have none: it would replace the one here.
 #[derive(Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
+    /// Make a test table
+    ///
+    /// The same seed gives the same bytes, whatever the number of threads.
     Generate(generate::Args),
+    /// Write a table in another encoding
+    ///
+    /// All rows are kept in their order. The output is the old file or the whole new one, never a part. The same input and
+    /// options give the same bytes, whatever the number of threads, from a file or a pipe.
     Convert(convert::Args),
+    /// Ask a table a question: group its rows, and compute something for each group
+    ///
+    /// Without options: min, mean and max of each column of numbers, grouped by the string column. Sums are exact, also those
+    /// of floats; means are rounded half up to the column's scale. Nulls are one group, and count as no values. The encoding of
+    /// the input is detected from its first bytes.
     Query(query::Args),
+    /// Find out which encoding to keep a table in: all of them, measured on your table, with verified answers
+    ///
+    /// Converts each table to every encoding with every compression, runs the same query on each file, and compares sizes
+    /// and times. Every result is checked against that of the input; a wrong one fails. Each run is a process of its own.
+    /// Ends with what to pick for repeated queries, for the smallest size and for frequent conversion. Nothing is kept but
+    /// what --out names.
     Compare(compare::Args),
+    /// Show how a file is read, and why: the dialect of a text, the types of its columns, its first rows
+    ///
+    /// Each part of a dialect comes with the evidence for it and the option that overrides it, which all commands take that read
+    /// tables. For other files: encoding, compression and columns.
     Sniff(sniff::Args),
+    /// Show the columns of a table: their names, their types, and whether they may have nulls
     Schema(schema::Args),
+    /// Show the first rows of a table
+    ///
+    /// No more is read than they need.
     Head(head::Args),
+    /// Write rows of a table, in their order: all of them, or some columns of those that --where wants
     Cat(cat::Args),
+    /// Show what a file is made of: columns, rows, row groups, how they are stored and how large they are
     Inspect(inspect::Args),
+    /// Check files: every checksum and everything else that can be checked; for a text, every row
+    ///
+    /// Each file gets one line. All files are checked, whatever is wrong with one.
     Verify(verify::Args),
+    /// Print a script with which a shell completes brc's commands and options
     Completions(completions::Args),
+    /// Write the manual pages of brc and its commands
     Man(man::Args),
 }
 

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod args;
 mod cli;
 mod commands;
@@ -11,7 +12,6 @@ mod failure;
 mod generate;
 mod inputs;
 mod interrupt;
-mod preview;
 mod progress;
 mod quantity;
 mod render;

@@ -1,7 +1,7 @@
 //! Standard output, where results go.
 
 use crate::printable;
-use brc_core::{Error, Result};
+use brc_core::{BatchWriter, Error, Part, PartEncoder, Result};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -20,4 +20,31 @@ pub(crate) fn print_names(bytes: &[u8]) -> Result<()> {
 pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Error::io(Path::new("-"), "write"))
+}
+
+/// A writer of text whose bytes may go to a terminal, which must not obey them.
+pub(crate) fn printed(writer: Box<dyn BatchWriter>) -> Box<dyn BatchWriter> {
+    if io::stdout().is_terminal() { Box::new(Printed(writer)) } else { writer }
+}
+
+struct Printed(Box<dyn BatchWriter>);
+
+impl BatchWriter for Printed {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        self.0.encoder()
+    }
+
+    fn start(&mut self) -> Vec<u8> {
+        printable::lines(&self.0.start()).into_owned().into_bytes()
+    }
+
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        self.0.append(part)?;
+        part.bytes = printable::lines(&part.bytes).into_owned().into_bytes();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        Ok(printable::lines(&self.0.finish()?).into_owned().into_bytes())
+    }
 }

@@ -9,7 +9,7 @@ use brc_encodings::brc_text::{Charset, Delimiter, DialectError, DialectOverrides
 use brc_encodings::{Encoding, RejectLog, TextOptions};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// How to read a text.
+// How to read a text.
 #[derive(Clone, Default, clap::Args)]
 #[command(next_help_heading = "Options for reading text (CSV, TSV …)")]
 pub(crate) struct TextArgs {

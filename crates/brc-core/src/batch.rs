@@ -149,7 +149,7 @@ impl<'a> ByteStrings<'a> {
     }
 
     /// The strings in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
         let Self { offsets, bytes } = *self;
         (1..offsets.len()).map(move |next| &bytes[offsets[next - 1] as usize..offsets[next] as usize])
     }

@@ -21,10 +21,17 @@ impl Dictionary {
         self.bytes.reserve(bytes);
     }
 
+    /// Takes all values out.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
     /// Adds a value and returns its code. The caller sees to it that it is not there yet.
     ///
     /// # Panics
     /// If there are 2³² values already.
+    #[inline]
     pub fn push(&mut self, value: &[u8]) -> u32 {
         let code = u32::try_from(self.ends.len()).unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct values"));
         self.bytes.extend_from_slice(value);
@@ -37,6 +44,7 @@ impl Dictionary {
     /// # Panics
     /// If the code is not below [`Dictionary::len`].
     #[must_use]
+    #[inline]
     pub fn get(&self, code: u32) -> &[u8] {
         let index = code as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -56,7 +64,7 @@ impl Dictionary {
     }
 
     /// The values in the order of their codes.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         (0..self.len() as u32).map(|code| self.get(code))
     }
 

@@ -2,8 +2,13 @@
 //!
 //! Each name has a key of sixteen bytes, which is looked up in a table without collisions. A name of up to [`SHORT`]
 //! bytes, as nearly all are, is its own key. The key of a longer one is a digest of it, so what is found is compared with
-//! the dictionary once more. Names that have no key, or no place in the table, go to a second table.
+//! the dictionary once more. Names that have no key, or no place in the table, go to a second table: there are hardly ever
+//! any.
+//!
+//! That table is made for names that are few and looked up for ever. Where many are new, a [`DictionaryBuilder`] numbers
+//! them.
 
+mod builder;
 mod fronts;
 mod hash;
 mod others;
@@ -11,10 +16,11 @@ mod table;
 
 use crate::cpu::Level;
 use brc_core::Dictionary;
-use hash::HashKind;
+pub use builder::DictionaryBuilder;
 pub(crate) use hash::Key;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use hash::aes;
+use hash::{HashKind, hash_bytes};
 use others::OtherNames;
 pub(crate) use table::{KeyTable, Slot};
 
@@ -56,7 +62,7 @@ impl Interner {
         let code = self.table.hash.key(name).and_then(|key| self.table.get(&key));
         match code {
             Some(code) if name.len() <= SHORT || self.dictionary.get(code) == name => Some(code),
-            _ => self.others.get(name, &self.dictionary),
+            _ => self.others.get(|| hash_bytes(name), name, &self.dictionary),
         }
     }
 
@@ -69,7 +75,7 @@ impl Interner {
         // Two long names may have the same key; the table can hold it only once.
         let key = self.table.hash.key(name).filter(|key| self.table.get(key).is_none());
         if !key.is_some_and(|key| self.table.insert(Slot::new(key, code))) {
-            self.others.insert(name, code);
+            self.others.insert(hash_bytes(name), code);
         }
         code
     }

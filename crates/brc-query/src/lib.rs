@@ -53,6 +53,7 @@ mod plan;
 mod query;
 mod ratio;
 mod result;
+mod result_table;
 mod rows;
 mod run;
 mod sql;
@@ -68,6 +69,8 @@ pub use partial::Partial;
 pub use plan::Plan;
 pub use query::Query;
 pub use result::{OutputColumn, QueryResult, Row};
+pub use result_table::ResultTable;
+pub use rows::SelectedRows;
 pub use sql::SyntaxError;
 pub use totals::ScanTotals;
 

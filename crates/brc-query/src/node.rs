@@ -42,7 +42,7 @@ pub(crate) enum Node {
 }
 
 /// A value of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Scalar {
     Integer(i128),
     /// The bits of a float.

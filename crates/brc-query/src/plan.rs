@@ -6,6 +6,7 @@ use crate::keys::Keys;
 use crate::node::{Node, Typed};
 use crate::partial::{Partial, Rows};
 use crate::result::OutputColumn;
+use crate::result_table;
 use crate::states::{State, StateKind};
 use brc_core::{Error, Field, LogicalType, Order, PhysicalType, Predicate, Result, ScanOptions, Schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -138,6 +139,14 @@ impl Plan {
             OutputColumn { name: name.clone(), logical_type: value.logical_type, nullable: value.nullable }
         };
         self.columns.iter().map(column).collect()
+    }
+
+    /// The schema of the answer.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a column's name is not one that columns of tables have.
+    pub fn answer_schema(&self) -> Result<Schema> {
+        result_table::schema(&self.columns())
     }
 
     /// Whether the answer fits the official line of the One Billion Row Challenge: one string key, and exactly min, mean

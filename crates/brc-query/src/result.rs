@@ -89,6 +89,11 @@ impl QueryResult {
         (0..self.rows).map(|row| Row { answer: self, row, column: 0 })
     }
 
+    /// The values of a column.
+    pub(crate) fn cells(&self, column: usize) -> &Cells {
+        &self.cells[column]
+    }
+
     /// What was done to find the answer.
     #[must_use]
     pub fn totals(&self) -> &ScanTotals {

@@ -1,5 +1,8 @@
 //! Answers questions that group nothing: each row of the table that is wanted gives one of the answer, in the table's order
 //! unless another one is asked for.
+//!
+//! Such an answer is a table itself, [`SelectedRows`], whose rows are computed while it is scanned: who writes it to a file or
+//! prints it needs no memory for all of it. Only what is sorted or limited is collected.
 
 use crate::cells::Cells;
 use crate::evaluate::{Columns, Lent, Program};
@@ -12,18 +15,227 @@ use crate::result::{QueryResult, push_all};
 use crate::totals::ScanTotals;
 use crate::vector::{Fault, Vector};
 use crate::wanted::check_lengths;
-use brc_core::{Batch, Error, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
+use brc_core::{
+    Batch, Column, Error, LogicalType, Progress, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Summary, Table, TableFile, Worker, scan,
+};
 use brc_kernels::cpu::Level;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Nothing but an error stops a scan; nobody sees this one.
 const ENOUGH: &str = "there are enough rows";
 
-/// Scans a table for the rows of an answer.
+/// The rows that a question selects of a table, in the table's order.
+pub struct SelectedRows<'a> {
+    plan: &'a Plan,
+    table: &'a dyn Table,
+    schema: Schema,
+    totals: Mutex<ScanTotals>,
+}
+
+impl Plan {
+    /// Whether the answer is the rows of a table in its order, so that [`Plan::selected`] has them without collecting them.
+    #[must_use]
+    pub fn is_row_by_row(&self) -> bool {
+        !self.grouped && self.order_by.is_empty() && self.limit.is_none() && self.offset == 0
+    }
+
+    /// The answer as a table that is computed while it is scanned. A scan ends with [`Error::Widened`] if the table's inferred
+    /// types turn out wider than those that the plan is for.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if rows have to be collected first ([`Plan::is_row_by_row`]), or the table has other columns than the
+    /// plan is for; [`Error::Widened`] if its types are wider by now.
+    pub fn selected<'a>(&'a self, table: &'a dyn Table) -> Result<SelectedRows<'a>> {
+        if !self.is_row_by_row() {
+            return Err(Error::Usage("rows that are grouped, sorted or limited do not come one by one".to_owned()));
+        }
+        self.scanned(table, || {
+            let (schema, totals) = (self.answer_schema()?, Mutex::default());
+            Ok(SelectedRows { plan: self, table, schema, totals })
+        })
+    }
+}
+
+impl SelectedRows<'_> {
+    /// What all scans so far did.
+    #[must_use]
+    pub fn totals(&self) -> ScanTotals {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Table for SelectedRows<'_> {
+    fn path(&self) -> &Path {
+        self.table.path()
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The plan's types: they stay the same, but who writes rows in them may have to begin again.
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        self.table.inferred().map(|_| Arc::new(self.schema.clone()))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.table.rows()
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        self.table.bytes()
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        self.table.split(index)
+    }
+
+    fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
+        self.table.file_of(split).or(Some(TableFile { table: self.table, first_split: 0 }))
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let values = options.projection.iter().map(|&column| &self.plan.columns[column].value);
+        let selector = Selector::new(self.plan, self.table, values);
+        Ok(Box::new(SelectedScanner {
+            scanner: self.table.scanner(&self.plan.scan_options())?,
+            selector,
+            totals: &self.totals,
+        }))
+    }
+}
+
+struct SelectedScanner<'a> {
+    scanner: Box<dyn Scanner + 'a>,
+    selector: Selector<'a>,
+    totals: &'a Mutex<ScanTotals>,
+}
+
+impl Scanner for SelectedScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let mut selecting = Selecting { selector: &mut self.selector, rows: 0, left_out: 0, sink };
+        let scanned = match self.scanner.scan(split, &mut selecting) {
+            Err(ScanError::Widened) => return Err(Error::Widened.into()),
+            scanned => scanned?,
+        };
+        let Selecting { rows, left_out, .. } = selecting;
+        Ok(scanned.map(|mut scanned| {
+            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(&ScanTotals::from(&scanned));
+            scanned.rows = rows;
+            scanned.skipped_rows += left_out;
+            scanned
+        }))
+    }
+}
+
+/// Hands the rows that are wanted over.
+struct Selecting<'s, 'a> {
+    selector: &'s mut Selector<'a>,
+    rows: u64,
+    left_out: u64,
+    sink: &'s mut dyn Sink,
+}
+
+impl Sink for Selecting<'_, '_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if self.selector.plan.is_for(schema) { Ok(()) } else { Err(Error::Widened) }
+    }
+
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let wanted = self.selector.select(batch, usize::MAX, |selected| self.sink.batch(selected))?;
+        self.rows += wanted as u64;
+        self.left_out += (batch.rows - wanted) as u64;
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!("nobody asked for summaries")
+    }
+}
+
+/// Computes values of those rows that a question wants.
+struct Selector<'a> {
+    plan: &'a Plan,
+    path: &'a Path,
+    level: Level,
+    filter: Option<Filter>,
+    conditions: Stage,
+    programs: Vec<Program>,
+    /// The types of the columns that are scanned.
+    types: Vec<LogicalType>,
+}
+
+impl<'a> Selector<'a> {
+    fn new<'v>(plan: &'a Plan, table: &'a dyn Table, values: impl Iterator<Item = &'v Typed>) -> Self {
+        let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
+        let of_table = Columns { fields: &fields, projection: &scanned };
+        Self {
+            plan,
+            path: table.path(),
+            level: Level::best(),
+            filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
+            conditions: Stage::new(&plan.computed, of_table),
+            programs: values.map(|value| Program::new(value, of_table)).collect(),
+            types: scanned.iter().map(|&column| fields[column].logical_type).collect(),
+        }
+    }
+
+    /// Hands the values of the rows that are wanted over, of at most the first `most` of them. Returns how many they are.
+    fn select(
+        &mut self,
+        batch: &Batch<'_>,
+        most: usize,
+        deliver: impl FnOnce(&Batch<'_>) -> Result<()>,
+    ) -> Result<usize> {
+        let path = self.path;
+        let fault = |fault: Fault| fault.error(path);
+        let wanted = self.wanted(batch).map_err(fault)?;
+        let wanted = wanted.map(|rows| rows.into_iter().take(most).collect::<Vec<_>>());
+        let wanted = wanted.or_else(|| (batch.rows > most).then(|| (0..most as u32).collect()));
+        let gathered = wanted.as_ref().map(|rows| {
+            let columns = batch.columns.iter().zip(&self.types);
+            columns.map(|(column, of_type)| Vector::gather(*of_type, column, rows)).collect::<Result<Vec<_>, _>>()
+        });
+        let gathered = gathered.transpose().map_err(fault)?;
+        let columns: Option<Vec<Column<'_>>> = gathered.as_ref().map(|it| it.iter().map(Vector::column).collect());
+        let batch = match (&wanted, &columns) {
+            (Some(rows), Some(columns)) => Batch { rows: rows.len(), columns },
+            _ => *batch,
+        };
+        if batch.rows == 0 {
+            return Ok(0);
+        }
+        let found = self.programs.iter_mut().map(|program| program.run(self.level, &batch));
+        let found = found.collect::<Result<Vec<_>, _>>().map_err(fault)?;
+        let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
+        deliver(&Batch { rows: batch.rows, columns: &columns })?;
+        Ok(batch.rows)
+    }
+
+    /// The rows that are wanted; `None` is all of them.
+    fn wanted(&mut self, batch: &Batch<'_>) -> Result<Option<Vec<u32>>, Fault> {
+        check_lengths(batch.rows, batch.columns)?;
+        let Some(filter) = &mut self.filter else { return Ok(None) };
+        let conditions = self.conditions.run(self.level, batch, None, RowPlace::default())?;
+        let mut columns = batch.columns.to_vec();
+        columns.extend(conditions.iter().map(Lent::column));
+        Ok(match filter.select(self.level, &Batch { rows: batch.rows, columns: &columns })? {
+            Selection::All => None,
+            Selection::Some(mask, _) => {
+                let is_wanted = |row: &u32| mask[*row as usize / 64] >> (row % 64) & 1 == 1;
+                Some((0..batch.rows as u32).filter(is_wanted).collect())
+            }
+        })
+    }
+}
+
+/// Scans a table for the rows of an answer, and collects them.
 pub(crate) fn select(plan: &Plan, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
     let found = Mutex::new(Found::default());
-    let new_worker = || Selector::new(plan, table, &found);
+    let new_worker = || Collector::new(plan, table, &found);
     let outcome = if plan.limit == Some(0) {
         Ok(())
     } else {
@@ -33,7 +245,7 @@ pub(crate) fn select(plan: &Plan, table: &dyn Table, threads: usize, progress: &
         Err(Error::Usage(reason)) if reason == ENOUGH => {}
         outcome => outcome?,
     }
-    let Found { chunks, totals } = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Found { chunks, totals } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(answer(plan, chunks, totals))
 }
 
@@ -87,6 +299,15 @@ impl Chunk {
         }
     }
 
+    /// Adds rows, of which the batch has the values and then what they are sorted by.
+    fn push(&mut self, batch: &Batch<'_>) -> std::result::Result<(), Fault> {
+        for (cells, column) in self.cells.iter_mut().chain(&mut self.order).zip(batch.columns) {
+            push_all(column, batch.rows, cells)?;
+        }
+        self.rows += batch.rows;
+        Ok(())
+    }
+
     fn append(&mut self, other: &Self) {
         let pairs = self.cells.iter_mut().zip(&other.cells).chain(self.order.iter_mut().zip(&other.order));
         for (ours, theirs) in pairs {
@@ -99,98 +320,51 @@ impl Chunk {
 }
 
 /// One worker's share.
-struct Selector<'a> {
+struct Collector<'a> {
     plan: &'a Plan,
-    table: &'a dyn Table,
     found: &'a Mutex<Found>,
-    level: Level,
-    filter: Option<Filter>,
-    conditions: Stage,
     /// Computes the output columns, then what is sorted by.
-    programs: Vec<(Program, &'a Typed)>,
+    selector: Selector<'a>,
     chunk: Chunk,
     /// How many rows of a split are wanted at most.
     most: usize,
     split: u64,
 }
 
-impl<'a> Selector<'a> {
+impl<'a> Collector<'a> {
     fn new(plan: &'a Plan, table: &'a dyn Table, found: &'a Mutex<Found>) -> Self {
-        let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
-        let of_table = Columns { fields: &fields, projection: &scanned };
         let values = plan.columns.iter().map(|answer| &answer.value).chain(plan.order_by.iter().map(|key| &key.value));
         let most = plan.limit.map_or(u64::MAX, |limit| limit.saturating_add(plan.offset));
         Self {
             plan,
-            table,
             found,
-            level: Level::best(),
-            filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
-            conditions: Stage::new(&plan.computed, of_table),
-            programs: values.map(|value| (Program::new(value, of_table), value)).collect(),
+            selector: Selector::new(plan, table, values),
             chunk: Chunk::new(plan),
             most: if plan.order_by.is_empty() { usize::try_from(most).unwrap_or(usize::MAX) } else { usize::MAX },
             split: 0,
         }
     }
 
-    fn take(&mut self, batch: &Batch<'_>) -> std::result::Result<(), Fault> {
-        check_lengths(batch.rows, batch.columns)?;
-        let conditions = self.conditions.run(self.level, batch, None, RowPlace::default())?;
-        let mut columns = batch.columns.to_vec();
-        columns.extend(conditions.iter().map(Lent::column));
-        let filtered = Batch { rows: batch.rows, columns: &columns };
-        let selection = match &mut self.filter {
-            Some(filter) => filter.select(self.level, &filtered)?,
-            None => Selection::All,
-        };
-        let left = self.most - self.chunk.rows;
-        let rows: Vec<u32> = match selection {
-            Selection::All => (0..batch.rows as u32).take(left).collect(),
-            Selection::Some(mask, _) => {
-                let is_wanted = |row: &u32| mask[*row as usize / 64] >> (row % 64) & 1 == 1;
-                (0..batch.rows as u32).filter(is_wanted).take(left).collect()
-            }
-        };
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let fields = self.plan.schema().fields();
-        let types = self.plan.projection().into_iter().map(|column| fields[column].logical_type);
-        let gathered = if rows.len() == batch.rows {
-            Vec::new()
-        } else {
-            let gather = |(column, logical_type)| Vector::gather(logical_type, column, &rows);
-            batch.columns.iter().zip(types).map(gather).collect::<std::result::Result<Vec<_>, _>>()?
-        };
-        let wanted: Vec<_> = gathered.iter().map(Vector::column).collect();
-        let batch = if gathered.is_empty() { *batch } else { Batch { rows: rows.len(), columns: &wanted } };
-        let cells = self.chunk.cells.iter_mut().chain(&mut self.chunk.order);
-        for ((program, _), cells) in self.programs.iter_mut().zip(cells) {
-            let found = program.run(self.level, &batch)?;
-            push_all(&found.column(), rows.len(), cells)?;
-        }
-        self.chunk.rows += rows.len();
-        Ok(())
-    }
-
     /// Hands over the rows of the split. Returns whether there are enough by now.
     fn hand_over(&mut self) -> bool {
         let chunk = std::mem::replace(&mut self.chunk, Chunk::new(self.plan));
-        let mut found = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.chunks.entry(self.split).or_insert(chunk);
         self.most < usize::MAX && found.first_rows() >= self.most
     }
 }
 
-impl Sink for Selector<'_> {
+impl Sink for Collector<'_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         if self.plan.is_for(schema) { Ok(()) } else { Err(Error::Widened) }
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        self.take(batch).map_err(|fault| fault.error(self.table.path()))?;
-        if self.chunk.rows >= self.most { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
+        let Self { selector, chunk, most, .. } = self;
+        let path = selector.path;
+        selector
+            .select(batch, *most - chunk.rows, |selected| chunk.push(selected).map_err(|fault| fault.error(path)))?;
+        if chunk.rows >= *most { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
@@ -198,7 +372,7 @@ impl Sink for Selector<'_> {
     }
 }
 
-impl Worker for Selector<'_> {
+impl Worker for Collector<'_> {
     fn split_begins(&mut self, split: &Split) {
         self.split = split.index;
         self.chunk = Chunk::new(self.plan);
@@ -209,7 +383,7 @@ impl Worker for Selector<'_> {
     }
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
-        self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).totals.add(&ScanTotals::from(&scanned));
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).totals.add(&ScanTotals::from(&scanned));
         if self.hand_over() { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
     }
 

@@ -95,7 +95,7 @@ impl Plan {
     }
 
     /// Scans a table of the plan's columns.
-    fn scanned<T>(&self, table: &dyn Table, scan: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn scanned<T>(&self, table: &dyn Table, scan: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check()?;
         let inferred = table.inferred();
         let schema = inferred.as_deref().unwrap_or(table.schema());

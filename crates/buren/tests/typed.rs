@@ -10,7 +10,7 @@ use brc_core::{
     Schema, Table, Verdict,
 };
 use buren::{Writer, WriterOptions};
-use common::typed::{Cell, Typed, all_types, encode, scan, write};
+use common::typed::{Cell, Typed, all_types, encode, mix, scan, write};
 use common::{open, options};
 use proptest::prelude::*;
 
@@ -266,4 +266,23 @@ fn dictionaries_are_shared_by_row_groups() {
         sizes.push(file.len());
     }
     assert!(sizes.is_sorted(), "{sizes:?}");
+}
+
+/// Whether values come again is told by the first thousands of rows, of which most are new even where a dictionary pays.
+#[test]
+fn dictionaries_pay_where_a_quarter_comes_again() {
+    let schema = Schema::parse("quarter:string,hardly:string").unwrap();
+    let text =
+        |number: u64| Cell::Bytes(format!("http://{:016x}.{:016x}", mix(1, number as usize), number).into_bytes());
+    let again = |one_in: u64| {
+        let number = move |row: usize| if mix(2, row).is_multiple_of(one_in) { row as u64 % 1000 } else { row as u64 };
+        (0..60_000).map(|row| text(number(row))).collect()
+    };
+    let table = Typed { schema, columns: vec![again(4), again(50)] };
+    let file = write(&table, &[30_000, 30_000], options("none", None), 0).unwrap();
+    let reader = open(&file).unwrap();
+    assert!(scan(&reader, &ScanOptions::everything(&table.schema)).unwrap().0.columns == table.columns);
+    let columns = reader.describe().unwrap().columns;
+    assert_eq!(columns[0].schemes, [("dictionary", 2)]);
+    assert!(columns[1].schemes.iter().all(|(scheme, _)| *scheme != "dictionary"), "{:?}", columns[1].schemes);
 }

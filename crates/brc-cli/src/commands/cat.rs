@@ -13,7 +13,6 @@ use brc_encodings::{
 use brc_query::Expression;
 use std::path::PathBuf;
 
-/// Write rows of a table, in their order: all of them, or some columns of those that --where wants
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

@@ -12,12 +12,6 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// Find out which encoding to keep a table in: all of them, measured on your table, with verified answers
-///
-/// Converts each table to every encoding with every compression, runs the same query on each file, and compares sizes
-/// and times. Every result is checked against that of the input; a wrong one fails. Each run is a process of its own.
-/// Ends with what to pick for repeated queries, for the smallest size and for frequent conversion. Nothing is kept but
-/// what --out names.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

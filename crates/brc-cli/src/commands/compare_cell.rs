@@ -2,7 +2,7 @@
 //! completions know it.
 
 use crate::args::Threads;
-use crate::render::exact_format;
+use crate::render::{exact_format, render};
 use crate::{failure, stdout};
 use anyhow::Context;
 use brc_compare::{JobArguments, Worker};
@@ -52,7 +52,7 @@ pub(crate) fn arguments(job: &JobArguments<'_>) -> Vec<OsString> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Args { job, input, other, .. } = args;
     let arguments = JobArguments { job, input, other, threads: args.threads.count() };
-    let worker = Worker::new(arguments, |plan, answer, out| exact_format().render(plan, answer, out));
+    let worker = Worker::new(arguments, |plan, answer, out| render(exact_format(), plan, answer, out));
     let worker = worker.context("the job")?;
     end_with(args.parent);
     if worker.writes_table() {

@@ -3,7 +3,6 @@
 use crate::cli::Cli;
 use clap::CommandFactory;
 
-/// Print a script with which a shell completes brc's commands and options
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

@@ -16,10 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// Write a table in another encoding
-///
-/// All rows are kept in their order. The output is the old file or the whole new one, never a part. The same input and
-/// options give the same bytes, whatever the number of threads, from a file or a pipe.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct Args {
@@ -111,7 +107,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.inputs().is_empty() {
         return Err(Error::Usage("convert needs a file to read and a file to write".to_owned()).into());
     }
-    let to = target_encoding(args)?;
+    let to = encoding_of(args.output(), args.to)?;
     let options = OpenOptions {
         keep_rejects: args.rejects.is_some(),
         row_group_bytes: Some(args.row_group),
@@ -161,16 +157,17 @@ impl Args {
     }
 }
 
-fn target_encoding(args: &Args) -> Result<&'static dyn Encoding, Error> {
-    args.to.or_else(|| by_extension(args.output())).ok_or_else(|| {
+/// The encoding that was asked for, or that the output's name tells.
+pub(crate) fn encoding_of(output: &Path, to: Option<&'static dyn Encoding>) -> Result<&'static dyn Encoding, Error> {
+    to.or_else(|| by_extension(output)).ok_or_else(|| {
         let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
-        let output = args.output().display();
+        let output = output.display();
         Error::Usage(format!("{output}: the name does not tell the encoding: add --to {}", names.join("|")))
     })
 }
 
 /// The compression that was asked for, or that the output's name tells.
-pub(super) fn target_compression(
+pub(crate) fn target_compression(
     output: &Path,
     compression: Option<Compressor>,
     to: &dyn Encoding,

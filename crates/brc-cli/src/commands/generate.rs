@@ -1,7 +1,7 @@
 //! `brc generate`: makes a test table.
 
 use crate::args::Threads;
-use crate::generate::{Order, PRESETS, Preset, generate};
+use crate::generate::{PRESETS, Preset, Shape, generate};
 use crate::progress::{Total, watch};
 use crate::quantity;
 use brc_core::Progress;
@@ -10,9 +10,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Make a test table: lines of station;temperature
-///
-/// The same seed gives the same bytes, whatever the number of threads.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -22,7 +19,7 @@ pub(crate) struct Args {
 
     /// What kind of table
     #[arg(long, value_name = "NAME", default_value = "1brc", value_parser = preset())]
-    preset: &'static Preset,
+    preset: &'static dyn Preset,
 
     /// How many rows: digits, with k, M, G or B for thousands, millions, billions
     #[arg(long, value_name = "N", default_value = "1M", value_parser = quantity::parse_count)]
@@ -31,6 +28,18 @@ pub(crate) struct Args {
     /// How many stations [default: what the preset has]
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     stations: Option<u64>,
+
+    /// How many groups the frequent ids of g1 have [default: 100]
+    #[arg(long, value_name = "K", value_parser = quantity::parse_count)]
+    groups: Option<u64>,
+
+    /// How much of g1 is null, in percent [default: 0]
+    #[arg(long, value_name = "PERCENT", value_parser = quantity::parse_count)]
+    nulls: Option<u64>,
+
+    /// Sort the rows of g1 by its ids
+    #[arg(long)]
+    sorted: bool,
 
     /// What the random numbers start from
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -50,26 +59,31 @@ The file is not synced to the disk: it can be made again.
 Examples:
   brc generate measurements.txt --rows 1B
   brc generate many-names.txt --preset 1brc-10k --rows 100M
-  brc generate - --rows 10 --stations 3 --seed 42";
+  brc generate - --rows 10 --stations 3 --seed 42
+  brc generate visits.csv --preset uservisits --rows 10M
+  brc generate G1_1e8_1e2_5_0.csv --preset g1 --rows 100M --groups 100 --nulls 5";
 
-fn preset() -> impl TypedValueParser<Value = &'static Preset> {
-    let values = PRESETS.iter().map(|preset| PossibleValue::new(preset.name).help(preset.about));
-    PossibleValuesParser::new(values).try_map(|name| {
-        PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| format!("unknown preset {name}"))
+fn preset() -> impl TypedValueParser<Value = &'static dyn Preset> {
+    let value =
+        |preset: &&'static dyn Preset| PossibleValue::new(preset.name()).aliases(preset.aliases()).help(preset.about());
+    PossibleValuesParser::new(PRESETS.iter().map(value)).try_map(|name| {
+        let is_it = |preset: &&&'static dyn Preset| preset.name() == name || preset.aliases().contains(&name.as_str());
+        PRESETS.iter().find(is_it).copied().ok_or_else(|| format!("unknown preset {name}"))
     })
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
-    let stations = args.stations.map_or(args.preset.stations, |count| usize::try_from(count).unwrap_or(usize::MAX));
-    let order =
-        Order { preset: args.preset, rows: args.rows, stations, seed: args.seed, threads: args.threads.count() };
+    let Args { rows, seed, stations, groups, nulls, sorted, .. } = *args;
+    let shape = Shape { rows, seed, stations, groups, nulls, sorted };
     brc_encodings::check_compression_name(&args.output, None)?;
     crate::interrupt::clean_up_when_killed();
     let options = OutputOptions { force: args.force, ..OutputOptions::default() };
     let output = Output::create(&args.output, &options)?;
     let progress = Progress::default();
-    let bytes = watch(&progress, Total::Rows(args.rows), || generate(&order, output, &progress))?;
+    let bytes = watch(&progress, Total::Rows(args.rows), || {
+        generate(args.preset, &shape, args.threads.count(), output, &progress)
+    })?;
     let seconds = start.elapsed().as_secs_f64();
     let (rows, size, speed) = (quantity::count(args.rows), quantity::bytes(bytes), bytes as f64 / 1e6 / seconds);
     eprintln!("{rows} rows, {size} in {seconds:.2} s ({speed:.0} MB/s)");

@@ -2,13 +2,12 @@
 
 use crate::args::{Files, Opened, Source};
 use crate::inputs::expand;
-use crate::preview::{FirstRows, Format, format};
+use crate::render::{Format, render, row_format};
 use crate::{quantity, stdout};
+use brc_core::{Progress, Table};
+use brc_query::{Plan, Query, QueryResult, SelectItem};
 use std::path::PathBuf;
 
-/// Show the first rows of a table
-///
-/// No more is read than they need.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -21,7 +20,7 @@ pub(crate) struct Args {
     rows: u64,
 
     /// How they are printed
-    #[arg(long, value_name = "NAME", default_value = "table", value_parser = format())]
+    #[arg(long, value_name = "NAME", default_value = "table", value_parser = row_format())]
     format: &'static dyn Format,
 
     #[command(flatten)]
@@ -40,8 +39,17 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
-    let rows = FirstRows::of(table.as_ref(), args.rows)?;
+    let (plan, rows) = first_rows(table.as_ref(), args.rows)?;
     let mut text = Vec::new();
-    args.format.render(&rows, &mut text)?;
+    render(args.format, &plan, &rows, &mut text)?;
     Ok(stdout::print_names(&text)?)
+}
+
+/// The first rows of a table. No more of it is read than they need.
+///
+/// # Errors
+/// Those of the scan, unless there are enough rows before.
+pub(super) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, QueryResult)> {
+    let all = Query { select: Some(vec![SelectItem::All]), by: Some(Vec::new()), ..Query::default() };
+    Query { limit: Some(rows), ..all }.ask(table, 1, &Progress::default())
 }

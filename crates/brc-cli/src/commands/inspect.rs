@@ -5,7 +5,6 @@ use crate::describe;
 use crate::stdout;
 use std::path::PathBuf;
 
-/// Show what a file is made of: columns, rows, row groups, how they are stored and how large they are
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

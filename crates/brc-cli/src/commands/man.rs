@@ -5,7 +5,6 @@ use brc_core::Error;
 use clap::CommandFactory;
 use std::path::PathBuf;
 
-/// Write the manual pages of brc and its commands
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

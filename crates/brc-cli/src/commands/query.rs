@@ -1,22 +1,18 @@
 //! `brc query`: answers a group-by question.
 
-use crate::args::{Files, Opened, QueryArgs, Source, Threads, is_select};
+use crate::answer::{Destination, OutputFile};
+use crate::args::{Files, Opened, QueryArgs, Source, Threads, encoding, is_select};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
-use crate::render::{FORMATS, Format, default_format};
-use crate::{explain, quantity, stdout};
+use crate::render::{Format, format};
+use crate::{explain, quantity};
 use brc_compare::QueryOptions;
 use brc_core::{Error, Progress};
+use brc_encodings::{Encoding, OutputOptions};
 use brc_query::{Expression, OrderBy, Query};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Ask a table a question: group its rows, and compute something for each group
-///
-/// Without options: min, mean and max of each column of numbers, grouped by the string column. Sums are exact, also those
-/// of floats; means are rounded half up to the column's scale. Nulls are one group, and count as no values. The encoding of
-/// the input is detected from its first bytes.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -48,6 +44,18 @@ pub(crate) struct Args {
     /// How the answer is printed [default: 1brc if the question has that shape, else table]
     #[arg(long, value_name = "NAME", value_parser = format())]
     format: Option<&'static dyn Format>,
+
+    /// Write the answer to a file, as a table in the encoding of its extension: parquet, arrow, buren, csv, json …
+    #[arg(long, short, value_name = "OUT", conflicts_with = "format")]
+    out: Option<PathBuf>,
+
+    /// The encoding of --out [default: inferred from its extension]
+    #[arg(long, value_name = "ENCODING", requires = "out", value_parser = encoding())]
+    to: Option<&'static dyn Encoding>,
+
+    /// Overwrite the file of --out if it exists
+    #[arg(long, requires = "out")]
+    force: bool,
 
     #[command(flatten)]
     files: Files,
@@ -82,39 +90,37 @@ Examples:
   brc query measurements.buren --order-by 'max(temperature) desc' --limit 3 --format table
   brc query measurements.buren --by '' --agg 'count(),sum(temperature)' --format json --explain
   brc query 'part-*.buren' --file-name part --by part
+  brc query visits.csv 'select country, avg(duration) group by country' --out by-country.parquet
   brc query visits.tsv --delimiter tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";
-
-fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
-    let values = FORMATS.iter().map(|format| PossibleValue::new(format.name()).help(format.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        FORMATS.iter().copied().find(|format| format.name() == name).ok_or_else(|| format!("unknown format {name}"))
-    })
-}
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let (query, files) = args.query()?;
-    let Opened { encoding, table } = {
-        let (inputs, options) = (expand(files)?, args.source.open_options());
-        args.source.open_all(&inputs, &args.files, &options)?
-    };
+    let inputs = expand(files)?;
+    let Opened { encoding: from, table } = args.source.open_all(&inputs, &args.files, &args.source.open_options())?;
+    let table = table.as_ref();
     let plan = query.plan(table.schema())?;
+    let destination = args.destination(inputs)?;
     if args.explain {
-        explain::before(encoding, table.as_ref(), &plan);
+        explain::before(from, table, &plan);
     }
-    let progress = Progress::default();
+    let (progress, threads) = (Progress::default(), args.threads.count());
     let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
-    let (plan, answer) = watch(&progress, total, || query.ask(table.as_ref(), args.threads.count(), &progress))?;
-    let format = args.format.unwrap_or_else(|| default_format(&plan));
-    let mut text = Vec::new();
-    format.render(&plan, &answer, &mut text)?;
+    let totals = if plan.is_row_by_row() {
+        let rejects = || args.source.text.reject_log();
+        watch(&progress, total, || destination.stream(&query, table, rejects, threads, &progress))?
+    } else {
+        let (plan, answer) = watch(&progress, total, || query.ask(table, threads, &progress))?;
+        destination.write(&plan, &answer, threads)?;
+        answer.totals().clone()
+    };
     if args.explain {
-        explain::after(table.as_ref(), answer.totals());
+        explain::after(table, &totals);
     }
     if args.timings {
-        explain::timings(answer.totals(), start.elapsed());
+        explain::timings(&totals, start.elapsed());
     }
-    Ok(stdout::print_names(&text)?)
+    Ok(())
 }
 
 impl Args {
@@ -142,6 +148,14 @@ impl Args {
             query.offset = self.offset.unwrap_or(0);
         }
         Ok((Query { statistics: !self.no_statistics, timings: self.timings, ..query }, files))
+    }
+
+    /// Where the answer goes.
+    fn destination(&self, inputs: Vec<PathBuf>) -> brc_core::Result<Destination> {
+        let Some(path) = &self.out else { return Ok(Destination::Printed(self.format)) };
+        crate::interrupt::clean_up_when_killed();
+        let options = OutputOptions { force: self.force, sync: true, inputs };
+        Ok(Destination::File(OutputFile::new(path, self.to, options)?))
     }
 
     /// A question in SQL has clauses of its own.

@@ -8,7 +8,6 @@ use brc_core::Schema;
 use comfy_table::ContentArrangement;
 use std::path::PathBuf;
 
-/// Show the columns of a table: their names, their types, and whether they may have nulls
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

@@ -1,7 +1,8 @@
 //! `brc sniff`: shows how brc reads a file, and why.
 
+use super::head::first_rows;
 use super::schema;
-use crate::preview::{self, FirstRows};
+use crate::render::{self, render};
 use crate::text_args::TextArgs;
 use crate::{printable, stdout};
 use brc_core::Schema;
@@ -10,10 +11,6 @@ use brc_text::Part;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Show how a file is read, and why: the dialect of a text, the types of its columns, its first rows
-///
-/// Each part of a dialect comes with the evidence for it and the option that overrides it, which all commands take that read
-/// tables. For other files: encoding, compression and columns.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -70,10 +67,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
         stdout::print_names(ONE_BRC.as_bytes())?;
     }
-    let rows = FirstRows::of(table.as_ref(), args.rows);
+    let rows = first_rows(table.as_ref(), args.rows);
     let inferred = table.inferred();
     let mut out = format!("\n{}\n", schema::columns(inferred.as_deref().unwrap_or(table.schema()))).into_bytes();
-    let shown = rows.and_then(|rows| preview::table().render(&rows, &mut out));
+    let shown = rows.and_then(|(plan, rows)| render(render::table(), &plan, &rows, &mut out));
     stdout::print_names(&out)?;
     Ok(shown?)
 }

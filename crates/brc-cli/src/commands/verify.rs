@@ -8,9 +8,6 @@ use brc_core::{Error, Progress, Result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Check files: every checksum and everything else that can be checked; for a text, every row
-///
-/// Each file gets one line. All files are checked, whatever is wrong with one.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {

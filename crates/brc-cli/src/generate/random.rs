@@ -23,13 +23,48 @@ impl Random {
     }
 
     /// A number below `end`.
+    #[inline]
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 }
 
+/// Ranks from 0 on of which each is drawn in proportion to 1 / (1 + rank): Zipf's law with an exponent of 1.
+///
+/// A range of ranks from 2ⁿ to 2ⁿ⁺¹ is drawn first: all of them are about equally likely. In the range a rank is drawn evenly,
+/// and kept as often as its share is.
+pub(super) struct Zipf {
+    count: u64,
+    /// The weight of all ranges, of which each but the last has [`RANGE`].
+    weight: u64,
+}
+
+/// The weight of a whole range.
+const RANGE: u64 = 1 << 32;
+
+impl Zipf {
+    /// So many ranks, at least 1.
+    pub(super) fn new(count: u64) -> Self {
+        let ranges = u64::from(count.ilog2());
+        let last = (u128::from(count - (1 << ranges) + 1) * u128::from(RANGE)) >> ranges;
+        Self { count, weight: ranges * RANGE + last as u64 }
+    }
+
+    /// A rank below the number of them.
+    pub(super) fn draw(&self, random: &mut Random) -> u64 {
+        loop {
+            let range = 1 << (random.below(self.weight) / RANGE);
+            let width = range.min(self.count - range + 1);
+            let number = range + random.below(width);
+            if random.below(number) < range {
+                return number - 1;
+            }
+        }
+    }
+}
+
 /// Spreads the bits of a number over the whole word (the finisher of "splitmix64").
-fn mix(number: u64) -> u64 {
+pub(super) fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

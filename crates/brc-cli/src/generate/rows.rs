@@ -2,9 +2,7 @@
 
 use super::names::Station;
 use super::random::{Normal, Random};
-
-/// How many rows make a block: the unit of parallel work, with random numbers of its own.
-pub(crate) const BLOCK_ROWS: u64 = 1 << 14;
+use super::{BLOCK_ROWS, Block, Blocks};
 
 /// Makes blocks of rows.
 pub(crate) struct Rows {
@@ -51,19 +49,6 @@ const HOTTEST: i16 = 999;
 const NUMBERS: usize = 4096;
 const LOWEST: i16 = -(NUMBERS as i16 / 2);
 
-/// Rows as text: the first `length` bytes of a buffer that is never cleared.
-#[derive(Default)]
-pub(crate) struct Block {
-    buffer: Vec<u8>,
-    length: usize,
-}
-
-impl AsRef<[u8]> for Block {
-    fn as_ref(&self) -> &[u8] {
-        &self.buffer[..self.length]
-    }
-}
-
 impl Rows {
     /// Rows of these stations, in which temperatures have that standard deviation in tenths of a degree.
     pub(crate) fn new(seed: u64, stations: &[Station], deviation: u16) -> Self {
@@ -76,21 +61,6 @@ impl Rows {
             deviations: Normal::new(deviation),
             longest_row: longest_name + 1 + size_of::<Number>(),
         }
-    }
-
-    /// Fills a block with the first `rows` rows of the block of that number.
-    pub(crate) fn fill(&self, number: u64, rows: u64, block: &mut Block) {
-        // A row is written in whole pieces, which may reach beyond its end.
-        let room = self.longest_row * BLOCK_ROWS as usize + PIECE;
-        if block.buffer.len() != room {
-            block.buffer = vec![0; room];
-        }
-        let mut random = Random::new(self.seed, number);
-        let mut end = 0;
-        for _ in 0..rows {
-            end += self.row(random.next(), &mut block.buffer[end..]);
-        }
-        block.length = end;
     }
 
     /// Writes one row and returns its length.
@@ -117,6 +87,26 @@ impl Rows {
         out[..name.len()].copy_from_slice(name);
         out[name.len()..name.len() + 8].copy_from_slice(&number.word);
         name.len() + number.length()
+    }
+}
+
+impl Blocks for Rows {
+    fn header(&self) -> &'static str {
+        ""
+    }
+
+    fn fill(&self, number: u64, rows: u64, block: &mut Block) {
+        // A row is written in whole pieces, which may reach beyond its end.
+        let room = self.longest_row * BLOCK_ROWS as usize + PIECE;
+        if block.buffer.len() != room {
+            block.buffer = vec![0; room];
+        }
+        let mut random = Random::new(self.seed, number);
+        let mut end = 0;
+        for _ in 0..rows {
+            end += self.row(random.next(), &mut block.buffer[end..]);
+        }
+        block.length = end;
     }
 }
 

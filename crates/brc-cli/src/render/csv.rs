@@ -1,9 +1,9 @@
 //! Comma-separated values with a header, quoted as RFC 4180 has it where need be. Strings stay the bytes they are; a null is
 //! an empty field, and an empty string is one in quotes.
 
+use super::lines::{self, Lines};
 use super::{Format, plain};
-use brc_core::Result;
-use brc_query::{Plan, QueryResult};
+use brc_core::{BatchWriter, LogicalType, Result, Schema, Value};
 
 pub(super) struct Csv;
 
@@ -13,38 +13,41 @@ impl Format for Csv {
     }
 
     fn about(&self) -> &'static str {
-        "comma-separated values with a header"
+        "comma-separated values with a header; nulls are empty"
     }
 
-    fn render(&self, _: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
-        let name = |name: &str, field: &mut Vec<u8>| {
-            field.extend_from_slice(name.as_bytes());
-            true
-        };
-        line(answer.columns().iter().map(|column| column.name.as_str()), name, out);
-        for row in answer.rows() {
-            let values = row.zip(answer.columns());
-            line(
-                values,
-                |(value, column), field| {
-                    plain(value, column.logical_type, field);
-                    value.is_some()
-                },
-                out,
-            );
-        }
+    fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
+        let names = schema.fields().iter().map(|field| field.name.as_bytes());
+        let mut header = Vec::new();
+        fields(names.map(|name| (Some(Value::Bytes(name)), LogicalType::String)), &mut header);
+        lines::writer(schema, Rows { header })
+    }
+}
+
+struct Rows {
+    header: Vec<u8>,
+}
+
+impl Lines for Rows {
+    fn start(&self) -> Vec<u8> {
+        self.header.clone()
+    }
+
+    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
+        fields(values.iter().copied().zip(types.iter().copied()), out);
         Ok(())
     }
 }
 
-/// Appends a line of fields; `write` appends one, and returns whether there is something rather than a null.
-fn line<T>(values: impl Iterator<Item = T>, write: impl Fn(T, &mut Vec<u8>) -> bool, out: &mut Vec<u8>) {
-    for (index, value) in values.enumerate() {
+/// Appends a line of fields.
+fn fields<'a>(values: impl Iterator<Item = (Option<Value<'a>>, LogicalType)>, out: &mut Vec<u8>) {
+    for (index, (value, of_type)) in values.enumerate() {
         if index > 0 {
             out.push(b',');
         }
         let start = out.len();
-        if write(value, out) {
+        plain(value, of_type, out);
+        if value.is_some() {
             quote(start, out);
         }
     }
@@ -52,7 +55,7 @@ fn line<T>(values: impl Iterator<Item = T>, write: impl Fn(T, &mut Vec<u8>) -> b
 }
 
 /// Puts the field from `start` on in quotes if it is empty, or contains what means something in a line.
-pub(crate) fn quote(start: usize, out: &mut Vec<u8>) {
+fn quote(start: usize, out: &mut Vec<u8>) {
     let field = &out[start..];
     if !field.is_empty() && !field.iter().any(|byte| b",\"\r\n".contains(byte)) {
         return;
@@ -84,12 +87,15 @@ mod tests {
             (None, "\n"),
         ] {
             let mut out = Vec::new();
-            let write = |field: Option<&str>, out: &mut Vec<u8>| {
-                out.extend_from_slice(field.unwrap_or_default().as_bytes());
-                field.is_some()
-            };
-            line([field].into_iter(), write, &mut out);
+            let value = field.map(|field| Value::Bytes(field.as_bytes()));
+            fields([(value, LogicalType::String)].into_iter(), &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), quoted);
         }
+    }
+
+    #[test]
+    fn values_of_every_type_are_written() {
+        let expected = "a|b,n,d,f,b\n\"x, \"\"y\"\"\",1.50,2024-02-29,NaN,true\n\"\",,,1e300,\n";
+        assert_eq!(crate::render::rendered(&Csv), expected);
     }
 }

@@ -1,36 +1,86 @@
-//! A JSON array with an object for each row. Numbers are exact decimals, as JSON allows them; floats that are no numbers, and
-//! whatever JSON has no form for, are strings.
+//! JSON objects, one a row: in an array, or one a line. Numbers are exact decimals, as JSON allows them; floats that are no
+//! numbers, and whatever JSON has no form for, are strings.
 
 use super::Format;
-use brc_core::{Error, LogicalType, Result, RowFault, Value};
-use brc_query::{Plan, QueryResult};
+use super::lines::{self, Lines};
+use brc_core::{BatchWriter, Error, LogicalType, Result, RowFault, Schema, Value};
 
-pub(super) struct Json;
+/// Objects, one a row.
+pub(super) struct Json {
+    name: &'static str,
+    about: &'static str,
+    layout: Layout,
+}
+
+/// What stands around rows.
+#[derive(Clone, Copy)]
+struct Layout {
+    before: &'static str,
+    between: &'static str,
+    after: &'static str,
+    /// All there is if there is no row.
+    nothing: &'static str,
+}
+
+pub(super) const JSON: Json = Json {
+    name: "json",
+    about: "an array of objects, one a row; strings must be UTF-8",
+    layout: Layout { before: "[\n  ", between: ",\n  ", after: "\n]\n", nothing: "[]\n" },
+};
+
+pub(super) const JSON_LINES: Json = Json {
+    name: "jsonl",
+    about: "an object a line; strings must be UTF-8",
+    layout: Layout { before: "", between: "\n", after: "\n", nothing: "" },
+};
 
 impl Format for Json {
     fn name(&self) -> &'static str {
-        "json"
+        self.name
     }
 
     fn about(&self) -> &'static str {
-        "an array of objects, one a row; names must be UTF-8"
+        self.about
     }
 
-    fn render(&self, _: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
-        let names: Vec<String> = answer.columns().iter().map(|column| json_string(&column.name)).collect();
-        out.push(b'[');
-        for (index, row) in answer.rows().enumerate() {
-            out.extend_from_slice(if index == 0 { b"\n  {" } else { b",\n  {" });
-            for (column, (name, value)) in names.iter().zip(row).enumerate() {
-                out.extend_from_slice(if column == 0 { b"" } else { b", " });
-                out.extend_from_slice(name.as_bytes());
-                out.extend_from_slice(b": ");
-                write(value, answer.columns()[column].logical_type, out)?;
-            }
-            out.push(b'}');
+    fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
+        let names = schema.fields().iter().map(|field| format!("{}: ", json_string(&field.name)));
+        lines::writer(schema, Objects { names: names.collect(), layout: self.layout })
+    }
+}
+
+struct Objects {
+    /// The names with what stands between them and values.
+    names: Vec<String>,
+    layout: Layout,
+}
+
+impl Lines for Objects {
+    fn between(&self) -> &'static [u8] {
+        self.layout.between.as_bytes()
+    }
+
+    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
+        out.push(b'{');
+        for (column, ((name, value), of_type)) in self.names.iter().zip(values).zip(types).enumerate() {
+            out.extend_from_slice(if column == 0 { b"" } else { b", " });
+            out.extend_from_slice(name.as_bytes());
+            write(*value, *of_type, out)?;
         }
-        out.extend_from_slice(if answer.is_empty() { b"]\n" } else { b"\n]\n" });
+        out.push(b'}');
         Ok(())
+    }
+
+    fn start(&self) -> Vec<u8> {
+        self.layout.before.into()
+    }
+
+    fn end(&self) -> Vec<u8> {
+        self.layout.after.into()
+    }
+
+    fn nothing(&self) -> Vec<u8> {
+        self.layout.nothing.into()
     }
 }
 
@@ -95,6 +145,14 @@ mod tests {
             assert_eq!(String::from_utf8(out).unwrap(), written);
         }
         assert!(write(Some(Value::Bytes(b"\xff")), LogicalType::Binary, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn rows_are_objects() {
+        let first = r#"{"a|b": "x, \"y\"", "n": 1.50, "d": "2024-02-29", "f": "NaN", "b": true}"#;
+        let second = r#"{"a|b": "", "n": null, "d": null, "f": 1e300, "b": null}"#;
+        assert_eq!(crate::render::rendered(&JSON), format!("[\n  {first},\n  {second}\n]\n"));
+        assert_eq!(crate::render::rendered(&JSON_LINES), format!("{first}\n{second}\n"));
     }
 
     #[test]

@@ -1,18 +1,22 @@
-//! How an answer is printed: one file for each format, and the list of all of them.
+//! How rows are printed: one file for each format, and the list of all of them.
+//!
+//! A format writes rows as an encoding does, in parts that follow one another: so a long answer is printed while it is computed.
 
 mod csv;
 mod json;
+mod lines;
+mod markdown;
 mod one_brc;
 mod table;
 
-pub(crate) use csv::quote as quote_csv;
 pub(crate) use json::json_string;
 pub(crate) use table::STYLE;
 
-use brc_core::{LogicalType, Result, Value};
+use brc_core::{BatchWriter, Error, LogicalType, Result, ScanError, ScanOptions, Schema, Sink, Table, Value};
 use brc_query::{Plan, QueryResult};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A way to print an answer.
+/// A way to print rows.
 pub(crate) trait Format: Sync {
     /// Its name, as in `--format`.
     fn name(&self) -> &'static str;
@@ -20,19 +24,48 @@ pub(crate) trait Format: Sync {
     /// One line on what it is, for help texts.
     fn about(&self) -> &'static str;
 
-    /// Appends the answer to that plan.
+    /// Whether it can express answers to that plan.
     ///
     /// # Errors
-    /// [`brc_core::Error::Usage`] if the format cannot express it.
-    fn render(&self, plan: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()>;
+    /// [`brc_core::Error::Usage`] if it cannot.
+    fn check(&self, _plan: &Plan) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes rows of these columns. An encoder fails with [`brc_core::Error::Usage`] if the format cannot express a value.
+    fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter>;
 }
 
 /// All formats, in the order in which help texts show them.
-pub(crate) static FORMATS: &[&dyn Format] = &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::Json];
+static FORMATS: &[&dyn Format] =
+    &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::JSON, &json::JSON_LINES, &markdown::Markdown];
+
+/// Reads the name of a format.
+pub(crate) fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
+    one_of(FORMATS)
+}
+
+/// Reads the name of a format of rows of any table.
+pub(crate) fn row_format() -> impl TypedValueParser<Value = &'static dyn Format> {
+    // All but the official line.
+    one_of(&FORMATS[1..])
+}
+
+fn one_of(formats: &'static [&'static dyn Format]) -> impl TypedValueParser<Value = &'static dyn Format> {
+    let values = formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        formats.iter().copied().find(|format| format.name() == name).ok_or_else(|| format!("unknown format {name}"))
+    })
+}
 
 /// What is printed if nothing else is asked for: the official line where it fits, else a table.
 pub(crate) fn default_format(plan: &Plan) -> &'static dyn Format {
-    if plan.is_one_brc() { &one_brc::OneBrc } else { &table::Table }
+    if plan.is_one_brc() { &one_brc::OneBrc } else { table() }
+}
+
+/// The format for people.
+pub(crate) fn table() -> &'static dyn Format {
+    &table::Table
 }
 
 /// The format that tells answers apart: it is lossless, for any question and any bytes.
@@ -40,9 +73,73 @@ pub(crate) fn exact_format() -> &'static dyn Format {
     &csv::Csv
 }
 
+/// Appends a whole answer.
+///
+/// # Errors
+/// [`brc_core::Error::Usage`] if the format cannot express it.
+pub(crate) fn render(format: &dyn Format, plan: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
+    format.check(plan)?;
+    let table = answer.table()?;
+    let mut writer = format.writer(table.schema());
+    out.extend(writer.start());
+    let (mut scanner, mut encoder) = (table.scanner(&ScanOptions::everything(table.schema()))?, writer.encoder());
+    for split in (0..).map_while(|index| table.split(index)) {
+        let sink: &mut dyn Sink = encoder.as_mut();
+        scanner.scan(&split, sink).map_err(other)?;
+        let mut part = encoder.finish()?;
+        writer.append(&mut part)?;
+        out.extend(part.bytes);
+    }
+    out.extend(writer.finish()?);
+    Ok(())
+}
+
+/// An answer has no bad rows, and its types are known.
+fn other(error: ScanError) -> Error {
+    match error {
+        ScanError::Other(error) => error,
+        ScanError::BadRow { .. } | ScanError::Widened => Error::Widened,
+    }
+}
+
 /// Appends the text form of a value of that type; nothing for a null.
 fn plain(value: Option<Value<'_>>, logical_type: LogicalType, out: &mut Vec<u8>) {
     if let Some(value) = value {
         value.write(logical_type, out);
     }
+}
+
+/// A value as it can be shown on one line, whatever bytes it has.
+fn cell(value: Option<Value<'_>>, logical_type: LogicalType) -> String {
+    if value.is_none() {
+        return "null".to_owned();
+    }
+    let mut bytes = Vec::new();
+    plain(value, logical_type, &mut bytes);
+    crate::printable::line(&bytes).into_owned()
+}
+
+/// The formats of a few values of all kinds, for tests.
+#[cfg(test)]
+fn rendered(format: &dyn Format) -> String {
+    use brc_core::{Batch, BitmapBuffer, ByteStrings, Column, Data, Integers};
+    let schema = Schema::parse("a|b:string,n:decimal(4,2),d:date,f:float64,b:bool").unwrap();
+    let mut first_only = BitmapBuffer::default();
+    [true, false].into_iter().for_each(|value| first_only.push(value));
+    let nullable = |data: Data<'static>| Column::from(data);
+    let strings = nullable(Data::Bytes(ByteStrings::new(&[0, 6, 6], b"x, \"y\"")));
+    let floats = nullable(Data::Floats(&[f64::NAN, 1e300]));
+    let decimals = nullable(Data::Integers(Integers::I64(&[150, 0]))).with_validity(first_only.bitmap());
+    let dates = nullable(Data::Integers(Integers::I32(&[19782, 0]))).with_validity(first_only.bitmap());
+    let bools = nullable(Data::Integers(Integers::I8(&[1, 0]))).with_validity(first_only.bitmap());
+    let mut writer = format.writer(&schema);
+    let mut out = writer.start();
+    let mut encoder = writer.encoder();
+    let columns = [strings, decimals, dates, floats, bools];
+    encoder.batch(&Batch { rows: 2, columns: &columns }).unwrap();
+    let mut part = encoder.finish().unwrap();
+    writer.append(&mut part).unwrap();
+    out.extend(part.bytes);
+    out.extend(writer.finish().unwrap());
+    String::from_utf8(out).unwrap()
 }

@@ -1,8 +1,9 @@
 //! The official line of the One Billion Row Challenge: `{Abha=-23.0/18.0/59.2, …}`.
 
+use super::lines::{self, Lines};
 use super::{Format, plain};
-use brc_core::{Error, Result};
-use brc_query::{Plan, QueryResult};
+use brc_core::{BatchWriter, Error, LogicalType, Result, Schema, Value};
+use brc_query::Plan;
 
 pub(super) struct OneBrc;
 
@@ -15,22 +16,37 @@ impl Format for OneBrc {
         "{name=min/mean/max, …} on one line, as in the One Billion Row Challenge"
     }
 
-    fn render(&self, plan: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
-        if !plan.is_one_brc() {
-            let need = "the format 1brc needs one string column to group by, and min, mean and max of one column";
-            return Err(Error::Usage(need.to_owned()));
+    fn check(&self, plan: &Plan) -> Result<()> {
+        if plan.is_one_brc() {
+            return Ok(());
         }
-        out.push(b'{');
-        for (index, mut row) in answer.rows().enumerate() {
-            if index > 0 {
-                out.extend_from_slice(b", ");
-            }
-            for ((value, column), before) in row.by_ref().zip(answer.columns()).zip(["", "=", "/", "/"]) {
-                out.extend_from_slice(before.as_bytes());
-                plain(value, column.logical_type, out);
-            }
+        let need = "the format 1brc needs one string column to group by, and min, mean and max of one column";
+        Err(Error::Usage(need.to_owned()))
+    }
+
+    fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
+        lines::writer(schema, Self)
+    }
+}
+
+impl Lines for OneBrc {
+    fn start(&self) -> Vec<u8> {
+        b"{".to_vec()
+    }
+
+    fn between(&self) -> &'static [u8] {
+        b", "
+    }
+
+    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
+        for ((value, of_type), before) in values.iter().zip(types).zip(["", "=", "/", "/"]) {
+            out.extend_from_slice(before.as_bytes());
+            plain(*value, *of_type, out);
         }
-        out.extend_from_slice(b"}\n");
         Ok(())
+    }
+
+    fn end(&self) -> Vec<u8> {
+        b"}\n".to_vec()
     }
 }

@@ -7,8 +7,7 @@ use brc_core::{
     Batch, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, LogicalType, PhysicalType, Result, Schema,
     UnsupportedReason,
 };
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
+use brc_kernels::interner::DictionaryBuilder;
 use std::sync::Arc;
 
 /// The rows of a part, column by column.
@@ -33,10 +32,15 @@ pub(crate) enum Values {
     Floats(Vec<f64>),
 }
 
-/// Strings, numbered in the order in which they first appear in the part.
+/// Strings as codes, in the order in which they first appear in the part.
+///
+/// Where hardly any comes twice, each row gets a code of its own: it would only be looked up in vain. Whether that is so
+/// depends on the rows alone, not on how they came.
 pub(crate) struct Strings {
     pub(crate) codes: Vec<u32>,
-    interner: Interner,
+    values: DictionaryBuilder,
+    /// Whether a string that came before gets its code again.
+    is_looked_up: bool,
     /// Whether they must be UTF-8.
     is_text: bool,
     /// For each code of the batches, the part's own one.
@@ -47,6 +51,9 @@ pub(crate) struct Strings {
 
 /// No code of a part, which has fewer rows.
 const UNSEEN: u32 = u32::MAX;
+
+/// When there are so many distinct strings, there must be a quarter more rows.
+const PROBE: usize = 1 << 14;
 
 /// Why a string was not added.
 enum Refusal {
@@ -184,12 +191,13 @@ fn blank<T: Copy + Default>(values: &mut [T], validity: Bitmap<'_>) {
 
 impl Strings {
     fn new(is_text: bool) -> Self {
-        Self { codes: Vec::new(), interner: Interner::new(Level::best()), is_text, own: Vec::new(), seen: Vec::new() }
+        let values = DictionaryBuilder::default();
+        Self { codes: Vec::new(), values, is_looked_up: true, is_text, own: Vec::new(), seen: Vec::new() }
     }
 
-    /// What the codes stand for.
+    /// What the codes stand for. A value may be there more than once.
     pub(crate) fn dictionary(&self) -> &Dictionary {
-        self.interner.dictionary()
+        self.values.dictionary()
     }
 
     /// Adds the rows of a column of strings.
@@ -208,20 +216,16 @@ impl Strings {
                 }
             },
             Data::Runs { runs, dictionary } => {
-                let mut row = 0;
+                let mut valid = validity.map(|validity| validity.iter());
                 for run in runs {
-                    let rows = run.rows as usize;
-                    let valid = validity.map(|validity| validity.slice(row..row + rows));
-                    // A run of nulls may have any code.
-                    let own = match valid {
-                        Some(valid) if valid.count_values() == 0 => 0,
-                        _ => self.own_code(run.code, dictionary)?,
-                    };
-                    match valid {
-                        None => self.codes.extend(std::iter::repeat_n(own, rows)),
-                        Some(valid) => self.codes.extend(valid.iter().map(|is_valid| if is_valid { own } else { 0 })),
+                    for _ in 0..run.rows {
+                        // A run of nulls may have any code.
+                        let own = match valid.as_mut().and_then(Iterator::next) {
+                            Some(false) => 0,
+                            _ => self.own_code(run.code, dictionary)?,
+                        };
+                        self.codes.push(own);
                     }
-                    row += rows;
                 }
             }
             Data::Bytes(strings) => {
@@ -257,11 +261,15 @@ impl Strings {
             return Err(Refusal::Code(code));
         }
         self.own.resize(self.own.len().max(dictionary.len()), UNSEEN);
-        if self.own[index] == UNSEEN {
-            self.own[index] = self.intern(dictionary.get(code)).ok_or(Refusal::Code(code))?;
+        if self.own[index] != UNSEEN {
+            return Ok(self.own[index]);
+        }
+        let own = self.intern(dictionary.get(code)).ok_or(Refusal::Code(code))?;
+        if self.is_looked_up {
+            self.own[index] = own;
             self.seen.push(code);
         }
-        Ok(self.own[index])
+        Ok(own)
     }
 
     /// The part's own code for a string; `None` if it is not UTF-8 and must be.
@@ -269,14 +277,72 @@ impl Strings {
         if self.is_text && std::str::from_utf8(value).is_err() {
             return None;
         }
-        Some(self.interner.intern(value))
+        if !self.is_looked_up {
+            return Some(self.values.append(value));
+        }
+        let known = self.values.dictionary().len();
+        let code = self.values.intern(value);
+        let distinct = self.values.dictionary().len();
+        if distinct == PROBE && distinct > known && self.codes.len() < PROBE + PROBE / 4 {
+            self.is_looked_up = false;
+            self.forget_own();
+        }
+        Some(code)
+    }
+
+    fn forget_own(&mut self) {
+        for code in self.seen.drain(..) {
+            self.own[code as usize] = UNSEEN;
+        }
     }
 
     fn clear(&mut self) {
         self.codes.clear();
-        self.interner = Interner::new(Level::best());
-        for code in self.seen.drain(..) {
-            self.own[code as usize] = UNSEEN;
+        self.values.clear();
+        self.is_looked_up = true;
+        self.forget_own();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::{ByteStrings, Run};
+
+    /// The codes and the values of strings that come as bytes, as codes and as runs.
+    fn gathered(names: &[String]) -> [(Vec<u32>, Dictionary); 3] {
+        let dictionary: Dictionary = names.iter().collect();
+        let mut offsets = vec![0];
+        let mut bytes = Vec::new();
+        for name in names {
+            bytes.extend_from_slice(name.as_bytes());
+            offsets.push(bytes.len() as i32);
+        }
+        let codes: Vec<u32> = (0..names.len() as u32).collect();
+        let runs: Vec<_> = codes.iter().map(|&code| Run { code, rows: 1 }).collect();
+        let columns = [
+            Column { data: Data::Bytes(ByteStrings::new(&offsets, &bytes)), validity: None },
+            Column::codes(&codes, &dictionary),
+            Column::runs(&runs, &dictionary),
+        ];
+        columns.map(|column| {
+            let mut strings = Strings::new(true);
+            for _ in 0..2 {
+                assert!(strings.push(&column, None).is_ok());
+            }
+            (strings.codes.clone(), strings.dictionary().clone())
+        })
+    }
+
+    #[test]
+    fn what_is_looked_up_depends_on_the_rows_alone() {
+        let names = |count: usize| (0..count).map(|number| format!("name {number}")).collect::<Vec<_>>();
+        for (count, distinct) in [(PROBE - 1, PROBE - 1), (PROBE, 2 * PROBE), (PROBE + 9, 2 * PROBE + 18)] {
+            let [bytes, codes, runs] = gathered(&names(count));
+            assert_eq!(bytes.1.len(), distinct);
+            assert!(bytes == codes && bytes == runs);
+            let of_row = |row: usize| bytes.1.get(bytes.0[row]);
+            assert!((0..count).all(|row| of_row(row) == of_row(count + row)));
         }
     }
 }

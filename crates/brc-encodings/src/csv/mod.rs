@@ -12,6 +12,7 @@ mod preset;
 mod row;
 mod sniff;
 mod source;
+mod split_text;
 mod table;
 mod table_writer;
 mod writer;

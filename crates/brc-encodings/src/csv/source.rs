@@ -7,6 +7,7 @@
 //! A stream is read in the order of the splits. It can be scanned again only where it is copied to a temporary file on the
 //! way, which it is if types are inferred.
 
+use super::split_text::SplitText;
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::input::{cut_off, read_full_at};
 use brc_core::{Error, Result};
@@ -137,7 +138,7 @@ impl Source {
         &self,
         index: u64,
         range: impl Fn(u64) -> Range<u64>,
-        buffer: &mut Vec<u8>,
+        buffer: &mut SplitText,
         cost: &mut ReadCost,
     ) -> Result<Option<Place>> {
         let before = Instant::now();
@@ -157,7 +158,7 @@ impl Source {
         &self,
         index: u64,
         range: &impl Fn(u64) -> Range<u64>,
-        buffer: &mut Vec<u8>,
+        buffer: &mut SplitText,
         cost: &mut ReadCost,
     ) -> Result<Option<Place>> {
         let mut order = self.lock();
@@ -200,7 +201,7 @@ impl Source {
             buffer.clear();
             let bytes = range(next);
             self.read_range(bytes.clone(), buffer, cost)?;
-            let transitions = self.transitions(buffer);
+            let transitions = self.transitions(buffer.as_slice());
             order = self.lock();
             while (order.places.len() as u64) < next {
                 if order.broken {
@@ -236,22 +237,26 @@ impl Source {
         order: &mut Order,
         stream: &Mutex<Stream>,
         bytes: Range<u64>,
-        buffer: &mut Vec<u8>,
+        buffer: &mut SplitText,
         cost: &mut ReadCost,
     ) -> Result<Option<Place>> {
-        buffer.clear();
-        buffer.append(&mut order.pending);
-        let start = buffer.len();
+        let start = order.pending.len();
         let wanted = usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX);
         let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = stream.read(wanted, buffer).map_err(read_error(&self.path))?;
-        let read = buffer.len() - start;
+        let read = |buffer: &mut Vec<u8>| {
+            buffer.append(&mut order.pending);
+            stream.read(wanted, buffer)
+        };
+        buffer.clear();
+        let more = buffer.extend(read).map_err(read_error(&self.path))?;
+        let text = buffer.as_slice();
+        let read = text.len() - start;
         cost.bytes += read as u64;
-        if buffer.is_empty() && !more && !order.places.is_empty() {
+        if text.is_empty() && !more && !order.places.is_empty() {
             return Ok(None);
         }
-        let transitions = self.transitions(&buffer[start..]);
-        order.pending.extend_from_slice(buffer);
+        let transitions = self.transitions(&text[start..]);
+        order.pending.extend_from_slice(text);
         let from = order.row;
         self.chain(order, bytes.start..bytes.start + read as u64, !more, &transitions)?;
         order.pending.drain(..(order.row - from) as usize);
@@ -303,12 +308,12 @@ impl Source {
     /// start that are at hand.
     #[cold]
     fn resume(&self, order: &mut Order, first: u64, end: u64, last: bool) -> Result<()> {
-        let mut read = Vec::new();
+        let mut read = SplitText::default();
         let text = match &self.text {
             Text::Stream(_) => &order.pending[(order.row - first) as usize..(end - first) as usize],
             Text::File { .. } | Text::Chunks(_) => {
                 self.read_range(order.row..end, &mut read, &mut ReadCost::default())?;
-                &read
+                read.as_slice()
             }
         };
         let options = RowOptions { max_row: self.max_row, ..RowOptions::new(1) };
@@ -324,33 +329,32 @@ impl Source {
     }
 
     /// Puts what comes before a split's own bytes before them.
-    fn complete(&self, place: Place, start: u64, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
+    fn complete(&self, place: Place, start: u64, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         if place.is_empty || place.byte >= start {
-            buffer.drain(..buffer.len().min((place.byte.max(start) - start) as usize));
+            buffer.skip((place.byte.max(start) - start) as usize);
             return Ok(());
         }
-        let mut whole = Vec::with_capacity(buffer.len() + (start - place.byte) as usize);
-        self.read_range(place.byte..start, &mut whole, cost)?;
-        whole.append(buffer);
-        *buffer = whole;
+        let mut before = SplitText::default();
+        self.read_range(place.byte..start, &mut before, cost)?;
+        buffer.prepend(before.as_slice());
         Ok(())
     }
 
     /// Reads the text of a split that is known.
-    fn reread(&self, place: Place, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
+    fn reread(&self, place: Place, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         buffer.clear();
         if place.is_empty { Ok(()) } else { self.read_range(place.byte..place.end, buffer, cost) }
     }
 
     /// Appends the bytes of a range.
-    fn read_range(&self, range: Range<u64>, buffer: &mut Vec<u8>, cost: &mut ReadCost) -> Result<()> {
+    fn read_range(&self, range: Range<u64>, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-        let start = buffer.len();
         let mut read_at = |file: &File, offset: u64| -> Result<()> {
-            buffer.resize(start + length, 0);
-            let read = read_full_at(file, &mut buffer[start..], offset).map_err(Error::io(&self.path, "read"))?;
-            cost.bytes += read as u64;
-            if read == length { Ok(()) } else { Err(cut_off(&self.path, offset + read as u64)) }
+            buffer.append(length, |room| {
+                let read = read_full_at(file, room, offset).map_err(Error::io(&self.path, "read"))?;
+                cost.bytes += read as u64;
+                if read == length { Ok(()) } else { Err(cut_off(&self.path, offset + read as u64)) }
+            })
         };
         match &self.text {
             Text::File { file, .. } => read_at(file, range.start),
@@ -363,7 +367,7 @@ impl Source {
                     None => Err(Error::unsupported(&self.path, "is a stream, which is read only once")),
                 }
             }
-            Text::Chunks(chunks) if length > 0 => read_chunks(chunks, range, buffer, cost),
+            Text::Chunks(chunks) if length > 0 => buffer.extend(|buffer| read_chunks(chunks, range, buffer, cost)),
             Text::Chunks(_) => Ok(()),
         }
     }

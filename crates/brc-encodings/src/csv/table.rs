@@ -2,6 +2,7 @@
 
 use super::inference::Inference;
 use super::source::{Place, Source, Text};
+use super::split_text::SplitText;
 use crate::chunks::ReadCost;
 use brc_core::{
     Batch, Column, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned,
@@ -237,7 +238,7 @@ impl Table for CsvTable {
         let types = self.types();
         let parser = TableParser::new(self.format.clone(), &types.columns, &options.projection);
         let projection = options.projection.clone();
-        Ok(Box::new(CsvScanner { table: self, projection, parser, buffer: Vec::new() }))
+        Ok(Box::new(CsvScanner { table: self, projection, parser, buffer: SplitText::default() }))
     }
 }
 
@@ -245,7 +246,7 @@ struct CsvScanner<'t> {
     table: &'t CsvTable,
     projection: Vec<usize>,
     parser: TableParser,
-    buffer: Vec<u8>,
+    buffer: SplitText,
 }
 
 impl Scanner for CsvScanner<'_> {
@@ -262,7 +263,7 @@ impl Scanner for CsvScanner<'_> {
         }
         parser.start(&now.columns);
         let mut delivery = Delivery::new(table, place, sink);
-        let text = if place.is_empty { &[][..] } else { buffer };
+        let text = if place.is_empty { &[][..] } else { buffer.as_slice() };
         let piece = Piece { text, skip: place.skip, last: place.last };
         let lines = parser.parse(piece, &mut delivery)?.lines;
         table.learn(&parser.seen());

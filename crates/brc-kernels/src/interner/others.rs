@@ -1,6 +1,5 @@
-//! Names without a key, or without a place for it in the table: there are hardly ever any.
+//! Codes of names by a hash of all their bytes.
 
-use super::hash::hash_bytes;
 use brc_core::Dictionary;
 
 /// Open addressing over the codes of names, with the hash beside each.
@@ -21,11 +20,12 @@ struct OtherSlot {
 impl OtherNames {
     const FREE: OtherSlot = OtherSlot { hash: 0, code: u32::MAX };
 
-    pub(super) fn get(&self, name: &[u8], dictionary: &Dictionary) -> Option<u32> {
+    /// The code of a name of that hash, if it is there.
+    pub(super) fn get(&self, hash: impl FnOnce() -> u32, name: &[u8], dictionary: &Dictionary) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
         }
-        let hash = hash_bytes(name);
+        let hash = hash();
         let mask = self.slots.len() - 1;
         let mut index = hash as usize & mask;
         loop {
@@ -40,7 +40,8 @@ impl OtherNames {
         }
     }
 
-    pub(super) fn insert(&mut self, name: &[u8], code: u32) {
+    /// Adds the name of a code, which is not there yet.
+    pub(super) fn insert(&mut self, hash: u32, code: u32) {
         if self.names * 2 >= self.slots.len() {
             let larger = vec![Self::FREE; (self.slots.len() * 2).max(256)];
             for slot in std::mem::replace(&mut self.slots, larger) {
@@ -49,8 +50,14 @@ impl OtherNames {
                 }
             }
         }
-        self.place(OtherSlot { hash: hash_bytes(name), code });
+        self.place(OtherSlot { hash, code });
         self.names += 1;
+    }
+
+    /// Takes all names out.
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(Self::FREE);
+        self.names = 0;
     }
 
     fn place(&mut self, slot: OtherSlot) {

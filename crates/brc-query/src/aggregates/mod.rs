@@ -17,6 +17,7 @@ mod mean;
 mod median;
 mod min;
 mod min_by;
+mod mode;
 mod quantile;
 mod regr;
 mod string_agg;
@@ -42,6 +43,7 @@ pub static AGGREGATES: &[&AggregateFunction] = &[
     &avg::AVG,
     &median::MEDIAN,
     &quantile::QUANTILE,
+    &mode::MODE,
     &variance::VAR_SAMP,
     &variance::VAR_POP,
     &variance::STDDEV_SAMP,

@@ -25,8 +25,8 @@ pub(super) fn bind(arguments: &[Typed], insensitive: bool) -> Result<Bound, Mism
         let finder = Finder::new(text.as_bytes()).into_owned();
         return Ok(Bound::test(move |text| finder.find(text).is_some()));
     }
-    let Ok(regex) = regex(&parts, insensitive) else { return refuse(1, "is too long a pattern") };
-    Ok(Bound::test(move |text| regex.is_match(text)))
+    let Ok(test) = test(&parts, insensitive) else { return refuse(1, "is too long a pattern") };
+    Ok(Bound::test(test))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,13 +59,24 @@ fn parts(pattern: &[u8], escape: Option<&[u8]>) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-fn regex(parts: &[Part], insensitive: bool) -> Result<Regex, regex::Error> {
+/// Whether a string matches. In one that is not UTF-8, `_` is also a byte of no character.
+fn test(parts: &[Part], insensitive: bool) -> Result<impl Fn(&[u8]) -> bool + Send + Sync + use<>, regex::Error> {
+    let of_characters = regex(parts, insensitive, ".")?;
+    let has_one = parts.contains(&Part::One);
+    let of_bytes = has_one.then(|| regex(parts, insensitive, "(?:.|(?-u:.))")).transpose()?;
+    let is_binary = |text: &[u8]| std::str::from_utf8(text).is_err();
+    Ok(move |text: &[u8]| {
+        of_characters.is_match(text) || of_bytes.as_ref().is_some_and(|regex| is_binary(text) && regex.is_match(text))
+    })
+}
+
+/// The regular expression of a pattern, in which `one` is one character.
+fn regex(parts: &[Part], insensitive: bool, one: &str) -> Result<Regex, regex::Error> {
     let mut text = String::from("^");
     for part in parts {
         match part {
             Part::Any => text.push_str("(?-u:.)*"),
-            // One character; where there is no UTF-8, one byte.
-            Part::One => text.push_str("(?:.|(?-u:.))"),
+            Part::One => text.push_str(one),
             Part::Text(part) => text.push_str(&regex::escape(part)),
         }
     }
@@ -101,10 +112,15 @@ mod tests {
             ("a.c", "abc", false),
             ("a%c", "a\nc", true),
             ("100\\%", "100%", false),
+            ("__%-%", "é-5", false),
+            ("%__", "é", false),
+            ("__", "éß", true),
         ] {
             let parts = parts(pattern.as_bytes(), None).unwrap();
-            assert_eq!(regex(&parts, false).unwrap().is_match(text.as_bytes()), matches, "{text} like {pattern}");
+            assert_eq!(test(&parts, false).unwrap()(text.as_bytes()), matches, "{text} like {pattern}");
         }
+        let binary = parts(b"__-%", None).unwrap();
+        assert!(test(&binary, false).unwrap()(b"\xe9\xff-x"));
         let escaped = parts(b"100!%", Some(b"!")).unwrap();
         assert_eq!(escaped, [Part::Text("100%".to_owned())]);
         assert_eq!(parts(b"a!", Some(b"!")), None);

@@ -11,6 +11,7 @@ mod distinct;
 mod extremes;
 mod float_bounds;
 mod float_sums;
+mod frequencies;
 mod integers;
 mod listed;
 mod moments;
@@ -200,6 +201,8 @@ pub(crate) enum StateKind {
     Moments,
     /// The distinct values, of any type.
     Distinct,
+    /// How often each value occurs, of any type.
+    Frequencies,
     /// All numbers.
     Values,
     /// Moments of pairs of numbers.
@@ -225,6 +228,7 @@ pub(crate) enum State {
     WideMoments(moments::WideMoments),
     FloatMoments(moments::FloatMoments),
     Distinct(distinct::Distinct),
+    Frequencies(frequencies::Frequencies),
     Values(values::AllValues),
     IntegerPairs(pairs::IntegerPairs),
     FloatPairs(Box<pairs::FloatPairs>),
@@ -247,6 +251,7 @@ macro_rules! for_state {
             State::WideMoments($accumulator) => $body,
             State::FloatMoments($accumulator) => $body,
             State::Distinct($accumulator) => $body,
+            State::Frequencies($accumulator) => $body,
             State::Values($accumulator) => $body,
             State::IntegerPairs($accumulator) => $body,
             State::FloatPairs($accumulator) => $body,
@@ -273,6 +278,7 @@ impl State {
             StateKind::Moments if logical_type.fits_64_bits() => Self::Moments(Default::default()),
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
+            StateKind::Frequencies => Self::Frequencies(Default::default()),
             StateKind::Values => Self::Values(values::AllValues::new(logical_type)),
             StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
             StateKind::Pairs => Self::IntegerPairs(Default::default()),
@@ -361,6 +367,7 @@ impl State {
             WideMoments,
             FloatMoments,
             Distinct,
+            Frequencies,
             Values,
             IntegerPairs,
             FloatPairs,
@@ -415,6 +422,7 @@ impl State {
             | Self::Bytes(_)
             | Self::Moments(_)
             | Self::WideMoments(_)
+            | Self::Frequencies(_)
             | Self::Values(_)
             | Self::Extremes(_)
             | Self::Listed(_) => 0,
@@ -434,6 +442,7 @@ impl State {
             | Self::WideMoments(_)
             | Self::FloatMoments(_)
             | Self::Distinct(_)
+            | Self::Frequencies(_)
             | Self::Values(_)
             | Self::IntegerPairs(_)
             | Self::FloatPairs(_)
@@ -456,6 +465,7 @@ impl State {
             | Self::WideMoments(_)
             | Self::FloatMoments(_)
             | Self::Distinct(_)
+            | Self::Frequencies(_)
             | Self::Values(_)
             | Self::IntegerPairs(_)
             | Self::FloatPairs(_)
@@ -488,6 +498,14 @@ impl State {
     pub(crate) fn extreme(&self, group: usize, largest: bool) -> Option<Value<'_>> {
         match self {
             Self::Extremes(state) => state.value(group, largest),
+            _ => None,
+        }
+    }
+
+    /// The most frequent value of a group.
+    pub(crate) fn mode(&self, group: usize) -> Option<Value<'_>> {
+        match self {
+            Self::Frequencies(state) => state.mode(group),
             _ => None,
         }
     }

@@ -84,6 +84,10 @@ fn aggregates_are_known() {
             "select covar_pop(x, x), var_pop(x), covar_samp(x, cast(x as float64)), var_samp(x)",
             "2.0625 2.0625 2.2916666666666665 2.2916666666666665",
         ),
+        (
+            "select mode(t), mode(s), mode(x > 1), mode(length(t)), mode(case when x > 9 then x end)",
+            "eight a true 4 null",
+        ),
         ("select approx_count_distinct(t), count(distinct s)", "10 2"),
         ("select regr_avgx(\"y y\", x), regr_avgy(\"y y\", x), regr_sxx(x, x)", "1.75 0.9 20.625"),
     ] {

@@ -317,6 +317,10 @@ fn computed(place: usize, column: Option<usize>, rows: &[&Vec<Cell>]) -> Option<
         _ if count == 0 => Some(Cell::Null),
         ("min", _) => at(0),
         ("max", _) => at(count - 1),
+        ("mode", _) => {
+            let times = |index: usize| sorted.iter().filter(|(key, _)| *key == sorted[index].0).count();
+            at((0..count).max_by_key(|&index| (times(index), std::cmp::Reverse(index)))?)
+        }
         ("quantile", _) => at(((0.3 * count as f64).ceil() as usize).max(1) - 1),
         ("sum", _) if is_float => Some(Cell::Float(match &sum {
             Some(sum) => ratio::nearest(sum, &1u8.into(), -1074),

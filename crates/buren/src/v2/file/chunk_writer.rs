@@ -35,42 +35,43 @@ impl<'a> ChunkWriter<'a> {
     }
 
     /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary.
-    pub(super) fn write(&mut self, column: Gathered) -> Result<Encoded> {
-        let rows = Rows { count: column.validity.len(), validity: column.validity.bitmap() };
-        let chunk = match column.values {
-            Values::Nothing => self.integers(Vec::new(), rows)?,
+    pub(super) fn write(&mut self, column: &mut Gathered) -> Result<Encoded> {
+        let Gathered { values, validity, .. } = column;
+        let rows = Rows { count: validity.len(), validity: validity.bitmap() };
+        let chunk = match values {
+            Values::Nothing => self.integers(&mut Vec::new(), rows)?,
             Values::Integers(values) => self.integers(values, rows)?,
-            Values::Wide(mut values) => {
-                rows.fill(&mut values, 0);
-                match values.iter().map(|&value| i64::try_from(value)).collect() {
-                    Ok(narrow) => self.integers(narrow, rows)?,
-                    Err(_) => self.wide(&values, rows)?,
+            Values::Wide(values) => {
+                rows.fill(values, 0);
+                match values.iter().map(|&value| i64::try_from(value)).collect::<Result<Vec<_>, _>>() {
+                    Ok(mut narrow) => self.integers(&mut narrow, rows)?,
+                    Err(_) => self.wide(values, rows)?,
                 }
             }
             Values::Floats(values) => self.floats(values, rows)?,
-            Values::Strings(strings) => match strings.form {
+            Values::Strings(strings) => match &mut strings.form {
                 Form::Each(each) => self.each(each, rows)?,
                 Form::Codes { codes, values } => {
-                    let codes = LocalCodes::new(codes, values, rows);
+                    let codes = LocalCodes::new(std::mem::take(codes), std::mem::take(values), rows);
                     if codes.pay() {
-                        return Ok(Encoded::Codes(codes, column.validity));
+                        return Ok(Encoded::Codes(codes, std::mem::take(validity)));
                     }
-                    self.each(codes.each()?, rows)?
+                    self.each(&mut codes.each()?, rows)?
                 }
             },
         };
         Ok(Encoded::Chunk(rows.sum_up(chunk)))
     }
 
-    fn integers(&mut self, mut values: Vec<i64>, rows: Rows<'_>) -> Result<Chunk> {
-        rows.fill(&mut values, 0);
+    fn integers(&mut self, values: &mut [i64], rows: Rows<'_>) -> Result<Chunk> {
+        rows.fill(values, 0);
         let mut chunk = self.chunk(Layout::Integers);
-        chunk.sum = rows.sum(&values);
+        chunk.sum = rows.sum(values);
         let bounds = |rows: Range<usize>| {
             let (min, max) = bounds_of(&values[rows], |value| value);
             Some(Bounds::Numbers { min: min.into(), max: max.into() })
         };
-        self.planned_integers(&mut chunk, &values, rows, |_, _| Ok(()), bounds)?;
+        self.planned_integers(&mut chunk, values, rows, |_, _| Ok(()), bounds)?;
         Ok(chunk)
     }
 
@@ -108,10 +109,10 @@ impl<'a> ChunkWriter<'a> {
         Ok(chunk)
     }
 
-    fn floats(&mut self, mut values: Vec<f64>, rows: Rows<'_>) -> Result<Chunk> {
-        rows.fill(&mut values, 0.0);
+    fn floats(&mut self, values: &mut [f64], rows: Rows<'_>) -> Result<Chunk> {
+        rows.fill(values, 0.0);
         let mut chunk = self.chunk(Layout::Floats);
-        let plan = floats::Plan::choose(&values);
+        let plan = floats::Plan::choose(values);
         chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
         for (number, of_block) in rows.blocks().enumerate() {
             let (min, max) = bounds_of(&values[of_block.clone()], float_order);

@@ -17,7 +17,6 @@ pub(super) struct Encoder {
     /// The names of the columns, for messages.
     names: Vec<String>,
     compression: Compressor,
-    hasher: RandomState,
     rows: usize,
     columns: Vec<Gathered>,
     bytes: Vec<u8>,
@@ -26,7 +25,7 @@ pub(super) struct Encoder {
 impl Encoder {
     pub(super) fn new(names: Vec<String>, compression: Compressor, hasher: RandomState) -> Self {
         let columns = names.iter().map(|_| Gathered::new(&hasher)).collect();
-        Self { names, compression, hasher, rows: 0, columns, bytes: Vec::new() }
+        Self { names, compression, rows: 0, columns, bytes: Vec::new() }
     }
 }
 
@@ -60,10 +59,13 @@ impl PartEncoder for Encoder {
         let rows = std::mem::take(&mut self.rows) as u64;
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut writer = ChunkWriter::new(self.compression, &mut bytes);
-        let hasher = &self.hasher;
-        let gathered = self.columns.iter_mut().map(|column| std::mem::replace(column, Gathered::new(hasher)));
-        let columns =
-            if rows == 0 { Vec::new() } else { gathered.map(|column| writer.write(column)).collect::<Result<_>>()? };
+        let gathered = if rows == 0 { &mut [][..] } else { &mut self.columns };
+        let write = |column: &mut Gathered| {
+            let encoded = writer.write(column);
+            column.clear();
+            encoded
+        };
+        let columns = gathered.iter_mut().map(write).collect::<Result<_>>()?;
         Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns }) })
     }
 

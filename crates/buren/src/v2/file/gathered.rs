@@ -15,13 +15,13 @@ pub(super) struct Gathered {
 }
 
 pub(super) enum Values {
-    /// No batch came yet.
+    /// No batch came yet, or none that memory was kept of.
     Nothing,
     Integers(Vec<i64>),
     /// At least one value has needed more than 64 bits; it may have been a null.
     Wide(Vec<i128>),
     Floats(Vec<f64>),
-    Strings(Strings),
+    Strings(Box<Strings>),
 }
 
 impl Gathered {
@@ -35,11 +35,13 @@ impl Gathered {
     /// # Errors
     /// If these are other values than those before, or too many bytes.
     pub(super) fn append(&mut self, column: &Column<'_>, rows: usize) -> Result<()> {
-        if matches!(self.values, Values::Nothing) {
+        if self.validity.is_empty() && !self.values.may_be(&column.data) {
             self.values = match column.data {
                 Data::Integers(_) => Values::Integers(Vec::new()),
                 Data::Floats(_) => Values::Floats(Vec::new()),
-                Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => Values::Strings(Strings::new(&self.hasher)),
+                Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
+                    Values::Strings(Box::new(Strings::new(&self.hasher)))
+                }
             };
         }
         self.validity.extend(column.validity, rows);
@@ -53,9 +55,29 @@ impl Gathered {
         }
         Ok(())
     }
+
+    /// Forgets the rows, but keeps memory for others.
+    pub(super) fn clear(&mut self) {
+        self.validity.clear();
+        match &mut self.values {
+            Values::Integers(values) => values.clear(),
+            Values::Floats(values) => values.clear(),
+            Values::Strings(strings) => strings.clear(&self.hasher),
+            Values::Nothing | Values::Wide(_) => self.values = Values::Nothing,
+        }
+    }
 }
 
 impl Values {
+    /// Whether they are of the kind that these are.
+    fn may_be(&self, data: &Data<'_>) -> bool {
+        match data {
+            Data::Integers(_) => matches!(self, Self::Integers(_) | Self::Wide(_)),
+            Data::Floats(_) => matches!(self, Self::Floats(_)),
+            Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => matches!(self, Self::Strings(_)),
+        }
+    }
+
     fn extend(&mut self, new: Integers<'_>) {
         if let (Self::Integers(values), Integers::I128(new)) = (&*self, new)
             && !new.iter().all(|&value| i64::try_from(value).is_ok())

@@ -5,6 +5,9 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
+/// Strings that are looked up together.
+const TOGETHER: usize = 64;
+
 #[derive(Default)]
 pub(super) struct Interner {
     dictionary: Dictionary,
@@ -22,7 +25,15 @@ impl Interner {
 
     /// The number of a string, and whether it is a new one.
     pub(super) fn intern(&mut self, value: &[u8]) -> (u32, bool) {
-        let hash = (self.hasher.hash_one(value) >> 32) as u32;
+        self.intern_hashed(value, self.hash(value))
+    }
+
+    pub(super) fn hash(&self, value: &[u8]) -> u32 {
+        (self.hasher.hash_one(value) >> 32) as u32
+    }
+
+    /// The same for a string with that hash.
+    pub(super) fn intern_hashed(&mut self, value: &[u8], hash: u32) -> (u32, bool) {
         match self.find(value, hash) {
             Some(code) => (code, false),
             None => (self.insert(value, hash), true),
@@ -33,6 +44,31 @@ impl Interner {
     pub(super) fn find(&self, value: &[u8], hash: u32) -> Option<u32> {
         let same = |known: &(u32, u32)| known.0 == hash && self.dictionary.get(known.1) == value;
         self.known.find(spread(hash), same).map(|known| known.1)
+    }
+
+    /// The numbers of strings with these hashes, as far as they have one. Each waits for memory several times, but all of
+    /// some wait for it together.
+    pub(super) fn find_all<'v>(
+        &self,
+        values: impl Iterator<Item = &'v [u8]> + Clone,
+        hashes: &[u32],
+        found: &mut Vec<Option<u32>>,
+    ) {
+        found.clear();
+        let mut values = values;
+        for hashes in hashes.chunks(TOGETHER) {
+            let start = found.len();
+            let same = |hash: u32| self.known.find(spread(hash), |known| known.0 == hash).map(|known| known.1);
+            found.extend(hashes.iter().map(|&hash| same(hash)));
+            let found = &mut found[start..];
+            let first_byte = |code: u32| self.dictionary.get(code).first().map_or(0, |&byte| u32::from(byte));
+            std::hint::black_box(found.iter().flatten().map(|&code| first_byte(code)).fold(0, u32::wrapping_add));
+            for ((code, value), &hash) in found.iter_mut().zip(&mut values).zip(hashes) {
+                if code.is_some_and(|code| self.dictionary.get(code) != value) {
+                    *code = self.find(value, hash);
+                }
+            }
+        }
     }
 
     /// Numbers a string that has no number yet.

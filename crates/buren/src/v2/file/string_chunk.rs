@@ -9,8 +9,8 @@ use brc_core::Result;
 
 impl ChunkWriter<'_> {
     /// Appends a chunk in which each row has its own string.
-    pub(super) fn each(&mut self, mut each: StringBuffer, rows: Rows<'_>) -> Result<Chunk> {
-        fill(&mut each, rows)?;
+    pub(super) fn each(&mut self, each: &mut StringBuffer, rows: Rows<'_>) -> Result<Chunk> {
+        fill(each, rows)?;
         let all = each.strings();
         let tokenizer = strings::estimate(all).tokenizer;
         let mut chunk = self.chunk(Layout::Strings);

@@ -4,7 +4,7 @@
 
 use super::interner::Interner;
 use crate::v2::strings::StringBuffer;
-use brc_core::{Bitmap, Column, Data, Dictionary, Error, Result};
+use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
 use foldhash::fast::RandomState;
 
 /// A dictionary has at most so many values.
@@ -13,7 +13,7 @@ const MOST_VALUES: usize = 1 << 17;
 /// And so many bytes.
 const MOST_DICTIONARY_BYTES: usize = 8 << 20;
 
-/// When there are so many distinct values, there must be half as many rows more: else no dictionary will pay.
+/// When there are so many distinct values, some must have come again, one in sixteen: else no dictionary will pay.
 const PROBE: usize = 1 << 14;
 
 /// The strings of a chunk have fewer bytes than this, as those of a batch in memory.
@@ -24,6 +24,8 @@ const UNKNOWN: u32 = u32::MAX;
 /// The strings of a part so far.
 pub(super) struct Strings {
     pub(super) form: Form,
+    /// Memory for strings.
+    spare: StringBuffer,
     /// This part's code of each code of the dictionary that the batches share.
     local: Vec<u32>,
     /// The codes of a batch of runs, written out.
@@ -39,8 +41,17 @@ pub(super) enum Form {
 
 impl Strings {
     pub(super) fn new(hasher: &RandomState) -> Self {
-        let form = Form::Codes { codes: Vec::new(), values: Interner::new(hasher) };
-        Self { form, local: Vec::new(), written_out: Vec::new() }
+        let form = Form::new(hasher);
+        Self { form, spare: StringBuffer::default(), local: Vec::new(), written_out: Vec::new() }
+    }
+
+    /// Forgets all strings, but keeps memory for others.
+    pub(super) fn clear(&mut self, hasher: &RandomState) {
+        if let Form::Each(mut strings) = std::mem::replace(&mut self.form, Form::new(hasher)) {
+            strings.clear();
+            self.spare = strings;
+        }
+        self.local.clear();
     }
 
     pub(super) fn append(&mut self, column: &Column<'_>) -> Result<()> {
@@ -54,15 +65,35 @@ impl Strings {
                 self.written_out = codes;
                 appended
             }
+            Data::Bytes(strings) if column.validity.is_none() => self.append_values(strings),
             Data::Bytes(strings) => {
                 let mut valid = column.validity.map(|validity| validity.iter());
                 strings.iter().try_for_each(|value| match valid.as_mut().and_then(Iterator::next) {
                     Some(false) => self.form.push_null(),
-                    _ => self.form.push(value).map(drop),
+                    _ => self.form.push(value, &mut self.spare).map(drop),
                 })
             }
             Data::Integers(_) | Data::Floats(_) => Ok(()),
         }
+    }
+
+    /// Adds strings without nulls among them.
+    fn append_values(&mut self, strings: ByteStrings<'_>) -> Result<()> {
+        let Form::Codes { values, .. } = &self.form else {
+            return strings.iter().try_for_each(|value| self.form.push(value, &mut self.spare).map(drop));
+        };
+        let hashes: Vec<u32> = strings.iter().map(|value| values.hash(value)).collect();
+        let mut found = Vec::with_capacity(hashes.len());
+        values.find_all(strings.iter(), &hashes, &mut found);
+        let mut known = found.into_iter().zip(hashes);
+        strings.iter().try_for_each(|value| match (&mut self.form, known.next()) {
+            (Form::Codes { codes, .. }, Some((Some(code), _))) => {
+                codes.push(code);
+                Ok(())
+            }
+            (form, Some((None, hash))) => form.push_hashed(value, hash, &mut self.spare).map(drop),
+            (form, _) => form.push(value, &mut self.spare).map(drop),
+        })
     }
 
     fn append_codes(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
@@ -76,7 +107,7 @@ impl Strings {
             let local = &mut self.local[code as usize];
             match &mut self.form {
                 Form::Codes { codes, .. } if *local != UNKNOWN => codes.push(*local),
-                form => *local = form.push(dictionary.get(code))?.unwrap_or(UNKNOWN),
+                form => *local = form.push(dictionary.get(code), &mut self.spare)?.unwrap_or(UNKNOWN),
             }
         }
         Ok(())
@@ -84,11 +115,21 @@ impl Strings {
 }
 
 impl Form {
-    /// Adds a string and returns its code, if it has one.
-    fn push(&mut self, value: &[u8]) -> Result<Option<u32>> {
+    fn new(hasher: &RandomState) -> Self {
+        Self::Codes { codes: Vec::new(), values: Interner::new(hasher) }
+    }
+
+    /// Adds a string and returns its code, if it has one. Should strings have to be written out, they go to `spare`.
+    fn push(&mut self, value: &[u8], spare: &mut StringBuffer) -> Result<Option<u32>> {
+        let hash = if let Self::Codes { values, .. } = self { values.hash(value) } else { 0 };
+        self.push_hashed(value, hash, spare)
+    }
+
+    /// The same for a string that has this hash, where it may get a code.
+    fn push_hashed(&mut self, value: &[u8], hash: u32, spare: &mut StringBuffer) -> Result<Option<u32>> {
         let (code, too_many) = match self {
             Self::Codes { codes, values } => {
-                let (code, is_new) = values.intern(value);
+                let (code, is_new) = values.intern_hashed(value, hash);
                 codes.push(code);
                 (code, is_new && too_many(values.dictionary(), codes.len()))
             }
@@ -98,7 +139,7 @@ impl Form {
             }
         };
         if too_many {
-            self.write_out()?;
+            self.write_out(spare)?;
             return Ok(None);
         }
         Ok(Some(code))
@@ -115,9 +156,9 @@ impl Form {
     }
 
     /// Gives each row its own string.
-    fn write_out(&mut self) -> Result<()> {
+    fn write_out(&mut self, spare: &mut StringBuffer) -> Result<()> {
         if let Self::Codes { codes, values } = self {
-            let mut strings = StringBuffer::default();
+            let mut strings = std::mem::take(spare);
             codes.iter().try_for_each(|&code| push(&mut strings, values.dictionary().get(code)))?;
             *self = Self::Each(strings);
         }
@@ -128,7 +169,7 @@ impl Form {
 fn too_many(dictionary: &Dictionary, rows: usize) -> bool {
     dictionary.len() > MOST_VALUES
         || dictionary.value_bytes() > MOST_DICTIONARY_BYTES
-        || dictionary.len() == PROBE && rows < PROBE + PROBE / 2
+        || dictionary.len() == PROBE && rows < PROBE + PROBE / 16
 }
 
 /// Adds a string, if there is room for it.

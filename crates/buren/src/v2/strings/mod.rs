@@ -19,6 +19,7 @@ mod template;
 mod tests;
 mod tokens;
 mod train;
+mod trie;
 
 use super::Malformed;
 

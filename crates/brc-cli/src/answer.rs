@@ -1,0 +1,105 @@
+//! Where an answer goes: to standard output in a format, or to a file in any encoding, for a result is a table again.
+
+use crate::commands::convert::{encoding_of, target_compression};
+use crate::render::{Format, default_format, render};
+use crate::stdout;
+use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
+use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, writer};
+use brc_query::{Plan, Query, QueryResult, ScanTotals};
+use std::path::{Path, PathBuf};
+
+/// Where an answer goes.
+pub(crate) enum Destination {
+    /// Standard output, in that format or the one that fits.
+    Printed(Option<&'static dyn Format>),
+    /// A file.
+    File(OutputFile),
+}
+
+/// A file to write.
+pub(crate) struct OutputFile {
+    path: PathBuf,
+    encoding: &'static dyn Encoding,
+    create: CreateOptions,
+    options: OutputOptions,
+}
+
+impl OutputFile {
+    /// A file whose name tells its compression, and its encoding unless that is given.
+    ///
+    /// # Errors
+    /// If the name does not, or the file cannot be written.
+    pub(crate) fn new(path: &Path, to: Option<&'static dyn Encoding>, options: OutputOptions) -> Result<Self> {
+        let encoding = encoding_of(path, to)?;
+        let create = CreateOptions::new(target_compression(path, None, encoding)?);
+        // Whoever cannot write the answer need not wait for it.
+        drop(Output::create(path, &options)?);
+        Ok(Self { path: path.to_owned(), encoding, create, options })
+    }
+}
+
+impl Destination {
+    /// Asks a table whose plan is [row by row](Plan::is_row_by_row), and writes the rows as they come.
+    ///
+    /// # Errors
+    /// Those of the question, the table and the destination.
+    pub(crate) fn stream(
+        &self,
+        query: &Query,
+        table: &dyn Table,
+        rejects: impl Fn() -> RejectLog,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<ScanTotals> {
+        loop {
+            let inferred = table.inferred();
+            let plan = query.plan(inferred.as_deref().unwrap_or(table.schema()))?;
+            let rows = plan.selected(table)?;
+            let writer = self.writer(&plan, rows.schema())?;
+            match convert(&rows, writer, self.output()?, rejects(), threads, progress) {
+                Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
+                outcome => return outcome.map(|_| rows.totals()),
+            }
+        }
+    }
+
+    /// Writes a whole answer.
+    ///
+    /// # Errors
+    /// If the destination cannot hold it or cannot be written.
+    pub(crate) fn write(&self, plan: &Plan, answer: &QueryResult, threads: usize) -> Result<()> {
+        let Self::File(_) = self else {
+            let mut text = Vec::new();
+            render(self.format(plan), plan, answer, &mut text)?;
+            return stdout::print_names(&text);
+        };
+        let table = answer.table()?;
+        let writer = self.writer(plan, table.schema())?;
+        convert(&table, writer, self.output()?, RejectLog::none(), threads, &Progress::default()).map(drop)
+    }
+
+    fn format(&self, plan: &Plan) -> &'static dyn Format {
+        match self {
+            Self::Printed(Some(format)) => *format,
+            Self::Printed(None) | Self::File(_) => default_format(plan),
+        }
+    }
+
+    fn writer(&self, plan: &Plan, schema: &Schema) -> Result<Box<dyn BatchWriter>> {
+        match self {
+            Self::Printed(_) => {
+                let format = self.format(plan);
+                format.check(plan)?;
+                Ok(stdout::printed(format.writer(schema)))
+            }
+            Self::File(file) => writer(file.encoding, schema, &file.create),
+        }
+    }
+
+    fn output(&self) -> Result<Output> {
+        match self {
+            Self::Printed(_) => Output::create(Path::new("-"), &OutputOptions::default()),
+            Self::File(file) => Output::create(&file.path, &file.options),
+        }
+    }
+}

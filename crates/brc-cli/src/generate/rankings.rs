@@ -1,0 +1,51 @@
+//! `rankings` of AMPLab's big data benchmark: the pages that `uservisits` visits.
+
+use super::random::{Random, mix};
+use super::web::Letters;
+use super::{BLOCK_ROWS, Block, Blocks, Preset, Shape, text};
+use brc_core::Result;
+
+pub(super) struct Rankings;
+
+impl Preset for Rankings {
+    fn name(&self) -> &'static str {
+        "rankings"
+    }
+
+    fn about(&self) -> &'static str {
+        "the pages of uservisits of the same seed and ten times as many rows: page_url, each once, the most visited first; \
+         page_rank, of which few are large (a million over a number that is even from 1 to the rows); avg_duration evenly from 1 \
+         to 100"
+    }
+
+    fn table(&self, shape: &Shape) -> Result<Box<dyn Blocks>> {
+        Ok(Box::new(Pages { seed: shape.seed, pages: shape.rows.max(1), letters: Letters::new() }))
+    }
+}
+
+struct Pages {
+    seed: u64,
+    pages: u64,
+    letters: Letters,
+}
+
+impl Blocks for Pages {
+    fn header(&self) -> &'static str {
+        "page_url,page_rank,avg_duration\n"
+    }
+
+    fn fill(&self, number: u64, rows: u64, block: &mut Block) {
+        let mut random = Random::new(mix(self.seed), number);
+        let first = number * BLOCK_ROWS;
+        block.write(|out| {
+            for page in first..first + rows {
+                self.letters.url(self.seed, page, out);
+                out.push(b',');
+                text::number(1_000_000 / (1 + random.below(self.pages)), 1, out);
+                out.push(b',');
+                text::number(1 + random.below(100), 1, out);
+                out.push(b'\n');
+            }
+        });
+    }
+}

@@ -1,0 +1,135 @@
+//! Formats whose rows follow one another, so that they can be written one by one and by several threads.
+
+use brc_core::batch::codes_of;
+use brc_core::{
+    Batch, BatchWriter, Column, Data, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary, Value,
+};
+use std::sync::Arc;
+
+/// What is written of the rows of some columns.
+pub(super) trait Lines: Send + Sync + 'static {
+    /// What stands before the first row.
+    fn start(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// What stands between two rows.
+    fn between(&self) -> &'static [u8] {
+        b""
+    }
+
+    /// Appends a row, of which `types` are the types.
+    ///
+    /// # Errors
+    /// [`brc_core::Error::Usage`] if the format cannot express a value.
+    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()>;
+
+    /// What stands behind the last row.
+    fn end(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// All there is where there is no row.
+    fn nothing(&self) -> Vec<u8> {
+        [self.start(), self.end()].concat()
+    }
+}
+
+/// A writer of these lines.
+pub(super) fn writer(schema: &Schema, lines: impl Lines) -> Box<dyn BatchWriter> {
+    let types = schema.fields().iter().map(|field| field.logical_type).collect();
+    Box::new(Writer { lines: Arc::new(lines), types, any: false })
+}
+
+struct Writer<L> {
+    lines: Arc<L>,
+    types: Arc<[LogicalType]>,
+    /// Whether there was a row.
+    any: bool,
+}
+
+impl<L: Lines> BatchWriter for Writer<L> {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        let (lines, types) = (Arc::clone(&self.lines), Arc::clone(&self.types));
+        Box::new(Encoder { lines, types, bytes: Vec::new(), rows: 0 })
+    }
+
+    /// The start comes with the first row: an answer that cannot be expressed leaves nothing behind.
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        if part.rows > 0 {
+            let before = if self.any { self.lines.between().to_vec() } else { self.lines.start() };
+            part.bytes.splice(0..0, before);
+            self.any = true;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        Ok(if self.any { self.lines.end() } else { self.lines.nothing() })
+    }
+}
+
+/// From how many bytes on a part is given away before its end.
+const LARGE_PART: usize = 4 << 20;
+
+struct Encoder<L> {
+    lines: Arc<L>,
+    types: Arc<[LogicalType]>,
+    bytes: Vec<u8>,
+    rows: u64,
+}
+
+impl<L: Lines> Sink for Encoder<L> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let codes: Vec<Vec<u32>> = batch.columns.iter().map(codes_of_runs).collect();
+        let columns: Vec<Column<'_>> =
+            batch.columns.iter().zip(&codes).map(|(column, codes)| with_codes(column, codes)).collect();
+        let mut values = Vec::with_capacity(columns.len());
+        for row in 0..batch.rows {
+            values.clear();
+            values.extend(columns.iter().map(|column| Value::of_row(column, row)));
+            if self.rows > 0 {
+                self.bytes.extend_from_slice(self.lines.between());
+            }
+            self.lines.row(&values, &self.types, &mut self.bytes)?;
+            self.rows += 1;
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!("nobody asked for summaries")
+    }
+}
+
+impl<L: Lines> PartEncoder for Encoder<L> {
+    fn finish(&mut self) -> Result<Part> {
+        let (bytes, rows) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.rows));
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()) })
+    }
+
+    fn overflow(&mut self) -> Result<Option<Part>> {
+        if self.bytes.len() < LARGE_PART { Ok(None) } else { self.finish().map(Some) }
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.bytes);
+    }
+}
+
+/// The code of each row, where there is one for each run.
+pub(super) fn codes_of_runs(column: &Column<'_>) -> Vec<u32> {
+    let mut codes = Vec::new();
+    if matches!(column.data, Data::Runs { .. }) {
+        codes_of(column, &mut codes);
+    }
+    codes
+}
+
+/// The column with one code a row, where there was one for each run.
+pub(super) fn with_codes<'a>(column: &Column<'a>, codes: &'a [u32]) -> Column<'a> {
+    match column.data {
+        Data::Runs { dictionary, .. } => Column { data: Data::Codes { codes, dictionary }, ..*column },
+        _ => *column,
+    }
+}

@@ -1,0 +1,114 @@
+//! Answers: how they are printed, and written as tables again.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Place;
+
+const ORDERS: &str = "country,price,day\nNO,12.5,2024-01-31\nSE,,2024-02-01\nNO,7.25,2024-02-01\nDK,1.00,2024-03-01\n";
+const QUESTION: &str =
+    "select country, sum(price) as total, avg(price) as mean, count(*) as n, max(day) as last group by 1";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("orders.csv", ORDERS);
+    place
+}
+
+#[test]
+fn an_answer_is_a_table_in_any_encoding() {
+    let place = place();
+    let expected =
+        "country,total,mean,n,last\nDK,1.00,1.0,1,2024-03-01\nNO,19.75,9.875,2,2024-02-01\nSE,,,1,2024-02-01\n";
+    assert_eq!(place.run_of(&["query", "orders.csv", QUESTION, "--format", "csv"]).text(), expected);
+    for encoding in brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm") {
+        let file = format!("answer.{}", encoding.extensions()[0]);
+        assert!(place.run_of(&["query", "orders.csv", QUESTION, "--out", &file]).ok().is_empty());
+        let back = place.run_of(&["query", &file, "select *", "--format", "csv"]).text();
+        // Numbers of JSON are decimals, which have equally many digits.
+        assert_eq!(back.replace("1.000,", "1.0,"), expected, "{file}");
+    }
+    let types = place.run("schema answer.parquet --json").text();
+    for of_type in ["string", "decimal(38,2)", "float64", "int64", "date"] {
+        assert!(types.contains(&format!("\"type\": \"{of_type}\"")), "{types}");
+    }
+    place.run_of(&["query", "orders.csv", QUESTION, "--out", "answer.csv.gz"]).ok();
+    assert_eq!(place.shell("zcat answer.csv.gz").text(), expected);
+    let piped = place.run_of(&["query", "orders.csv", QUESTION, "--out", "-", "--to", "arrow"]).ok();
+    assert!(piped.starts_with(b"ARROW1"));
+}
+
+#[test]
+fn an_answer_replaces_a_file_only_by_force_and_as_a_whole() {
+    let place = place();
+    place.write("answer.csv", "kept\n");
+    let ask = |question: &str, force: bool| {
+        let mut arguments = vec!["query", "orders.csv", question, "--out", "answer.csv"];
+        arguments.extend(force.then_some("--force"));
+        place.run_of(&arguments)
+    };
+    ask(QUESTION, false).fails(2, "brc: answer.csv: exists already (--force replaces it)");
+    ask("select sqrt(-price / 0 + price), 1 // 0, cast(country as int64)", true).fails_with(1, "NO");
+    assert_eq!(place.read("answer.csv"), b"kept\n");
+    assert_eq!(place.names(), ["answer.csv", "orders.csv"]);
+    ask(QUESTION, true).ok();
+    assert!(place.read("answer.csv").starts_with(b"country,total"));
+    place.run("query orders.csv --by country --out orders.csv --force").fails_with(2, "orders.csv");
+    place.run("query orders.csv --by country --out answer").fails_with(2, "the name does not tell the encoding");
+}
+
+#[test]
+fn rows_come_in_their_order_from_any_encoding() {
+    let place = Place::new();
+    let text: String = (0..200_000).map(|row| format!("{},name {},{}\n", row, row % 97, row % 1000)).collect();
+    place.write("t.csv", format!("n,name,x\n{text}"));
+    let question = "select n * 2 as twice, upper(name) as name where x < 990 or n = 5";
+    let wanted = (0..200_000).filter(|row| row % 1000 < 990);
+    let expected: String = wanted.map(|row| format!("{},NAME {}\n", row * 2, row % 97)).collect();
+    let expected = format!("twice,name\n{expected}");
+    for file in ["t.csv", "t.buren", "t.parquet", "t.json"] {
+        if file != "t.csv" {
+            place.run(&format!("convert t.csv {file} --row-group 512k")).ok();
+        }
+        for threads in ["1", "3"] {
+            let printed = place.run_of(&["query", file, question, "--format", "csv", "--threads", threads]).text();
+            assert!(printed == expected, "{file}");
+            let out = ["query", file, question, "--out", "out.buren", "--force", "--threads", threads];
+            place.run_of(&out).ok();
+            assert!(place.run("cat out.buren").text() == expected, "{file}");
+        }
+    }
+    let limited = place.run_of(&["query", "t.buren", "select n limit 3 offset 150000", "--format", "jsonl"]).text();
+    assert_eq!(limited, "{\"n\": 150000}\n{\"n\": 150001}\n{\"n\": 150002}\n");
+}
+
+/// What is streamed is asked anew where types turn out wider.
+#[test]
+fn rows_of_types_that_turn_out_wider_are_all_written() {
+    let place = Place::new();
+    let rows = "1,2024-01-01\n".repeat(300_000);
+    place.write("t.csv", format!("n,day\n{rows}x,2024-01-01\n"));
+    let out = place.run_of(&["query", "t.csv", "select n, day", "--format", "csv"]).text();
+    assert!(out == format!("n,day\n{rows}x,2024-01-01\n"));
+    place.run_of(&["query", "t.csv", "select n", "--out", "n.parquet"]).ok();
+    assert!(place.run("schema n.parquet").text().contains("string"));
+}
+
+#[test]
+fn formats_print_nulls_in_one_way() {
+    let place = place();
+    let ask = |format: &str| {
+        place.run_of(&["query", "orders.csv", "select country, price where price is null", "--format", format]).text()
+    };
+    assert_eq!(ask("table"), " country   price\n─────────────────\n SE         null\n");
+    assert_eq!(ask("markdown"), "| country | price |\n| --- | ---: |\n| SE | null |\n");
+    assert_eq!(ask("csv"), "country,price\nSE,\n");
+    assert_eq!(ask("json"), "[\n  {\"country\": \"SE\", \"price\": null}\n]\n");
+    assert_eq!(ask("jsonl"), "{\"country\": \"SE\", \"price\": null}\n");
+    assert!(place.run("head orders.csv").text().contains("null"));
+    let none = place.run_of(&["query", "orders.csv", "select country where price > 100", "--format", "json"]);
+    assert_eq!(none.text(), "[]\n");
+    let markdown = place.run("query orders.csv --by country --agg count() --format markdown").text();
+    assert_eq!(markdown, "| country | count() |\n| --- | ---: |\n| DK | 1 |\n| NO | 2 |\n| SE | 1 |\n");
+}

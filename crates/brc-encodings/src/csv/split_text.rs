@@ -1,0 +1,87 @@
+//! The text of a split, in memory that is used again for the next one.
+//!
+//! A split's first row nearly always begins before it, which is known only once the split has been read. So there is room
+//! before the text, and nothing has to move.
+
+use std::ops::Range;
+
+/// Room before the text, in bytes: rows are rarely longer.
+const ROOM: usize = 64 << 10;
+
+#[derive(Default)]
+pub(super) struct SplitText {
+    /// It keeps its length, so that memory is cleared only when it is new.
+    buffer: Vec<u8>,
+    text: Range<usize>,
+}
+
+impl SplitText {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.buffer[self.text.clone()]
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.text = ROOM..ROOM;
+    }
+
+    /// Drops the first bytes, or all if they are fewer.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.text.start = self.text.end.min(self.text.start + bytes);
+    }
+
+    /// Appends what `fill` writes to so many bytes.
+    pub(super) fn append<E>(&mut self, bytes: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<(), E> {
+        let new = self.text.end..self.text.end + bytes;
+        if self.buffer.len() < new.end {
+            self.buffer.resize(new.end, 0);
+        }
+        fill(&mut self.buffer[new.clone()])?;
+        self.text.end = new.end;
+        Ok(())
+    }
+
+    /// Appends what `extend` appends to a vector.
+    pub(super) fn extend<T, E>(&mut self, extend: impl FnOnce(&mut Vec<u8>) -> Result<T, E>) -> Result<T, E> {
+        self.buffer.resize(self.text.end, 0);
+        let outcome = extend(&mut self.buffer);
+        self.text.end = self.buffer.len();
+        outcome
+    }
+
+    /// Puts bytes before the text.
+    pub(super) fn prepend(&mut self, bytes: &[u8]) {
+        if bytes.len() > self.text.start {
+            let text = self.text.clone();
+            self.text = bytes.len()..bytes.len() + text.len();
+            self.buffer.resize(self.buffer.len().max(self.text.end), 0);
+            self.buffer.copy_within(text, bytes.len());
+        }
+        let start = self.text.start - bytes.len();
+        self.buffer[start..self.text.start].copy_from_slice(bytes);
+        self.text.start = start;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn what_is_before_and_behind_is_joined() {
+        let mut text = SplitText::default();
+        for before in [0, 1, ROOM - 2, ROOM, ROOM + 1, 3 * ROOM, 5] {
+            text.clear();
+            let Ok(()) = text.append(6, |room| {
+                room.copy_from_slice(b"behind");
+                Ok::<_, Infallible>(())
+            });
+            let Ok(_) = text.extend(|bytes| std::io::Write::write(bytes, b" it")) else { unreachable!() };
+            text.skip(2);
+            text.prepend(&vec![b'x'; before]);
+            assert_eq!(text.as_slice(), [&vec![b'x'; before], b"hind it".as_slice()].concat());
+        }
+        text.skip(100);
+        assert_eq!(text.as_slice(), b"");
+    }
+}

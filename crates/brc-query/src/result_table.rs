@@ -1,0 +1,90 @@
+//! The rows of an answer as a table: what is asked can be written in any encoding, and asked again.
+
+use crate::cells::Cells;
+use crate::result::QueryResult;
+use crate::vector::{Fault, Vector};
+use brc_core::{
+    Batch, Column, Error, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
+};
+use std::path::Path;
+
+/// How many rows a split has: as many as make a good row group.
+const SPLIT_ROWS: usize = 1 << 20;
+
+/// How many rows a batch has at most.
+const BATCH_ROWS: usize = 4096;
+
+/// An answer as a table.
+pub struct ResultTable<'a> {
+    answer: &'a QueryResult,
+    schema: Schema,
+}
+
+impl QueryResult {
+    /// The answer as a table of the same rows.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a column's name is not one that columns of tables have.
+    pub fn table(&self) -> Result<ResultTable<'_>> {
+        Ok(ResultTable { answer: self, schema: schema(self.columns())? })
+    }
+}
+
+/// The schema of an answer.
+pub(crate) fn schema(columns: &[crate::OutputColumn]) -> Result<Schema> {
+    let field = |column: &crate::OutputColumn| brc_core::Field {
+        name: column.name.clone(),
+        logical_type: column.logical_type,
+        nullable: column.nullable,
+    };
+    Schema::new(columns.iter().map(field).collect()).map_err(|error| Error::Usage(error.to_string()))
+}
+
+impl Table for ResultTable<'_> {
+    fn path(&self) -> &Path {
+        Path::new("the answer")
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.answer.len() as u64)
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn split(&self, index: u64) -> Option<Split> {
+        let start = index.checked_mul(SPLIT_ROWS as u64)?;
+        let end = (start + SPLIT_ROWS as u64).min(self.answer.len() as u64);
+        (start < end).then_some(Split { index, start, end })
+    }
+
+    fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let column = |&column: &usize| (self.schema.fields()[column].logical_type, self.answer.cells(column));
+        Ok(Box::new(ResultScanner { columns: options.projection.iter().map(column).collect() }))
+    }
+}
+
+struct ResultScanner<'a> {
+    columns: Vec<(LogicalType, &'a Cells)>,
+}
+
+impl Scanner for ResultScanner<'_> {
+    fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+        let (start, end) = (split.start as usize, split.end as usize);
+        for first in (start..end).step_by(BATCH_ROWS) {
+            let rows = first..end.min(first + BATCH_ROWS);
+            let column =
+                |(of_type, cells): &(LogicalType, &Cells)| Vector::of(*of_type, rows.clone().map(|row| cells.get(row)));
+            let vectors = self.columns.iter().map(column).collect::<Result<Vec<_>, _>>();
+            let vectors = vectors.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
+            let columns: Vec<Column<'_>> = vectors.iter().map(Vector::column).collect();
+            sink.batch(&Batch { rows: rows.len(), columns: &columns })?;
+        }
+        Ok(Some(Scanned { rows: split.end - split.start, ..Scanned::default() }))
+    }
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Asks `brc` and DuckDB random questions of random tables, and compares the answers.
+
+    cargo build --release
+    python3 -m venv /tmp/interop && /tmp/interop/bin/pip install -r scripts/interop/requirements.txt
+    /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 12] [--questions 60] [--seed N]
+
+Each round makes a table of columns of all kinds with nulls, converts it to several encodings, and asks questions of random
+functions, aggregates, filters, keys, having, order, limit and distinct, each of a random encoding with 1 to 7 threads. Where
+`brc` and DuckDB differ by decision, the question is written for each in its own way; `interop/questions.py` lists these
+places with the reason. A question that fails is printed with the seed of its round, which asks it again.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+
+from interop.questions import Question, random_table
+
+ENCODINGS = ["parquet", "buren", "arrow", "capnp", "msgpack", "csv"]
+
+
+def is_close(ours, theirs):
+    ours, theirs = float(ours), float(theirs)
+    return ours == theirs or ours != ours and theirs != theirs or abs(ours - theirs) <= 1e-9 * max(1, abs(ours), abs(theirs))
+
+
+def is_same(ours, theirs):
+    """Whether a value of JSON is one of DuckDB."""
+    if ours is None and theirs != theirs:
+        return True
+    if ours is None or theirs is None or isinstance(theirs, bool):
+        return ours is theirs
+    if isinstance(theirs, float):
+        return is_close(ours, theirs)
+    if isinstance(theirs, (int, Decimal)):
+        return not isinstance(ours, (str, bool)) and Decimal(ours) == theirs
+    return instant(ours) == instant(theirs)
+
+
+def instant(value):
+    """A text, in which what begins at midnight may be a date or a timestamp."""
+    return str(value).removesuffix(".000000").removesuffix(" 00:00:00")
+
+
+class Table:
+    """A table in several encodings, and in DuckDB."""
+
+    def __init__(self, brc, directory, source):
+        self.brc, self.directory = brc, directory
+        parquet = directory / "t.parquet"
+        random_table(source, parquet)
+        self.database = duckdb.connect(config={"threads": 1})
+        self.database.execute("set timezone = 'UTC'; set error_on_division_by_zero = false")
+        self.database.execute(f"create table t as select * from read_parquet('{parquet}')")
+        for encoding in ENCODINGS[1:]:
+            self.run("convert", parquet, directory / f"t.{encoding}", "--force", "--no-sync", "--row-group", "64k")
+        columns = json.loads(self.run("schema", "--json", parquet))
+        self.schema = ",".join(f"{column['name']}:{column['type']}" for column in columns)
+
+    def run(self, *arguments):
+        run = subprocess.run([self.brc, *map(str, arguments)], capture_output=True, text=True)
+        if run.returncode != 0:
+            raise RuntimeError(run.stderr.strip())
+        return run.stdout
+
+    def ours(self, question, encoding, threads, options):
+        options = [*options, *(["--schema", self.schema] if encoding == "csv" else [])]
+        file = self.directory / f"t.{encoding}"
+        text = self.run("query", file, question, "--format", "json", "--threads", threads, *options)
+        # Objects of one name twice would lose a column, but brc allows no such answer.
+        return [list(row.values()) for row in json.loads(text, parse_float=Decimal)]
+
+    def theirs(self, question):
+        return self.database.execute(question).fetchall()
+
+
+def difference(table, question, encoding, threads, options):
+    """What tells the two answers apart; None if they are the same."""
+    try:
+        theirs, theirs_failed = table.theirs(question.theirs), None
+    except duckdb.Error as error:
+        theirs, theirs_failed = None, str(error).splitlines()[0]
+    try:
+        ours = table.ours(question.ours, encoding, threads, options)
+    except RuntimeError as error:
+        return None if theirs_failed else f"brc fails: {error}"
+    if theirs_failed:
+        return f"DuckDB fails, and brc does not: {theirs_failed}"
+    if len(ours) != len(theirs):
+        return f"{len(ours)} rows, but {len(theirs)} expected"
+    for number, (our_row, their_row) in enumerate(zip(ours, theirs)):
+        if len(our_row) != len(their_row) or not all(map(is_same, our_row, their_row)):
+            return f"row {number} is {our_row}, but {list(their_row)} expected"
+    return None
+
+
+def run_round(brc, seed, questions):
+    """Returns how many questions failed."""
+    source = random.Random(seed)
+    failed = 0
+    with tempfile.TemporaryDirectory() as directory:
+        table = Table(brc, Path(directory), source)
+        for number in range(questions):
+            question = Question(source)
+            encoding, threads = source.choice(ENCODINGS), source.randint(1, 7)
+            options = source.choice([[], [], ["--no-statistics"]])
+            found = difference(table, question, encoding, threads, options)
+            if found:
+                failed += 1
+                shown = f"seed {seed}, question {number}, {encoding}, {threads} threads {' '.join(options)}"
+                print(f"FAILED {shown}\n  {question.ours}\n  {question.theirs}\n  {found}", flush=True)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("brc")
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--seed", type=int, help="the seed of the first round [default: by lot]")
+    arguments = parser.parse_args()
+    first = random.SystemRandom().randrange(10**6) if arguments.seed is None else arguments.seed
+    seeds = range(first, first + arguments.rounds)
+    print(f"seeds {seeds.start} to {seeds.stop - 1}, {arguments.questions} questions each", flush=True)
+    failed = sum(run_round(arguments.brc, seed, arguments.questions) for seed in seeds)
+    print(f"{arguments.rounds * arguments.questions - failed} answers are the same, {failed} are not")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
