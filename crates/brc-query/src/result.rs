@@ -62,7 +62,8 @@ impl QueryResult {
         Self { columns: plan.columns(), blocks: vec![cells], block_rows: rows.max(1), rows, totals }
     }
 
-    fn value(&self, row: usize, column: usize) -> Option<Value<'_>> {
+    /// The value of a row; `None` if it is null.
+    pub(crate) fn value(&self, row: usize, column: usize) -> Option<Value<'_>> {
         self.blocks[row / self.block_rows][column].get(row % self.block_rows)
     }
 
@@ -87,11 +88,6 @@ impl QueryResult {
     /// The rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         (0..self.rows).map(|row| Row { answer: self, row, column: 0 })
-    }
-
-    /// The values of a column.
-    pub(crate) fn cells(&self, column: usize) -> &Cells {
-        &self.cells[column]
     }
 
     /// What was done to find the answer.

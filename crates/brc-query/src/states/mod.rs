@@ -402,7 +402,8 @@ impl State {
             FloatPairs,
             Extremes,
             Listed,
-            Sketch
+            Sketch,
+            Frequencies
         )
     }
 
