@@ -67,6 +67,9 @@ pub(crate) enum Command {
     /// tables. For other files: encoding, compression and columns.
     Sniff(sniff::Args),
     /// Show the columns of a table: their names, their types, and whether they may have nulls
+    ///
+    /// Where types are inferred, all rows are read: each column has the narrowest type that holds all of its values. `brc
+    /// sniff` infers types from samples.
     Schema(schema::Args),
     /// Show the first rows of a table
     ///

@@ -3,11 +3,14 @@
 //!
 //! Sums are exact whatever the length: lanes are widened before they could wrap.
 
+pub mod floats;
 mod groups;
+mod long;
+pub mod pairs;
 mod run;
 pub(crate) mod slots;
 
 pub use groups::GroupStatistics;
 pub(crate) use groups::{FULL, ROOM};
 pub use run::{run_i16, run_i32, run_i64, statistics, statistics_i16, statistics_i32, statistics_i64};
-pub use slots::UnknownGroup;
+pub use slots::{UnknownGroup, each_run};

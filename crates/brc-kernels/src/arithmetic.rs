@@ -100,6 +100,60 @@ impl<T: Integer> Kernel for Add<'_, T> {
     }
 }
 
+/// The sums, differences or products of two slices of integers, row by row, wrapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// The sums.
+    Add,
+    /// The differences.
+    Subtract,
+    /// The products.
+    Multiply,
+}
+
+/// Computes an operation for as many rows as both slices have.
+#[must_use]
+pub fn combined(level: Level, operation: Operation, ones: &[i64], others: &[i64]) -> Vec<i64> {
+    run_at(level, Combined { operation, ones, others })
+}
+
+struct Combined<'a> {
+    operation: Operation,
+    ones: &'a [i64],
+    others: &'a [i64],
+}
+
+impl Kernel for Combined<'_> {
+    type Output = Vec<i64>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<i64> {
+        let pairs = self.ones.iter().zip(self.others);
+        match self.operation {
+            Operation::Add => pairs.map(|(one, other)| one.wrapping_add(*other)).collect(),
+            Operation::Subtract => pairs.map(|(one, other)| one.wrapping_sub(*other)).collect(),
+            Operation::Multiply => pairs.map(|(one, other)| one.wrapping_mul(*other)).collect(),
+        }
+    }
+}
+
+/// The values in 64 bits.
+#[must_use]
+pub fn widened<T: Copy + Into<i64>>(level: Level, values: &[T]) -> Vec<i64> {
+    run_at(level, Widened(values))
+}
+
+struct Widened<'a, T>(&'a [T]);
+
+impl<T: Copy + Into<i64>> Kernel for Widened<'_, T> {
+    type Output = Vec<i64>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<i64> {
+        self.0.iter().map(|&value| value.into()).collect()
+    }
+}
+
 /// Replaces each value by the sum of `start` and all values up to it.
 pub fn running_sums<T: Integer>(level: Level, start: T, values: &mut [T]) {
     run_at(level, RunningSums { start, values });
@@ -294,6 +348,17 @@ impl Kernel for Divide<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn operations_wrap() {
+        let (ones, others) = ([i64::MAX, 3, i64::MIN], [1, -4, -1]);
+        for level in Level::available() {
+            assert_eq!(combined(level, Operation::Add, &ones, &others), [i64::MIN, -1, i64::MAX]);
+            assert_eq!(combined(level, Operation::Subtract, &ones, &others), [i64::MAX - 1, 7, i64::MIN + 1]);
+            assert_eq!(combined(level, Operation::Multiply, &ones, &others), [i64::MAX, -12, i64::MIN]);
+            assert_eq!(widened(level, &[-1i16, i16::MAX]), [-1, 32767]);
+        }
+    }
     use proptest::prelude::*;
 
     fn shifted() -> impl Strategy<Value = Vec<i64>> {

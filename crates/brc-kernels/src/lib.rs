@@ -11,6 +11,8 @@ pub mod arithmetic;
 pub mod bitpack;
 pub mod cpu;
 pub mod decimals;
+pub mod digits;
+pub mod direct;
 pub mod filter;
 pub mod interner;
 pub mod memory;

@@ -87,7 +87,7 @@ impl Accumulators {
             let (_, others) = self.others.of(level, &second, selection, ids);
             for (_, state) in states {
                 state.grow(groups);
-                state.update_pairs(with_values, values, others)?;
+                state.update_pairs(level, with_values, values, others)?;
             }
         }
         Ok(())

@@ -108,7 +108,7 @@ impl Partial {
     /// These groups only, in their order.
     pub(crate) fn take(&self, groups: &[u32]) -> Self {
         let keys = self.keys.as_ref().and_then(|keys| match keys {
-            GroupKeys::Set(keys) => Some(GroupKeys::Set(keys.take(groups))),
+            GroupKeys::Set(keys) => Some(GroupKeys::Set(keys.pick(groups))),
             GroupKeys::Packed(_) => None,
         });
         let rows = Rows { state: self.rows.state, others: self.rows.others.take(groups) };

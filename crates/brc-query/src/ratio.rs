@@ -99,7 +99,7 @@ mod tests {
         #[test]
         fn floats_come_back(value: f64) {
             prop_assume!(value.is_finite());
-            let (mantissa, exponent) = crate::states::parts_of(value);
+            let (mantissa, exponent) = brc_kernels::accumulate::floats::parts(value);
             prop_assert_eq!(nearest(&mantissa.into(), &1u32.into(), exponent.into()), value);
         }
     }

@@ -5,6 +5,8 @@ use brc_core::batch::codes_of;
 use brc_core::{
     Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, Integers, LogicalType, PhysicalType, Value,
 };
+use brc_kernels::arithmetic;
+use brc_kernels::cpu::Level;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -105,7 +107,17 @@ impl Vector {
 
     /// The same value in so many rows.
     pub(crate) fn repeat(logical_type: LogicalType, value: Option<Value<'_>>, rows: usize) -> Result<Self, Fault> {
-        Self::of(logical_type, std::iter::repeat_n(value, rows))
+        let of_values = |values| Self { values, validity: BitmapBuffer::default() };
+        Ok(match value {
+            Some(Value::Integer(value)) if logical_type.fits_64_bits() => {
+                of_values(Values::Narrow(vec![value as i64; rows]))
+            }
+            Some(Value::Float(value)) => of_values(Values::Floats(vec![value; rows])),
+            Some(Value::Bytes(bytes)) => {
+                of_values(Values::Codes { codes: vec![0; rows], dictionary: Arc::new([bytes].into_iter().collect()) })
+            }
+            Some(Value::Integer(_)) | None => Self::of(logical_type, std::iter::repeat_n(value, rows))?,
+        })
     }
 
     /// The column as batches have it.
@@ -159,7 +171,7 @@ impl<'a> View<'a> {
     /// A view of a column, of which all codes that count are checked to be in its dictionary.
     pub(crate) fn of(column: &Column<'a>) -> Result<Self, Malformed> {
         fn widened<T: Copy + Into<i64>>(values: &[T]) -> ViewData<'static> {
-            ViewData::Narrow(Cow::Owned(values.iter().map(|&value| value.into()).collect()))
+            ViewData::Narrow(Cow::Owned(arithmetic::widened(Level::best(), values)))
         }
         let data = match column.data {
             Data::Integers(Integers::I8(values)) => widened(values),

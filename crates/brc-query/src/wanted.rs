@@ -149,7 +149,7 @@ pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), M
 }
 
 /// The rows whose bits are set.
-fn set_rows(mask: &[u64]) -> impl Iterator<Item = usize> {
+pub(crate) fn set_rows(mask: &[u64]) -> impl Iterator<Item = usize> {
     mask.iter().enumerate().flat_map(|(index, &word)| {
         let mut left = word;
         std::iter::from_fn(move || {

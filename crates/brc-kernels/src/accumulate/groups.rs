@@ -1,8 +1,10 @@
 //! The statistics of many groups, each value going to the group of its row or run.
 
+use super::long::{LongSlot, add_long};
 use super::run;
 use super::slots::{Sets, Slot, UnknownGroup, each_run, rows_i16, runs_i16, sets_i16};
 use crate::cpu::Level;
+use crate::direct::{Key, bounds};
 use brc_core::table::{Numbers, Sums};
 use brc_core::{Integers, Run, Statistics};
 
@@ -19,6 +21,9 @@ pub(crate) const FULL: u64 = 1 << 20;
 /// See [`FULL`].
 pub(crate) const ROOM: usize = 3 << 20;
 
+/// Sums of long slots stay below that.
+const LONG_MOST: u64 = 1 << 62;
+
 /// So many summaries are looked at, then added.
 const SETS: usize = 1024;
 
@@ -28,6 +33,10 @@ pub struct GroupStatistics {
     /// One for each group, or [`COPIES`] of them, one after the other.
     slots: Vec<Slot>,
     groups: usize,
+    /// One for each group, for values of more than 16 bits; empty until there are such.
+    long: Vec<LongSlot>,
+    /// No sum in a long slot is above that.
+    long_bound: u64,
     /// What slots could not hold; empty until it is needed.
     wide: Vec<Statistics>,
     /// Rows that any slot has room for.
@@ -64,6 +73,9 @@ impl GroupStatistics {
         }
         self.groups = groups;
         self.slots.resize(groups * self.copies(), Slot::EMPTY);
+        if !self.long.is_empty() {
+            self.long.resize(groups, LongSlot::EMPTY);
+        }
         if !self.wide.is_empty() {
             self.wide.resize(groups, Statistics::EMPTY);
         }
@@ -86,11 +98,11 @@ impl GroupStatistics {
                     _ => rows_i16(level, groups, values, self.slots.as_chunks_mut::<COPIES>().0),
                 }
             }
-            Integers::I8(values) => self.wide_rows(groups, values),
-            Integers::I16(values) => self.wide_rows(groups, values),
-            Integers::I32(values) => self.wide_rows(groups, values),
-            Integers::I64(values) => self.wide_rows(groups, values),
-            Integers::I128(values) => self.wide_rows(groups, &narrowed(values)?),
+            Integers::I8(values) => self.long_rows(level, groups, values),
+            Integers::I16(values) => self.long_rows(level, groups, values),
+            Integers::I32(values) => self.long_rows(level, groups, values),
+            Integers::I64(values) => self.long_rows(level, groups, values),
+            Integers::I128(values) => self.long_rows(level, groups, &narrowed(values)?),
         }
     }
 
@@ -171,6 +183,9 @@ impl GroupStatistics {
     /// The statistics of all groups, in their order.
     #[must_use]
     pub fn finish(mut self) -> Vec<Statistics> {
+        if !self.long.is_empty() {
+            self.empty_long_slots();
+        }
         let slots = self.slots.chunks(self.copies()).map(|slots| merged(slots).statistics());
         if self.wide.is_empty() {
             return slots.collect();
@@ -190,6 +205,31 @@ impl GroupStatistics {
             self.wide = vec![Statistics::EMPTY; self.groups];
         }
         &mut self.wide
+    }
+
+    /// In long slots as long as sums fit them, whatever the values' groups.
+    fn long_rows<T: Key>(&mut self, level: Level, groups: &[u32], values: &[T]) -> Result<(), UnknownGroup> {
+        let Some((min, max)) = bounds(level, values) else { return Ok(()) };
+        let size = min.unsigned_abs().max(max.unsigned_abs());
+        let Some(more) = size.checked_mul(values.len() as u64).filter(|&more| more < LONG_MOST) else {
+            return self.wide_rows(groups, values);
+        };
+        if self.long_bound + more >= LONG_MOST {
+            self.empty_long_slots();
+        }
+        self.long_bound += more;
+        if self.long.is_empty() {
+            self.long.resize(self.groups, LongSlot::EMPTY);
+        }
+        add_long(level, groups, values, &mut self.long)
+    }
+
+    fn empty_long_slots(&mut self) {
+        let mut long = std::mem::take(&mut self.long);
+        for (wide, slot) in self.wide().iter_mut().zip(&mut long) {
+            wide.merge(&std::mem::replace(slot, LongSlot::EMPTY).statistics());
+        }
+        (self.long, self.long_bound) = (long, 0);
     }
 
     fn wide_rows<T: Copy + Into<i64>>(&mut self, groups: &[u32], values: &[T]) -> Result<(), UnknownGroup> {

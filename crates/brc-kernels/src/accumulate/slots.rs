@@ -65,8 +65,11 @@ impl Slot {
 }
 
 /// Hands each run with its values to `each`.
+///
+/// # Errors
+/// If the runs' rows are not as many as the values, or what `each` returns.
 #[inline(always)]
-pub(super) fn each_run<T>(
+pub fn each_run<T>(
     runs: &[Run],
     mut values: &[T],
     mut each: impl FnMut(u32, &[T]) -> Result<(), UnknownGroup>,

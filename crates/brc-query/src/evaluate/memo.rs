@@ -5,7 +5,7 @@ use crate::keys::index::NameIndex;
 use crate::node::{Node, Typed};
 use crate::vector::{Fault, Values, Vector, View};
 use brc_core::batch::codes_of;
-use brc_core::{Batch, Column, Dictionary, LogicalType, PhysicalType, Value};
+use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, LogicalType, PhysicalType, Value};
 use std::sync::Arc;
 
 /// Larger dictionaries have values that no wanted row has: rows are looked at instead.
@@ -36,6 +36,8 @@ struct Found {
     of_codes: Vec<Option<u32>>,
     /// All results that are no strings, one for each code that has one.
     values: Vec<Number>,
+    /// The result of each code, as long as all are integers of up to 64 bits.
+    narrow: Option<Vec<i64>>,
     /// All that are, each once.
     strings: Arc<Dictionary>,
     index: NameIndex,
@@ -68,6 +70,7 @@ impl Memo {
             found: Found {
                 of_codes: Vec::new(),
                 values: Vec::new(),
+                narrow: Some(Vec::new()),
                 strings: Arc::default(),
                 index: NameIndex::default(),
             },
@@ -99,6 +102,7 @@ impl Memo {
         if self.known == 0 {
             self.compute(frame, std::iter::once(None))?;
             self.of_null = self.found.of_codes.pop().flatten();
+            self.found.narrow = Some(Vec::new());
         }
         while self.known < dictionary.len() {
             let end = dictionary.len().min(self.known + AT_A_TIME);
@@ -117,7 +121,7 @@ impl Memo {
         let values = Vector::of(LogicalType::String, values)?;
         let column = values.column();
         let rows = match column.data {
-            brc_core::Data::Bytes(strings) => strings.len(),
+            Data::Bytes(strings) => strings.len(),
             _ => 0,
         };
         let batch = Batch { rows, columns: std::slice::from_ref(&column) };
@@ -129,6 +133,17 @@ impl Memo {
     }
 
     fn of_column(&self, column: &Column<'_>) -> Result<Vector, Fault> {
+        if let (Data::Codes { codes, .. }, false) = (column.data, column.has_nulls())
+            && let Some(values) = self.found.narrow.as_deref()
+            && self.output.fits_64_bits()
+        {
+            let values = codes.iter().map_while(|&code| values.get(code as usize).copied());
+            let values: Vec<i64> = values.collect();
+            return match values.len() == codes.len() {
+                true => Ok(Vector { values: Values::Narrow(values), validity: BitmapBuffer::default() }),
+                false => Err(Fault::Malformed("a code is not in its dictionary")),
+            };
+        }
         let mut codes = Vec::new();
         codes_of(column, &mut codes);
         let mut malformed = false;
@@ -152,6 +167,14 @@ impl Memo {
 
 impl Found {
     fn push(&mut self, value: Option<Value<'_>>) {
+        let narrow = match value {
+            Some(Value::Integer(value)) => i64::try_from(value).ok(),
+            Some(Value::Float(_) | Value::Bytes(_)) | None => None,
+        };
+        self.narrow = self.narrow.take().zip(narrow).map(|(mut all, value)| {
+            all.push(value);
+            all
+        });
         let number = match value {
             None => None,
             Some(Value::Bytes(bytes)) => Some(self.index.code(bytes, Arc::make_mut(&mut self.strings))),
@@ -169,7 +192,7 @@ impl Found {
     /// The results of rows.
     fn vector(&self, output: LogicalType, results: &[Option<u32>]) -> Result<Vector, Fault> {
         if output.physical() == PhysicalType::Bytes {
-            let mut validity = brc_core::BitmapBuffer::default();
+            let mut validity = BitmapBuffer::default();
             results.iter().for_each(|result| validity.push(result.is_some()));
             let codes = results.iter().map(|result| result.unwrap_or(0)).collect();
             return Ok(Vector { values: Values::Codes { codes, dictionary: Arc::clone(&self.strings) }, validity });

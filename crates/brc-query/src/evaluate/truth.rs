@@ -2,7 +2,8 @@
 
 use super::{Frame, Step};
 use crate::filter::Test;
-use crate::vector::{Fault, Values, Vector, View};
+use crate::vector::{Fault, Values, Vector, View, ViewData};
+pub(super) use crate::wanted::set_rows;
 use brc_core::{Bitmap, BitmapBuffer, Column};
 use brc_kernels::filter::{valid_bits, words};
 
@@ -35,18 +36,6 @@ pub(super) fn valid(column: &Column<'_>, rows: usize) -> Vec<u64> {
         Some(validity) => validity.words().map(|(word, _)| word).collect(),
         None => all(rows),
     }
-}
-
-/// The rows whose bits are set.
-pub(super) fn set_rows(mask: &[u64]) -> impl Iterator<Item = usize> {
-    mask.iter().enumerate().flat_map(|(index, &word)| {
-        let mut left = word;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            Some(index * 64 + bit)
-        })
-    })
 }
 
 impl Step {
@@ -103,6 +92,14 @@ impl Step {
                 let column = found.column();
                 let view = View::of(&column)?;
                 let mut truth = Truth { holds: none(), fails: none() };
+                if let (ViewData::Narrow(values), false) = (&view.data, column.has_nulls()) {
+                    for (word, values) in truth.holds.iter_mut().zip(values.chunks(64)) {
+                        let bits = values.iter().enumerate().map(|(bit, &value)| u64::from(value != 0) << bit);
+                        *word = bits.fold(0, |word, bit| word | bit);
+                    }
+                    truth.fails = truth.holds.iter().zip(all(rows)).map(|(holds, all)| all & !holds).collect();
+                    return Ok(truth);
+                }
                 for row in (0..rows).filter(|&row| view.is_valid(row)) {
                     let side = if view.narrow(row) == 0 { &mut truth.fails } else { &mut truth.holds };
                     side[row / 64] |= 1 << (row % 64);

@@ -4,6 +4,7 @@ use super::exact::{self, Operation};
 use super::{Bound, Function, Mismatch, count, refuse};
 use crate::node::Typed;
 use brc_core::LogicalType;
+use brc_kernels::arithmetic;
 
 pub(super) static ADD: Function = Function { name: "+", aliases: &[], usage: "a + b", about: "the sum", bind };
 
@@ -11,11 +12,8 @@ pub(super) static ADD: Function = Function { name: "+", aliases: &[], usage: "a 
 struct Add;
 
 impl Operation for Add {
+    const NARROW: arithmetic::Operation = arithmetic::Operation::Add;
     const SYMBOL: &'static str = "+";
-
-    fn narrow(one: i64, other: i64) -> (i64, bool) {
-        one.overflowing_add(other)
-    }
 
     fn wide(one: i128, other: i128) -> Option<i128> {
         one.checked_add(other)

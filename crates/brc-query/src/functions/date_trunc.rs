@@ -1,6 +1,6 @@
 //! `date_trunc(part, t)`: where the year, month … begins in which a date or timestamp lies.
 
-use super::temporal::{Clock, iso_weekday};
+use super::temporal::{ByDay, Clock, iso_weekday};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::node::Typed;
 use crate::vector::Fault;
@@ -38,12 +38,9 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         b"second" => return parts(output, clock, 86_400),
         _ => return refuse(0, "needs year, quarter, month, week, day, hour, minute or second"),
     };
+    let starts = ByDay::new(clock, move |days| day(days).checked_mul(clock.per_day));
     Ok(Bound::new(output, move |views, rows| {
-        rows.narrow(|row| {
-            let (days, _) = clock.split(views[1].narrow(row));
-            let start = day(days).checked_mul(clock.per_day);
-            start.ok_or_else(|| Fault::Value(format!("the start of a period is out of range for {output}")))
-        })
+        starts.rows(&views[1], rows, || Fault::Value(format!("the start of a period is out of range for {output}")))
     }))
 }
 

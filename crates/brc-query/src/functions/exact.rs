@@ -5,6 +5,9 @@ use super::{Kernel, Mismatch, number};
 use crate::node::{Scalar, Typed};
 use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, Value};
+use brc_kernels::arithmetic::{self, combined};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::bounds;
 use std::borrow::Cow;
 
 /// What numbers of a type are: how many digits, and how many of them behind the point; `None` of floats.
@@ -68,10 +71,10 @@ pub(super) fn factor(from: u8, to: u8) -> i128 {
     10i128.pow(u32::from(to.saturating_sub(from)).min(38))
 }
 
-/// An operation in 64 bits with whether it overflowed, and in 128 bits.
+/// An operation in 64 bits, and in 128 bits.
 pub(super) trait Operation: Copy + Send + Sync + 'static {
     const SYMBOL: &'static str;
-    fn narrow(one: i64, other: i64) -> (i64, bool);
+    const NARROW: arithmetic::Operation;
     fn wide(one: i128, other: i128) -> Option<i128>;
 }
 
@@ -86,18 +89,21 @@ pub(super) fn kernel<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], f
     })
 }
 
-/// All rows in 64 bits, unless that is not enough for one of them.
+/// All rows in 64 bits, unless that might not be enough for values between the smallest and the largest ones.
 fn narrow<O: Operation>(one: &View<'_>, other: &View<'_>, factors: [i128; 2]) -> Option<Vec<i64>> {
     let (ViewData::Narrow(one), ViewData::Narrow(other)) = (&one.data, &other.data) else { return None };
     let [one, other] = [scaled(one, factors[0])?, scaled(other, factors[1])?];
-    let mut overflow = false;
-    let values = one.iter().zip(other.iter()).map(|(&one, &other)| {
-        let (value, over) = O::narrow(one, other);
-        overflow |= over;
-        value
-    });
-    let values: Vec<i64> = values.collect();
-    (!overflow).then_some(values)
+    fits::<O>(&one, &other)?;
+    Some(combined(Level::best(), O::NARROW, &one, &other))
+}
+
+/// `None` if an operation may need more than 64 bits. It is the largest or the smallest at the bounds of what it is of.
+fn fits<O: Operation>(one: &[i64], other: &[i64]) -> Option<()> {
+    let (Some(one), Some(other)) = (bounds(Level::best(), one), bounds(Level::best(), other)) else { return Some(()) };
+    for (one, other) in [(one.0, other.0), (one.0, other.1), (one.1, other.0), (one.1, other.1)] {
+        i64::try_from(O::wide(one.into(), other.into())?).ok()?;
+    }
+    Some(())
 }
 
 fn scaled(values: &[i64], factor: i128) -> Option<Cow<'_, [i64]>> {
@@ -105,14 +111,11 @@ fn scaled(values: &[i64], factor: i128) -> Option<Cow<'_, [i64]>> {
         return Some(Cow::Borrowed(values));
     }
     let factor = i64::try_from(factor).ok()?;
-    let mut overflow = false;
-    let scaled = values.iter().map(|&value| {
-        let (value, over) = value.overflowing_mul(factor);
-        overflow |= over;
-        value
-    });
-    let scaled: Vec<i64> = scaled.collect();
-    (!overflow).then_some(Cow::Owned(scaled))
+    if let Some((min, max)) = bounds(Level::best(), values) {
+        min.checked_mul(factor)?;
+        max.checked_mul(factor)?;
+    }
+    Some(Cow::Owned(values.iter().map(|&value| value.wrapping_mul(factor)).collect()))
 }
 
 /// Row by row, of those that count.

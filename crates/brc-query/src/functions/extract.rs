@@ -1,8 +1,9 @@
 //! `extract(part from t)`, also `date_part('part', t)`: a part of a date or time as an integer.
 
-use super::temporal::{Clock, iso_weekday};
+use super::temporal::{ByDay, Clock, iso_weekday};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse};
 use crate::node::Typed;
+use crate::vector::Fault;
 use brc_core::{LogicalType, calendar};
 
 pub(super) static EXTRACT: Function = Function {
@@ -28,6 +29,12 @@ pub(super) fn of(arguments: &[Typed], index: usize, part: Part, needs_date: bool
     let clock = Clock::of(arguments, index)?;
     if needs_date && !clock.has_date {
         return refuse(index, "needs a date or a timestamp");
+    }
+    if needs_date {
+        // The time of the day does not matter for any of these.
+        let parts = ByDay::new(clock, move |days| Some(part(clock, days, 0)));
+        let none = || Fault::Value("a date is out of range".to_owned());
+        return Ok(Bound::new(LogicalType::Int64, move |views, rows| parts.rows(&views[index], rows, none)));
     }
     Ok(Bound::new(LogicalType::Int64, move |views, rows| {
         rows.narrow(|row| {

@@ -4,6 +4,7 @@ use super::exact::{self, Operation};
 use super::{Bound, Function, Mismatch, count, refuse};
 use crate::node::Typed;
 use brc_core::LogicalType;
+use brc_kernels::arithmetic;
 
 pub(super) static MULTIPLY: Function = Function { name: "*", aliases: &[], usage: "a * b", about: "the product", bind };
 
@@ -11,11 +12,8 @@ pub(super) static MULTIPLY: Function = Function { name: "*", aliases: &[], usage
 struct Multiply;
 
 impl Operation for Multiply {
+    const NARROW: arithmetic::Operation = arithmetic::Operation::Multiply;
     const SYMBOL: &'static str = "*";
-
-    fn narrow(one: i64, other: i64) -> (i64, bool) {
-        one.overflowing_mul(other)
-    }
 
     fn wide(one: i128, other: i128) -> Option<i128> {
         one.checked_mul(other)

@@ -4,6 +4,7 @@ use super::exact::{self, Operation};
 use super::{Bound, Function, Mismatch, count, refuse};
 use crate::node::Typed;
 use brc_core::LogicalType;
+use brc_kernels::arithmetic;
 
 pub(super) static SUBTRACT: Function =
     Function { name: "-", aliases: &[], usage: "a - b", about: "the difference", bind };
@@ -12,11 +13,8 @@ pub(super) static SUBTRACT: Function =
 struct Subtract;
 
 impl Operation for Subtract {
+    const NARROW: arithmetic::Operation = arithmetic::Operation::Subtract;
     const SYMBOL: &'static str = "-";
-
-    fn narrow(one: i64, other: i64) -> (i64, bool) {
-        one.overflowing_sub(other)
-    }
 
     fn wide(one: i128, other: i128) -> Option<i128> {
         one.checked_sub(other)

@@ -2,7 +2,11 @@
 
 use super::{Mismatch, refuse};
 use crate::node::Typed;
+use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, calendar};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::bounds;
+use std::sync::OnceLock;
 
 const DAY: i64 = calendar::DAY_SECONDS;
 
@@ -43,6 +47,60 @@ impl Clock {
     /// How many units are so many parts of a day; 0 if a unit is more than that.
     pub(super) fn units(self, parts_of_day: i64) -> i64 {
         self.per_day / parts_of_day
+    }
+}
+
+/// Days on either side of those that are asked for first, and how many there may be, of which a table is made.
+const MARGIN: i64 = 1 << 11;
+const MOST_DAYS: i64 = 1 << 15;
+
+/// What a function of days comes to: for the days around those that are asked for first it is computed once.
+pub(super) struct ByDay<F> {
+    clock: Clock,
+    of: F,
+    table: OnceLock<Days>,
+}
+
+struct Days {
+    first: i64,
+    values: Vec<i64>,
+}
+
+impl<F: Fn(i64) -> Option<i64>> ByDay<F> {
+    pub(super) fn new(clock: Clock, of: F) -> Self {
+        Self { clock, of, table: OnceLock::new() }
+    }
+
+    /// The values of rows; the error of a row that counts is that of `none`.
+    pub(super) fn rows(&self, view: &View<'_>, rows: &Rows<'_>, none: impl Fn() -> Fault) -> Result<Vector, Fault> {
+        if let ViewData::Narrow(values) = &view.data
+            && let Some(values) = self.looked_up(values)
+        {
+            return Ok(rows.vector(Values::Narrow(values)));
+        }
+        rows.narrow(|row| (self.of)(self.clock.split(view.narrow(row)).0).ok_or_else(&none))
+    }
+
+    /// The values of these days, if all are in the table.
+    fn looked_up(&self, values: &[i64]) -> Option<Vec<i64>> {
+        let (min, max) = bounds(Level::best(), values)?;
+        let [low, high] = [min, max].map(|value| self.clock.split(value).0);
+        let Days { first, values: known } = self.table.get_or_init(|| self.around(low, high));
+        if low < *first || high - first >= known.len() as i64 {
+            return None;
+        }
+        Some(match self.clock.per_day {
+            1 => values.iter().map(|day| known[(day - first) as usize]).collect(),
+            per_day => values.iter().map(|value| known[(value.div_euclid(per_day) - first) as usize]).collect(),
+        })
+    }
+
+    /// A table of these days and some more; of none if they are too many or one of them has no value.
+    fn around(&self, low: i64, high: i64) -> Days {
+        let first = low.saturating_sub(MARGIN);
+        let days = high.saturating_add(MARGIN).checked_sub(first).filter(|&days| days < MOST_DAYS);
+        let values = days.and_then(|days| (first..=first + days).map(&self.of).collect());
+        Days { first, values: values.unwrap_or_default() }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Numbers the distinct tuples of keys from 0, in the order of their first appearance.
 
-use super::direct::{Direct, UNKNOWN};
 use super::index::TupleIndex;
 use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
 use super::strings::Strings;
@@ -9,6 +8,7 @@ use crate::group::Malformed;
 use crate::wanted::keep;
 use brc_core::batch::codes_of;
 use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
+use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
 /// The bits of one key's values, row by row.
@@ -23,18 +23,6 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// The smallest and the largest of the values that are not null.
-    pub(crate) fn bounds(&self) -> Option<(u64, u64)> {
-        if self.nulls.is_empty() {
-            return Some((*self.low.iter().min()?, *self.low.iter().max()?));
-        }
-        let values = self.low.iter().zip(&self.nulls).filter(|(_, null)| !**null).map(|(word, _)| *word);
-        values.fold(None, |bounds, word| {
-            let (low, high) = bounds.unwrap_or((word, word));
-            Some((word.min(low), word.max(high)))
-        })
-    }
-
     fn clear(&mut self) {
         self.low.clear();
         self.high.clear();
@@ -52,7 +40,6 @@ pub(crate) struct KeySet {
     tuples: Vec<u64>,
     /// Made when it is first needed.
     index: Option<TupleIndex>,
-    direct: Direct,
     lanes: Vec<Lane>,
     /// The tuples of a batch's wanted rows.
     packed: Vec<u64>,
@@ -75,7 +62,6 @@ impl KeySet {
             layout,
             tuples: Vec::new(),
             index: None,
-            direct: Direct::default(),
             packed: Vec::new(),
             codes: Vec::new(),
         }
@@ -112,11 +98,6 @@ impl KeySet {
         self.tuples.len() / self.layout.width
     }
 
-    /// Whether tuples are found by their hash.
-    pub(crate) fn is_hashed(&self) -> bool {
-        self.direct.off
-    }
-
     /// The value that a tuple has for a key; `None` if it is null.
     pub(crate) fn value(&self, key: usize, tuple: usize) -> Option<Value<'_>> {
         let width = self.layout.width;
@@ -140,12 +121,7 @@ impl KeySet {
     }
 
     /// Takes the wanted rows of one key of the next tuples.
-    pub(crate) fn take_column(
-        &mut self,
-        key: usize,
-        column: &Column<'_>,
-        selection: Selection<'_>,
-    ) -> Result<(), Malformed> {
+    pub(crate) fn take(&mut self, key: usize, column: &Column<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
         let (lane, layout) = (&mut self.lanes[key], self.layout.keys[key]);
         lane.clear();
         if let Some(validity) = column.validity.filter(|validity| validity.count_nulls() > 0) {
@@ -169,6 +145,11 @@ impl KeySet {
                 } else {
                     strings.translate(dictionary, &mut lane.low)?;
                 }
+            }
+            (Data::Bytes(values), KeyKind::Strings, Some(strings)) if lane.nulls.is_empty() => {
+                self.codes.clear();
+                strings.number_all(Level::best(), values, &mut self.codes)?;
+                lane.low.extend(self.codes.iter().map(|&code| u64::from(code)));
             }
             (Data::Bytes(values), KeyKind::Strings, Some(strings)) => {
                 for (row, string) in values.iter().enumerate() {
@@ -198,47 +179,25 @@ impl KeySet {
         }
     }
 
-    /// Takes numbers as one key of the next tuples: groups.
-    pub(crate) fn take_numbers(&mut self, key: usize, numbers: impl Iterator<Item = u32>) {
-        let lane = &mut self.lanes[key];
-        lane.clear();
-        lane.low.extend(numbers.map(u64::from));
-    }
-
     /// Replaces `numbers` by those of the tuples that were taken, key by key, some of which may be new.
     pub(crate) fn number(&mut self, numbers: &mut Vec<u32>) {
         let (rows, width) = (self.lanes[0].low.len(), self.layout.width);
         let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
-        if self.direct.slots_of(&self.lanes, rows, numbers) {
-            let mut tuple = std::mem::take(&mut self.packed);
-            for (row, number) in numbers.iter_mut().enumerate() {
-                let slot = *number as usize;
-                if self.direct.slots[slot] == UNKNOWN {
-                    tuple.clear();
-                    tuple.resize(width, 0);
-                    self.pack(row..row + 1, &mut tuple);
-                    self.direct.slots[slot] = index.number(&tuple, &mut self.tuples);
-                }
-                *number = self.direct.slots[slot];
-            }
-            self.packed = tuple;
-        } else {
-            let mut packed = std::mem::take(&mut self.packed);
-            packed.clear();
-            packed.resize(rows * width, 0);
-            self.pack(0..rows, &mut packed);
-            index.number_all(&packed, width, &mut self.tuples, numbers);
-            self.packed = packed;
-        }
+        let mut packed = std::mem::take(&mut self.packed);
+        packed.clear();
+        packed.resize(rows * width, 0);
+        self.pack(&mut packed);
+        index.number_all(&packed, width, &mut self.tuples, numbers);
+        self.packed = packed;
         self.index = Some(index);
     }
 
-    /// Puts the lanes' values of these rows into tuples, which are all 0 before.
-    fn pack(&self, rows: std::ops::Range<usize>, tuples: &mut [u64]) {
+    /// Puts the lanes' values into tuples, which are all 0 before.
+    fn pack(&self, tuples: &mut [u64]) {
         for (lane, key) in self.lanes.iter().zip(&self.layout.keys) {
             let mut put = |words: &[u64], place: super::layout::Place| {
                 let tuples = tuples.chunks_exact_mut(self.layout.width);
-                tuples.zip(&words[rows.clone()]).for_each(|(tuple, &word)| place.set(tuple, word));
+                tuples.zip(words).for_each(|(tuple, &word)| place.set(tuple, word));
             };
             put(&lane.low, key.low);
             if let Some(high) = key.high {
@@ -246,7 +205,7 @@ impl KeySet {
             }
             if let (Some(null), false) = (key.null, lane.nulls.is_empty()) {
                 let tuples = tuples.chunks_exact_mut(self.layout.width);
-                tuples.zip(&lane.nulls[rows.clone()]).for_each(|(tuple, &is_null)| null.set(tuple, is_null.into()));
+                tuples.zip(&lane.nulls).for_each(|(tuple, &is_null)| null.set(tuple, is_null.into()));
             }
         }
     }
@@ -284,7 +243,7 @@ impl KeySet {
     }
 
     /// These tuples only, in their order.
-    pub(crate) fn take(&self, tuples: &[u32]) -> Self {
+    pub(crate) fn pick(&self, tuples: &[u32]) -> Self {
         let mut taken = Self::new(&self.types);
         taken.strings.clone_from(&self.strings);
         for &tuple in tuples {

@@ -1,12 +1,14 @@
 //! From the key columns of a batch to the numbers of groups.
 //!
 //! One string key needs no hashing: its codes are the groups, as long as there are codes and no nulls. Without a key all rows
-//! are one group. Any other keys are put together to tuples, which are numbered as they appear.
+//! are one group. Any other keys are put together to tuples, which are numbered as they appear; an array remembers
+//! the numbers of those that have few values together.
 
-mod direct;
+pub(crate) mod direct;
 pub(crate) mod index;
 pub(crate) mod key_set;
 pub(crate) mod layout;
+mod short;
 mod strings;
 
 use crate::filter::Selection;
@@ -19,6 +21,7 @@ use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress, compress_runs};
+use direct::Direct;
 use key_set::KeySet;
 use strings::Strings;
 
@@ -35,7 +38,7 @@ pub(crate) struct Keys {
 enum Kind {
     None,
     Strings(StringKey),
-    Tuples(Box<KeySet>),
+    Tuples(Box<KeySet>, Box<Direct>),
 }
 
 impl Keys {
@@ -46,7 +49,7 @@ impl Keys {
             [(key, nullable)] if key.physical() == PhysicalType::Bytes => {
                 Kind::Strings(StringKey { types: [(*key, *nullable)], ..StringKey::default() })
             }
-            _ => Kind::Tuples(Box::new(KeySet::new(types))),
+            _ => Kind::Tuples(Box::new(KeySet::new(types)), Box::default()),
         };
         Self { kind, rows: Vec::new(), runs: Vec::new() }
     }
@@ -71,11 +74,14 @@ impl Keys {
                 let ids = strings.groups_of(level, key(0)?.data, found, selection, &mut self.rows, &mut self.runs);
                 Ok((ids, strings.groups()))
             }
-            Kind::Tuples(tuples) => {
-                for index in 0..tuples.types().len() {
-                    tuples.take_column(index, key(index)?, selection)?;
+            Kind::Tuples(tuples, direct) => {
+                let keys = batch.columns.get(..tuples.types().len()).ok_or(Malformed("a key is not there"))?;
+                if !direct.groups_in(level, keys, selection, batch.rows, tuples, &mut self.rows)? {
+                    for (index, key) in keys.iter().enumerate() {
+                        tuples.take(index, key, selection)?;
+                    }
+                    tuples.number(&mut self.rows);
                 }
-                tuples.number(&mut self.rows);
                 Ok((GroupIds::Rows(&self.rows), tuples.len()))
             }
         }
@@ -100,10 +106,10 @@ impl Keys {
                 let found = strings.learn(&Column::codes(codes, dictionary))?;
                 Ok((if found == Found::Codes { codes } else { &strings.all }, strings.groups()))
             }
-            Kind::Tuples(tuples) => {
+            Kind::Tuples(tuples, _) => {
                 for index in 0..tuples.types().len() {
                     let (codes, dictionary) = key(index)?;
-                    tuples.take_column(index, &Column::codes(codes, dictionary), Selection::All)?;
+                    tuples.take(index, &Column::codes(codes, dictionary), Selection::All)?;
                 }
                 tuples.number(&mut self.rows);
                 Ok((&self.rows, tuples.len()))
@@ -116,7 +122,7 @@ impl Keys {
         match &self.kind {
             Kind::None => 1,
             Kind::Strings(strings) => strings.groups(),
-            Kind::Tuples(tuples) => tuples.len(),
+            Kind::Tuples(tuples, _) => tuples.len(),
         }
     }
 
@@ -125,7 +131,7 @@ impl Keys {
         match &self.kind {
             Kind::None => false,
             Kind::Strings(strings) => strings.hashed,
-            Kind::Tuples(tuples) => tuples.is_hashed(),
+            Kind::Tuples(_, direct) => direct.is_off(),
         }
     }
 
@@ -134,7 +140,7 @@ impl Keys {
         let keys = match self.kind {
             Kind::None => return None,
             Kind::Strings(key) => KeySet::of_strings(&key.types, key.strings.names, key.null),
-            Kind::Tuples(tuples) => *tuples,
+            Kind::Tuples(tuples, _) => *tuples,
         };
         Some(GroupKeys::Set(keys))
     }
@@ -149,7 +155,7 @@ impl Sample for Keys {
         match &self.kind {
             Kind::None => None,
             Kind::Strings(strings) => Some(Value::Bytes(strings.strings.names.get(group as u32))),
-            Kind::Tuples(tuples) => tuples.value(key, group),
+            Kind::Tuples(tuples, _) => tuples.value(key, group),
         }
     }
 }
@@ -159,7 +165,7 @@ impl Sample for Keys {
 struct StringKey {
     types: [(LogicalType, bool); 1],
     strings: Strings,
-    /// Strings came as bytes last.
+    /// It took a hash table to find the strings of the last batch.
     hashed: bool,
     /// The group of nulls; none as long as there was no null.
     null: Option<u32>,
@@ -209,7 +215,11 @@ impl StringKey {
         }
         all.clear();
         match (column.data, validity) {
-            (Data::Bytes(values), _) => {
+            (Data::Bytes(values), None) => {
+                *hashed = strings.number_all(Level::best(), values, all)?;
+                return Ok(Found::Rows);
+            }
+            (Data::Bytes(values), Some(_)) => {
                 let valid = |row| validity.is_none_or(|validity| validity.get(row));
                 let number = |(row, string)| if valid(row) { Some(strings.number(string)) } else { *null };
                 all.extend(values.iter().enumerate().filter_map(number));

@@ -1,8 +1,14 @@
 //! The strings of one column, numbered the same way however they come: as codes of the scanner's dictionary or as bytes.
 
+use super::direct::Direct;
 use super::index::NameIndex;
+use super::short::ShortNames;
+use crate::filter::Selection;
 use crate::group::Malformed;
-use brc_core::Dictionary;
+use crate::wanted::set_rows;
+use brc_core::{ByteStrings, Column, Dictionary, Integers};
+use brc_kernels::cpu::Level;
+use brc_kernels::digits::Digits;
 
 /// The distinct strings of a column. As long as they only come as codes, which is nearly always, their numbers are those
 /// codes, and nothing is hashed.
@@ -15,9 +21,56 @@ pub(crate) struct Strings {
 
 #[derive(Debug, Clone)]
 struct Mixed {
-    index: NameIndex,
+    short: ShortNames,
+    /// Those that are not short.
+    long: NameIndex,
     /// Our number of each of the scanner's codes.
     numbers: Vec<u32>,
+    digits: DigitStrings,
+}
+
+/// Strings that are numbers in disguise, of which an array remembers our numbers.
+#[derive(Debug, Clone, Default)]
+struct DigitStrings {
+    like: Option<Digits>,
+    direct: Direct,
+    values: Vec<i64>,
+    found: Vec<u32>,
+    /// Batches of which the strings were none.
+    failures: u32,
+}
+
+impl DigitStrings {
+    /// So many batches are enough to know that strings are something else.
+    const MOST_FAILURES: u32 = 4;
+
+    /// Reads the values of all strings of a batch; `false` if they are no such strings.
+    fn parse(&mut self, level: Level, strings: ByteStrings<'_>) -> bool {
+        if strings.is_empty() || self.failures >= Self::MOST_FAILURES {
+            return false;
+        }
+        self.like = self.like.or_else(|| Digits::of(strings.get(0)));
+        let (offsets, bytes) = strings.parts();
+        let is_like = self.like.is_some_and(|like| like.parse(level, offsets, bytes, &mut self.values));
+        self.failures += u32::from(!is_like);
+        is_like
+    }
+}
+
+impl Mixed {
+    #[inline]
+    fn code(&mut self, name: &[u8], names: &mut Dictionary) -> u32 {
+        match self.short.code(name, names) {
+            Some(code) => code,
+            None => self.long.code(name, names),
+        }
+    }
+
+    /// Takes the next of the scanner's names.
+    fn learn(&mut self, name: &[u8], names: &mut Dictionary) {
+        let number = self.code(name, names);
+        self.numbers.push(number);
+    }
 }
 
 impl Strings {
@@ -38,7 +91,7 @@ impl Strings {
             }
             Some(mixed) => {
                 for code in mixed.numbers.len()..dictionary.len() {
-                    mixed.numbers.push(mixed.index.code(dictionary.get(code as u32), names));
+                    mixed.learn(dictionary.get(code as u32), names);
                 }
             }
         }
@@ -49,7 +102,36 @@ impl Strings {
     pub(crate) fn number(&mut self, string: &[u8]) -> u32 {
         self.mix();
         let Self { names, mixed } = self;
-        mixed.as_mut().map_or(0, |mixed| mixed.index.code(string, names))
+        mixed.as_mut().map_or(0, |mixed| mixed.code(string, names))
+    }
+
+    /// Appends the numbers of all strings of a batch. Returns whether that took a hash table.
+    pub(crate) fn number_all(
+        &mut self,
+        level: Level,
+        strings: ByteStrings<'_>,
+        all: &mut Vec<u32>,
+    ) -> Result<bool, Malformed> {
+        self.mix();
+        let Self { names, mixed: Some(mixed) } = self else { return Ok(true) };
+        let Mixed { short, long, digits, .. } = mixed.as_mut();
+        let mut code = |string: &[u8]| short.code(string, names).unwrap_or_else(|| long.code(string, names));
+        if digits.parse(level, strings) {
+            let DigitStrings { direct, values, found, .. } = digits;
+            let key = [Column::integers(Integers::I64(values))];
+            let ask = |asked: Selection<'_>| {
+                Ok(match asked {
+                    Selection::All => strings.iter().map(&mut code).collect(),
+                    Selection::Some(mask, _) => set_rows(mask).map(|row| code(strings.get(row))).collect(),
+                })
+            };
+            if direct.groups_of(level, &key, Selection::All, strings.len(), ask, found)? {
+                all.extend_from_slice(found);
+                return Ok(false);
+            }
+        }
+        all.extend(strings.iter().map(code));
+        Ok(true)
     }
 
     /// A number that no string has.
@@ -62,7 +144,10 @@ impl Strings {
     fn mix(&mut self) {
         let names = &self.names;
         self.mixed.get_or_insert_with(|| {
-            Box::new(Mixed { index: NameIndex::of(names), numbers: (0..names.len() as u32).collect() })
+            let mut short = ShortNames::default();
+            names.iter().zip(0..).for_each(|(name, code)| short.insert(name, code));
+            let (long, numbers) = (NameIndex::of(names), (0..names.len() as u32).collect());
+            Box::new(Mixed { short, long, numbers, digits: DigitStrings::default() })
         });
     }
 

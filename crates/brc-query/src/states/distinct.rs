@@ -3,22 +3,25 @@
 use super::{Accumulator, GroupIds, Values, places};
 use crate::filter::Selection;
 use crate::group::Malformed;
+use crate::keys::direct::Direct;
 use crate::keys::key_set::{KeyParts, KeySet};
-use brc_core::{Column, Data, LogicalType};
+use brc_core::{Column, Data, Integers, LogicalType};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
-/// The group is the first key of a pair. Its 32 bits are those of a date.
+/// The group is the first key of a pair. Its 32 bits are those of a date, group 0 being the first that there is.
 const GROUP: LogicalType = LogicalType::Date;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub(crate) struct Distinct {
     pairs: KeySet,
+    direct: Direct,
     groups: usize,
     /// How many values each group has, when all have come.
     counts: Vec<u64>,
+    days: Vec<i32>,
     numbers: Vec<u32>,
 }
 
@@ -30,12 +33,12 @@ struct Parts {
 
 impl Distinct {
     pub(super) fn new(logical_type: LogicalType) -> Self {
-        Self {
-            pairs: KeySet::new(&[(GROUP, false), (logical_type, false)]),
-            groups: 0,
-            counts: Vec::new(),
-            numbers: Vec::new(),
-        }
+        Self::of(KeySet::new(&[(GROUP, false), (logical_type, false)]), 0)
+    }
+
+    fn of(pairs: KeySet, groups: usize) -> Self {
+        let (direct, counts, days, numbers) = Default::default();
+        Self { pairs, direct, groups, counts, days, numbers }
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
@@ -55,6 +58,11 @@ impl Distinct {
     }
 }
 
+/// The date that stands for a group.
+fn day(group: usize) -> i32 {
+    (group as u32 ^ 1 << 31) as i32
+}
+
 impl Accumulator for Distinct {
     fn len(&self) -> usize {
         self.groups
@@ -64,28 +72,31 @@ impl Accumulator for Distinct {
         self.groups = groups.max(self.groups);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        let rows = values.len();
-        let known = self.groups;
-        let mut of_rows = std::mem::take(&mut self.numbers);
-        of_rows.clear();
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        let (rows, known) = (values.len(), self.groups);
+        self.days.clear();
         groups.each(rows, |group, _| {
-            of_rows.push(if group < known { group as u32 } else { return Err(UnknownGroup.into()) });
+            self.days.push(if group < known { day(group) } else { return Err(UnknownGroup.into()) });
             Ok(())
         })?;
-        self.pairs.take_numbers(0, of_rows.iter().copied());
-        match values {
-            Values::Integers(values) => self.pairs.take_column(1, &Column::integers(values), Selection::All)?,
-            Values::Floats(values) => self.pairs.take_column(1, &Data::Floats(values).into(), Selection::All)?,
-            Values::Codes { codes, dictionary } => {
-                self.pairs.take_column(1, &Column::codes(codes, dictionary), Selection::All)?;
-            }
+        let groups = Column::integers(Integers::I32(&self.days));
+        let values = match values {
+            Values::Integers(values) => Column::integers(values),
+            Values::Floats(values) => Data::Floats(values).into(),
+            Values::Codes { codes, dictionary } => Column::codes(codes, dictionary),
             Values::Bytes { strings, rows } => {
+                self.pairs.take(0, &groups, Selection::All)?;
                 self.pairs.take_strings(1, rows.iter().map(|&row| strings.get(row as usize)));
+                self.pairs.number(&mut self.numbers);
+                return Ok(());
             }
+        };
+        let (pairs, keys) = (&mut self.pairs, [groups, values]);
+        if !self.direct.groups_in(level, &keys, Selection::All, rows, pairs, &mut self.numbers)? {
+            pairs.take(0, &groups, Selection::All)?;
+            pairs.take(1, &values, Selection::All)?;
+            pairs.number(&mut self.numbers);
         }
-        self.pairs.number(&mut of_rows);
-        self.numbers = of_rows;
         Ok(())
     }
 
@@ -96,7 +107,7 @@ impl Accumulator for Distinct {
             let place = places[group.low.get(pair) as usize];
             place.inspect(|&place| group.replace(pair, place.into())).is_some()
         });
-        Self { pairs, groups: groups.len(), counts: Vec::new(), numbers: Vec::new() }
+        Self::of(pairs, groups.len())
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
@@ -128,6 +139,6 @@ impl TryFrom<Parts> for Distinct {
         if (0..pairs.len()).any(|pair| pairs.low_bits(0, pair) as usize >= groups) {
             return Err("a value is of no group");
         }
-        Ok(Self { pairs, groups, counts: Vec::new(), numbers: Vec::new() })
+        Ok(Self::of(pairs, groups))
     }
 }

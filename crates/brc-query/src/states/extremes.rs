@@ -56,7 +56,13 @@ impl Accumulator for Extremes {
         Err(Malformed("values are not pairs"))
     }
 
-    fn update_pairs(&mut self, groups: GroupIds<'_>, values: Values<'_>, keys: Values<'_>) -> Result<(), Malformed> {
+    fn update_pairs(
+        &mut self,
+        _: Level,
+        groups: GroupIds<'_>,
+        values: Values<'_>,
+        keys: Values<'_>,
+    ) -> Result<(), Malformed> {
         groups.each(values.len(), |group, row| self.add(group, keys.get(row)?, values.get(row)?))
     }
 

@@ -1,12 +1,14 @@
 //! Sums of floats that are exact, and so the same for any order of values, any number of threads, and any split.
 //!
 //! Each group's sum is an integer of 128 bits in units of a power of two that all groups of a state share; floats of data
-//! that people have nearly always lie within its range. What does not is added up in an integer of any length.
+//! that people have nearly always lie within its range. What does not is added up in an integer of any length. Whether the
+//! values of a batch fit is asked once for all of them.
 
 use super::{Accumulator, GroupIds, Values};
 use crate::group::Malformed;
 use crate::ratio::{nearest, nearest_small};
-use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::accumulate::floats::{Exponents, FixedSum, add_floats, add_run, exponents, parts};
+use brc_kernels::accumulate::{UnknownGroup, each_run};
 use brc_kernels::cpu::Level;
 use num_bigint::{BigInt, BigUint};
 use serde::{Deserialize, Serialize};
@@ -16,16 +18,33 @@ use std::collections::HashMap;
 const FINEST: i32 = -1074;
 
 /// Units are multiples of this power of two: so states of the same kind of values mostly have the same one.
-const STEP: i32 = 32;
+const STEP: i32 = 8;
+
+/// How far below the largest of the first values the unit lies.
+const BELOW: i32 = 40;
+
+/// The bits of a sum, less one, so that one more value never makes it wrap.
+const BITS: u32 = 126;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Parts", into = "Parts")]
 pub(crate) struct FloatSums {
-    counts: Vec<u64>,
     /// In units of two to the power of `unit`.
-    sums: Vec<i128>,
-    /// Chosen by the first value that is not 0.
+    sums: Vec<FixedSum>,
+    /// Chosen by the first values that are not 0.
     unit: Option<i32>,
     /// What does not fit.
+    rest: HashMap<u32, Rest>,
+    /// No sum is above that.
+    bound: u128,
+}
+
+/// Sums as plain data.
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    counts: Vec<u64>,
+    sums: Vec<i128>,
+    unit: Option<i32>,
     rest: HashMap<u32, Rest>,
 }
 
@@ -40,14 +59,6 @@ struct Rest {
     negative_infinity: bool,
 }
 
-/// A finite float as an integer times a power of two.
-pub(crate) fn parts_of(value: f64) -> (i64, i32) {
-    let bits = value.to_bits();
-    let (fraction, exponent) = ((bits & ((1 << 52) - 1)) as i64, (bits >> 52 & 0x7ff) as i32);
-    let magnitude = if exponent == 0 { fraction } else { fraction | 1 << 52 };
-    (if value.is_sign_negative() { -magnitude } else { magnitude }, exponent.max(1) - 1075)
-}
-
 /// `value * 2^from` in units of `2^to`, if that is an integer of not too many bits.
 fn in_units(value: i128, from: i32, to: i32) -> Option<i128> {
     if value == 0 {
@@ -56,7 +67,7 @@ fn in_units(value: i128, from: i32, to: i32) -> Option<i128> {
     match u32::try_from(from - to) {
         Ok(left) => {
             let used = 128 - value.unsigned_abs().leading_zeros();
-            (used + left <= 126).then(|| value << left)
+            (used + left <= BITS).then(|| value << left)
         }
         Err(_) => {
             let right = from.abs_diff(to);
@@ -67,24 +78,24 @@ fn in_units(value: i128, from: i32, to: i32) -> Option<i128> {
 
 impl FloatSums {
     pub(super) fn count(&self, group: usize) -> u64 {
-        self.counts[group]
+        self.sums[group].count
     }
 
     /// The sum of a group; `None` if it has no values.
     pub(crate) fn sum(&self, group: usize) -> Option<FloatSum> {
-        let count = self.counts[group];
+        let FixedSum { sum: fixed, count } = self.sums[group];
         if count == 0 {
             return None;
         }
         let unit = self.unit.unwrap_or(0);
         let sum = match self.rest.get(&(group as u32)) {
-            None => ExactSum::Small { sum: self.sums[group], unit },
+            None => ExactSum::Small { sum: fixed, unit },
             Some(rest) if rest.nan || (rest.infinity && rest.negative_infinity) => ExactSum::Special(f64::NAN),
             Some(rest) if rest.infinity => ExactSum::Special(f64::INFINITY),
             Some(rest) if rest.negative_infinity => ExactSum::Special(f64::NEG_INFINITY),
             Some(rest) => {
                 let mut sum = rest.sum.clone();
-                sum += finest(self.sums[group], unit);
+                sum += finest(fixed, unit);
                 ExactSum::Large(sum)
             }
         };
@@ -92,7 +103,7 @@ impl FloatSums {
     }
 
     pub(super) fn add(&mut self, group: usize, value: f64) -> Result<(), Malformed> {
-        *self.counts.get_mut(group).ok_or(UnknownGroup)? += 1;
+        self.sums.get_mut(group).ok_or(UnknownGroup)?.count += 1;
         if !value.is_finite() {
             let rest = self.rest.entry(group as u32).or_default();
             rest.nan |= value.is_nan();
@@ -100,7 +111,7 @@ impl FloatSums {
             rest.negative_infinity |= value == f64::NEG_INFINITY;
             return Ok(());
         }
-        let (mantissa, exponent) = parts_of(value);
+        let (mantissa, exponent) = parts(value);
         self.add_units(group, mantissa.into(), exponent);
         Ok(())
     }
@@ -110,13 +121,64 @@ impl FloatSums {
         if value == 0 {
             return;
         }
-        let unit = *self.unit.get_or_insert_with(|| (exponent - 20).div_euclid(STEP) * STEP);
-        let sum = &mut self.sums[group];
+        let unit = *self.unit.get_or_insert_with(|| unit_below(exponent));
+        let sum = &mut self.sums[group].sum;
         match in_units(value, exponent, unit).and_then(|value| sum.checked_add(value)) {
-            Some(larger) => *sum = larger,
+            Some(larger) => {
+                *sum = larger;
+                self.bound = self.bound.max(larger.unsigned_abs());
+            }
             None => self.rest.entry(group as u32).or_default().sum += finest(value, exponent),
         }
     }
+
+    /// Whether so many floats of these exponents may be added without a question, which the unit is chosen or lowered for.
+    fn has_room(&mut self, rows: usize, low: i32, high: i32) -> bool {
+        let unit = *self.unit.get_or_insert_with(|| unit_below(high));
+        if low < unit && !self.lower(unit_below(low)) {
+            return false;
+        }
+        let Ok(shift) = u32::try_from(high - self.unit.unwrap_or(unit)) else { return false };
+        if shift >= 64 || 53 + shift + (usize::BITS - rows.leading_zeros()) > BITS - 2 {
+            return false;
+        }
+        let more = (rows as u128) << (53 + shift);
+        if self.bound + more >= 1 << BITS {
+            self.bound = self.sums.iter().map(|sum| sum.sum.unsigned_abs()).max().unwrap_or(0);
+        }
+        if self.bound + more >= 1 << BITS {
+            self.put_aside(1 << (BITS - 1));
+        }
+        let has_room = self.bound + more < 1 << BITS;
+        self.bound += if has_room { more } else { 0 };
+        has_room
+    }
+
+    /// Makes the unit finer, if all sums are still far from too large.
+    fn lower(&mut self, unit: i32) -> bool {
+        let Ok(shift) = u32::try_from(self.unit.unwrap_or(unit) - unit) else { return false };
+        let largest = self.sums.iter().map(|sum| sum.sum.unsigned_abs()).max().unwrap_or(0);
+        if 128 - largest.leading_zeros() + shift > BITS - 24 {
+            return false;
+        }
+        self.sums.iter_mut().for_each(|sum| sum.sum <<= shift);
+        (self.bound, self.unit) = (largest << shift, Some(unit));
+        true
+    }
+
+    /// Moves sums of that size to the rest.
+    fn put_aside(&mut self, size: u128) {
+        let unit = self.unit.unwrap_or(0);
+        for (group, sum) in self.sums.iter_mut().enumerate().filter(|(_, sum)| sum.sum.unsigned_abs() >= size) {
+            self.rest.entry(group as u32).or_default().sum += finest(std::mem::take(&mut sum.sum), unit);
+        }
+        self.bound = self.bound.min(size);
+    }
+}
+
+/// The unit for values of which this is the largest exponent.
+fn unit_below(exponent: i32) -> i32 {
+    (exponent - BELOW).div_euclid(STEP) * STEP
 }
 
 /// `value * 2^exponent` in the finest units.
@@ -130,33 +192,52 @@ fn finest(value: i128, exponent: i32) -> BigInt {
 
 impl Accumulator for FloatSums {
     fn len(&self) -> usize {
-        self.counts.len()
+        self.sums.len()
     }
 
     fn grow(&mut self, groups: usize) {
-        self.counts.resize(groups.max(self.counts.len()), 0);
-        self.sums.resize(self.counts.len(), 0);
+        self.sums.resize(groups.max(self.sums.len()), FixedSum::default());
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         let values = values.floats()?;
-        groups.each(values.len(), |group, row| self.add(group, values[row]))
+        let fits = match exponents(level, values) {
+            Exponents::Zeros => true,
+            Exponents::Between(low, high) => self.has_room(values.len(), low, high),
+            Exponents::Special => false,
+        };
+        let unit = self.unit.unwrap_or(0);
+        match groups {
+            GroupIds::Rows(groups) if fits => Ok(add_floats(level, groups, values, unit, &mut self.sums)?),
+            GroupIds::Runs(runs) if fits => Ok(each_run(runs, values, |group, values| {
+                add_run(level, values, unit, self.sums.get_mut(group as usize).ok_or(UnknownGroup)?);
+                Ok(())
+            })?),
+            GroupIds::Rows(_) | GroupIds::Runs(_) => {
+                groups.each(values.len(), |group, row| self.add(group, values[row]))
+            }
+        }
     }
 
     fn take(&self, groups: &[u32]) -> Self {
         let rest = (0..).zip(groups).filter_map(|(place, group)| Some((place, self.rest.get(group)?.clone())));
         Self {
-            counts: groups.iter().map(|&group| self.counts[group as usize]).collect(),
             sums: groups.iter().map(|&group| self.sums[group as usize]).collect(),
             unit: self.unit,
             rest: rest.collect(),
+            bound: self.bound,
         }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         self.unit = self.unit.or(other.unit);
-        for ((&group, &count), &sum) in groups.iter().zip(&other.counts).zip(&other.sums) {
-            self.counts[group as usize] += count;
+        if let (Some(ours), Some(theirs)) = (self.unit, other.unit)
+            && theirs < ours
+        {
+            self.lower(theirs);
+        }
+        for (&group, &FixedSum { sum, count }) in groups.iter().zip(&other.sums) {
+            self.sums[group as usize].count += count;
             self.add_units(group as usize, sum, other.unit.unwrap_or(0));
         }
         for (&theirs, rest) in &other.rest {
@@ -169,9 +250,23 @@ impl Accumulator for FloatSums {
     }
 
     fn is_sound(&self) -> bool {
-        self.sums.len() == self.counts.len()
-            && self.rest.keys().all(|&group| (group as usize) < self.counts.len())
+        self.rest.keys().all(|&group| (group as usize) < self.sums.len())
             && self.unit.is_none_or(|unit| (-1200..1200).contains(&unit))
+    }
+}
+
+impl From<Parts> for FloatSums {
+    fn from(Parts { counts, sums, unit, rest }: Parts) -> Self {
+        let bound = sums.iter().map(|sum| sum.unsigned_abs()).max().unwrap_or(0);
+        let sums = counts.into_iter().zip(sums).map(|(count, sum)| FixedSum { sum, count }).collect();
+        Self { sums, unit, rest, bound }
+    }
+}
+
+impl From<FloatSums> for Parts {
+    fn from(FloatSums { sums, unit, rest, .. }: FloatSums) -> Self {
+        let (counts, sums) = sums.into_iter().map(|sum| (sum.count, sum.sum)).unzip();
+        Self { counts, sums, unit, rest }
     }
 }
 

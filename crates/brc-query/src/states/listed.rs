@@ -44,7 +44,13 @@ impl Accumulator for Listed {
         Err(Malformed("values are not pairs"))
     }
 
-    fn update_pairs(&mut self, groups: GroupIds<'_>, values: Values<'_>, rows: Values<'_>) -> Result<(), Malformed> {
+    fn update_pairs(
+        &mut self,
+        _: Level,
+        groups: GroupIds<'_>,
+        values: Values<'_>,
+        rows: Values<'_>,
+    ) -> Result<(), Malformed> {
         let known = self.len;
         groups.each(values.len(), |group, row| match (values.get(row)?, rows.get(row)?) {
             _ if group >= known => Err(UnknownGroup.into()),

@@ -10,6 +10,7 @@ pub(crate) mod counts;
 mod distinct;
 mod extremes;
 mod float_bounds;
+mod float_products;
 mod float_sums;
 mod frequencies;
 mod integers;
@@ -22,8 +23,6 @@ mod values;
 mod wide;
 
 pub(crate) use float_sums::FloatSum;
-#[cfg(test)]
-pub(crate) use float_sums::parts_of;
 pub(crate) use moments::Moment;
 pub(crate) use pairs::PairMoment;
 
@@ -155,7 +154,7 @@ pub(crate) trait Accumulator {
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed>;
 
     /// Adds pairs of values to their groups, where it is of pairs.
-    fn update_pairs(&mut self, _: GroupIds<'_>, _: Values<'_>, _: Values<'_>) -> Result<(), Malformed> {
+    fn update_pairs(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>, _: Values<'_>) -> Result<(), Malformed> {
         Err(Malformed("values are not of pairs"))
     }
 
@@ -303,11 +302,12 @@ impl State {
     /// Adds pairs of values.
     pub(crate) fn update_pairs(
         &mut self,
+        level: Level,
         groups: GroupIds<'_>,
         values: Values<'_>,
         others: Values<'_>,
     ) -> Result<(), Malformed> {
-        for_state!(self, state => state.update_pairs(groups, values, others))
+        for_state!(self, state => state.update_pairs(level, groups, values, others))
     }
 
     /// Adds what is known of sets of rows, of which none has nulls.

@@ -1,5 +1,6 @@
 //! Count, sum and sum of squares of numbers: what variances are computed of.
 
+use super::float_products::FloatProducts;
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds, TOO_LARGE, Values};
 use crate::group::Malformed;
@@ -142,11 +143,11 @@ impl Accumulator for WideMoments {
     }
 }
 
-/// Those of floats. A square is the two floats that it exactly is, as long as it neither overflows nor is subnormal.
+/// Those of floats.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct FloatMoments {
     sums: FloatSums,
-    squares: FloatSums,
+    squares: FloatProducts,
 }
 
 impl FloatMoments {
@@ -157,7 +158,7 @@ impl FloatMoments {
     /// `None` where the variance is no number.
     pub(super) fn moment(&self, group: usize) -> Option<Moment> {
         let sum = self.sums.sum(group)?.exact()?;
-        let squares = self.squares.sum(group)?.exact()?;
+        let squares = self.squares.exact(group)?;
         Some(Moment { count: self.sums.count(group), sum, squares, exponent: 1074 })
     }
 }
@@ -175,15 +176,7 @@ impl Accumulator for FloatMoments {
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         self.sums.update(level, groups, values)?;
         let values = values.floats()?;
-        groups.each(values.len(), |group, row| {
-            let value = values[row];
-            let square = value * value;
-            self.squares.add(group, square)?;
-            if square.is_finite() {
-                self.squares.add(group, value.mul_add(value, -square))?;
-            }
-            Ok(())
-        })
+        self.squares.update(level, groups, [values, values])
     }
 
     fn take(&self, groups: &[u32]) -> Self {
@@ -193,6 +186,10 @@ impl Accumulator for FloatMoments {
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         self.sums.merge(&other.sums, groups);
         self.squares.merge(&other.squares, groups);
+    }
+
+    fn finish(&mut self) {
+        self.squares.finish();
     }
 
     fn is_sound(&self) -> bool {

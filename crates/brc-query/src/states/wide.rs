@@ -2,8 +2,8 @@
 
 use super::{Accumulator, GroupIds, Sum, Values};
 use crate::group::Malformed;
-use brc_core::{Value, for_integers};
-use brc_kernels::accumulate::UnknownGroup;
+use brc_core::{Integers, Statistics, Value};
+use brc_kernels::accumulate::{GroupStatistics, UnknownGroup};
 use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
@@ -47,21 +47,32 @@ impl WideState {
     }
 }
 
+impl From<Statistics> for WideState {
+    fn from(Statistics { count, sum, min, max }: Statistics) -> Self {
+        Self { count, low: sum as u128, high: (sum >> 127) as i64, min: min.into(), max: max.into() }
+    }
+}
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct WideStates(Vec<WideState>);
+pub(crate) struct WideStates {
+    /// Of values that came in up to 64 bits, while values come.
+    #[serde(skip)]
+    narrow: GroupStatistics,
+    wide: Vec<WideState>,
+}
 
 impl WideStates {
     pub(super) fn get(&self, group: usize) -> &WideState {
-        &self.0[group]
+        &self.wide[group]
     }
 
     pub(super) fn sum(&self, group: usize) -> Option<Sum> {
-        let state = self.0[group];
+        let state = self.wide[group];
         (state.count > 0).then_some(Sum::Wide(state))
     }
 
     pub(super) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
-        let WideState { count, min, max, .. } = self.0[group];
+        let WideState { count, min, max, .. } = self.wide[group];
         (count > 0).then_some((Value::Integer(min), Value::Integer(max)))
     }
 }
@@ -69,7 +80,7 @@ impl WideStates {
 impl WideStates {
     fn add<T: Copy + Into<i128>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
         groups.each(values.len(), |group, row| {
-            self.0.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into());
+            self.wide.get_mut(group).ok_or(UnknownGroup)?.add(values[row].into());
             Ok(())
         })
     }
@@ -77,24 +88,41 @@ impl WideStates {
 
 impl Accumulator for WideStates {
     fn len(&self) -> usize {
-        self.0.len()
+        self.wide.len()
     }
 
     fn grow(&mut self, groups: usize) {
-        self.0.resize(groups.max(self.0.len()), WideState::EMPTY);
+        self.wide.resize(groups.max(self.wide.len()), WideState::EMPTY);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        for_integers!(values.integers()?, values => self.add(groups, values))
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        match (values.integers()?, groups) {
+            (Integers::I128(values), groups) => self.add(groups, values),
+            (values, GroupIds::Rows(groups)) => {
+                self.narrow.grow(self.wide.len());
+                Ok(self.narrow.rows(level, groups, values)?)
+            }
+            (values, GroupIds::Runs(runs)) => {
+                self.narrow.grow(self.wide.len());
+                Ok(self.narrow.runs(level, runs, values)?)
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        let narrow = std::mem::take(&mut self.narrow).finish();
+        let pairs = self.wide.iter_mut().zip(narrow);
+        pairs.filter(|(_, narrow)| narrow.count > 0).for_each(|(wide, narrow)| wide.merge(&narrow.into()));
     }
 
     fn take(&self, groups: &[u32]) -> Self {
-        Self(groups.iter().map(|&group| self.0[group as usize]).collect())
+        let wide = groups.iter().map(|&group| self.wide[group as usize]).collect();
+        Self { narrow: GroupStatistics::default(), wide }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
-        for (&group, state) in groups.iter().zip(&other.0) {
-            self.0[group as usize].merge(state);
+        for (&group, state) in groups.iter().zip(&other.wide) {
+            self.wide[group as usize].merge(state);
         }
     }
 }

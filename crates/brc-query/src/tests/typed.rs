@@ -2,9 +2,9 @@
 
 use super::limits;
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
-use crate::states::parts_of;
 use crate::{AGGREGATES, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
+use brc_kernels::accumulate::floats::parts;
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
 use std::cmp::Ordering;
@@ -274,7 +274,7 @@ fn exact(cell: &Cell) -> Option<BigInt> {
     match cell {
         Cell::Integer(value) => Some(BigInt::from(*value) << 1074),
         Cell::Float(value) if value.is_finite() => {
-            let (mantissa, exponent) = parts_of(*value);
+            let (mantissa, exponent) = parts(*value);
             Some(BigInt::from(mantissa) << (exponent + 1074))
         }
         _ => None,

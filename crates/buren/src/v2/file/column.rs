@@ -11,6 +11,8 @@ use crate::v2::integers::{BLOCK_ROWS, Block};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
 use brc_core::{Bitmap, Column, Data, Integers, Result};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::translate;
 use std::ops::Range;
 
 /// Rows of a batch.
@@ -51,7 +53,7 @@ pub(super) struct ScanColumn<'r> {
 /// What the codes of the chunk at hand stand for.
 enum ChunkDictionary {
     /// Codes of the scanner's dictionary.
-    Interned(Vec<u32>),
+    Interned(Codes),
     Values(StringBuffer),
     /// The column's dictionary.
     OfFile,
@@ -60,10 +62,37 @@ enum ChunkDictionary {
 /// What was read so far of the column's dictionary.
 #[derive(Default)]
 struct FileValues {
-    /// The scanner's code of each value.
-    interned: Vec<u32>,
+    interned: Codes,
     parts: usize,
     tokens: Option<Tokens>,
+}
+
+/// The scanner's code of each value of a dictionary.
+#[derive(Default)]
+struct Codes {
+    of_values: Vec<u32>,
+    /// How many of the first values are at their own code.
+    same: usize,
+}
+
+impl Codes {
+    fn push(&mut self, code: u32) {
+        self.same += usize::from(self.same == code as usize && self.same == self.of_values.len());
+        self.of_values.push(code);
+    }
+
+    /// What codes of the first values become; `None` if they remain what they are.
+    fn of_first(&self, values: usize) -> Option<&[u32]> {
+        (self.same < values).then_some(&self.of_values)
+    }
+}
+
+impl FromIterator<u32> for Codes {
+    fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
+        let mut all = Self::default();
+        codes.into_iter().for_each(|code| all.push(code));
+        all
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -80,7 +109,7 @@ impl<'r> ScanColumn<'r> {
             column,
             row_group: 0,
             decoder: None,
-            dictionary: ChunkDictionary::Interned(Vec::new()),
+            dictionary: ChunkDictionary::Interned(Codes::default()),
             of_file: FileValues::default(),
             codes: Vec::new(),
             written_out: DecodedStrings::default(),
@@ -152,7 +181,7 @@ impl<'r> ScanColumn<'r> {
         let (reader, column) = (self.reader, self.name());
         let parts = &reader.footer.dictionaries[self.column].parts;
         let (mut scratch, mut decoded) = Default::default();
-        while self.of_file.interned.len() < values
+        while self.of_file.interned.of_values.len() < values
             && let Some(part) = parts.get(self.of_file.parts)
         {
             if part.tokens.length > 0 {
@@ -172,8 +201,9 @@ impl<'r> ScanColumn<'r> {
                     &mut decoded,
                 )
                 .map_err(|reason| reader.corrupt(place, reason))?;
-                let interned = decoded.strings().iter().map(|value| self.interner.intern(value).0);
-                self.of_file.interned.extend(interned);
+                for value in decoded.strings().iter() {
+                    self.of_file.interned.push(self.interner.intern(value).0);
+                }
             }
             self.of_file.parts += 1;
         }
@@ -223,9 +253,9 @@ impl<'r> ScanColumn<'r> {
     fn look_up(&mut self) -> std::result::Result<(), Malformed> {
         const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
         let Some(Decoded::Codes(codes)) = self.decoder.as_ref().map(Decoder::decoded) else { return Ok(()) };
-        let interned = match &self.dictionary {
-            ChunkDictionary::Interned(interned) => interned.as_slice(),
-            ChunkDictionary::OfFile => &self.of_file.interned[..self.chunk().codes as usize],
+        let (interned, known) = match &self.dictionary {
+            ChunkDictionary::Interned(interned) => (interned, interned.of_values.len()),
+            ChunkDictionary::OfFile => (&self.of_file.interned, self.chunk().codes as usize),
             ChunkDictionary::Values(values) => {
                 let values = values.strings();
                 if codes.iter().any(|&code| code as u32 as usize >= values.len()) {
@@ -234,11 +264,10 @@ impl<'r> ScanColumn<'r> {
                 return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
             }
         };
-        self.codes.clear();
-        // A code that is negative is too large as well.
-        let known = codes.iter().map_while(|&code| interned.get(code as u32 as usize).copied());
-        self.codes.extend(known);
-        if self.codes.len() < codes.len() { Err(UNKNOWN) } else { Ok(()) }
+        match translate(Level::best(), codes, interned.of_first(known), known, &mut self.codes) {
+            true => Ok(()),
+            false => Err(UNKNOWN),
+        }
     }
 
     /// What was decoded last.

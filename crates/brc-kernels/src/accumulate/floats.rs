@@ -1,0 +1,260 @@
+//! Exact sums of floats and of their products: integers in units of a power of two, which a whole batch shares, so that a
+//! value is shifted and added without a question. Whether a batch allows that, [`exponents`] tells.
+
+use super::UnknownGroup;
+use crate::cpu::{Kernel, Level, run_at};
+
+/// The exponent of the smallest floats, as that of an integer.
+const FINEST: i32 = -1074;
+
+/// The exponents of some floats, each being an integer of 53 bits times two to the power of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exponents {
+    /// All are 0, or there are none.
+    Zeros,
+    /// The smallest and the largest of those of floats that are not 0.
+    Between(i32, i32),
+    /// A float is infinite or no number.
+    Special,
+}
+
+/// The exponents of floats.
+#[must_use]
+pub fn exponents(level: Level, values: &[f64]) -> Exponents {
+    // Floats without their signs order as their bits. 0 becomes the largest of all where the smallest is looked for.
+    let (above, max) = run_at(level, Bounds(values));
+    let field = |bits: u64| (bits >> 52) as i32;
+    let exponent = |bits: u64| field(bits).max(1) + FINEST - 1;
+    match (above, max) {
+        (_, max) if field(max) == 0x7ff => Exponents::Special,
+        (_, 0) => Exponents::Zeros,
+        (above, max) => Exponents::Between(exponent(above + 1), exponent(max)),
+    }
+}
+
+struct Bounds<'a>(&'a [f64]);
+
+impl Kernel for Bounds<'_> {
+    type Output = (u64, u64);
+
+    /// The smallest of them less 1, and the largest, without their signs.
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        self.0.iter().fold((u64::MAX, 0), |(above, max), &value| {
+            let bits = value.abs().to_bits();
+            (above.min(bits.wrapping_sub(1)), max.max(bits))
+        })
+    }
+}
+
+/// The sum of a group's floats.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub struct FixedSum {
+    /// In units of a power of two.
+    pub sum: i128,
+    /// How many floats there are.
+    pub count: u64,
+}
+
+/// Adds each float to the sum of the group that stands at the same place in `groups`. Sums are in units of `2^unit`; all
+/// exponents must be from `unit` to `unit + 63`, and sums have room for what comes.
+///
+/// # Errors
+/// If a group is not there, or `groups` and `values` are not equally long. Some values may have been added.
+pub fn add_floats(
+    level: Level,
+    groups: &[u32],
+    values: &[f64],
+    unit: i32,
+    sums: &mut [FixedSum],
+) -> Result<(), UnknownGroup> {
+    if groups.len() != values.len() {
+        return Err(UnknownGroup);
+    }
+    run_at(level, AddFloats { groups, values, unit, sums })
+}
+
+struct AddFloats<'a> {
+    groups: &'a [u32],
+    values: &'a [f64],
+    unit: i32,
+    sums: &'a mut [FixedSum],
+}
+
+impl Kernel for AddFloats<'_> {
+    type Output = Result<(), UnknownGroup>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        for (&group, &value) in self.groups.iter().zip(self.values) {
+            let sum = self.sums.get_mut(group as usize).ok_or(UnknownGroup)?;
+            let (mantissa, exponent) = parts(value);
+            sum.sum = sum.sum.wrapping_add(i128::from(mantissa) << ((exponent - self.unit) & 63));
+            sum.count += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The same for floats that all belong to one group.
+pub fn add_run(level: Level, values: &[f64], unit: i32, sum: &mut FixedSum) {
+    run_at(level, AddRun { values, unit, sum });
+}
+
+struct AddRun<'a> {
+    values: &'a [f64],
+    unit: i32,
+    sum: &'a mut FixedSum,
+}
+
+impl Kernel for AddRun<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let shifted = self.values.iter().map(|&value| {
+            let (mantissa, exponent) = parts(value);
+            i128::from(mantissa) << ((exponent - self.unit) & 63)
+        });
+        self.sum.sum = shifted.fold(self.sum.sum, i128::wrapping_add);
+        self.sum.count += self.values.len() as u64;
+    }
+}
+
+/// A finite float as an integer times a power of two.
+#[inline(always)]
+#[must_use]
+pub fn parts(value: f64) -> (i64, i32) {
+    let bits = value.to_bits();
+    let field = (bits >> 52) as i32 & 0x7ff;
+    let magnitude = (bits & ((1 << 52) - 1) | u64::from(field != 0) << 52) as i64;
+    let sign = bits as i64 >> 63;
+    ((magnitude ^ sign) - sign, field.max(1) + FINEST - 1)
+}
+
+/// An integer of 256 bits in units of a power of two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub struct FixedProducts {
+    /// The upper half.
+    pub high: i128,
+    /// The lower half.
+    pub low: u128,
+}
+
+impl FixedProducts {
+    /// Adds another sum in the same units, wrapping.
+    #[inline(always)]
+    pub fn add(&mut self, other: Self) {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        self.low = low;
+        self.high = self.high.wrapping_add(other.high).wrapping_add(carry.into());
+    }
+}
+
+/// Adds the product of each two floats to the sum of their group. Sums are in units of `2^unit`; the exponents of two
+/// floats together must be from `unit` to `unit + 127`, and sums have room for what comes.
+///
+/// # Errors
+/// If a group is not there, or the slices are not equally long. Some products may have been added.
+pub fn add_products(
+    level: Level,
+    groups: &[u32],
+    ones: &[f64],
+    others: &[f64],
+    unit: i32,
+    sums: &mut [FixedProducts],
+) -> Result<(), UnknownGroup> {
+    if groups.len() != ones.len() || groups.len() != others.len() {
+        return Err(UnknownGroup);
+    }
+    run_at(level, AddProducts { groups, ones, others, unit, sums })
+}
+
+struct AddProducts<'a> {
+    groups: &'a [u32],
+    ones: &'a [f64],
+    others: &'a [f64],
+    unit: i32,
+    sums: &'a mut [FixedProducts],
+}
+
+impl Kernel for AddProducts<'_> {
+    type Output = Result<(), UnknownGroup>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        for ((&group, &one), &other) in self.groups.iter().zip(self.ones).zip(self.others) {
+            let sum = self.sums.get_mut(group as usize).ok_or(UnknownGroup)?;
+            let ((one, left), (other, right)) = (parts(one), parts(other));
+            let product = i128::from(one) * i128::from(other);
+            let shift = ((left + right - self.unit) & 127) as u32;
+            // Two shifts: one by 128 would be none.
+            sum.add(FixedProducts { low: (product << shift) as u128, high: product >> 1 >> (127 - shift) });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn exponents_are_those_of_floats_that_are_not_0() {
+        for level in Level::available() {
+            assert_eq!(exponents(level, &[]), Exponents::Zeros);
+            assert_eq!(exponents(level, &[0.0, -0.0]), Exponents::Zeros);
+            assert_eq!(exponents(level, &[0.0, 1.0, -4.0, 3.0]), Exponents::Between(-52, -50));
+            assert_eq!(exponents(level, &[f64::from_bits(1), 0.0]), Exponents::Between(-1074, -1074));
+            assert_eq!(exponents(level, &[f64::from_bits(1), 1.0, 0.0]), Exponents::Between(-1074, -52));
+            assert_eq!(exponents(level, &[f64::from_bits(1 << 40), 1.0]), Exponents::Between(-1074, -52));
+            assert_eq!(exponents(level, &[f64::MAX]), Exponents::Between(971, 971));
+            assert_eq!(exponents(level, &[1.0, f64::NEG_INFINITY]), Exponents::Special);
+            assert_eq!(exponents(level, &[f64::NAN]), Exponents::Special);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_agree_with_those_of_integers(
+            rows in prop::collection::vec((0u32..3, -1_000_000i64..1_000_000, -9i64..9), 0..100),
+        ) {
+            let groups: Vec<u32> = rows.iter().map(|row| row.0).collect();
+            let ones: Vec<f64> = rows.iter().map(|row| row.1 as f64 / 64.0).collect();
+            let others: Vec<f64> = rows.iter().map(|row| row.2 as f64 / 4.0).collect();
+            let of_group = |group, value: fn(&(u32, i64, i64)) -> i64| -> i64 {
+                rows.iter().filter(|row| row.0 == group).map(value).sum()
+            };
+            for level in Level::available() {
+                let mut sums = vec![FixedSum::default(); 3];
+                add_floats(level, &groups, &ones, -70, &mut sums).unwrap();
+                let mut run = FixedSum::default();
+                add_run(level, &ones, -70, &mut run);
+                let total: i128 = sums.iter().map(|sum| sum.sum).sum();
+                prop_assert_eq!(run, FixedSum { sum: total, count: rows.len() as u64 });
+                let mut products = vec![FixedProducts::default(); 3];
+                add_products(level, &groups, &ones, &others, -120, &mut products).unwrap();
+                for group in 0..3 {
+                    let (sum, product) = (sums[group as usize], products[group as usize]);
+                    prop_assert_eq!(sum.count as i64, of_group(group, |_| 1));
+                    prop_assert_eq!(sum.sum, i128::from(of_group(group, |row| row.1)) << 64);
+                    let expected = i128::from(of_group(group, |row| row.1 * row.2));
+                    prop_assert_eq!((product.high, product.low), (expected >> 16, (expected << 112) as u128));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_groups_and_unequal_lengths_are_refused() {
+        let (mut sums, mut products) = ([FixedSum::default()], [FixedProducts::default()]);
+        let level = Level::best();
+        assert_eq!(add_floats(level, &[1], &[1.0], -60, &mut sums), Err(UnknownGroup));
+        assert_eq!(add_floats(level, &[0], &[], -60, &mut sums), Err(UnknownGroup));
+        assert_eq!(add_products(level, &[1], &[1.0], &[1.0], -120, &mut products), Err(UnknownGroup));
+        assert_eq!(add_products(level, &[0], &[1.0], &[], -120, &mut products), Err(UnknownGroup));
+    }
+}

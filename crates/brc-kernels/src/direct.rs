@@ -1,0 +1,164 @@
+//! Finds the slots of an array by the values of keys: the mixed-radix number that the values of a row are.
+
+use crate::cpu::{Kernel, Level, run_at};
+
+/// A key's value.
+pub trait Key: Copy + Ord + Into<i64> {
+    /// Its lower 32 bits, sign extended where it has fewer.
+    fn low(self) -> u32;
+}
+
+macro_rules! key {
+    ($($integer:ident)+) => {$(
+        impl Key for $integer {
+            #[inline(always)]
+            #[allow(clippy::unnecessary_cast, reason = "one text for several types")]
+            fn low(self) -> u32 {
+                self as u32
+            }
+        }
+    )+};
+}
+
+key!(i8 i16 i32 i64 u32);
+
+/// The smallest and the largest value; `None` of none.
+#[must_use]
+pub fn bounds<T: Key>(level: Level, values: &[T]) -> Option<(i64, i64)> {
+    run_at(level, Bounds(values)).map(|(min, max)| (min.into(), max.into()))
+}
+
+struct Bounds<'a, T>(&'a [T]);
+
+impl<T: Key> Kernel for Bounds<'_, T> {
+    type Output = Option<(T, T)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let first = *self.0.first()?;
+        Some(self.0.iter().fold((first, first), |(min, max), &value| (min.min(value), max.max(value))))
+    }
+}
+
+/// Multiplies each slot by `radix` and adds the distance of its row's value from `low`; all modulo 2³².
+pub fn add_digits<T: Key>(level: Level, slots: &mut [u32], radix: u32, values: &[T], low: i64) {
+    run_at(level, AddDigits { slots, radix, values, low: low as u32 });
+}
+
+struct AddDigits<'a, T> {
+    slots: &'a mut [u32],
+    radix: u32,
+    values: &'a [T],
+    low: u32,
+}
+
+impl<T: Key> Kernel for AddDigits<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (slot, value) in self.slots.iter_mut().zip(self.values) {
+            *slot = slot.wrapping_mul(self.radix).wrapping_add(value.low().wrapping_sub(self.low));
+        }
+    }
+}
+
+/// Replaces `found` by what `table` has in these slots. Returns whether one of them is `unknown` there; those that the table
+/// does not have are.
+pub fn look_up(slots: &[u32], table: &[u32], unknown: u32, found: &mut Vec<u32>) -> bool {
+    found.clear();
+    found.extend(slots.iter().map(|&slot| table.get(slot as usize).copied().unwrap_or(unknown)));
+    found.contains(&unknown)
+}
+
+/// Replaces `found` by what `table` has at these codes, or where there is none by the codes themselves; `false` if a code is
+/// not below `known`, nor is what a table of so many has.
+pub fn translate(level: Level, codes: &[i32], table: Option<&[u32]>, known: usize, found: &mut Vec<u32>) -> bool {
+    found.clear();
+    run_at(level, Translate { codes, table, known, found })
+}
+
+struct Translate<'a> {
+    codes: &'a [i32],
+    table: Option<&'a [u32]>,
+    known: usize,
+    found: &'a mut Vec<u32>,
+}
+
+impl Kernel for Translate<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        // A code that is negative is too large as well.
+        let largest = self.codes.iter().fold(0, |largest: u32, &code| largest.max(code as u32));
+        if largest as usize >= self.known && !self.codes.is_empty() {
+            return false;
+        }
+        match self.table {
+            None => self.found.extend(self.codes.iter().map(|&code| code as u32)),
+            Some(table) => {
+                let Some(table) = table.get(..self.known) else { return false };
+                self.found.extend(self.codes.iter().map(|&code| table[code as u32 as usize]));
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_levels_agree_with_plain_code(
+            rows in prop::collection::vec((any::<i16>(), any::<i64>(), any::<u32>()), 0..200),
+            radix in any::<u32>(),
+        ) {
+            let i16s: Vec<i16> = rows.iter().map(|row| row.0).collect();
+            let i64s: Vec<i64> = rows.iter().map(|row| row.1).collect();
+            let codes: Vec<u32> = rows.iter().map(|row| row.2).collect();
+            let low = i64s.first().copied().unwrap_or(0);
+            for level in Level::available() {
+                prop_assert_eq!(bounds(level, &i16s), i16s.iter().min().zip(i16s.iter().max()).map(|(a, b)| ((*a).into(), (*b).into())));
+                prop_assert_eq!(bounds(level, &i64s), i64s.iter().min().zip(i64s.iter().max()).map(|(a, b)| (*a, *b)));
+                let mut slots = codes.clone();
+                add_digits(level, &mut slots, radix, &i16s, -3);
+                add_digits(level, &mut slots, radix, &i64s, low);
+                let expected = rows.iter().map(|&(a, b, slot)| {
+                    let slot = slot.wrapping_mul(radix).wrapping_add((i64::from(a) + 3) as u32);
+                    slot.wrapping_mul(radix).wrapping_add(b.wrapping_sub(low) as u32)
+                });
+                prop_assert_eq!(&slots, &expected.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn slots_that_are_not_there_are_unknown() {
+        let mut found = Vec::new();
+        assert!(!look_up(&[1, 0, 1], &[7, 8], u32::MAX, &mut found));
+        assert_eq!(found, [8, 7, 8]);
+        assert!(look_up(&[1, 2], &[7, 8], u32::MAX, &mut found));
+        assert!(look_up(&[0], &[u32::MAX], u32::MAX, &mut found));
+    }
+
+    #[test]
+    fn codes_that_are_not_known_are_not_translated() {
+        let mut found = vec![9];
+        for level in Level::available() {
+            assert!(translate(level, &[1, 0, 1], Some(&[7, 8]), 2, &mut found));
+            assert_eq!(found, [8, 7, 8]);
+            assert!(translate(level, &[1, 0, 1], None, 2, &mut found));
+            assert_eq!(found, [1, 0, 1]);
+            assert!(translate(level, &[], None, 0, &mut found));
+            for codes in [[0, 2], [-1, 0]] {
+                assert!(!translate(level, &codes, None, 2, &mut found));
+                assert!(!translate(level, &codes, Some(&[7, 8]), 2, &mut found));
+            }
+            assert!(!translate(level, &[0], Some(&[7]), 2, &mut found));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Exact sums of the products of floats, for what variances and correlations are computed of.
+//!
+//! As for the [sums of floats](super::float_sums) there is a unit for all groups, and whether the values of a batch fit is
+//! asked once. A product that does not fit is added as the two floats that it exactly is, as long as it neither overflows
+//! nor is subnormal.
+
+use super::float_sums::FloatSums;
+use super::{Accumulator, GroupIds};
+use crate::group::Malformed;
+use brc_kernels::accumulate::floats::{Exponents, FixedProducts, add_products, exponents};
+use brc_kernels::cpu::Level;
+use num_bigint::BigInt;
+use serde::{Deserialize, Serialize};
+
+/// How far below the largest of the first products the unit lies. So many bits are left for exponents and for counts:
+/// 256 − 106 − 1.
+const BELOW: i32 = 96;
+
+/// Units are multiples of this power of two.
+const STEP: i32 = 16;
+
+/// Products are shifted by at most so many bits, and sums are of at most so many rows: within 256 bits.
+const MOST_SHIFT: i32 = 120;
+const MOST_ROWS: u64 = 1 << 28;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct FloatProducts {
+    /// In units of two to the power of `unit`: what no more than `rows` rows have come to.
+    #[serde(skip)]
+    fixed: Vec<FixedProducts>,
+    #[serde(skip)]
+    unit: Option<i32>,
+    #[serde(skip)]
+    rows: u64,
+    /// What was in `fixed`, in units of two to the power of [`FINEST`].
+    #[serde(with = "super::big::list")]
+    emptied: Vec<BigInt>,
+    /// What never was.
+    others: FloatSums,
+}
+
+/// The power of two that all products are multiples of.
+const FINEST: i32 = -1074;
+
+impl FloatProducts {
+    /// Adds the product of each two floats to its group.
+    pub(super) fn update(
+        &mut self,
+        level: Level,
+        groups: GroupIds<'_>,
+        [ones, others]: [&[f64]; 2],
+    ) -> Result<(), Malformed> {
+        let fits = match (exponents(level, ones), exponents(level, others)) {
+            (Exponents::Between(low, high), Exponents::Between(other_low, other_high)) => {
+                self.has_room(ones.len(), low + other_low, high + other_high)
+            }
+            (Exponents::Zeros | Exponents::Special | Exponents::Between(..), _) => false,
+        };
+        if let (true, GroupIds::Rows(groups)) = (fits, groups) {
+            return Ok(add_products(level, groups, ones, others, self.unit.unwrap_or(0), &mut self.fixed)?);
+        }
+        groups.each(ones.len(), |group, row| {
+            let (one, other) = (ones[row], others[row]);
+            let product = one * other;
+            self.others.add(group, product)?;
+            if product.is_finite() {
+                self.others.add(group, one.mul_add(other, -product))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether so many products of these exponents may be added without a question.
+    fn has_room(&mut self, rows: usize, low: i32, high: i32) -> bool {
+        // Not where a product overflows, or has bits that no float has.
+        if low < FINEST || high + 106 > 1023 {
+            return false;
+        }
+        let unit = *self.unit.get_or_insert_with(|| ((high - BELOW).div_euclid(STEP) * STEP).max(FINEST));
+        if low < unit || high - unit > MOST_SHIFT || rows as u64 > MOST_ROWS {
+            return false;
+        }
+        self.rows += rows as u64;
+        if self.rows > MOST_ROWS {
+            self.empty();
+            self.rows = rows as u64;
+        }
+        true
+    }
+
+    /// Moves all fixed sums to where there is room for any.
+    fn empty(&mut self) {
+        self.emptied.resize(self.others.len(), BigInt::ZERO);
+        let up = (self.unit.unwrap_or(FINEST) - FINEST).unsigned_abs();
+        for (emptied, fixed) in self.emptied.iter_mut().zip(&mut self.fixed) {
+            let FixedProducts { high, low } = std::mem::take(fixed);
+            if (high, low) != (0, 0) {
+                *emptied += ((BigInt::from(high) << 128) + low) << up;
+            }
+        }
+        self.rows = 0;
+    }
+
+    /// The sum of a group in units of two to the power of −1074, unless it is no number. Nothing more may come.
+    pub(super) fn exact(&self, group: usize) -> Option<BigInt> {
+        let others = match self.others.sum(group) {
+            Some(sum) => sum.exact()?,
+            None => BigInt::ZERO,
+        };
+        Some(others + &self.emptied[group])
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.others.len()
+    }
+
+    pub(super) fn grow(&mut self, groups: usize) {
+        self.others.grow(groups);
+        self.fixed.resize(self.others.len(), FixedProducts::default());
+        if !self.emptied.is_empty() {
+            self.emptied.resize(self.others.len(), BigInt::ZERO);
+        }
+    }
+
+    /// Those of these groups, when no more values will come.
+    pub(super) fn take(&self, groups: &[u32]) -> Self {
+        Self {
+            fixed: vec![FixedProducts::default(); groups.len()],
+            emptied: groups.iter().map(|&group| self.emptied[group as usize].clone()).collect(),
+            others: self.others.take(groups),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self, groups: &[u32]) {
+        self.empty();
+        for (&group, sum) in groups.iter().zip(&other.emptied) {
+            self.emptied[group as usize] += sum;
+        }
+        self.others.merge(&other.others, groups);
+    }
+
+    /// No more values will come.
+    pub(super) fn finish(&mut self) {
+        self.empty();
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        self.others.is_sound() && self.emptied.len() == self.others.len()
+    }
+}
