@@ -3,12 +3,15 @@
 
     cargo build --release
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install -r scripts/interop/requirements.txt
-    /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 12] [--questions 60] [--seed N]
+    /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 12] [--questions 60] [--seed N | --known]
 
 Each round makes a table of columns of all kinds with nulls, converts it to several encodings, and asks questions of random
 functions, aggregates, filters, keys, having, order, limit and distinct, each of a random encoding with 1 to 7 threads. Where
 `brc` and DuckDB differ by decision, the question is written for each in its own way; `interop/questions.py` lists these
 places with the reason. A question that fails is printed with the seed of its round, which asks it again.
+
+With --known, it asks the questions of benchmarks, of TPC-H's lineitem (pip install tpchgen-cli) and of generated tables, whose
+answers are published or DuckDB's.
 """
 
 import argparse
@@ -22,6 +25,7 @@ from pathlib import Path
 
 import duckdb
 
+from interop.known import check_known
 from interop.questions import Question, random_table
 
 ENCODINGS = ["parquet", "buren", "arrow", "capnp", "msgpack", "csv"]
@@ -126,7 +130,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--seed", type=int, help="the seed of the first round [default: by lot]")
+    parser.add_argument("--known", action="store_true", help="check known answers instead, of TPC-H and generated tables")
+    parser.add_argument("--rows", default="1M", help="how many rows the generated tables of --known have")
     arguments = parser.parse_args()
+    if arguments.known:
+        with tempfile.TemporaryDirectory() as directory:
+            sys.exit(1 if check_known(arguments.brc, Path(directory), arguments.rows, is_same) else 0)
     first = random.SystemRandom().randrange(10**6) if arguments.seed is None else arguments.seed
     seeds = range(first, first + arguments.rounds)
     print(f"seeds {seeds.start} to {seeds.stop - 1}, {arguments.questions} questions each", flush=True)

@@ -64,6 +64,7 @@ def random_table(source, path):
 INTEGERS, DECIMALS, FLOATS, STRINGS, TIMES, BOOLS = ["i", "n", "j", "k"], ["d", "w"], ["f"], ["s", "u"], ["day", "ts"], ["b"]
 KINDS = {"integer": INTEGERS, "decimal": DECIMALS, "float": FLOATS, "string": STRINGS, "time": TIMES, "bool": BOOLS}
 PARTS = ["year", "quarter", "month", "day", "dow", "doy", "week"]
+CLOCK_PARTS = ["hour", "minute", "second", "millisecond", "microsecond"]
 
 
 class Both:
@@ -171,6 +172,10 @@ class Question:
                 lambda: both("length({})", self.text(0)),
                 lambda: both(source.choice(PARTS).join(["extract(", " from {})"]), self.column("time")),
                 lambda: both(source.choice(["year", "month", "day"]) + "({})", self.column("time")),
+                lambda: both(source.choice(CLOCK_PARTS).join(["extract(", " from ts)"])),
+                lambda: both("extract(day from {})", self.instant()),
+                lambda: both("cast({} as {})", Both("d"), Both("decimal(12,4)")),
+                lambda: both("case when {} then {} when {} then {} end", self.condition(0), Both("d"), self.condition(0), Both("w")),
                 lambda: both("round({}, {})", self.column("decimal"), Both(source.choice(["0", "1"]))),
                 lambda: both(source.choice(["floor", "ceil"]) + "({})", self.column("decimal")),
                 lambda: both("coalesce({}, {})", Both("i"), Both(source.choice(["n", "0", "7"]))),
@@ -210,9 +215,25 @@ class Question:
                 lambda: Both(f"prefix({one.ours}, 2)", f"left({one.theirs}, 2)"),
                 lambda: both("replace({}, 'a', 'xyz')", one),
                 lambda: both("{} || '/' || {}", one, self.column("string")),
+                lambda: both("concat({}, '/', {})", one, Both(source.choice(["i", "d", "s"]))),
+                lambda: both("lower(substr({}, 2)) || upper(substr({}, 1, 1))", one, one),
                 lambda: both("coalesce({}, 'none')", one),
                 lambda: both("cast({} as {})", Both(source.choice(["i", "d", "b", "day"])), Both("string", "varchar")),
                 lambda: both("case when {} then {} end", self.condition(0), one),
+            ]
+        )()
+
+    def instant(self):
+        source = self.source
+        interval = f"interval '{source.randint(1, 40)} {source.choice(['days', 'months', 'years'])}'"
+        return source.choice(
+            [
+                lambda: self.column("time"),
+                lambda: both(f"{{}} {source.choice('+-')} {interval}", self.column("time")),
+                lambda: both("date_trunc('{}', {})", Both(source.choice(PARTS[:4])), self.column("time")),
+                lambda: both("date_trunc('{}', ts)", Both(source.choice(["week", "hour", "minute"]))),
+                lambda: both("coalesce({}, date '2020-02-29')", Both("day")),
+                lambda: both("cast({} as date)", self.column("time")),
             ]
         )()
 
@@ -224,7 +245,7 @@ class Question:
                 lambda: Both(source.choice(["i", "b", "s"])),
                 lambda: Both(source.choice(["i", "b", "s"])),
                 lambda: self.text(),
-                lambda: both("date_trunc('{}', {})", Both(source.choice(PARTS[:4])), self.column("time")),
+                lambda: self.instant(),
                 lambda: self.exact(),
                 lambda: self.condition(1),
             ]
@@ -271,15 +292,15 @@ class Question:
         source = self.source
         exact, any_column = self.exact(), self.column()
         simple = ["var_samp", "var_pop", "stddev_samp", "stddev_pop"]
-        pairs = ["covar_samp", "covar_pop", "regr_slope", "regr_intercept", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy"]
+        pairs = ["covar_samp", "covar_pop", "corr", "regr_r2", "regr_slope", "regr_intercept", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy"]
         return source.choice(
             [
                 lambda: Both("count(*)"),
                 lambda: both("count({})", any_column),
-                lambda: both("count(distinct {})", source.choice([any_column, exact, self.text()])),
+                lambda: both("count(distinct {})", source.choice([any_column, exact, self.text(), self.instant()])),
                 lambda: both("sum({})", exact),
                 lambda: both("sum({})", self.number()),
-                lambda: both(source.choice(["min", "max"]) + "({})", source.choice([any_column, exact, self.text()])),
+                lambda: both(source.choice(["min", "max"]) + "({})", source.choice([any_column, exact, self.text(), self.instant()])),
                 lambda: both("avg({})", self.number()),
                 lambda: Both(*(f"median({x})" for c in [source.choice("indf")] for x in [c, f"{c}::double"])),
                 lambda: Both(*(
@@ -287,7 +308,9 @@ class Question:
                     for q in [source.choice([0, 0.1, 0.5, 0.9, 1])]
                     for name, argument in [("quantile", exact.ours), ("quantile_disc", exact.theirs)]
                 )),
-                lambda: both(source.choice(simple) + "({})", Both(source.choice(["i", "n", "d"]))),
+                lambda: both(source.choice(simple) + "({})", Both(source.choice(["i", "n", "d", "w", "f", "i * d"]))),
+                lambda: both("sum({}) + count(*) * 2 - min({})", Both(source.choice(["i", "d"])), Both("n")),
+                lambda: both("avg({}) / 3", Both("i")),
                 lambda: both(source.choice(pairs) + "({}, {})", Both(source.choice(["i", "d"])), Both("n")),
                 lambda: Both(f"first({any_column.ours})", f"arg_min({any_column.theirs}, rid)"),
                 lambda: Both(f"last({any_column.ours})", f"arg_max({any_column.theirs}, rid)"),
@@ -296,7 +319,7 @@ class Question:
                 lambda: Both(f"top({(column := self.column('integer', 'decimal')).ours}, 3)", f"nullif(array_to_string(max({column.theirs}, 3), ', '), '')"),
                 lambda: Both(
                     f"mode({any_column.ours})",
-                    f"list_sort(list_transform(map_entries(histogram({any_column.theirs})), lambda e: {{'n': -e.value, 'v': e.key}}))[1].v",
+                    f"list_sort(list_transform(map_entries(histogram({any_column.theirs})), lambda e: {{'n': -(e.value::bigint), 'v': e.key}}))[1].v",
                 ),
             ]
         )()

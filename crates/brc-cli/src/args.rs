@@ -2,7 +2,7 @@
 
 use crate::quantity;
 use crate::text_args::{TextArgs, schema};
-use brc_compare::{QueryOptions, TableOptions};
+use brc_compare::{KnownQuery, QueryOptions, TableOptions};
 use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::brc_text::Delimiter;
@@ -149,7 +149,7 @@ pub(crate) fn is_select(argument: &str) -> bool {
     word.eq_ignore_ascii_case("select") && rest.starts_with(char::is_whitespace)
 }
 
-/// Reads a query from the options that describe it, in one argument.
+/// Reads a query in one argument: its name, the question in SQL, or the options that describe it.
 pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
     #[derive(clap::Parser)]
     #[command(no_binary_name = true, disable_help_flag = true)]
@@ -157,8 +157,9 @@ pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
         #[command(flatten)]
         query: QueryArgs,
     }
-    if is_select(text) {
-        return Ok(QueryOptions { select: Some(text.to_owned()), ..QueryOptions::default() });
+    let select = if is_select(text) { Some(text) } else { KnownQuery::by_name(text.trim()).map(|query| query.sql) };
+    if let Some(select) = select {
+        return Ok(QueryOptions { select: Some(select.to_owned()), ..QueryOptions::default() });
     }
     let words = shlex::split(text).ok_or("a quote or a backslash has no end")?;
     match <Options as clap::Parser>::try_parse_from(words) {

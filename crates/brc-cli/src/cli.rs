@@ -1,7 +1,9 @@
 //! The command line as a whole. Help, man pages and shell completions all come from these definitions.
 
 use crate::commands::{cat, compare, completions, convert, generate, head, inspect, man, query, schema, sniff, verify};
+use crate::metrics::Metrics;
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Converts CSV and other tables to compact binary files, and queries them.
@@ -12,8 +14,28 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
+    /// Write time, rows, bytes read, processor time, memory and page faults to a new file, ten times a second: as CSV, or as a
+    /// page with plots if its name ends in .html
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Watching")]
+    metrics: Option<PathBuf>,
+
     #[command(subcommand)]
-    pub(crate) command: Command,
+    command: Command,
+}
+
+impl Cli {
+    /// Does what the command says; returns its exit code unless it fails as a whole.
+    ///
+    /// # Errors
+    /// Whatever goes wrong; [`crate::failure::report`] knows what to make of it.
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let metrics = self.metrics.as_deref().map(Metrics::start).transpose()?;
+        let outcome = self.command.run();
+        let written = metrics.map_or(Ok(()), Metrics::finish);
+        let code = outcome?;
+        written?;
+        Ok(code)
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -38,7 +60,7 @@ Exit codes:
 // descriptions are here, and structs of arguments have none: it would replace the one here.
 #[derive(Subcommand)]
 #[command(defer = true)]
-pub(crate) enum Command {
+enum Command {
     /// Make a test table
     ///
     /// The same seed gives the same bytes, whatever the number of threads.
@@ -67,6 +89,9 @@ pub(crate) enum Command {
     /// tables. For other files: encoding, compression and columns.
     Sniff(sniff::Args),
     /// Show the columns of a table: their names, their types, and whether they may have nulls
+    ///
+    /// Where types are inferred, all rows are read: each column has the narrowest type that holds all of its values. `brc
+    /// sniff` infers types from samples.
     Schema(schema::Args),
     /// Show the first rows of a table
     ///
@@ -87,11 +112,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does what the command says; returns its exit code unless it fails as a whole.
-    ///
-    /// # Errors
-    /// Whatever goes wrong; [`crate::failure::report`] knows what to make of it.
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Generate(args) => generate::run(&args)?,
             Self::Convert(args) => convert::run(&args)?,

@@ -12,6 +12,7 @@ mod failure;
 mod generate;
 mod inputs;
 mod interrupt;
+mod metrics;
 mod progress;
 mod quantity;
 mod render;
@@ -32,7 +33,16 @@ fn main() -> ExitCode {
     interrupt::take_large_files_for_errors();
     let outcome = match commands::compare_cell::Args::of_this_process() {
         Some(args) => commands::compare_cell::run(&args).map(|()| ExitCode::SUCCESS),
-        None => cli::Cli::parse().command.run(),
+        None => cli::Cli::parse().run(),
     };
     outcome.unwrap_or_else(|error| failure::report(&error))
+}
+
+/// How this process was called, as a shell would take it.
+fn command_line() -> String {
+    let arguments: Vec<_> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let words = std::iter::once("brc").chain(arguments.iter().map(String::as_str));
+    // Only a NUL byte cannot be quoted; no argument has one.
+    shlex::try_join(words).unwrap_or_default()
 }

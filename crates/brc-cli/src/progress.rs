@@ -1,5 +1,6 @@
 //! How far a run is, for whoever looks at the terminal: rows, bytes, speed, time to go. Anywhere else, nothing.
 
+use crate::metrics;
 use brc_core::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -17,6 +18,7 @@ pub(crate) enum Total {
 
 /// Does `work`, and shows how far it is if standard error is a terminal.
 pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnce() -> T + Send) -> T {
+    let work = || metrics::follow(progress, work);
     if !std::io::stderr().is_terminal() {
         return work();
     }

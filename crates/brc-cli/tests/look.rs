@@ -36,6 +36,21 @@ fn sniff_looks_at_several_places() {
     assert!(rows > (64 << 10) / 4, "{text}");
 }
 
+/// The one value that is no integer lies between the places that are sampled.
+#[test]
+fn schema_reads_all_rows() {
+    let place = Place::new();
+    let row = |row: usize| if row == 123_457 { "1.5,x\n".to_owned() } else { format!("{row},x\n") };
+    place.write("t.csv", "n,s\n".to_owned() + &(0..300_000).map(row).collect::<String>());
+    assert!(place.run("sniff --schema t.csv").text().contains("n:int64"));
+    for threads in ["1", "3"] {
+        let text = place.run(&format!("schema t.csv --threads {threads}")).text();
+        assert!(text.contains("n      decimal(18,1)"), "{text}");
+    }
+    place.write("bad.csv", "n,s\n1,x\n2\n");
+    place.run("schema bad.csv").fails_with(3, "line 3");
+}
+
 #[test]
 fn sniff_and_schema_know_every_encoding() {
     let place = Place::new();

@@ -195,3 +195,19 @@ fn a_file_that_is_cut_off_while_it_is_read_is_corrupt() {
     assert_eq!(output.status.code(), Some(4), "{stderr}");
     assert!(stderr.starts_with("brc: t.capnp: corrupt file: "), "{stderr}");
 }
+
+#[test]
+fn any_command_is_watched() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 300k --metrics g.csv").ok();
+    let text = String::from_utf8(place.read("g.csv")).unwrap();
+    assert!(text.starts_with("seconds,rows,bytes_read,cpu_seconds,rss_bytes,"), "{text}");
+    let last: Vec<f64> = text.lines().last().unwrap().split(',').map(|field| field.parse().unwrap()).collect();
+    assert!(last[1] == 300_000.0 && last[2] > 3e6 && last[3] > 0.0 && last[4] > 1e6 && last[6] > 100.0, "{text}");
+    place.run("--metrics q.html query t.txt --format csv").ok();
+    let page = String::from_utf8(place.read("q.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("--metrics q.html query t.txt"), "{page}");
+    place.run("query t.txt --metrics g.csv").fails(2, "brc: g.csv: exists already; --metrics writes a new file");
+    place.run("query none.txt --metrics n.csv").fails_with(1, "none.txt");
+    assert!(place.read("n.csv").starts_with(b"seconds,"));
+}

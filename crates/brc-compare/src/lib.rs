@@ -18,6 +18,7 @@ mod error;
 mod executor;
 mod html;
 mod job;
+mod known;
 mod limit;
 mod markdown;
 mod matrix;
@@ -35,7 +36,7 @@ mod statistics;
 mod store;
 mod terminal;
 mod text_size;
-mod usage;
+pub mod usage;
 mod view;
 mod worker;
 
@@ -46,7 +47,9 @@ mod tests;
 
 pub use comparison::{Comparison, Request, compare};
 pub use error::{Error, Failure};
+pub use html::{Plot, timeline};
 pub use job::JobArguments;
+pub use known::{KNOWN_QUERIES, KnownQuery};
 pub use options::{QueryOptions, TableOptions};
 pub use process::Host;
 pub use store::remove_directory;

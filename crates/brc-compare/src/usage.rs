@@ -2,6 +2,46 @@
 
 use std::fs;
 
+/// What was used until now; 0 where the system does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Time on processors, of all threads together, in nanoseconds.
+    pub cpu_ns: u64,
+    /// Memory in use, in bytes; mapped parts of files count.
+    pub memory: u64,
+    /// The most memory there ever was, in bytes.
+    pub peak_memory: u64,
+    /// Page faults that needed no disk.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+}
+
+impl Usage {
+    /// Asks the system.
+    #[must_use]
+    pub fn now() -> Self {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let bytes = |name| field(&status, name).unwrap_or(0) << 10;
+        let [minor_faults, major_faults] = faults(&fs::read_to_string("/proc/self/stat").unwrap_or_default());
+        Self {
+            cpu_ns: cpu_ns().unwrap_or(0),
+            memory: bytes("VmRSS:"),
+            peak_memory: bytes("VmHWM:"),
+            minor_faults,
+            major_faults,
+        }
+    }
+}
+
+/// The minor and the major page faults that `/proc/self/stat` tells. The name of the program, in parentheses, may have blanks.
+fn faults(stat: &str) -> [u64; 2] {
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    // Behind the name: state, parent, group, session, terminal and its group, flags.
+    let field = |place| fields.split_whitespace().nth(place).and_then(|field| field.parse().ok()).unwrap_or(0);
+    [field(7), field(9)]
+}
+
 /// Time on processors, of all threads together, in nanoseconds.
 pub(crate) fn cpu_ns() -> Option<u64> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -35,6 +75,12 @@ mod tests {
     }
 
     #[test]
+    fn faults_are_found_behind_any_name() {
+        assert_eq!(faults("7 (a) b (c) S 1 2 3 4 5 6 70 0 8 0 9"), [70, 8]);
+        assert_eq!(faults(""), [0, 0]);
+    }
+
+    #[test]
     #[cfg(target_os = "linux")]
     fn work_costs_time_and_memory() {
         let before = cpu_ns().unwrap();
@@ -42,5 +88,7 @@ mod tests {
         assert_eq!(std::hint::black_box(&bytes).iter().map(|&byte| u64::from(byte)).sum::<u64>(), 8 << 20);
         assert!(cpu_ns().unwrap() > before);
         assert!(peak_memory().unwrap() > 8 << 20);
+        let now = Usage::now();
+        assert!(now.memory > 8 << 20 && now.peak_memory >= now.memory && now.minor_faults > 100);
     }
 }

@@ -13,7 +13,8 @@ use crate::options::{QueryOptions, TableOptions};
 use brc_compress::Compressor;
 use brc_core::{Error, Progress, Result, Schema, Table, run_workers};
 use brc_encodings::document::{self, DocumentError};
-use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, encoding::read_all};
+use brc_encodings::encoding::read_all;
+use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, Target, convert_inferred};
 use brc_query::{Plan, QueryResult, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -112,12 +113,7 @@ impl Worker<'_> {
     fn cut(&self, format: &TableOptions, rows: u64) -> Result<Found> {
         let (encoding, table) = format.open(self.input)?;
         let options = usual(Compressor::none(), format);
-        // Where types did not hold, they are wider now.
-        while let Err(error) = self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1) {
-            if !matches!(error, Error::Widened) {
-                return Err(error);
-            }
-        }
+        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1)?;
         Ok(Found::Columns(types(table.as_ref())))
     }
 
@@ -127,15 +123,10 @@ impl Worker<'_> {
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
         let (_, table) = format.open(self.input)?;
         let options = usual(compression, format);
-        loop {
-            match self.write(table.as_ref(), encoding, &options, self.threads) {
-                Err(Error::Widened) => read_all(table.as_ref(), self.threads, &Progress::default()).map(drop)?,
-                outcome => return outcome.map(Found::Rows),
-            }
-        }
+        self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
     }
 
-    /// Writes a table in the types known by now to the other file, without waiting for the disk.
+    /// Writes a table to the other file, without waiting for the disk.
     fn write(
         &self,
         table: &dyn Table,
@@ -143,12 +134,14 @@ impl Worker<'_> {
         options: &CreateOptions,
         threads: usize,
     ) -> Result<u64> {
-        let writer = brc_encodings::writer(encoding, &types(table), options)?;
-        let options = OutputOptions { sync: false, inputs: vec![self.input.to_owned()], ..OutputOptions::default() };
-        let output = Output::create(self.other, &options)?;
-        let none = RejectLog::none();
-        let converted = brc_encodings::convert(table, writer, output, none, threads, &Progress::default())?;
-        Ok(converted.rows_stored)
+        let begin = |schema: &Schema| {
+            let writer = brc_encodings::writer(encoding, schema, options)?;
+            let options =
+                OutputOptions { sync: false, inputs: vec![self.input.to_owned()], ..OutputOptions::default() };
+            let output = Output::create(self.other, &options)?;
+            Ok(Target { writer, output, rejects: RejectLog::none() })
+        };
+        Ok(convert_inferred(table, begin, threads, &Progress::default())?.rows_stored)
     }
 
     fn reference(&self, format: &TableOptions, question: &QueryOptions) -> Result<Found> {

@@ -1,6 +1,5 @@
 //! The rows of an answer as a table: what is asked can be written in any encoding, and asked again.
 
-use crate::cells::Cells;
 use crate::result::QueryResult;
 use crate::vector::{Fault, Vector};
 use brc_core::{
@@ -64,13 +63,15 @@ impl Table for ResultTable<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let column = |&column: &usize| (self.schema.fields()[column].logical_type, self.answer.cells(column));
-        Ok(Box::new(ResultScanner { columns: options.projection.iter().map(column).collect() }))
+        let column = |&column: &usize| (self.schema.fields()[column].logical_type, column);
+        let columns = options.projection.iter().map(column).collect();
+        Ok(Box::new(ResultScanner { answer: self.answer, columns }))
     }
 }
 
 struct ResultScanner<'a> {
-    columns: Vec<(LogicalType, &'a Cells)>,
+    answer: &'a QueryResult,
+    columns: Vec<(LogicalType, usize)>,
 }
 
 impl Scanner for ResultScanner<'_> {
@@ -78,8 +79,9 @@ impl Scanner for ResultScanner<'_> {
         let (start, end) = (split.start as usize, split.end as usize);
         for first in (start..end).step_by(BATCH_ROWS) {
             let rows = first..end.min(first + BATCH_ROWS);
-            let column =
-                |(of_type, cells): &(LogicalType, &Cells)| Vector::of(*of_type, rows.clone().map(|row| cells.get(row)));
+            let column = |&(of_type, column): &(LogicalType, usize)| {
+                Vector::of(of_type, rows.clone().map(|row| self.answer.value(row, column)))
+            };
             let vectors = self.columns.iter().map(column).collect::<Result<Vec<_>, _>>();
             let vectors = vectors.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
             let columns: Vec<Column<'_>> = vectors.iter().map(Vector::column).collect();

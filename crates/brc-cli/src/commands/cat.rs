@@ -3,6 +3,7 @@
 use super::convert::target_compression;
 use crate::args::{Files, Opened, Source, Threads, compression, encoding};
 use crate::inputs::expand;
+use crate::metrics;
 use crate::text_args::delimiter;
 use brc_compress::Compressor;
 use brc_core::{Progress, Schema, Table, identifier};
@@ -94,7 +95,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             rejects: args.source.text.reject_log(),
         })
     };
-    convert_inferred(&table as &dyn Table, begin, args.threads.count(), &Progress::default())?;
+    let (table, progress): (&dyn Table, _) = (&table, Progress::default());
+    metrics::follow(&progress, || convert_inferred(table, begin, args.threads.count(), &progress))?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use crate::args::{QueryArgs, Source, Threads, compression, encoding, query_options};
 use crate::commands::compare_cell;
 use crate::{interrupt, quantity, stdout};
-use brc_compare::{Host, QueryOptions, Request, Screen};
+use brc_compare::{Host, KNOWN_QUERIES, QueryOptions, Request, Screen};
 use brc_compress::{COMPRESSIONS, Compressor};
 use brc_encodings::{ENCODINGS, Encoding};
 use std::io::IsTerminal;
@@ -30,9 +30,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     query: QueryArgs,
 
-    /// A query in one argument: --by, --agg and --where as above; given several times, each one is compared
-    #[arg(long = "query", value_name = "OPTIONS", value_parser = query_options, allow_hyphen_values = true,
-          conflicts_with_all = ["by", "agg", "filter"])]
+    #[arg(long = "query", value_name = "QUERY", value_parser = query_options, allow_hyphen_values = true,
+          conflicts_with_all = ["by", "agg", "filter"], help = QUERY_HELP.as_str())]
     queries: Vec<QueryOptions>,
 
     /// Take only the first N rows of each table
@@ -80,6 +79,15 @@ pub(crate) struct Args {
     source: Source,
 }
 
+static QUERY_HELP: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<_> = KNOWN_QUERIES.iter().map(|query| query.name).collect();
+    format!(
+        "A query in one argument: a select, or --by, --agg and --where as above, or the name of a query of a benchmark ({}); \
+         given several times, each one is compared",
+        names.join(", ")
+    )
+});
+
 static COMPRESSIONS_HELP: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<_> = COMPRESSIONS.iter().map(|compression| compression.name()).collect();
     format!(
@@ -98,6 +106,7 @@ Examples:
   brc compare measurements.txt --out comparison --cold
   brc compare measurements.txt --encodings buren,csv --compressions none,lz4 --runs 30
   brc compare measurements.txt --query '' --query '--by \"\" --agg max(temperature)'
+  brc compare visits.csv --query 2a --query 2c --encodings buren,parquet
   brc compare measurements.buren --by station --agg 'max(temperature)' --where 'temperature > 30'";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -141,7 +150,7 @@ impl Args {
             out: self.out.clone(),
             keep: self.keep,
             force: self.force,
-            command: command_line(),
+            command: crate::command_line(),
         }
     }
 
@@ -157,15 +166,6 @@ fn some_rows(text: &str) -> Result<u64, String> {
         0 => Err("at least one row is needed".to_owned()),
         rows => Ok(rows),
     }
-}
-
-/// How this process was called, as a shell would take it.
-fn command_line() -> String {
-    let arguments: Vec<_> =
-        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
-    let words = std::iter::once("brc").chain(arguments.iter().map(String::as_str));
-    // Only a NUL byte cannot be quoted; no argument has one.
-    shlex::try_join(words).unwrap_or_default()
 }
 
 /// What standard output can show: a usual terminal, unless it is one and says something else.

@@ -1,10 +1,12 @@
 //! `brc schema`: shows the columns of tables.
 
-use crate::args::{Files, Opened, Source};
+use crate::args::{Files, Opened, Source, Threads};
 use crate::inputs::expand;
+use crate::progress::{Total, watch};
 use crate::render::{STYLE, json_string};
 use crate::{printable, stdout};
-use brc_core::Schema;
+use brc_core::{Progress, Schema};
+use brc_encodings::encoding::read_all;
 use comfy_table::ContentArrangement;
 use std::path::PathBuf;
 
@@ -18,6 +20,9 @@ pub(crate) struct Args {
     /// Print an array of objects with name, type and nullable
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    threads: Threads,
 
     #[command(flatten)]
     files: Files,
@@ -35,6 +40,10 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
+    if table.inferred().is_some() {
+        let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));
+        watch(&progress, total, || read_all(table.as_ref(), args.threads.count(), &progress))?;
+    }
     let inferred = table.inferred();
     let schema = inferred.as_deref().unwrap_or(table.schema());
     let text = if args.json { json(schema) } else { columns(schema) };

@@ -14,8 +14,7 @@ impl Preset for Rankings {
 
     fn about(&self) -> &'static str {
         "the pages of uservisits of the same seed and ten times as many rows: page_url, each once, the most visited first; \
-         page_rank, of which few are large (a million over a number that is even from 1 to the rows); avg_duration evenly from 1 \
-         to 100"
+         page_rank of Pareto's distribution, at least r with a probability of 1 / r; avg_duration evenly from 1 to 100"
     }
 
     fn table(&self, shape: &Shape) -> Result<Box<dyn Blocks>> {
@@ -41,7 +40,7 @@ impl Blocks for Pages {
             for page in first..first + rows {
                 self.letters.url(self.seed, page, out);
                 out.push(b',');
-                text::number(1_000_000 / (1 + random.below(self.pages)), 1, out);
+                text::number(self.pages / (1 + random.below(self.pages)), 1, out);
                 out.push(b',');
                 text::number(1 + random.below(100), 1, out);
                 out.push(b'\n');

@@ -7,12 +7,14 @@ mod bars;
 mod labels;
 mod scatter;
 mod tables;
+mod timeline;
 
 use super::advice::{Advice, advise};
 use super::results::Results;
 use super::view::{Line, View};
 use crate::quantity::{bytes, rows, time};
 use scatter::{Axis, Point, Scatter, shape};
+pub use timeline::{Plot, timeline};
 
 const TEMPLATE: &str = include_str!("template.html");
 

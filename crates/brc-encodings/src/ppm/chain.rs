@@ -5,7 +5,13 @@
 //! be scanned in any order, and more than once.
 
 use std::collections::BTreeSet;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// How often a worker looks whether the split before was read until it goes to sleep. A split takes less time than waking
+/// up again.
+const LOOKS: u32 = 4000;
 
 /// What is known of the text before a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +25,8 @@ pub(super) struct Start {
 pub(super) struct Chain {
     state: Mutex<State>,
     moved: Condvar,
+    /// How many starts are known.
+    known: AtomicU64,
 }
 
 struct State {
@@ -31,7 +39,8 @@ struct State {
 impl Chain {
     pub(super) fn new() -> Self {
         let first = Start { numbers: 0, in_comment: false };
-        Self { state: Mutex::new(State { known: vec![first], working: BTreeSet::new() }), moved: Condvar::new() }
+        let state = State { known: vec![first], working: BTreeSet::new() };
+        Self { state: Mutex::new(state), moved: Condvar::new(), known: AtomicU64::new(1) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -53,6 +62,8 @@ impl Chain {
         split: u64,
         mut read: impl FnMut(u64, Start) -> Result<Start, E>,
     ) -> Result<Start, E> {
+        let is_unknown = || self.known.load(Ordering::Acquire) <= split;
+        (0..LOOKS).take_while(|_| is_unknown()).for_each(|_| spin_loop());
         let mut state = self.lock();
         loop {
             if let Some(start) = usize::try_from(split).ok().and_then(|split| state.known.get(split)) {
@@ -84,6 +95,7 @@ impl Claim<'_> {
         let mut state = self.chain.lock();
         if state.known.len() as u64 == self.split + 1 {
             state.known.push(next);
+            self.chain.known.store(state.known.len() as u64, Ordering::Release);
         }
     }
 }

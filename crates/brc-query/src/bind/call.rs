@@ -11,6 +11,9 @@ use brc_core::{Comparison, LogicalType, Predicate};
 /// What is no function, but written like one.
 const COALESCE: [&str; 2] = ["coalesce", "ifnull"];
 
+/// Leaves nulls out, other than `||`.
+const CONCAT: &str = "concat";
+
 impl Binder<'_> {
     pub(super) fn call(&mut self, call: &Call, position: usize) -> Result {
         if COALESCE.contains(&call.name.as_str()) && !call.arguments.is_empty() {
@@ -29,7 +32,11 @@ impl Binder<'_> {
         if let (Some(shifted), "+" | "-") = (self.shifted(call)?, function.name) {
             return Ok(shifted);
         }
-        let arguments = call.arguments.iter().map(|argument| self.bind(argument)).collect::<Result<Vec<_>>>()?;
+        let mut arguments = call.arguments.iter().map(|argument| self.bind(argument)).collect::<Result<Vec<_>>>()?;
+        if call.name == CONCAT {
+            let texts = arguments.into_iter().map(|argument| self.text_or_nothing(function, argument, position));
+            arguments = texts.collect::<Result<_>>()?;
+        }
         let typed = self.function_of(function, arguments, &call.arguments, position)?;
         match &typed.node {
             Node::Call { function, arguments } if ["like", "starts_with"].contains(&function.0.name) => {
@@ -64,6 +71,17 @@ impl Binder<'_> {
                 }
             }
         }
+    }
+
+    /// The text form of a value, which is empty for null.
+    fn text_or_nothing(&self, concat: &'static Function, value: Typed, position: usize) -> Result {
+        if !value.nullable {
+            return Ok(value);
+        }
+        let text = self.function_of(concat, vec![value], &[], position)?;
+        let nothing = Typed::literal(LogicalType::String, Some(Scalar::Bytes(Vec::new())));
+        let node = Node::Coalesce(vec![text, nothing]);
+        Ok(Typed { node, logical_type: LogicalType::String, nullable: false })
     }
 
     fn coalesce(&mut self, call: &Call) -> Result {

@@ -8,7 +8,7 @@ pub(super) static CONCAT: Function = Function {
     name: "concat",
     aliases: &["||"],
     usage: "concat(a, b, …)",
-    about: "values one behind the other, as text; also a || b",
+    about: "values one behind the other, as text, without nulls; a || b is null if one is",
     bind,
 };
 

@@ -99,6 +99,10 @@ fn aggregates_are_known() {
 fn rows_are_answered() {
     for (text, expected) in [
         ("select t where x > 3", "eight; nine"),
+        (
+            "select concat(t, case when x > 3.6 then x end, '!', null) as c, t || case when x > 3.6 then x end as d where x > 3",
+            "eight! null; nine4.0! nine4.0",
+        ),
         ("select t, x * x as sq order by sq desc, t limit 2", "nine 16.00; eight 12.25"),
         ("select t limit 3 offset 4", "four; five; six"),
         ("select * where t = 'two'", "a two 0.5 2"),

@@ -1,0 +1,146 @@
+//! `--metrics FILE`: what a command has done and used of the machine, ten times a second, as CSV or as a page with plots.
+
+use brc_compare::usage::Usage;
+use brc_compare::{Plot, quantity, timeline};
+use brc_core::{Error, Progress, Result};
+use brc_encodings::{Output, OutputOptions};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Whether anybody wants to know how far the work is.
+static IS_ON: AtomicBool = AtomicBool::new(false);
+/// How far the work of this process is.
+static ROWS: AtomicU64 = AtomicU64::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// Samples this process until it is finished.
+pub(crate) struct Metrics {
+    path: PathBuf,
+    end: Sender<()>,
+    samples: JoinHandle<Vec<Sample>>,
+}
+
+/// What was known at a time.
+struct Sample {
+    seconds: f64,
+    rows: u64,
+    bytes: u64,
+    usage: Usage,
+}
+
+impl Metrics {
+    /// Begins.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the file exists, the system's if it cannot be written or there is no thread.
+    pub(crate) fn start(path: &Path) -> Result<Self> {
+        if path.exists() {
+            return Err(Error::Usage(format!("{}: exists already; --metrics writes a new file", path.display())));
+        }
+        drop(Output::create(path, &OutputOptions::default())?);
+        IS_ON.store(true, Relaxed);
+        let (end, ended) = channel();
+        let samples = std::thread::Builder::new().spawn(move || sample(&ended));
+        Ok(Self { path: path.to_owned(), end, samples: samples.map_err(Error::io(path, "watch for"))? })
+    }
+
+    /// Writes what was seen.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn finish(self) -> Result<()> {
+        drop(self.end);
+        let samples = self.samples.join().unwrap_or_default();
+        let is_page = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
+        let text = if is_page { page(&samples) } else { csv(&samples) };
+        let output = Output::create(&self.path, &OutputOptions::default())?;
+        output.write_at(text.as_bytes(), 0)?;
+        output.commit()
+    }
+}
+
+fn sample(ended: &Receiver<()>) -> Vec<Sample> {
+    let start = Instant::now();
+    let mut samples = Vec::new();
+    loop {
+        let outcome = ended.recv_timeout(PERIOD);
+        samples.push(Sample {
+            seconds: start.elapsed().as_secs_f64(),
+            rows: ROWS.load(Relaxed),
+            bytes: BYTES.load(Relaxed),
+            usage: Usage::now(),
+        });
+        if outcome != Err(RecvTimeoutError::Timeout) {
+            return samples;
+        }
+    }
+}
+
+/// Does `work`, of which `progress` tells how far it is.
+pub(crate) fn follow<T: Send>(progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
+    if !IS_ON.load(Relaxed) {
+        return work();
+    }
+    let copy = || {
+        ROWS.store(progress.rows.load(Relaxed), Relaxed);
+        BYTES.store(progress.bytes.load(Relaxed), Relaxed);
+    };
+    std::thread::scope(|scope| {
+        let (done, end) = channel::<()>();
+        let copying = move || {
+            while end.recv_timeout(PERIOD / 2) == Err(RecvTimeoutError::Timeout) {
+                copy();
+            }
+        };
+        // Without a thread the work is done all the same.
+        let _ = std::thread::Builder::new().spawn_scoped(scope, copying);
+        let result = work();
+        drop(done);
+        copy();
+        result
+    })
+}
+
+fn csv(samples: &[Sample]) -> String {
+    let mut text =
+        String::from("seconds,rows,bytes_read,cpu_seconds,rss_bytes,peak_rss_bytes,minor_faults,major_faults\n");
+    for Sample { seconds, rows, bytes, usage } in samples {
+        let Usage { cpu_ns, memory, peak_memory, minor_faults, major_faults } = usage;
+        let cpu = *cpu_ns as f64 / 1e9;
+        // Writing to memory does not fail.
+        _ = writeln!(text, "{seconds:.3},{rows},{bytes},{cpu:.3},{memory},{peak_memory},{minor_faults},{major_faults}");
+    }
+    text
+}
+
+fn page(samples: &[Sample]) -> String {
+    let plot = |title: &'static str, show: fn(f64) -> String, value: &dyn Fn(&Sample) -> f64| Plot {
+        title,
+        show,
+        points: samples.iter().map(|sample| (sample.seconds, value(sample))).collect(),
+    };
+    let bytes = |value: f64| quantity::bytes(value as u64);
+    let count = |value: f64| quantity::count(value as u64);
+    // How much came to be between two samples, by the second.
+    let rate = |title, show, value: &dyn Fn(&Sample) -> f64| {
+        let between = |pair: &[Sample]| {
+            let seconds = (pair[1].seconds - pair[0].seconds).max(1e-9);
+            (pair[1].seconds, (value(&pair[1]) - value(&pair[0])).max(0.0) / seconds)
+        };
+        Plot { title, show, points: samples.windows(2).map(between).collect() }
+    };
+    let plots = [
+        plot("rows", count, &|sample| sample.rows as f64),
+        rate("bytes read a second", bytes, &|sample| sample.bytes as f64),
+        rate("processors busy", |value| format!("{value:.1}"), &|sample| sample.usage.cpu_ns as f64 / 1e9),
+        plot("memory (RSS)", bytes, &|sample| sample.usage.memory as f64),
+        rate("page faults a second", count, &|sample| (sample.usage.minor_faults + sample.usage.major_faults) as f64),
+    ];
+    timeline(&crate::command_line(), &plots)
+}
