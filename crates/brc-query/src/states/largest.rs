@@ -81,6 +81,15 @@ impl Accumulator for Largest {
         }))
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        let values = groups.iter().flat_map(|&group| {
+            let start = group as usize * self.most;
+            &self.values[start..start + self.most]
+        });
+        let counts = groups.iter().map(|&group| self.counts[group as usize]);
+        Self { values: values.copied().collect(), counts: counts.collect(), ..*self }
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for ((&group, &count), values) in groups.iter().zip(&other.counts).zip(other.values.chunks(other.most.max(1))) {
             for &value in &values[..usize::from(count)] {
@@ -120,7 +129,7 @@ mod tests {
             };
             let (one, other) = rows.split_at(cut.min(rows.len()));
             let mut merged = state(one);
-            merged.merge(&state(other), &[0, 1, 2]);
+            merged.merge(&state(other).take(&[2, 0, 1]), &[2, 0, 1]);
             for group in 0..3usize {
                 let mut values: Vec<i64> = rows.iter().filter(|row| row.0 as usize == group).map(|row| row.1).collect();
                 values.sort_by(|one, other| other.cmp(one));

@@ -407,6 +407,7 @@ impl State {
             WideMoments,
             FloatMoments,
             Distinct,
+            Largest,
             Values,
             IntegerPairs,
             FloatPairs,
