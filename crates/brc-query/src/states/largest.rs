@@ -1,6 +1,6 @@
 //! The largest few numbers of each group.
 
-use super::{Accumulator, GroupIds, Values};
+use super::{Accumulator, GroupIds, TOO_LARGE, Values};
 use crate::group::Malformed;
 use crate::keys::layout::{float_key, float_of_key};
 use brc_core::{LogicalType, PhysicalType, Value, for_integers};
@@ -46,6 +46,13 @@ impl Largest {
         })
     }
 
+    fn add_all<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+        groups.each(values.len(), |group, row| {
+            let value = values[row].try_into().map_err(|_| TOO_LARGE)?;
+            self.add(group, value)
+        })
+    }
+
     #[inline(always)]
     fn add(&mut self, group: usize, value: i64) -> Result<(), Malformed> {
         let kept = self.values.get_mut(group * self.most..(group + 1) * self.most).ok_or(UnknownGroup)?;
@@ -76,9 +83,7 @@ impl Accumulator for Largest {
             let values = values.floats()?;
             return groups.each(values.len(), |group, row| self.add(group, (float_key(values[row]) ^ 1 << 63) as i64));
         }
-        for_integers!(values.integers()?, values => groups.each(values.len(), |group, row| {
-            self.add(group, values[row].try_into().map_err(|_| super::TOO_LARGE)?)
-        }))
+        for_integers!(values.integers()?, values => self.add_all(groups, values))
     }
 
     fn take(&self, groups: &[u32]) -> Self {
