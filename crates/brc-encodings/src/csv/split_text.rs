@@ -22,6 +22,7 @@ impl SplitText {
 
     pub(super) fn clear(&mut self) {
         self.text = ROOM..ROOM;
+        self.buffer.resize(self.buffer.len().max(ROOM), 0);
     }
 
     /// Drops the first bytes, or all if they are fewer.
@@ -83,5 +84,10 @@ mod tests {
         }
         text.skip(100);
         assert_eq!(text.as_slice(), b"");
+        let mut empty = SplitText::default();
+        empty.clear();
+        assert_eq!(empty.as_slice(), b"");
+        empty.prepend(b"before");
+        assert_eq!(empty.as_slice(), b"before");
     }
 }
