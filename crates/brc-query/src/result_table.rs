@@ -2,10 +2,8 @@
 
 use crate::cells::Cells;
 use crate::result::QueryResult;
-use crate::vector::{Fault, Vector};
-use brc_core::{
-    Batch, Column, Error, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
-};
+use crate::vector::Fault;
+use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
 
 /// How many rows a split has: as many as make a good row group.
@@ -64,13 +62,14 @@ impl Table for ResultTable<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let column = |&column: &usize| (self.schema.fields()[column].logical_type, self.answer.cells(column));
+        let column = |&column: &usize| (self.answer.cells(column), Vec::new());
         Ok(Box::new(ResultScanner { columns: options.projection.iter().map(column).collect() }))
     }
 }
 
 struct ResultScanner<'a> {
-    columns: Vec<(LogicalType, &'a Cells)>,
+    /// The columns, each with memory for the offsets of its strings.
+    columns: Vec<(&'a Cells, Vec<i32>)>,
 }
 
 impl Scanner for ResultScanner<'_> {
@@ -78,11 +77,9 @@ impl Scanner for ResultScanner<'_> {
         let (start, end) = (split.start as usize, split.end as usize);
         for first in (start..end).step_by(BATCH_ROWS) {
             let rows = first..end.min(first + BATCH_ROWS);
-            let column =
-                |(of_type, cells): &(LogicalType, &Cells)| Vector::of(*of_type, rows.clone().map(|row| cells.get(row)));
-            let vectors = self.columns.iter().map(column).collect::<Result<Vec<_>, _>>();
-            let vectors = vectors.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
-            let columns: Vec<Column<'_>> = vectors.iter().map(Vector::column).collect();
+            let columns = self.columns.iter_mut().map(|(cells, offsets)| cells.column(rows.clone(), offsets));
+            let columns = columns.collect::<Result<Vec<_>, _>>();
+            let columns = columns.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
             sink.batch(&Batch { rows: rows.len(), columns: &columns })?;
         }
         Ok(Some(Scanned { rows: split.end - split.start, ..Scanned::default() }))
