@@ -2,8 +2,7 @@
 
 use crate::filter::Selection;
 use crate::group::Malformed;
-use crate::keys::key_set::KeySet;
-use crate::partial::{Partial, Rows};
+use crate::partial::{GroupKeys, Partial, Rows};
 use crate::plan::Plan;
 use crate::states::{Accumulator, GroupIds, State};
 use crate::vector::both_valid;
@@ -118,7 +117,7 @@ impl Accumulators {
     }
 
     /// The states of all groups that have these keys.
-    pub(crate) fn finish(self, keys: Option<KeySet>) -> Partial {
+    pub(crate) fn finish(self, keys: Option<GroupKeys>) -> Partial {
         let mut states: Vec<(usize, State)> = self.columns.into_iter().flat_map(|column| column.states).collect();
         states.sort_by_key(|(index, _)| *index);
         Partial::new(keys, self.rows, states.into_iter().map(|(_, state)| state).collect())

@@ -110,9 +110,16 @@ impl Cells {
         taken
     }
 
-    /// How two rows are ordered; nulls come first or last whatever the direction.
-    pub(crate) fn compare(&self, one: usize, other: usize, descending: bool, nulls_first: bool) -> Ordering {
-        let ordering = match (self.get(one), self.get(other)) {
+    /// How a row is ordered to one of a column of the same type; nulls come first or last whatever the direction.
+    pub(crate) fn compare(
+        &self,
+        row: usize,
+        other: &Self,
+        other_row: usize,
+        descending: bool,
+        nulls_first: bool,
+    ) -> Ordering {
+        let ordering = match (self.get(row), other.get(other_row)) {
             (Some(Value::Integer(one)), Some(Value::Integer(other))) => one.cmp(&other),
             (Some(Value::Float(one)), Some(Value::Float(other))) => float_key(one).cmp(&float_key(other)),
             (Some(Value::Bytes(one)), Some(Value::Bytes(other))) => one.cmp(other),
@@ -123,21 +130,21 @@ impl Cells {
     }
 
     /// A number that orders rows as [`Cells::compare`] does, as far as it can.
-    pub(crate) fn prefix(&self, row: usize, descending: bool, nulls_first: bool) -> u64 {
+    pub(crate) fn prefix(&self, row: usize, descending: bool, nulls_first: bool) -> u128 {
         if self.is_null(row) {
-            return if nulls_first { u64::MIN } else { u64::MAX };
+            return if nulls_first { u128::MIN } else { u128::MAX };
         }
         let prefix = match &self.data {
-            Data::Integers(values) => values[row] as u64 ^ 1 << 63,
-            Data::Wide(values) => (values[row] >> 64) as u64 ^ 1 << 63,
-            Data::Floats(values) => float_key(values[row]),
+            Data::Integers(values) => u128::from(values[row] as u64 ^ 1 << 63) << 64,
+            Data::Wide(values) => values[row] as u128 ^ 1 << 127,
+            Data::Floats(values) => u128::from(float_key(values[row])) << 64,
             Data::Bytes { .. } => {
-                let mut first = [0; 8];
+                let mut first = [0; 16];
                 if let Some(Value::Bytes(bytes)) = self.get(row) {
-                    let length = bytes.len().min(8);
+                    let length = bytes.len().min(16);
                     first[..length].copy_from_slice(&bytes[..length]);
                 }
-                u64::from_be_bytes(first)
+                u128::from_be_bytes(first)
             }
         };
         if descending { !prefix } else { prefix }

@@ -6,6 +6,7 @@ use crate::filter::{Filter, Selection};
 use crate::inputs::{RowPlace, Stage};
 use crate::keys::Keys;
 use crate::partial::Partial;
+use crate::partitions::{Dealer, Partitioning, Records};
 use crate::plan::Plan;
 use crate::vector::Fault;
 use crate::wanted::check_lengths;
@@ -44,6 +45,9 @@ pub(crate) struct GroupTable<'a> {
     /// Where the keys are in a batch, unless they are its first columns.
     key_positions: Option<Vec<usize>>,
     accumulators: Accumulators,
+    partitioning: Option<&'a Partitioning>,
+    /// Deals out rows, once there are many groups.
+    dealer: Option<Dealer<'a>>,
     timings: bool,
     time: Duration,
 }
@@ -68,6 +72,8 @@ impl<'a> GroupTable<'a> {
             keys: Keys::new(&plan.key_types()),
             key_positions: (!key_positions.iter().copied().eq(0..plan.keys.len())).then_some(key_positions),
             accumulators: Accumulators::new(plan),
+            partitioning: None,
+            dealer: None,
             timings: plan.timings,
             time: Duration::ZERO,
         }
@@ -78,9 +84,14 @@ impl<'a> GroupTable<'a> {
         self.time
     }
 
-    /// The state of all groups.
-    pub(crate) fn finish(self) -> Partial {
-        self.accumulators.finish(self.keys.finish())
+    /// Deals rows out to partitions when there are many groups.
+    pub(crate) fn with_partitions(self, partitioning: &'a Partitioning) -> Self {
+        Self { partitioning: Some(partitioning), ..self }
+    }
+
+    /// The state of all groups, but of those that are still to be made of rows which were dealt out.
+    pub(crate) fn finish(self) -> (Partial, Option<Records<'a>>) {
+        (self.accumulators.finish(self.keys.finish()), self.dealer.map(|dealer| dealer.records))
     }
 
     /// The next batches are those of a split, of which this is the first row.
@@ -137,6 +148,16 @@ impl<'a> GroupTable<'a> {
                 Batch { rows: batch.rows, columns: &key_columns }
             }
         };
+        if let (Some(partitioning), None) = (self.partitioning, &self.dealer) {
+            self.dealer = partitioning.worker(&self.keys, &keyed);
+        }
+        let selection = match &mut self.dealer {
+            Some(dealer) => dealer.deal(&keyed, batch, selection)?,
+            None => selection,
+        };
+        if selection.wanted(batch.rows) == 0 {
+            return Ok(());
+        }
         let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection)?;
         self.accumulators.update(self.level, batch, selection, ids, groups)
     }

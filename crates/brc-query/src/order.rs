@@ -1,7 +1,13 @@
 //! Sorts rows by several columns, as far as they are wanted.
 
 use crate::cells::Cells;
+use crate::parallel;
+use crate::partitions::packing::PackedKeys;
 use std::cmp::Ordering;
+use std::convert::Infallible;
+
+/// Fewer rows are sorted by one thread.
+const FEW: usize = 1 << 16;
 
 /// A column to sort by.
 pub(crate) struct OrderKey {
@@ -10,29 +16,104 @@ pub(crate) struct OrderKey {
     pub(crate) nulls_first: bool,
 }
 
-/// Those of some rows, in order, that are left when `offset` are left out first, and no more than `limit` are wanted. Rows
-/// that are equal keep their order.
-pub(crate) fn sorted(rows: usize, keys: &[OrderKey], offset: u64, limit: Option<u64>) -> Vec<u32> {
-    let compare = |one: &(u64, u32), other: &(u64, u32)| {
+/// Some of the rows to sort.
+pub(crate) struct SortedPart<'a> {
+    pub(crate) rows: usize,
+    /// The columns to sort by; all parts have the same.
+    pub(crate) keys: Vec<OrderKey>,
+    /// Packed keys to sort by behind them, and which of those each row has; in all parts or in none.
+    pub(crate) packed: Option<(&'a PackedKeys, &'a [u32])>,
+}
+
+impl SortedPart<'_> {
+    /// A number that orders rows as [`SortedPart::compare`] does, as far as it can.
+    fn prefix(&self, row: usize) -> u128 {
+        match (self.keys.first(), self.packed) {
+            (Some(key), _) => key.cells.prefix(row, key.descending, key.nulls_first),
+            (None, Some((packed, numbers))) => {
+                let tuple = packed.tuple(numbers[row] as usize);
+                u128::from(tuple[0]) << 64 | tuple.get(1).map_or(0, |&word| u128::from(word))
+            }
+            (None, None) => 0,
+        }
+    }
+
+    fn compare(&self, row: usize, other: &Self, other_row: usize) -> Ordering {
+        let mut keys = self.keys.iter().zip(&other.keys);
+        let by_keys = keys.find_map(|(one, two)| {
+            let order = one.cells.compare(row, &two.cells, other_row, one.descending, one.nulls_first);
+            order.is_ne().then_some(order)
+        });
+        by_keys.unwrap_or_else(|| match (self.packed, other.packed) {
+            (Some((ours, numbers)), Some((theirs, other_numbers))) => {
+                ours.tuple(numbers[row] as usize).cmp(theirs.tuple(other_numbers[other_row] as usize))
+            }
+            (Some(_) | None, _) => Ordering::Equal,
+        })
+    }
+
+    fn is_unordered(&self) -> bool {
+        self.keys.is_empty() && self.packed.is_none()
+    }
+}
+
+/// A row of a part, with its prefix.
+type Entry = (u128, u32, u32);
+
+/// Those rows, in order, that are left when `offset` are left out first, and no more than `limit` are wanted: each as its
+/// part and its place there. Rows that are equal keep their order.
+pub(crate) fn sorted(
+    parts: &[SortedPart<'_>],
+    offset: u64,
+    limit: Option<u64>,
+    threads: usize,
+) -> impl Iterator<Item = (u32, u32)> {
+    let compare = |one: &Entry, other: &Entry| {
         one.0.cmp(&other.0).then_with(|| {
-            let (one, other) = (one.1 as usize, other.1 as usize);
-            let mut orders = keys.iter().map(|key| key.cells.compare(one, other, key.descending, key.nulls_first));
-            orders.find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal).then(one.cmp(&other))
+            let parts = [one, other].map(|entry| &parts[entry.1 as usize]);
+            let order = parts[0].compare(one.2 as usize, parts[1], other.2 as usize);
+            order.then((one.1, one.2).cmp(&(other.1, other.2)))
         })
     };
-    let prefix = |row: usize| keys.first().map_or(0, |key| key.cells.prefix(row, key.descending, key.nulls_first));
-    let mut order: Vec<(u64, u32)> = (0..rows).map(|row| (prefix(row), row as u32)).collect();
     let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
     let wanted = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(skipped));
-    if wanted < order.len() {
-        // Only those that are wanted need to be sorted.
-        if wanted > 0 && !keys.is_empty() {
-            order.select_nth_unstable_by(wanted - 1, compare);
+    // Only those that are wanted need to be sorted.
+    let cut = |entries: &mut Vec<Entry>| {
+        if wanted < entries.len() {
+            if wanted > 0 && !parts[0].is_unordered() {
+                entries.select_nth_unstable_by(wanted - 1, compare);
+            }
+            entries.truncate(wanted);
         }
-        order.truncate(wanted);
+    };
+    let of_part = |part: usize| {
+        let mut entries: Vec<Entry> =
+            (0..parts[part].rows).map(|row| (parts[part].prefix(row), part as u32, row as u32)).collect();
+        cut(&mut entries);
+        Ok::<_, Infallible>(entries)
+    };
+    let Ok(found) = parallel::map(parts.len(), threads, of_part);
+    let mut entries = found.into_iter().reduce(|mut all, part| {
+        all.extend_from_slice(&part);
+        all
+    });
+    let mut entries = entries.take().unwrap_or_default();
+    cut(&mut entries);
+    if parts.first().is_some_and(|part| !part.is_unordered()) {
+        sort(&mut entries, threads, &compare);
     }
-    if !keys.is_empty() {
-        order.sort_unstable_by(compare);
+    entries.into_iter().skip(skipped).map(|(_, part, row)| (part, row))
+}
+
+/// Sorts by several threads, each of which has a range of the order.
+fn sort(entries: &mut [Entry], threads: usize, compare: &(impl Fn(&Entry, &Entry) -> Ordering + Sync)) {
+    if threads < 2 || entries.len() < FEW {
+        return entries.sort_unstable_by(compare);
     }
-    order.into_iter().skip(skipped).map(|(_, row)| row).collect()
+    let (left, _, right) = entries.select_nth_unstable_by(entries.len() / 2, compare);
+    std::thread::scope(|scope| {
+        let half = threads / 2;
+        scope.spawn(move || sort(left, half, compare));
+        sort(right, threads - half, compare);
+    });
 }

@@ -1,6 +1,7 @@
 //! The state of all groups after a scan, as plain data that may travel, and how two become one.
 
 use crate::keys::key_set::KeySet;
+use crate::partitions::packing::PackedKeys;
 use crate::states::counts::Counts;
 use crate::states::{Accumulator, State};
 use brc_core::{Error, Result, Value};
@@ -13,9 +14,27 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Unchecked")]
 pub struct Partial {
     /// `None` if all rows are one group.
-    keys: Option<KeySet>,
+    keys: Option<GroupKeys>,
     rows: Rows,
     states: Vec<State>,
+}
+
+/// The keys of all groups.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum GroupKeys {
+    Set(KeySet),
+    /// Those of a partition. They are looked at where they are.
+    #[serde(skip)]
+    Packed(PackedKeys),
+}
+
+impl GroupKeys {
+    fn len(&self) -> usize {
+        match self {
+            Self::Set(keys) => keys.len(),
+            Self::Packed(keys) => keys.len(),
+        }
+    }
 }
 
 /// How many rows each group has.
@@ -29,7 +48,7 @@ pub(crate) struct Rows {
 
 impl Partial {
     /// Groups as a scan found them.
-    pub(crate) fn new(keys: Option<KeySet>, rows: Rows, states: Vec<State>) -> Self {
+    pub(crate) fn new(keys: Option<GroupKeys>, rows: Rows, states: Vec<State>) -> Self {
         let mut partial = Self { keys, rows, states };
         partial.grow();
         partial.states.iter_mut().for_each(State::finish);
@@ -39,7 +58,7 @@ impl Partial {
     /// The number of groups, some of which may have no rows.
     #[must_use]
     pub fn groups(&self) -> usize {
-        self.keys.as_ref().map_or(1, KeySet::len)
+        self.keys.as_ref().map_or(1, GroupKeys::len)
     }
 
     /// Takes the groups of another partial of the same plan.
@@ -48,7 +67,12 @@ impl Partial {
     /// [`Error::Usage`] if it is of another plan.
     pub fn merge(&mut self, other: Self) -> Result<()> {
         let like = |(ours, theirs): (&State, &State)| ours.is_like(theirs);
-        if self.keys.as_ref().map(KeySet::types) != other.keys.as_ref().map(KeySet::types)
+        let keys_are_like = match (&self.keys, &other.keys) {
+            (Some(GroupKeys::Set(ours)), Some(GroupKeys::Set(theirs))) => ours.types() == theirs.types(),
+            (None, None) => true,
+            (Some(_) | None, _) => false,
+        };
+        if !keys_are_like
             || self.rows.state != other.rows.state
             || self.states.len() != other.states.len()
             || !self.states.iter().zip(&other.states).all(like)
@@ -61,7 +85,7 @@ impl Partial {
         }
         let groups: Vec<u32> = match (&mut self.keys, &other.keys) {
             // Every scanner has the dictionary of the file.
-            (Some(ours), Some(theirs)) if !ours.is_same(theirs) => ours.merge(theirs),
+            (Some(GroupKeys::Set(ours)), Some(GroupKeys::Set(theirs))) if !ours.is_same(theirs) => ours.merge(theirs),
             _ => (0..other.groups() as u32).collect(),
         };
         self.grow();
@@ -70,6 +94,25 @@ impl Partial {
         }
         self.rows.others.merge(&other.rows.others, &groups);
         Ok(())
+    }
+
+    /// Adds the states of some groups of another partial of the same plan to those that `groups` tells.
+    pub(crate) fn absorb(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
+        self.grow();
+        for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
+            ours.merge(&theirs.take(members), groups);
+        }
+        self.rows.others.merge(&other.rows.others.take(members), groups);
+    }
+
+    /// These groups only, in their order.
+    pub(crate) fn take(&self, groups: &[u32]) -> Self {
+        let keys = self.keys.as_ref().and_then(|keys| match keys {
+            GroupKeys::Set(keys) => Some(GroupKeys::Set(keys.pick(groups))),
+            GroupKeys::Packed(_) => None,
+        });
+        let rows = Rows { state: self.rows.state, others: self.rows.others.take(groups) };
+        Self { keys, rows, states: self.states.iter().map(|state| state.take(groups)).collect() }
     }
 
     /// Makes everything ready to be looked at.
@@ -92,9 +135,20 @@ impl Partial {
         &self.states[index]
     }
 
-    /// The value that a group has for one of the keys; `None` if it is null.
-    pub(crate) fn key(&self, key: usize, group: usize) -> Option<Value<'_>> {
-        self.keys.as_ref().and_then(|keys| keys.value(key, group))
+    /// The value that a group has for one of the keys; `None` if it is null. Strings may be written to `text`.
+    pub(crate) fn key<'a>(&'a self, key: usize, group: usize, text: &'a mut Vec<u8>) -> Option<Value<'a>> {
+        match self.keys.as_ref()? {
+            GroupKeys::Set(keys) => keys.value(key, group),
+            GroupKeys::Packed(keys) => keys.value(key, group, text),
+        }
+    }
+
+    /// The keys, if they are packed.
+    pub(crate) fn packed_keys(&self) -> Option<&PackedKeys> {
+        match &self.keys {
+            Some(GroupKeys::Packed(keys)) => Some(keys),
+            Some(GroupKeys::Set(_)) | None => None,
+        }
     }
 
     fn grow(&mut self) {
@@ -107,7 +161,7 @@ impl Partial {
 /// A partial as it arrives from elsewhere.
 #[derive(Deserialize)]
 struct Unchecked {
-    keys: Option<KeySet>,
+    keys: Option<GroupKeys>,
     rows: Rows,
     states: Vec<State>,
 }
@@ -172,7 +226,7 @@ mod tests {
             rows.others.grow(2);
             let mut state = State::Counts(Counts::default());
             state.grow(2);
-            Unchecked { keys: Some(KeySet::try_from(parts()).unwrap()), rows, states: vec![state] }
+            Unchecked { keys: Some(GroupKeys::Set(KeySet::try_from(parts()).unwrap())), rows, states: vec![state] }
         };
         assert_eq!(Partial::try_from(unchecked()).unwrap().groups(), 2);
         for (spoil, reason) in [

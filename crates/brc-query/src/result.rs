@@ -4,7 +4,8 @@ use crate::aggregates::Group;
 use crate::cells::Cells;
 use crate::evaluate::{Columns, Program};
 use crate::node::{Node, Typed};
-use crate::order::{self, OrderKey};
+use crate::order::{self, OrderKey, SortedPart};
+use crate::parallel;
 use crate::partial::Partial;
 use crate::plan::{Plan, SortKey};
 use crate::totals::ScanTotals;
@@ -17,7 +18,10 @@ use std::collections::HashSet;
 #[derive(Debug, Clone)]
 pub struct QueryResult {
     columns: Vec<OutputColumn>,
-    cells: Vec<Cells>,
+    /// The columns' values, some rows after the other.
+    blocks: Vec<Vec<Cells>>,
+    /// The rows of each block but the last.
+    block_rows: usize,
     rows: usize,
     totals: ScanTotals,
 }
@@ -34,25 +38,39 @@ pub struct OutputColumn {
 }
 
 impl QueryResult {
-    /// The answer that groups give.
-    pub(crate) fn of_groups(plan: &Plan, mut partial: Partial, totals: ScanTotals) -> Result<Self> {
-        partial.settle();
-        let source = Groups::new(plan, &partial)?;
-        let groups = source.sorted()?;
-        let cells = plan.columns.iter().map(|answer| source.cells(&answer.name, &answer.value, &groups));
-        let cells = cells.collect::<Result<Vec<_>>>()?;
-        let rows = groups.len();
+    /// The answer that groups give: settled partials that have no group in common.
+    pub(crate) fn of_groups(plan: &Plan, partials: Vec<Partial>, threads: usize, totals: ScanTotals) -> Result<Self> {
+        let source = Groups::new(plan, &partials);
+        let places = source.sorted(threads)?;
+        let blocks = source.blocks(&places, threads)?;
+        let answer = Self { columns: plan.columns(), blocks, block_rows: BLOCK, rows: places.len(), totals };
         if !plan.distinct {
-            return Ok(Self::of_cells(plan, cells, rows, totals));
+            return Ok(answer);
         }
-        let kept = first_of_their_kind(plan, &cells, rows);
-        let kept_cells = cells.iter().zip(&plan.columns).map(|(cells, it)| cells.take(it.value.logical_type, &kept));
-        Ok(Self::of_cells(plan, kept_cells.collect(), kept.len(), totals))
+        let kept = first_of_their_kind(plan, &answer);
+        let mut cells: Vec<Cells> = plan.columns.iter().map(|it| Cells::new(it.value.logical_type)).collect();
+        for &row in &kept {
+            for (column, cells) in cells.iter_mut().enumerate() {
+                cells.push(answer.value(row, column));
+            }
+        }
+        Ok(Self::of_cells(plan, cells, kept.len(), answer.totals))
     }
 
     /// The answer of which these are the columns.
     pub(crate) fn of_cells(plan: &Plan, cells: Vec<Cells>, rows: usize, totals: ScanTotals) -> Self {
-        Self { columns: plan.columns(), cells, rows, totals }
+        Self { columns: plan.columns(), blocks: vec![cells], block_rows: rows.max(1), rows, totals }
+    }
+
+    /// The value of a row; `None` if it is null.
+    pub(crate) fn value(&self, row: usize, column: usize) -> Option<Value<'_>> {
+        self.blocks[row / self.block_rows][column].get(row % self.block_rows)
+    }
+
+    /// The columns of the block in which a row lies, the place of the row in it, and how many rows there are from there on.
+    pub(crate) fn block(&self, row: usize) -> (&[Cells], usize, usize) {
+        let (block, place) = (row / self.block_rows, row % self.block_rows);
+        (&self.blocks[block], place, (self.rows - row).min(self.block_rows - place))
     }
 
     /// The columns.
@@ -78,11 +96,6 @@ impl QueryResult {
         (0..self.rows).map(|row| Row { answer: self, row, column: 0 })
     }
 
-    /// The values of a column.
-    pub(crate) fn cells(&self, column: usize) -> &Cells {
-        &self.cells[column]
-    }
-
     /// What was done to find the answer.
     #[must_use]
     pub fn totals(&self) -> &ScanTotals {
@@ -105,7 +118,7 @@ impl<'a> Row<'a> {
     /// If there is no such column.
     #[must_use]
     pub fn value(&self, column: usize) -> Option<Value<'a>> {
-        self.answer.cells[column].get(self.row)
+        self.answer.value(self.row, column)
     }
 }
 
@@ -129,50 +142,53 @@ impl ExactSizeIterator for Row<'_> {}
 /// The groups that an answer is made of.
 struct Groups<'a> {
     plan: &'a Plan,
-    partial: &'a Partial,
+    partials: &'a [Partial],
     /// The columns of the aggregates, and those that groups have.
     inputs: Vec<Field>,
     fields: Vec<Field>,
-    /// All groups that have rows, or those of them that `having` wants.
-    groups: Vec<u32>,
+}
+
+/// A group of one of the partials.
+#[derive(Clone, Copy)]
+struct Place {
+    partial: u32,
+    group: u32,
 }
 
 /// How many groups an expression is computed for at a time.
 const AT_A_TIME: usize = 4096;
 
+/// How many rows of an answer are made at a time.
+const BLOCK: usize = 1 << 14;
+
 impl<'a> Groups<'a> {
-    fn new(plan: &'a Plan, partial: &'a Partial) -> Result<Self> {
-        let groups = (0..partial.groups() as u32).filter(|&group| partial.has_rows(group as usize)).collect();
-        let mut all = Self { plan, partial, inputs: plan.fields(), fields: plan.group_fields(), groups };
-        if let Some(having) = &plan.having {
-            let holds = all.cells("having", having, &all.groups)?;
-            let is_wanted = |place: &usize| holds.get(*place) == Some(Value::Integer(1));
-            all.groups = (0..all.groups.len()).filter(is_wanted).map(|place| all.groups[place]).collect();
-        }
-        Ok(all)
+    fn new(plan: &'a Plan, partials: &'a [Partial]) -> Self {
+        Self { plan, partials, inputs: plan.fields(), fields: plan.group_fields() }
     }
 
     /// What some groups have in a column.
-    fn column(&self, column: usize, groups: &[u32]) -> Result<Cells> {
+    fn column(&self, column: usize, places: &[Place]) -> Result<Cells> {
         let Field { name, logical_type, .. } = &self.fields[column];
         let mut cells = Cells::new(*logical_type);
-        let Some(place) = column.checked_sub(self.plan.keys.len()) else {
-            for &group in groups {
-                cells.push(self.partial.key(column, group as usize));
+        let mut text = Vec::new();
+        let partial = |place: &Place| &self.partials[place.partial as usize];
+        let Some(output) = column.checked_sub(self.plan.keys.len()) else {
+            for place in places {
+                cells.push(partial(place).key(column, place.group as usize, &mut text));
             }
             return Ok(cells);
         };
-        let output = &self.plan.outputs[place];
+        let output = &self.plan.outputs[output];
         let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
         let state = bound.state.and_then(|kind| {
             let wanted = (output.columns.clone(), kind);
-            let index = self.plan.states().into_iter().position(|state| state == wanted)?;
-            Some(self.partial.state(index))
+            self.plan.states().into_iter().position(|state| state == wanted)
         });
-        for &group in groups {
-            let group = group as usize;
-            let group = Group::new(group, self.partial.rows(group), state, output, &self.inputs);
-            let mut text = Vec::new();
+        for place in places {
+            let (partial, group) = (partial(place), place.group as usize);
+            let state = state.map(|state| partial.state(state));
+            let group = Group::new(group, partial.rows(group), state, output, &self.inputs);
+            text.clear();
             let value = match bound.text {
                 Some(write) => write(&group, &mut text).map(|()| Value::Bytes(&text)),
                 None => (bound.value)(&group),
@@ -185,23 +201,23 @@ impl<'a> Groups<'a> {
     }
 
     /// What an expression comes to for some groups.
-    fn cells(&self, name: &str, typed: &Typed, groups: &[u32]) -> Result<Cells> {
+    fn cells(&self, name: &str, typed: &Typed, places: &[Place]) -> Result<Cells> {
         if let Node::Column(column) = typed.node {
-            return self.column(column, groups);
+            return self.column(column, places);
         }
         let mut used = Vec::new();
         typed.columns(&mut used);
         used.sort_unstable();
         used.dedup();
-        let inputs = used.iter().map(|&column| self.column(column, groups)).collect::<Result<Vec<_>>>()?;
+        let inputs = used.iter().map(|&column| self.column(column, places)).collect::<Result<Vec<_>>>()?;
         let mut program = Program::new(typed, Columns { fields: &self.fields, projection: &used });
         let mut cells = Cells::new(typed.logical_type);
         let fault = |fault: Fault| match fault {
             Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
             Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
         };
-        for start in (0..groups.len()).step_by(AT_A_TIME) {
-            let rows = start..groups.len().min(start + AT_A_TIME);
+        for start in (0..places.len()).step_by(AT_A_TIME) {
+            let rows = start..places.len().min(start + AT_A_TIME);
             let vectors = used.iter().zip(&inputs).map(|(&column, cells)| {
                 Vector::of(self.fields[column].logical_type, rows.clone().map(|row| cells.get(row)))
             });
@@ -214,22 +230,57 @@ impl<'a> Groups<'a> {
         Ok(cells)
     }
 
-    /// The groups of the answer, in its order.
-    fn sorted(&self) -> Result<Vec<u32>> {
-        let plan = self.plan;
-        let mut keys = Vec::new();
-        for SortKey { value, descending, nulls_first } in &plan.order_by {
-            let cells = self.cells("order by", value, &self.groups)?;
-            keys.push(OrderKey { cells, descending: *descending, nulls_first: *nulls_first });
-        }
-        for key in 0..plan.keys.len() {
-            let cells = self.column(key, &self.groups)?;
-            keys.push(OrderKey { cells, descending: false, nulls_first: false });
-        }
-        let (offset, limit) = if plan.distinct { (0, None) } else { (plan.offset, plan.limit) };
-        let order = order::sorted(self.groups.len(), &keys, offset, limit);
-        Ok(order.into_iter().map(|row| self.groups[row as usize]).collect())
+    /// All groups of a partial that have rows, or those of them that `having` wants.
+    fn wanted(&self, partial: usize) -> Result<Vec<u32>> {
+        let groups = &self.partials[partial];
+        let groups: Vec<u32> = (0..groups.groups() as u32).filter(|&group| groups.has_rows(group as usize)).collect();
+        let Some(having) = &self.plan.having else { return Ok(groups) };
+        let holds = self.cells("having", having, &places(partial, &groups))?;
+        let is_wanted = |(place, _): &(usize, &u32)| holds.get(*place) == Some(Value::Integer(1));
+        Ok(groups.iter().enumerate().filter(is_wanted).map(|(_, &group)| group).collect())
     }
+
+    /// The groups of the answer, in its order.
+    fn sorted(&self, threads: usize) -> Result<Vec<Place>> {
+        let plan = self.plan;
+        let wanted = parallel::map(self.partials.len(), threads, |partial| self.wanted(partial))?;
+        // Packed keys order by themselves, if all are.
+        let packed: Option<Vec<_>> = self.partials.iter().map(Partial::packed_keys).collect();
+        let part = |partial: usize| {
+            let places = places(partial, &wanted[partial]);
+            let mut keys = Vec::new();
+            for SortKey { value, descending, nulls_first } in &plan.order_by {
+                let cells = self.cells("order by", value, &places)?;
+                keys.push(OrderKey { cells, descending: *descending, nulls_first: *nulls_first });
+            }
+            if packed.is_none() {
+                for key in 0..plan.keys.len() {
+                    let cells = self.column(key, &places)?;
+                    keys.push(OrderKey { cells, descending: false, nulls_first: false });
+                }
+            }
+            let packed = packed.as_ref().map(|packed| (packed[partial], wanted[partial].as_slice()));
+            Ok::<_, Error>(SortedPart { rows: places.len(), keys, packed })
+        };
+        let parts = parallel::map(self.partials.len(), threads, part)?;
+        let (offset, limit) = if plan.distinct { (0, None) } else { (plan.offset, plan.limit) };
+        let place = |(partial, row): (u32, u32)| Place { partial, group: wanted[partial as usize][row as usize] };
+        Ok(order::sorted(&parts, offset, limit, threads).map(place).collect())
+    }
+
+    /// The values of the answer's columns for these groups, [`BLOCK`] rows at a time.
+    fn blocks(&self, places: &[Place], threads: usize) -> Result<Vec<Vec<Cells>>> {
+        let block = |number: usize| {
+            let rows = &places[number * BLOCK..places.len().min((number + 1) * BLOCK)];
+            let cells = self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, rows));
+            cells.collect::<Result<Vec<_>>>()
+        };
+        parallel::map(places.len().div_ceil(BLOCK), threads, block)
+    }
+}
+
+fn places(partial: usize, groups: &[u32]) -> Vec<Place> {
+    groups.iter().map(|&group| Place { partial: partial as u32, group }).collect()
 }
 
 /// Appends the rows of a column.
@@ -242,15 +293,15 @@ pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> s
 }
 
 /// The rows that are the first of their kind, as far as they are wanted.
-fn first_of_their_kind(plan: &Plan, cells: &[Cells], rows: usize) -> Vec<u32> {
+fn first_of_their_kind(plan: &Plan, answer: &QueryResult) -> Vec<usize> {
     let mut known = HashSet::new();
-    let is_new = |&row: &u32| {
+    let is_new = |&row: &usize| {
         let mut kind = Vec::new();
-        for (cells, answer) in cells.iter().zip(&plan.columns) {
+        for (column, shown) in plan.columns.iter().enumerate() {
             let mut text = Vec::new();
-            let value = cells.get(row as usize);
+            let value = answer.value(row, column);
             kind.push(u8::from(value.is_some()));
-            value.into_iter().for_each(|value| value.write(answer.value.logical_type, &mut text));
+            value.into_iter().for_each(|value| value.write(shown.value.logical_type, &mut text));
             kind.extend_from_slice(&(text.len() as u64).to_le_bytes());
             kind.extend_from_slice(&text);
         }
@@ -258,5 +309,5 @@ fn first_of_their_kind(plan: &Plan, cells: &[Cells], rows: usize) -> Vec<u32> {
     };
     let skipped = usize::try_from(plan.offset).unwrap_or(usize::MAX);
     let wanted = plan.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    (0..rows as u32).filter(is_new).skip(skipped).take(wanted).collect()
+    (0..answer.rows).filter(is_new).skip(skipped).take(wanted).collect()
 }

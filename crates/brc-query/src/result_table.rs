@@ -1,6 +1,5 @@
 //! The rows of an answer as a table: what is asked can be written in any encoding, and asked again.
 
-use crate::cells::Cells;
 use crate::result::QueryResult;
 use crate::vector::Fault;
 use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
@@ -62,25 +61,30 @@ impl Table for ResultTable<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let column = |&column: &usize| (self.answer.cells(column), Vec::new());
-        Ok(Box::new(ResultScanner { columns: options.projection.iter().map(column).collect() }))
+        let columns = options.projection.iter().map(|&column| (column, Vec::new())).collect();
+        Ok(Box::new(ResultScanner { answer: self.answer, columns }))
     }
 }
 
 struct ResultScanner<'a> {
+    answer: &'a QueryResult,
     /// The columns, each with memory for the offsets of its strings.
-    columns: Vec<(&'a Cells, Vec<i32>)>,
+    columns: Vec<(usize, Vec<i32>)>,
 }
 
 impl Scanner for ResultScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let (start, end) = (split.start as usize, split.end as usize);
-        for first in (start..end).step_by(BATCH_ROWS) {
-            let rows = first..end.min(first + BATCH_ROWS);
-            let columns = self.columns.iter_mut().map(|(cells, offsets)| cells.column(rows.clone(), offsets));
+        let mut first = start;
+        while first < end {
+            let (block, place, left) = self.answer.block(first);
+            let rows = BATCH_ROWS.min(end - first).min(left);
+            let columns = self.columns.iter_mut();
+            let columns = columns.map(|(column, offsets)| block[*column].column(place..place + rows, offsets));
             let columns = columns.collect::<Result<Vec<_>, _>>();
             let columns = columns.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
-            sink.batch(&Batch { rows: rows.len(), columns: &columns })?;
+            sink.batch(&Batch { rows, columns: &columns })?;
+            first += rows;
         }
         Ok(Some(Scanned { rows: split.end - split.start, ..Scanned::default() }))
     }

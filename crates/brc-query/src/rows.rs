@@ -9,7 +9,7 @@ use crate::evaluate::{Columns, Lent, Program};
 use crate::filter::{Filter, Selection};
 use crate::inputs::{RowPlace, Stage};
 use crate::node::Typed;
-use crate::order::{self, OrderKey};
+use crate::order::{self, OrderKey, SortedPart};
 use crate::plan::Plan;
 use crate::result::{QueryResult, push_all};
 use crate::totals::ScanTotals;
@@ -260,7 +260,8 @@ fn answer(plan: &Plan, chunks: BTreeMap<u64, Chunk>, totals: ScanTotals) -> Quer
         descending: key.descending,
         nulls_first: key.nulls_first,
     });
-    let rows = order::sorted(all.rows, &keys.collect::<Vec<_>>(), plan.offset, plan.limit);
+    let part = SortedPart { rows: all.rows, keys: keys.collect(), packed: None };
+    let rows: Vec<u32> = order::sorted(&[part], plan.offset, plan.limit, 1).map(|(_, row)| row).collect();
     let cells = all.cells.iter().zip(&plan.columns).map(|(cells, it)| cells.take(it.value.logical_type, &rows));
     QueryResult::of_cells(plan, cells.collect(), rows.len(), totals)
 }

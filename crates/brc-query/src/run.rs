@@ -3,6 +3,7 @@
 use crate::group::GroupTable;
 use crate::inputs::RowPlace;
 use crate::partial::Partial;
+use crate::partitions::{self, Limits, Partitioning};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::rows;
@@ -15,11 +16,22 @@ impl Plan {
     /// # Errors
     /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
     pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
+        self.run_within(table, threads, progress, Limits::default())
+    }
+
+    /// The same with other limits.
+    pub(crate) fn run_within(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        progress: &Progress,
+        limits: Limits,
+    ) -> Result<QueryResult> {
         if !self.grouped {
             return self.scanned(table, || rows::select(self, table, threads, progress));
         }
-        let (partial, totals) = self.partial(table, threads, progress)?;
-        self.answer([partial], totals)
+        let (partials, totals) = self.scanned(table, || self.groups(table, threads, progress, limits))?;
+        QueryResult::of_groups(self, partials, threads, totals)
     }
 
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
@@ -31,19 +43,41 @@ impl Plan {
         if !self.grouped {
             return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
         }
-        self.scanned(table, || {
-            let new_worker =
-                || QueryWorker { groups: GroupTable::new(self, table.path()), totals: ScanTotals::default() };
-            let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
-            let mut totals = ScanTotals::default();
-            let mut merged = self.no_groups();
-            for mut worker in workers {
-                worker.totals.aggregate_time = worker.groups.time();
-                totals.add(&worker.totals);
-                merged.merge(worker.groups.finish())?;
+        let (mut partials, totals) = self.scanned(table, || self.groups(table, threads, progress, Limits::NONE))?;
+        Ok((partials.pop().unwrap_or_else(|| self.no_groups()), totals))
+    }
+
+    /// Scans a table and groups its rows, perhaps by partition: no two partials have a group in common.
+    fn groups(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        progress: &Progress,
+        limits: Limits,
+    ) -> Result<(Vec<Partial>, ScanTotals)> {
+        let partitioning = Partitioning::new(self, limits);
+        let new_worker = || {
+            let groups = GroupTable::new(self, table.path()).with_partitions(&partitioning);
+            QueryWorker { groups, totals: ScanTotals::default() }
+        };
+        let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
+        let mut totals = ScanTotals::default();
+        let (mut merged, mut all_records) = (self.no_groups(), Vec::new());
+        for mut worker in workers {
+            worker.totals.aggregate_time = worker.groups.time();
+            totals.add(&worker.totals);
+            let (partial, records) = worker.groups.finish();
+            merged.merge(partial)?;
+            all_records.extend(records);
+        }
+        let partials = match partitioning.packing() {
+            Some(packing) => partitions::regroup(self, table.path(), merged, all_records, packing, threads)?,
+            None => {
+                merged.settle();
+                vec![merged]
             }
-            Ok((merged, totals))
-        })
+        };
+        Ok((partials, totals))
     }
 
     /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].
@@ -56,7 +90,8 @@ impl Plan {
         for partial in partials {
             merged.merge(partial)?;
         }
-        QueryResult::of_groups(self, merged, totals)
+        merged.settle();
+        QueryResult::of_groups(self, vec![merged], 1, totals)
     }
 
     /// Scans a table of the plan's columns.

@@ -8,6 +8,7 @@ pub(crate) mod typed_table;
 mod widening;
 
 use crate::node::Typed;
+use crate::partitions::Limits;
 use crate::{Expression, OrderBy, Partial, Plan, Query, QueryResult};
 use brc_core::{LogicalType, Progress, Schema, Statistics, Value, decimal};
 use conditions::{Condition, condition};
@@ -159,6 +160,12 @@ fn table(rows: Vec<Record>, manner: Manner) -> MemoryTable {
     MemoryTable { schema: Record::schema(), rows, manner }
 }
 
+/// Of how many groups on rows are dealt out to partitions.
+pub(crate) fn limits() -> impl Strategy<Value = Limits> {
+    let many = prop_oneof![Just(0), 1usize..8, Just(usize::MAX)];
+    many.prop_map(|many| Limits { hashed: many, direct: many })
+}
+
 fn run(plan: &Plan, table: &MemoryTable, threads: usize) -> QueryResult {
     plan.run(table, threads, &Progress::default()).unwrap()
 }
@@ -172,11 +179,12 @@ proptest! {
         question in Question::any(),
         manner in manner(),
         threads in 1usize..5,
+        limits in limits(),
     ) {
         let expected = question.answer(&rows);
         let table = table(rows, manner);
         let plan = question.plan(&table.schema);
-        let answer = run(&plan, &table, threads);
+        let answer = plan.run_within(&table, threads, &Progress::default(), limits).unwrap();
         prop_assert_eq!(cells(&answer), expected);
         let names: Vec<_> = answer.columns().iter().map(|column| column.name.clone()).collect();
         prop_assert_eq!(names, question.names());

@@ -68,6 +68,11 @@ struct Range {
 }
 
 impl Direct {
+    /// Whether the array is of no use any more.
+    pub(crate) fn is_off(&self) -> bool {
+        self.off
+    }
+
     /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`; `false` if the array is of
     /// no use for that.
     ///

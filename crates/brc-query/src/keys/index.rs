@@ -116,6 +116,11 @@ impl NameIndex {
         index
     }
 
+    /// The code of `name` in `names`, if it is there.
+    pub(crate) fn find(&self, name: &[u8], names: &Dictionary) -> Option<u32> {
+        self.table.find(self.hasher.hash_one(name), |&code| names.get(code) == name).copied()
+    }
+
     /// The code of `name` in `names`, to which it is added if it is new.
     pub(crate) fn code(&mut self, name: &[u8], names: &mut Dictionary) -> u32 {
         let entry = self.table.entry(

@@ -242,6 +242,30 @@ impl KeySet {
         numbers
     }
 
+    /// These tuples only, in their order.
+    pub(crate) fn pick(&self, tuples: &[u32]) -> Self {
+        let mut taken = Self::new(&self.types);
+        taken.strings.clone_from(&self.strings);
+        for &tuple in tuples {
+            let start = tuple as usize * self.layout.width;
+            taken.tuples.extend_from_slice(&self.tuples[start..start + self.layout.width]);
+        }
+        taken
+    }
+
+    /// Those tuples, changed, of which `change` says that they are wanted. They must stay distinct.
+    pub(crate) fn take_tuples(&self, change: impl Fn(&Layout, &mut [u64]) -> bool) -> Self {
+        let mut taken = Self::new(&self.types);
+        taken.strings.clone_from(&self.strings);
+        for tuple in self.tuples.chunks_exact(self.layout.width) {
+            let mut tuple = tuple.to_vec();
+            if change(&self.layout, &mut tuple) {
+                taken.tuples.extend_from_slice(&tuple);
+            }
+        }
+        taken
+    }
+
     /// Whether another set has the same tuples under the same numbers.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let same = |(ours, theirs): (&Strings, &Strings)| ours.names == theirs.names;

@@ -13,10 +13,12 @@ mod strings;
 
 use crate::filter::Selection;
 use crate::group::Malformed;
+use crate::partial::GroupKeys;
+use crate::partitions::packing::Sample;
 use crate::states::GroupIds;
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary};
+use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary, Value};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress, compress_runs};
 use direct::Direct;
@@ -115,12 +117,45 @@ impl Keys {
         }
     }
 
+    /// How many groups there are.
+    pub(crate) fn len(&self) -> usize {
+        match &self.kind {
+            Kind::None => 1,
+            Kind::Strings(strings) => strings.groups(),
+            Kind::Tuples(tuples, _) => tuples.len(),
+        }
+    }
+
+    /// Whether finding the group of a row takes a hash table.
+    pub(crate) fn are_hashed(&self) -> bool {
+        match &self.kind {
+            Kind::None => false,
+            Kind::Strings(strings) => strings.hashed,
+            Kind::Tuples(_, direct) => direct.is_off(),
+        }
+    }
+
     /// All groups; `None` if there are no keys.
-    pub(crate) fn finish(self) -> Option<KeySet> {
-        match self.kind {
+    pub(crate) fn finish(self) -> Option<GroupKeys> {
+        let keys = match self.kind {
+            Kind::None => return None,
+            Kind::Strings(key) => KeySet::of_strings(&key.types, key.strings.names, key.null),
+            Kind::Tuples(tuples, _) => *tuples,
+        };
+        Some(GroupKeys::Set(keys))
+    }
+}
+
+impl Sample for Keys {
+    fn groups(&self) -> usize {
+        self.len()
+    }
+
+    fn value(&self, key: usize, group: usize) -> Option<Value<'_>> {
+        match &self.kind {
             Kind::None => None,
-            Kind::Strings(key) => Some(KeySet::of_strings(&key.types, key.strings.names, key.null)),
-            Kind::Tuples(tuples, _) => Some(*tuples),
+            Kind::Strings(strings) => Some(Value::Bytes(strings.strings.names.get(group as u32))),
+            Kind::Tuples(tuples, _) => tuples.value(key, group),
         }
     }
 }
@@ -130,6 +165,8 @@ impl Keys {
 struct StringKey {
     types: [(LogicalType, bool); 1],
     strings: Strings,
+    /// It took a hash table to find the strings of the last batch.
+    hashed: bool,
     /// The group of nulls; none as long as there was no null.
     null: Option<u32>,
     /// The groups of a batch's rows or runs, wanted or not.
@@ -151,7 +188,14 @@ enum Found {
 impl Default for StringKey {
     fn default() -> Self {
         let strings = Strings::default();
-        Self { types: [(LogicalType::String, true)], strings, null: None, all: Vec::new(), all_runs: Vec::new() }
+        Self {
+            types: [(LogicalType::String, true)],
+            strings,
+            hashed: false,
+            null: None,
+            all: Vec::new(),
+            all_runs: Vec::new(),
+        }
     }
 }
 
@@ -162,7 +206,8 @@ impl StringKey {
 
     /// Learns the strings of a column, and finds its groups.
     fn learn(&mut self, column: &Column<'_>) -> Result<Found, Malformed> {
-        let Self { strings, null, all, all_runs, .. } = self;
+        let Self { strings, null, all, all_runs, hashed, .. } = self;
+        *hashed = matches!(column.data, Data::Bytes(_));
         let unknown = Malformed("a code is not in its dictionary");
         let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
         if validity.is_some() && null.is_none() {
@@ -171,7 +216,7 @@ impl StringKey {
         all.clear();
         match (column.data, validity) {
             (Data::Bytes(values), None) => {
-                strings.number_all(Level::best(), values, all)?;
+                *hashed = strings.number_all(Level::best(), values, all)?;
                 return Ok(Found::Rows);
             }
             (Data::Bytes(values), Some(_)) => {

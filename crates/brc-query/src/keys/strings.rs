@@ -105,15 +105,15 @@ impl Strings {
         mixed.as_mut().map_or(0, |mixed| mixed.code(string, names))
     }
 
-    /// Appends the numbers of all strings of a batch.
+    /// Appends the numbers of all strings of a batch. Returns whether that took a hash table.
     pub(crate) fn number_all(
         &mut self,
         level: Level,
         strings: ByteStrings<'_>,
         all: &mut Vec<u32>,
-    ) -> Result<(), Malformed> {
+    ) -> Result<bool, Malformed> {
         self.mix();
-        let Self { names, mixed: Some(mixed) } = self else { return Ok(()) };
+        let Self { names, mixed: Some(mixed) } = self else { return Ok(true) };
         let Mixed { short, long, digits, .. } = mixed.as_mut();
         let mut code = |string: &[u8]| short.code(string, names).unwrap_or_else(|| long.code(string, names));
         if digits.parse(level, strings) {
@@ -127,11 +127,11 @@ impl Strings {
             };
             if direct.groups_of(level, &key, Selection::All, strings.len(), ask, found)? {
                 all.extend_from_slice(found);
-                return Ok(());
+                return Ok(false);
             }
         }
         all.extend(strings.iter().map(code));
-        Ok(())
+        Ok(true)
     }
 
     /// A number that no string has.

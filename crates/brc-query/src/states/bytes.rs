@@ -53,6 +53,10 @@ impl Accumulator for ByteBounds {
         })
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, bounds) in groups.iter().zip(&other.0) {
             if let Some(Bounds { min, max }) = bounds {

@@ -55,6 +55,10 @@ impl Accumulator for Counts {
         self.add(groups)
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize]).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, count) in groups.iter().zip(&other.0) {
             self.0[group as usize] += count;

@@ -1,6 +1,6 @@
 //! The distinct values of each group: a set of pairs of a group and a value.
 
-use super::{Accumulator, GroupIds, Values};
+use super::{Accumulator, GroupIds, Values, places};
 use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::keys::direct::Direct;
@@ -98,6 +98,16 @@ impl Accumulator for Distinct {
             pairs.number(&mut self.numbers);
         }
         Ok(())
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        let places = places(groups, self.groups);
+        let pairs = self.pairs.take_tuples(|layout, pair| {
+            let group = &layout.keys[0];
+            let place = places[group.low.get(pair) as usize];
+            place.inspect(|&place| group.replace(pair, place.into())).is_some()
+        });
+        Self::of(pairs, groups.len())
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

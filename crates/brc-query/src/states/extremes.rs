@@ -66,6 +66,10 @@ impl Accumulator for Extremes {
         groups.each(values.len(), |group, row| self.add(group, keys.get(row)?, values.get(row)?))
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, entries) in groups.iter().zip(&other.0) {
             for Entry { key, value } in entries.iter().flatten() {

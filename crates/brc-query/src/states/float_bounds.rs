@@ -40,6 +40,10 @@ impl Accumulator for FloatBounds {
         })
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize]).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, theirs) in groups.iter().zip(&other.0) {
             let (min, max) = &mut self.0[group as usize];

@@ -122,6 +122,16 @@ impl FloatProducts {
         }
     }
 
+    /// Those of these groups, when no more values will come.
+    pub(super) fn take(&self, groups: &[u32]) -> Self {
+        Self {
+            fixed: vec![FixedProducts::default(); groups.len()],
+            emptied: groups.iter().map(|&group| self.emptied[group as usize].clone()).collect(),
+            others: self.others.take(groups),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn merge(&mut self, other: &Self, groups: &[u32]) {
         self.empty();
         for (&group, sum) in groups.iter().zip(&other.emptied) {

@@ -219,6 +219,16 @@ impl Accumulator for FloatSums {
         }
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        let rest = (0..).zip(groups).filter_map(|(place, group)| Some((place, self.rest.get(group)?.clone())));
+        Self {
+            sums: groups.iter().map(|&group| self.sums[group as usize]).collect(),
+            unit: self.unit,
+            rest: rest.collect(),
+            bound: self.bound,
+        }
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         self.unit = self.unit.or(other.unit);
         if let (Some(ours), Some(theirs)) = (self.unit, other.unit)

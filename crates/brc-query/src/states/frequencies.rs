@@ -44,6 +44,10 @@ impl Accumulator for Frequencies {
         })
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, values) in groups.iter().zip(&other.0) {
             for (value, times) in values {

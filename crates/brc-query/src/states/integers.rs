@@ -66,6 +66,11 @@ impl Accumulator for IntegerStates {
         Ok(())
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        let finished = groups.iter().map(|&group| self.finished[group as usize]).collect();
+        Self { incoming: GroupStatistics::default(), finished }
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, statistics) in groups.iter().zip(&other.finished) {
             self.finished[group as usize].merge(statistics);

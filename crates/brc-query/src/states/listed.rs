@@ -1,6 +1,6 @@
 //! All strings of each group, in the order of their rows.
 
-use super::{Accumulator, GroupIds, Values};
+use super::{Accumulator, GroupIds, Values, places};
 use crate::group::Malformed;
 use brc_core::Value;
 use brc_kernels::accumulate::UnknownGroup;
@@ -60,6 +60,15 @@ impl Accumulator for Listed {
             }
             _ => Err(Malformed("a column of strings is not there")),
         })
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        let places = places(groups, self.len);
+        let strings = self
+            .strings
+            .iter()
+            .filter_map(|(group, row, string)| places[*group as usize].map(|place| (place, *row, string.clone())));
+        Self { strings: strings.collect(), starts: Vec::new(), len: groups.len() }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

@@ -63,7 +63,7 @@ impl GroupIds<'_> {
     }
 }
 
-const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
+pub(crate) const TOO_LARGE: Malformed = Malformed("a number does not fit 64 bits");
 
 fn check_rows(found: usize, expected: usize) -> Result<(), Malformed> {
     if found == expected { Ok(()) } else { Err(Malformed("a column has not as many values as rows")) }
@@ -158,6 +158,9 @@ pub(crate) trait Accumulator {
         Err(Malformed("values are not of pairs"))
     }
 
+    /// The state of these groups only, in their order. No more values have come since [`Accumulator::finish`].
+    fn take(&self, groups: &[u32]) -> Self;
+
     /// Adds the groups of another to those that `groups` tells.
     fn merge(&mut self, other: &Self, groups: &[u32]);
 
@@ -171,6 +174,13 @@ pub(crate) trait Accumulator {
     fn is_sound(&self) -> bool {
         true
     }
+}
+
+/// The place of each of `count` groups among those that are wanted.
+fn places(wanted: &[u32], count: usize) -> Vec<Option<u32>> {
+    let mut places = vec![None; count];
+    (0..).zip(wanted).for_each(|(place, &group)| places[group as usize] = Some(place));
+    places
 }
 
 /// Which state it takes.
@@ -365,6 +375,36 @@ impl State {
             Listed,
             Sketch
         );
+    }
+
+    /// The state of these groups only, in their order.
+    pub(crate) fn take(&self, groups: &[u32]) -> Self {
+        macro_rules! taken {
+            ($($kind:ident),*) => {
+                match self {
+                    $(Self::$kind(state) => Self::$kind(state.take(groups).into()),)*
+                }
+            };
+        }
+        taken!(
+            Counts,
+            Integers,
+            Wide,
+            FloatSums,
+            FloatBounds,
+            Bytes,
+            Moments,
+            WideMoments,
+            FloatMoments,
+            Distinct,
+            Values,
+            IntegerPairs,
+            FloatPairs,
+            Extremes,
+            Listed,
+            Sketch,
+            Frequencies
+        )
     }
 
     /// The number of values of a group.

@@ -77,6 +77,10 @@ impl Accumulator for IntegerMoments {
         for_integers!(values.integers()?, values => self.add(groups, values))
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize]).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, moment) in groups.iter().zip(&other.0) {
             self.0[group as usize].add(moment);
@@ -125,6 +129,10 @@ impl Accumulator for WideMoments {
         })
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, theirs) in groups.iter().zip(&other.0) {
             let ours = &mut self.0[group as usize];
@@ -169,6 +177,10 @@ impl Accumulator for FloatMoments {
         self.sums.update(level, groups, values)?;
         let values = values.floats()?;
         self.squares.update(level, groups, [values, values])
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        Self { sums: self.sums.take(groups), squares: self.squares.take(groups) }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

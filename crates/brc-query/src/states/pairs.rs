@@ -124,6 +124,12 @@ impl Accumulator for IntegerPairs {
         })
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        let wide = groups.iter().map(|&group| self.wide[group as usize].clone()).collect();
+        let narrow = vec![Products::default(); groups.len()];
+        Self { narrow, bound: 0, wide, len: groups.len() }
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         self.widen();
         for (&group, theirs) in groups.iter().zip(&other.wide) {
@@ -206,6 +212,11 @@ impl Accumulator for FloatPairs {
         xx.update(level, groups, [x, x])?;
         yy.update(level, groups, [y, y])?;
         xy.update(level, groups, [x, y])
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        let products = self.products.each_ref().map(|products| products.take(groups));
+        Self { x: self.x.take(groups), y: self.y.take(groups), products }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

@@ -107,6 +107,10 @@ impl Accumulator for Sketches {
         })
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, sketch) in groups.iter().zip(&other.0) {
             self.0[group as usize].merge(sketch);

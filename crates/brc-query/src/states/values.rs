@@ -1,6 +1,6 @@
 //! All values of each group, for what depends on their order.
 
-use super::{Accumulator, GroupIds, TOO_LARGE, Values};
+use super::{Accumulator, GroupIds, TOO_LARGE, Values, places};
 use crate::group::Malformed;
 use crate::keys::layout::{float_key, float_of_key};
 use brc_core::{LogicalType, PhysicalType, Value, for_integers};
@@ -120,6 +120,21 @@ impl Accumulator for AllValues {
             Numbers::Integers(all) => for_integers!(values.integers()?, values => extend(all, values))?,
         }
         Ok(())
+    }
+
+    fn take(&self, groups: &[u32]) -> Self {
+        fn kept<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&row| values[row]).collect()
+        }
+        let places = places(groups, self.len);
+        let place = |row: &usize| places[self.groups[*row] as usize];
+        let rows: Vec<usize> = (0..self.groups.len()).filter(|row| place(row).is_some()).collect();
+        let numbers = match &self.numbers {
+            Numbers::Integers(values) => Numbers::Integers(kept(values, &rows)),
+            Numbers::Wide(values) => Numbers::Wide(kept(values, &rows)),
+            Numbers::Floats(values) => Numbers::Floats(kept(values, &rows)),
+        };
+        Self { groups: rows.iter().filter_map(place).collect(), numbers, starts: Vec::new(), len: groups.len() }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {

@@ -115,6 +115,11 @@ impl Accumulator for WideStates {
         pairs.filter(|(_, narrow)| narrow.count > 0).for_each(|(wide, narrow)| wide.merge(&narrow.into()));
     }
 
+    fn take(&self, groups: &[u32]) -> Self {
+        let wide = groups.iter().map(|&group| self.wide[group as usize]).collect();
+        Self { narrow: GroupStatistics::default(), wide }
+    }
+
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, state) in groups.iter().zip(&other.wide) {
             self.wide[group as usize].merge(state);

@@ -1,5 +1,6 @@
 //! Questions about tables of every type, with nulls, against plain code.
 
+use super::limits;
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
 use crate::{AGGREGATES, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
@@ -411,11 +412,12 @@ proptest! {
         question in Question::any().prop_filter("exact squares", tame),
         manner in manner(),
         threads in 1usize..8,
+        limits in limits(),
     ) {
         let expected = question.answer(&rows);
         let plan = question.plan();
         let table = TypedTable::new(rows, manner);
-        match (plan.run(&table, threads, &Progress::default()), expected) {
+        match (plan.run_within(&table, threads, &Progress::default(), limits), expected) {
             (Ok(answer), Some(expected)) => {
                 prop_assert!(same(&cells(&answer), &expected), "{:?}\n{:?}", cells(&answer), expected);
             }

@@ -1,0 +1,26 @@
+//! The same for many things, by all threads.
+
+use brc_core::workers::run_workers;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// What `of` gives for each number below `count`, in their order, or the error of the lowest that has one.
+pub(crate) fn map<T: Send, E: Send>(
+    count: usize,
+    threads: usize,
+    of: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let next = AtomicUsize::new(0);
+    let one = || {
+        let mut found = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            if number >= count {
+                return found;
+            }
+            found.push((number, of(number)));
+        }
+    };
+    let mut found: Vec<_> = run_workers(threads.min(count), one).into_iter().flatten().collect();
+    found.sort_by_key(|(number, _)| *number);
+    found.into_iter().map(|(_, result)| result).collect()
+}

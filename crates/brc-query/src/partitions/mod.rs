@@ -1,0 +1,119 @@
+//! Millions of groups: rows are dealt out to partitions by a hash of their keys, and grouped partition by partition.
+//!
+//! A hash table that is larger than the caches costs a miss or more for every row. Here a row costs a copy of its packed keys
+//! and of what is aggregated, one behind the other, to the end of its partition; and each partition, which has only a share
+//! of all groups, is aggregated in a small table later, by whichever thread is free. No group lies in two partitions, so
+//! nothing is left to merge.
+//!
+//! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
+//! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
+
+pub(crate) mod packing;
+mod records;
+mod regroup;
+
+pub(crate) use regroup::regroup;
+
+use crate::filter::Selection;
+use crate::group::Malformed;
+use crate::keys::Keys;
+use crate::plan::Plan;
+use crate::states::StateKind;
+use brc_core::{Batch, LogicalType, PhysicalType};
+use packing::{Packer, Packing};
+use records::Layout;
+pub(crate) use records::Records;
+use std::sync::{Arc, OnceLock};
+
+/// What a worker may have by itself before rows are dealt out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// So many groups that are found by their hash.
+    pub(crate) hashed: usize,
+    /// So many groups that are found otherwise.
+    pub(crate) direct: usize,
+}
+
+impl Limits {
+    /// No rows are dealt out.
+    pub(crate) const NONE: Self = Self { hashed: usize::MAX, direct: usize::MAX };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { hashed: 1 << 14, direct: usize::MAX }
+    }
+}
+
+/// What all workers of a scan agree on.
+#[derive(Debug)]
+pub(crate) struct Partitioning {
+    layout: Option<Layout>,
+    key_types: Vec<(LogicalType, bool)>,
+    limits: Limits,
+    /// Set by the first worker with many groups; `None` if their keys cannot be packed.
+    packing: OnceLock<Option<Arc<Packing>>>,
+}
+
+impl Partitioning {
+    /// For a plan's groups, if its rows can be dealt out.
+    pub(crate) fn new(plan: &Plan, limits: Limits) -> Self {
+        let layout = if plan.keys.is_empty() { None } else { Layout::of(plan) };
+        Self { layout, key_types: plan.key_types(), limits, packing: OnceLock::new() }
+    }
+
+    /// How keys are packed, if they are.
+    pub(crate) fn packing(&self) -> Option<&Arc<Packing>> {
+        self.packing.get()?.as_ref()
+    }
+
+    /// A worker's partitions, once there are any: `keys` are its own so far, and `batch` has the columns of keys as they come.
+    pub(crate) fn worker(&self, keys: &Keys, batch: &Batch<'_>) -> Option<Dealer<'_>> {
+        let layout = self.layout.as_ref()?;
+        let most = if keys.are_hashed() { self.limits.hashed } else { self.limits.direct };
+        let packing = match self.packing.get() {
+            Some(packing) => packing,
+            None if keys.len() > most => {
+                self.packing.get_or_init(|| Packing::of(&self.key_types, keys, batch.columns).map(Arc::new))
+            }
+            None => return None,
+        };
+        let packing = packing.as_ref()?;
+        Some(Dealer { packer: Packer::new(packing), records: Records::new(packing.width(), layout), left: Vec::new() })
+    }
+}
+
+/// Deals out one worker's rows.
+#[derive(Debug)]
+pub(crate) struct Dealer<'a> {
+    packer: Packer<'a>,
+    pub(crate) records: Records<'a>,
+    /// The wanted rows whose keys do not fit.
+    left: Vec<u64>,
+}
+
+impl Dealer<'_> {
+    /// Deals out the wanted rows of a batch, of which `keyed` has the keys. Returns those that must be grouped elsewhere.
+    pub(crate) fn deal(
+        &mut self,
+        keyed: &Batch<'_>,
+        batch: &Batch<'_>,
+        selection: Selection<'_>,
+    ) -> Result<Selection<'_>, Malformed> {
+        self.packer.pack(keyed)?;
+        let Self { packer, records, left } = self;
+        left.clear();
+        left.resize(batch.rows.div_ceil(64), 0);
+        let unfit = records.add(&packer.tuples, &packer.fits, batch, selection, left)?;
+        Ok(if unfit == batch.rows { Selection::All } else { Selection::Some(left, unfit) })
+    }
+}
+
+/// Whether the values of a column, of which such states are kept, fit a record.
+fn fits_record(logical_type: LogicalType, kinds: &[StateKind]) -> bool {
+    match logical_type.physical() {
+        PhysicalType::Integers => logical_type.fits_64_bits(),
+        PhysicalType::Floats => true,
+        PhysicalType::Bytes => kinds.iter().all(|kind| *kind == StateKind::Counts),
+    }
+}
