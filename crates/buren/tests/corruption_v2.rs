@@ -22,7 +22,7 @@ fn small_file(compression: &str) -> Vec<u8> {
         (LogicalType::String, 1 << 40, 20),
         (LogicalType::Bool, 0, 100),
     ];
-    write(&Typed::new(&types, 90, 3), &[70], options(compression, None), 0).unwrap()
+    write(&Typed::new(&types, 90, 3).with_dates(), &[70], options(compression, None), 0).unwrap()
 }
 
 /// What a careful user can learn from a file: its rows, and that it is sound.

@@ -90,6 +90,25 @@ fn a_golden_image_is_read_and_written() {
     );
 }
 
+/// Dates that are differences from others.
+fn dates() -> Typed {
+    Typed::new(&[(LogicalType::Int32, 300, 0)], ROWS, 2).with_dates()
+}
+
+#[test]
+fn golden_dates_are_read_and_written() {
+    let (table, bytes) = (dates(), std::fs::read(path("v2-dates", "none")).unwrap());
+    let reader = open(&bytes).unwrap();
+    let (found, _) = scan(&reader, &ScanOptions::everything(&table.schema)).unwrap();
+    assert!(found.columns == table.columns);
+    let schemes: Vec<_> = reader.describe().unwrap().columns.iter().map(|column| column.schemes[0].0).collect();
+    assert_eq!(schemes[1..], ["packed", "difference", "difference"]);
+    assert!(
+        write(&table, &PARTS, options("none", None), 2).unwrap() == bytes,
+        "the writer no longer writes it as it did"
+    );
+}
+
 #[test]
 fn golden_files_are_read() {
     let table = table();
@@ -141,6 +160,9 @@ fn write_missing_golden_files() {
         if !path.exists() {
             std::fs::write(path, write(&table(), &PARTS, options(compression, None), 2).unwrap()).unwrap();
         }
+    }
+    if !path("v2-dates", "none").exists() {
+        std::fs::write(path("v2-dates", "none"), write(&dates(), &PARTS, options("none", None), 2).unwrap()).unwrap();
     }
     if !path("v2-image", "none").exists() {
         std::fs::write(path("v2-image", "none"), write(&image(), &PARTS, options("none", None), 2).unwrap()).unwrap();

@@ -286,3 +286,37 @@ fn dictionaries_pay_where_a_quarter_comes_again() {
     assert_eq!(columns[0].schemes, [("dictionary", 2)]);
     assert!(columns[1].schemes.iter().all(|(scheme, _)| *scheme != "dictionary"), "{:?}", columns[1].schemes);
 }
+
+/// A date that follows another one is stored as a difference, and needs no other column to be asked for.
+#[test]
+fn dates_are_differences_from_other_dates() {
+    let table = Typed::new(&[(LogicalType::Int64, 1 << 20, 10)], 70_000, 5).with_dates();
+    let file = write(&table, &[66_000, 1000], options("none", None), 0).unwrap();
+    assert!(file == write(&table, &[66_000, 1000], options("none", None), 999).unwrap(), "batches make no difference");
+    let reader = open(&file).unwrap();
+    reader.verify(2, &Progress::default()).unwrap();
+    let columns = reader.describe().unwrap().columns;
+    assert_eq!([&columns[2].schemes, &columns[3].schemes], [&[("difference", 3)]; 2]);
+    for column in 0..4 {
+        let options = ScanOptions { projection: vec![column], ..everything(&table) };
+        assert!(scan(&reader, &options).unwrap().0.columns == table.columns[column..=column]);
+    }
+}
+
+/// What others are differences from cannot be made again without them.
+#[test]
+fn what_others_differ_from_is_not_replaced() {
+    let table = Typed { schema: Schema::parse("n:int64").unwrap(), columns: vec![vec![Cell::Null; 3000]] }.with_dates();
+    let mut writer = Writer::new(&table.schema, options("none", None)).unwrap();
+    let mut encoder = writer.encoder();
+    encode(&table.physical(), &table.columns, 0..3000, 0, encoder.as_mut()).unwrap();
+    writer.append(&mut encoder.finish().unwrap()).unwrap();
+    let columnar = writer.columnar().unwrap();
+    for (column, can_be) in [(0, true), (1, false), (2, true), (3, true)] {
+        let mut encoder = columnar.encoder_of(&table.schema, &[column]).unwrap();
+        let (types, columns) = (&table.physical()[column..=column], &table.columns[column..=column]);
+        encode(types, columns, 0..3000, 0, encoder.as_mut()).unwrap();
+        let replaced = columnar.replace(0, &[column], &mut encoder.finish().unwrap());
+        assert_eq!(matches!(replaced, Err(Error::Widened)), !can_be, "column {column}");
+    }
+}

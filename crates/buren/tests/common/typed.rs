@@ -110,6 +110,22 @@ impl Typed {
         Self { schema, columns: types.iter().enumerate().map(column).collect() }
     }
 
+    /// Adds dates of three events that follow each other by some days; the last may not have come yet.
+    pub fn with_dates(mut self) -> Self {
+        let rows = self.columns.first().map_or(0, Vec::len);
+        let mut fields = self.schema.fields().to_vec();
+        let days =
+            |seed: u64, row: usize, most: u64| Cell::Integer((mix(11, row) % 2500 + mix(seed, row) % most).into());
+        for (name, seed, most) in [("ordered", 0, 1), ("sent", 12, 20), ("arrived", 13, 30)] {
+            let is_null = |row: usize| seed == 13 && row.is_multiple_of(9);
+            fields.push(Field { nullable: seed == 13, ..Field::required(name, LogicalType::Date) });
+            self.columns
+                .push((0..rows).map(|row| if is_null(row) { Cell::Null } else { days(seed, row, most) }).collect());
+        }
+        self.schema = Schema::new(fields).unwrap();
+        self
+    }
+
     pub fn physical(&self) -> Vec<PhysicalType> {
         self.schema.fields().iter().map(|field| field.logical_type.physical()).collect()
     }

@@ -8,7 +8,7 @@ use super::local_codes::LocalCodes;
 use super::strings_gathered::Form;
 use crate::block::{self, Block};
 use crate::v2::floats;
-use crate::v2::integers::{self, BLOCK_ROWS, wide};
+use crate::v2::integers::{self, BLOCK_ROWS, DIFFERENCE, wide};
 use crate::v2::validity::Validity;
 use brc_compress::Compressor;
 use brc_core::predicate::float_order;
@@ -20,6 +20,13 @@ pub(super) enum Encoded {
     Chunk(Chunk),
     /// Not yet a chunk, and which rows are not null.
     Codes(LocalCodes, BitmapBuffer),
+}
+
+/// Values of another column of the same rows, none of them null, that differences may be stored from.
+#[derive(Clone, Copy)]
+pub(super) struct Reference<'a> {
+    pub(super) column: u32,
+    pub(super) values: &'a [i64],
 }
 
 /// Appends blocks to the bytes of a part.
@@ -34,17 +41,18 @@ impl<'a> ChunkWriter<'a> {
         Self { compression, bytes, scratch: Vec::new() }
     }
 
-    /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary.
-    pub(super) fn write(&mut self, column: &mut Gathered) -> Result<Encoded> {
+    /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary. Integers may be
+    /// stored as differences from one of the references.
+    pub(super) fn write(&mut self, column: &mut Gathered, references: &[Reference<'_>]) -> Result<Encoded> {
         let Gathered { values, validity, .. } = column;
         let rows = Rows { count: validity.len(), validity: validity.bitmap() };
         let chunk = match values {
-            Values::Nothing => self.integers(&mut Vec::new(), rows)?,
-            Values::Integers(values) => self.integers(values, rows)?,
+            Values::Nothing => self.integers(&mut Vec::new(), rows, &[])?,
+            Values::Integers(values) => self.integers(values, rows, references)?,
             Values::Wide(values) => {
                 rows.fill(values, 0);
                 match values.iter().map(|&value| i64::try_from(value)).collect::<Result<Vec<_>, _>>() {
-                    Ok(mut narrow) => self.integers(&mut narrow, rows)?,
+                    Ok(mut narrow) => self.integers(&mut narrow, rows, &[])?,
                     Err(_) => self.wide(values, rows)?,
                 }
             }
@@ -63,7 +71,7 @@ impl<'a> ChunkWriter<'a> {
         Ok(Encoded::Chunk(rows.sum_up(chunk)))
     }
 
-    fn integers(&mut self, values: &mut [i64], rows: Rows<'_>) -> Result<Chunk> {
+    fn integers(&mut self, values: &mut [i64], rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
         rows.fill(values, 0);
         let mut chunk = self.chunk(Layout::Integers);
         chunk.sum = rows.sum(values);
@@ -71,7 +79,9 @@ impl<'a> ChunkWriter<'a> {
             let (min, max) = bounds_of(&values[rows], |value| value);
             Some(Bounds::Numbers { min: min.into(), max: max.into() })
         };
-        self.planned_integers(&mut chunk, values, rows, |_, _| Ok(()), bounds)?;
+        let (plan, reference) = choose(values, references);
+        chunk.reference = reference.map(|reference| reference.column);
+        self.planned_integers(&mut chunk, &plan, (values, reference), rows, |_, _| Ok(()), bounds)?;
         Ok(chunk)
     }
 
@@ -79,19 +89,23 @@ impl<'a> ChunkWriter<'a> {
     pub(super) fn planned_integers(
         &mut self,
         chunk: &mut Chunk,
-        values: &[i64],
+        plan: &integers::Plan,
+        (values, reference): (&[i64], Option<Reference<'_>>),
         rows: Rows<'_>,
         behind_parameters: impl FnOnce(&mut Self, &mut Chunk) -> Result<()>,
         bounds: impl Fn(Range<usize>) -> Option<Bounds>,
     ) -> Result<()> {
-        let plan = integers::Plan::choose(values, &[]);
         chunk.scheme = plan.scheme_id();
-        chunk.parameters = self.block(|out| plan.encode_parameters(out))?;
+        chunk.parameters = self.block(|out| {
+            out.extend(reference.into_iter().flat_map(|reference| reference.column.to_le_bytes()));
+            plan.encode_parameters(out);
+        })?;
         behind_parameters(self, chunk)?;
         for of_block in rows.blocks() {
             let values = &values[of_block.clone()];
+            let others = reference.map_or(&[][..], |reference| &reference.values[of_block.clone()]);
             let bounds = bounds(of_block.clone());
-            self.row_block(chunk, rows, of_block, bounds, |out| plan.encode_block(values, &[], out))?;
+            self.row_block(chunk, rows, of_block, bounds, |out| plan.encode_block(values, others, out))?;
         }
         Ok(())
     }
@@ -160,6 +174,18 @@ impl<'a> ChunkWriter<'a> {
         chunk.blocks.push(block);
         Ok(())
     }
+}
+
+/// How integers are stored smallest; as differences from the first of equally good references.
+fn choose<'a>(values: &[i64], references: &[Reference<'a>]) -> (integers::Plan, Option<Reference<'a>>) {
+    let mut best = (integers::Plan::choose(values, &[]), None);
+    for reference in references {
+        let plan = integers::Plan::choose(values, reference.values);
+        if plan.scheme_id() == DIFFERENCE && plan.estimated_bytes() < best.0.estimated_bytes() {
+            best = (plan, Some(*reference));
+        }
+    }
+    best
 }
 
 fn bounds_of<T: Copy, K: Ord + Copy>(values: &[T], key: impl Fn(T) -> K) -> (K, K) {

@@ -35,6 +35,8 @@ pub(super) struct ScanColumn<'r> {
     row_group: usize,
     /// `None` before the first row group.
     decoder: Option<Decoder>,
+    /// The column that the chunk has differences from.
+    reference: Option<Box<ScanColumn<'r>>>,
     dictionary: ChunkDictionary,
     of_file: FileValues,
     codes: Vec<u32>,
@@ -109,6 +111,7 @@ impl<'r> ScanColumn<'r> {
             column,
             row_group: 0,
             decoder: None,
+            reference: None,
             dictionary: ChunkDictionary::Interned(Codes::default()),
             of_file: FileValues::default(),
             codes: Vec::new(),
@@ -150,9 +153,27 @@ impl<'r> ScanColumn<'r> {
         }
         let place = Place::Parameters { row_group, column };
         self.buffer.load(source, &chunk.parameters, place, cost)?;
-        let decoder = Decoder::open(chunk, self.buffer.bytes(), tokens);
-        self.decoder = Some(decoder.map_err(|reason| reader.corrupt(place, reason))?);
-        Ok(())
+        let corrupt = |reason: Malformed| reader.corrupt(place, reason);
+        let mut parameters = self.buffer.bytes();
+        let mut reference = None;
+        if chunk.is_difference() {
+            reference = Some(self.take_reference(&mut parameters).map_err(corrupt)?);
+        }
+        self.decoder = Some(Decoder::open(chunk, parameters, tokens).map_err(corrupt)?);
+        self.reference = reference.map(|column| Box::new(Self::new(reader, column)));
+        self.reference.iter_mut().try_for_each(|reference| reference.start(row_group, cost))
+    }
+
+    /// Takes the column that the chunk has differences from off its parameters.
+    fn take_reference(&self, parameters: &mut &[u8]) -> std::result::Result<usize, Malformed> {
+        let (column, rest) = parameters.split_first_chunk().ok_or(Malformed("the other column is cut off"))?;
+        *parameters = rest;
+        let column = u32::from_le_bytes(*column) as usize;
+        let other = self.reader.row_group(self.row_group).chunks.get(column);
+        match other.filter(|other| other.layout == Layout::Integers && !other.is_difference()) {
+            Some(_) => Ok(column),
+            None => Err("it has differences from what is no column of integers by itself".into()),
+        }
     }
 
     fn read_dictionary(&mut self, tokens: Option<&Tokens>, cost: &mut Cost) -> Result<()> {
@@ -231,7 +252,8 @@ impl<'r> ScanColumn<'r> {
                 Validity::Bitmap(_) => Nulls::Some,
             };
         }
-        self.buffer.load(reader.source(), &of_rows.values, Place::Data { row_group, column, block }, cost)
+        self.buffer.load(reader.source(), &of_rows.values, Place::Data { row_group, column, block }, cost)?;
+        self.reference.iter_mut().try_for_each(|reference| reference.load(block, rows, cost))
     }
 
     /// Decodes some rows of the block, from a multiple of a group's rows on, at most [`PIECE`] of them.
@@ -239,8 +261,13 @@ impl<'r> ScanColumn<'r> {
         let block =
             Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
         self.piece = rows.clone();
+        let mut reference = None;
+        if let Some(column) = &mut self.reference {
+            column.decode(rows.clone())?;
+            reference = column.decoder.as_ref().and_then(Decoder::integers);
+        }
         let decoded = match &mut self.decoder {
-            Some(decoder) => decoder.decode(&block, rows),
+            Some(decoder) => decoder.decode(&block, rows, reference),
             None => Ok(()),
         };
         decoded.and_then(|()| self.look_up()).map_err(|reason| {

@@ -4,9 +4,9 @@ use super::bounds::Bounds;
 use super::footer::{Chunk, Layout};
 use crate::v2::Malformed;
 use crate::v2::floats;
-use crate::v2::integers::{self, Block, wide};
+use crate::v2::integers::{self, Block, Decodable, wide};
 use crate::v2::strings::{Scratch, StringBlock, StringBuffer, Tokens};
-use brc_core::{ByteStrings, Data, Integers};
+use brc_core::{ByteStrings, Data, Integers, for_integers};
 use std::ops::Range;
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -81,21 +81,27 @@ impl Decoder {
         })
     }
 
-    /// Decodes some rows of a block; the first is a multiple of a group's rows.
-    pub(super) fn decode(&mut self, block: &Block<'_>, rows: Range<usize>) -> Result<()> {
+    /// Decodes some rows of a block; the first is a multiple of a group's rows. Differences are added to `reference`, the values
+    /// of another column in the same rows.
+    pub(super) fn decode(
+        &mut self,
+        block: &Block<'_>,
+        rows: Range<usize>,
+        reference: Option<Integers<'_>>,
+    ) -> Result<()> {
         let (first, count) = (rows.start, rows.len());
         match self {
             Self::I16(chunk, values) => {
                 values.resize(count, 0);
-                chunk.decode(block, first, &[], values)
+                chunk.decode(block, first, &cut(reference), values)
             }
             Self::I32(chunk, values) | Self::Codes(chunk, values) => {
                 values.resize(count, 0);
-                chunk.decode(block, first, &[], values)
+                chunk.decode(block, first, &cut(reference), values)
             }
             Self::I64(chunk, values) => {
                 values.resize(count, 0);
-                chunk.decode(block, first, &[], values)
+                chunk.decode(block, first, &cut(reference), values)
             }
             Self::I128(chunk, values) => {
                 values.resize(count, 0);
@@ -113,6 +119,11 @@ impl Decoder {
         }
     }
 
+    /// What was decoded, if it is integers.
+    pub(super) fn integers(&self) -> Option<Integers<'_>> {
+        if let Decoded::Data(Data::Integers(integers)) = self.decoded() { Some(integers) } else { None }
+    }
+
     /// What was decoded, or the codes that stand for it.
     pub(super) fn decoded(&self) -> Decoded<'_> {
         Decoded::Data(match self {
@@ -125,6 +136,13 @@ impl Decoder {
             Self::Codes(_, codes) => return Decoded::Codes(codes),
         })
     }
+}
+
+/// The low bits of integers, if there are any.
+#[allow(clippy::unnecessary_cast, reason = "one text for all integers")]
+fn cut<T: Decodable>(values: Option<Integers<'_>>) -> Vec<T> {
+    let Some(values) = values else { return Vec::new() };
+    for_integers!(values, values => values.iter().map(|&value| T::cut(value as i64)).collect())
 }
 
 /// Some rows of a chunk.

@@ -1,8 +1,8 @@
 //! Turns the rows of one split, or some of their columns, into column chunks.
 
-use super::chunk_writer::{ChunkWriter, Encoded};
+use super::chunk_writer::{ChunkWriter, Encoded, Reference};
 use super::footer::MOST_ROWS;
-use super::gathered::Gathered;
+use super::gathered::{Gathered, Values};
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
 use foldhash::fast::RandomState;
@@ -12,10 +12,20 @@ pub(super) struct PartMeta {
     pub(super) columns: Vec<Encoded>,
 }
 
+/// Dates are stored as differences from others, of so many columns at most: one tells when the others were, roughly.
+const MOST_REFERENCES: usize = 4;
+
+/// A column of the file.
+pub(super) struct EncodedColumn {
+    /// For messages.
+    pub(super) name: String,
+    pub(super) number: u32,
+    pub(super) is_date: bool,
+}
+
 /// One worker's encoder.
 pub(super) struct Encoder {
-    /// The names of the columns, for messages.
-    names: Vec<String>,
+    about: Vec<EncodedColumn>,
     compression: Compressor,
     rows: usize,
     columns: Vec<Gathered>,
@@ -23,9 +33,9 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(names: Vec<String>, compression: Compressor, hasher: RandomState) -> Self {
-        let columns = names.iter().map(|_| Gathered::new(&hasher)).collect();
-        Self { names, compression, rows: 0, columns, bytes: Vec::new() }
+    pub(super) fn new(about: Vec<EncodedColumn>, compression: Compressor, hasher: RandomState) -> Self {
+        let columns = about.iter().map(|_| Gathered::new(&hasher)).collect();
+        Self { about, compression, rows: 0, columns, bytes: Vec::new() }
     }
 }
 
@@ -40,9 +50,9 @@ impl Sink for Encoder {
             let reason = format!("one of its row groups would have more than {MOST_ROWS} rows");
             return Err(Error::too_large("buren", reason));
         }
-        for ((gathered, column), name) in self.columns.iter_mut().zip(batch.columns).zip(&self.names) {
+        for ((gathered, column), about) in self.columns.iter_mut().zip(batch.columns).zip(&self.about) {
             gathered.append(column, batch.rows).map_err(|error| match error {
-                Error::Usage(reason) => Error::Usage(format!("column '{name}': {reason}")),
+                Error::Usage(reason) => Error::Usage(format!("column '{}': {reason}", about.name)),
                 error => error,
             })?;
         }
@@ -54,18 +64,30 @@ impl Sink for Encoder {
     }
 }
 
+fn reference<'a>(about: &EncodedColumn, gathered: &'a Gathered) -> Option<Reference<'a>> {
+    let Values::Integers(values) = &gathered.values else { return None };
+    Some(Reference { column: about.number, values })
+}
+
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
         let rows = std::mem::take(&mut self.rows) as u64;
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut writer = ChunkWriter::new(self.compression, &mut bytes);
-        let gathered = if rows == 0 { &mut [][..] } else { &mut self.columns };
-        let write = |column: &mut Gathered| {
-            let encoded = writer.write(column);
-            column.clear();
-            encoded
-        };
-        let columns = gathered.iter_mut().map(write).collect::<Result<_>>()?;
+        let mut columns = Vec::with_capacity(self.columns.len());
+        let mut references = Vec::new();
+        for (index, about) in self.about.iter().enumerate().filter(|_| rows > 0) {
+            let (before, rest) = self.columns.split_at_mut(index);
+            let of = |&index: &usize| reference(&self.about[index], &before[index]);
+            let references_of_date: Vec<_> = references.iter().filter(|_| about.is_date).filter_map(of).collect();
+            let encoded = writer.write(&mut rest[0], &references_of_date)?;
+            let is_whole = matches!(&encoded, Encoded::Chunk(chunk) if !chunk.is_difference() && chunk.nulls == 0);
+            if about.is_date && is_whole && references.len() < MOST_REFERENCES {
+                references.push(index);
+            }
+            columns.push(encoded);
+        }
+        self.columns.iter_mut().for_each(Gathered::clear);
         Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns }) })
     }
 

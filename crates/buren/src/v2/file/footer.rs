@@ -3,6 +3,7 @@
 
 use super::bounds::Bounds;
 use crate::block::Block;
+use crate::v2::integers::DIFFERENCE;
 use brc_compress::Compression;
 use brc_core::{PhysicalType, Schema};
 
@@ -100,6 +101,8 @@ pub(super) struct Chunk {
     pub(super) blocks: Vec<RowBlock>,
     pub(super) bounds: Option<Bounds>,
     pub(super) sum: Option<i128>,
+    /// The column that it has differences from, as long as it is being written: in the file it is one of the parameters.
+    pub(super) reference: Option<u32>,
 }
 
 /// [`BLOCK_ROWS`](crate::v2::integers::BLOCK_ROWS) rows of a chunk, or those that are left.
@@ -125,12 +128,18 @@ impl Chunk {
             blocks: Vec::new(),
             bounds: None,
             sum: None,
+            reference: None,
         }
     }
 
     /// Whether its values are codes.
     pub(super) fn is_coded(&self) -> bool {
         matches!(self.layout, Layout::Codes | Layout::FileCodes)
+    }
+
+    /// Whether it has differences from another column.
+    pub(super) fn is_difference(&self) -> bool {
+        self.layout == Layout::Integers && self.scheme == DIFFERENCE
     }
 
     /// How many distinct values the dictionary has.

@@ -243,6 +243,7 @@ fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {
         blocks,
         bounds,
         sum,
+        reference: None,
     })
 }
 

@@ -11,7 +11,7 @@ use super::interner::Interner;
 use super::order::Order;
 use super::own_dictionary::OwnDictionary;
 use super::strings_gathered::{MOST_BYTES, push};
-use crate::v2::integers::BLOCK_ROWS;
+use crate::v2::integers::{BLOCK_ROWS, Plan};
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::{BitmapBuffer, Result};
 use std::ops::Range;
@@ -97,7 +97,8 @@ impl LocalCodes {
             None => Ok(()),
         };
         let bounds = |of_block: Range<usize>| self.bounds[of_block.start / BLOCK_ROWS].clone();
-        writer.planned_integers(&mut chunk, &codes, rows, write_own, bounds)?;
+        let plan = Plan::choose(&codes, &[]);
+        writer.planned_integers(&mut chunk, &plan, (&codes, None), rows, write_own, bounds)?;
         Ok(rows.sum_up(chunk))
     }
 }

@@ -1,7 +1,7 @@
 //! Puts row groups together to a file and ends it with footer and trailer.
 
 use super::chunk_writer::{ChunkWriter, Encoded};
-use super::encoder::{Encoder, PartMeta};
+use super::encoder::{EncodedColumn, Encoder, PartMeta};
 use super::file_dictionary::FileDictionary;
 use super::fits;
 use super::footer::{Chunk, Footer, RowGroup};
@@ -56,8 +56,13 @@ impl Writer {
         }
     }
 
-    fn encoder_of<'a>(&self, names: impl Iterator<Item = &'a str>) -> Box<dyn PartEncoder> {
-        Box::new(Encoder::new(names.map(str::to_owned).collect(), self.compression, self.hasher.clone()))
+    fn encoder_of(&self, schema: &Schema, columns: impl Iterator<Item = usize>) -> Box<dyn PartEncoder> {
+        let about = |column: usize| {
+            let field = &schema.fields()[column];
+            let is_date = field.logical_type == LogicalType::Date;
+            EncodedColumn { name: field.name.clone(), number: column as u32, is_date }
+        };
+        Box::new(Encoder::new(columns.map(about).collect(), self.compression, self.hasher.clone()))
     }
 
     /// The chunks of a part, which has these columns and whose bytes come next.
@@ -103,7 +108,7 @@ fn unknown_column(column: usize) -> Error {
 
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        self.encoder_of(self.footer.schema.fields().iter().map(|field| field.name.as_str()))
+        self.encoder_of(&self.footer.schema, 0..self.footer.schema.fields().len())
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -140,7 +145,7 @@ impl BatchWriter for Writer {
 
 impl ColumnarWriter for Writer {
     fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>> {
-        Ok(self.encoder_of(columns.iter().map(|&column| schema.fields()[column].name.as_str())))
+        Ok(self.encoder_of(schema, columns.iter().copied()))
     }
 
     fn spans_parts(&self, logical_type: LogicalType) -> bool {
@@ -160,6 +165,12 @@ impl ColumnarWriter for Writer {
         let row_group = usize::try_from(part).ok().and_then(|part| self.footer.row_groups.get_mut(part));
         let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
         let row_group = row_group.ok_or_else(unknown)?;
+        let is_replaced = |column: u32| columns.contains(&(column as usize));
+        let references = row_group.chunks.iter().enumerate().filter(|(column, _)| !columns.contains(column));
+        if references.filter_map(|(_, chunk)| chunk.reference).any(is_replaced) {
+            // They would be differences from something else.
+            return Err(Error::Widened);
+        }
         for (&column, chunk) in columns.iter().zip(chunks) {
             *row_group.chunks.get_mut(column).ok_or_else(unknown)? = chunk;
         }

@@ -10,7 +10,10 @@ use crate::v2::malformed::{Malformed, Result, finish};
 use brc_kernels::arithmetic::{Integer, add};
 use brc_kernels::cpu::Level;
 
-pub(super) const SCHEME: Scheme = Scheme { id: 8, name: "difference", cost: 25, fit, open };
+/// What stands for the scheme in files.
+pub const DIFFERENCE: u8 = 8;
+
+pub(super) const SCHEME: Scheme = Scheme { id: DIFFERENCE, name: "difference", cost: 25, fit, open };
 
 #[derive(Debug)]
 struct Difference;

@@ -34,6 +34,7 @@ pub(in crate::v2) use spread::positions as sample_rows;
 pub(in crate::v2) use stream::patch;
 
 pub use chunk::{Block, Chunk, Decodable};
+pub use difference::DIFFERENCE;
 pub use plan::{Candidate, Plan};
 pub use scheme::scheme_name;
 
