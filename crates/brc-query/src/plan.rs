@@ -64,7 +64,12 @@ impl Output {
     /// What it needs in place of its columns.
     pub(crate) fn bind(&self, fields: &[Field]) -> Result<Bound, &'static str> {
         let arguments = self.columns.iter().map(|&column| fields.get(column)).collect::<Option<Vec<_>>>();
-        (self.function.bind)(&arguments.ok_or("a column")?)
+        let mut bound = (self.function.bind)(&arguments.ok_or("a column")?)?;
+        if let Some(StateKind::Largest(most)) = &mut bound.state {
+            let wanted = self.parameter.as_deref().and_then(|parameter| parameter.parse().ok());
+            *most = wanted.ok_or("how many values")?;
+        }
+        Ok(bound)
     }
 
     /// How it is told in messages.

@@ -210,7 +210,7 @@ impl Source {
                 order = self.wait(order);
             }
             let is_last = bytes.end >= self.length();
-            self.chain(&mut order, bytes, is_last, &transitions)?;
+            self.chain(&mut order, bytes, is_last, &transitions, &[])?;
             order.announced.remove(&next);
             self.turn.notify_all();
             if next == index
@@ -256,10 +256,9 @@ impl Source {
             return Ok(None);
         }
         let transitions = self.transitions(&text[start..]);
-        order.pending.extend_from_slice(text);
         let from = order.row;
-        self.chain(order, bytes.start..bytes.start + read as u64, !more, &transitions)?;
-        order.pending.drain(..(order.row - from) as usize);
+        self.chain(order, bytes.start..bytes.start + read as u64, !more, &transitions, text)?;
+        order.pending.extend_from_slice(&text[(order.row - from) as usize..]);
         Ok(order.places.last().copied())
     }
 
@@ -268,13 +267,14 @@ impl Source {
         text.chunks(PORTION).map(|portion| (Transition::new(level, &self.syntax, portion), portion.len())).collect()
     }
 
-    /// Finds out where the rows of the next split are.
+    /// Finds out where the rows of the next split are. Of a stream, `at_hand` is its text with the row under way before it.
     fn chain(
         &self,
         order: &mut Order,
         bytes: Range<u64>,
         is_last: bool,
         transitions: &[(Transition, usize)],
+        at_hand: &[u8],
     ) -> Result<()> {
         let skip = order.chain.skip();
         let first = order.row;
@@ -290,7 +290,7 @@ impl Source {
                 Cut::Inside => {}
                 Cut::Unsure => {
                     let last = is_last && number + 1 == transitions.len();
-                    self.resume(order, first, end, last)?;
+                    self.resume(order, first..end, last, at_hand)?;
                     is_empty = false;
                 }
             }
@@ -304,15 +304,15 @@ impl Source {
         Ok(())
     }
 
-    /// Goes through the row under way up to byte `end`, as it may be too long. `first` is where the bytes of a stream
-    /// start that are at hand.
+    /// Goes through the row under way up to the end of `bytes`, as it may be too long. Of a stream, `at_hand` begins where these
+    /// do.
     #[cold]
-    fn resume(&self, order: &mut Order, first: u64, end: u64, last: bool) -> Result<()> {
+    fn resume(&self, order: &mut Order, bytes: Range<u64>, last: bool, at_hand: &[u8]) -> Result<()> {
         let mut read = SplitText::default();
         let text = match &self.text {
-            Text::Stream(_) => &order.pending[(order.row - first) as usize..(end - first) as usize],
+            Text::Stream(_) => &at_hand[(order.row - bytes.start) as usize..(bytes.end - bytes.start) as usize],
             Text::File { .. } | Text::Chunks(_) => {
-                self.read_range(order.row..end, &mut read, &mut ReadCost::default())?;
+                self.read_range(order.row..bytes.end, &mut read, &mut ReadCost::default())?;
                 read.as_slice()
             }
         };

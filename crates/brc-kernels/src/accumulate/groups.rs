@@ -443,6 +443,20 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_large_values_do_not_overflow_long_slots() {
+        for value in [1i64 << 50, -1 << 50, i64::MIN] {
+            let mut state = GroupStatistics::new();
+            state.grow(2);
+            for _ in 0..5 {
+                state.rows(Level::best(), &[1; 3000], Integers::I64(&[value; 3000])).unwrap();
+            }
+            let sum = 15_000 * i128::from(value);
+            let expected = Statistics { count: 15_000, sum, min: value, max: value };
+            assert_eq!(state.finish(), [Statistics::EMPTY, expected]);
+        }
+    }
+
+    #[test]
     fn one_call_may_hold_more_than_a_slot() {
         let rows = ROOM + 1;
         let values = vec![i16::MIN; rows];

@@ -10,7 +10,7 @@ pub(super) static TOP: AggregateFunction = AggregateFunction {
     form: Form::Count,
     bind: |fields| {
         numbers(fields)?;
-        Ok(Bound::text(StateKind::Values, |group, out| {
+        Ok(Bound::text(StateKind::Largest(0), |group, out| {
             let wanted: usize = group.parameter.parse().ok()?;
             let logical_type = group.logical_type?;
             let mut count = 0;

@@ -149,3 +149,44 @@ impl FloatProducts {
         self.others.is_sound() && self.emptied.len() == self.others.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states::float_sums::FloatSum;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn products_are_exact(
+            rows in prop::collection::vec(
+                (-1000i64..1000, -1000i64..1000, prop_oneof![9 => -8i32..8, 1 => -90i32..90]),
+                1..60,
+            ),
+            size in 1usize..20,
+        ) {
+            let (mut products, mut expected) = (FloatProducts::default(), FloatSums::default());
+            products.grow(1);
+            expected.grow(1);
+            let mut pairs = Vec::new();
+            for &(one, other, exponent) in &rows {
+                let (one, other) = (one as f64 / 3.0, other as f64 * 2f64.powi(exponent));
+                pairs.push((one, other));
+                expected.add(0, one * other).unwrap();
+                expected.add(0, one.mul_add(other, -(one * other))).unwrap();
+            }
+            for pairs in pairs.chunks(size) {
+                let (ones, others): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+                let groups = vec![0; ones.len()];
+                products.update(Level::best(), GroupIds::Rows(&groups), [&ones, &others]).unwrap();
+            }
+            let mut merged = FloatProducts::default();
+            merged.grow(1);
+            products.finish();
+            merged.merge(&products, &[0]);
+            let expected = expected.sum(0).as_ref().and_then(FloatSum::exact);
+            prop_assert_eq!(products.exact(0), expected.clone());
+            prop_assert_eq!(merged.exact(0), expected);
+        }
+    }
+}

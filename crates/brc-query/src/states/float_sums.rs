@@ -351,7 +351,41 @@ mod tests {
         assert_eq!(state(&[f64::from_bits(3), 0.0]).sum(0).unwrap().mean(), f64::from_bits(2));
     }
 
+    /// The state of batches, each of one group or of several runs.
+    fn of_batches(values: &[f64], rows: usize) -> FloatSums {
+        let mut state = FloatSums::default();
+        state.grow(1);
+        for (batch, values) in values.chunks(rows).enumerate() {
+            let runs = [brc_core::Run { code: 0, rows: values.len() as u32 }];
+            let groups = vec![0; values.len()];
+            let groups = if batch % 2 == 0 { GroupIds::Rows(&groups) } else { GroupIds::Runs(&runs) };
+            state.update(Level::best(), groups, Values::Floats(values)).unwrap();
+        }
+        state
+    }
+
+    #[test]
+    fn sums_that_grow_too_large_are_put_aside() {
+        let values: Vec<f64> = (0..20_000).map(|row| if row < 100 { 1.0 } else { 1.5 * 2f64.powi(50) }).collect();
+        let batches = of_batches(&values, 1000);
+        assert_eq!(batches.sum(0).unwrap().exact(), state(&values).sum(0).unwrap().exact());
+        assert_eq!(batches.count(0), 20_000);
+    }
+
     proptest! {
+        #[test]
+        fn batches_give_the_same_as_values(
+            values in prop::collection::vec(
+                (-1000i64..1000, prop_oneof![9 => -8i32..8, 1 => -70i32..70]).prop_map(|(v, e)| v as f64 * 2f64.powi(e)),
+                1..60,
+            ),
+            rows in 1usize..20,
+        ) {
+            let batches = of_batches(&values, rows);
+            prop_assert_eq!(batches.sum(0).unwrap().exact(), state(&values).sum(0).unwrap().exact());
+            prop_assert_eq!(batches.count(0), values.len() as u64);
+        }
+
         #[test]
         fn any_order_gives_the_same_bits(
             values in prop::collection::vec(prop_oneof![4 => -1e6f64..1e6, 1 => any::<f64>()], 1..40),

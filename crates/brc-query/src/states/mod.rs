@@ -14,6 +14,7 @@ mod float_products;
 mod float_sums;
 mod frequencies;
 mod integers;
+pub(crate) mod largest;
 mod listed;
 mod moments;
 mod owned;
@@ -202,6 +203,8 @@ pub(crate) enum StateKind {
     Distinct,
     /// How often each value occurs, of any type.
     Frequencies,
+    /// The largest numbers, so many of them.
+    Largest(usize),
     /// All numbers.
     Values,
     /// Moments of pairs of numbers.
@@ -228,6 +231,7 @@ pub(crate) enum State {
     FloatMoments(moments::FloatMoments),
     Distinct(distinct::Distinct),
     Frequencies(frequencies::Frequencies),
+    Largest(largest::Largest),
     Values(values::AllValues),
     IntegerPairs(pairs::IntegerPairs),
     FloatPairs(Box<pairs::FloatPairs>),
@@ -251,6 +255,7 @@ macro_rules! for_state {
             State::FloatMoments($accumulator) => $body,
             State::Distinct($accumulator) => $body,
             State::Frequencies($accumulator) => $body,
+            State::Largest($accumulator) => $body,
             State::Values($accumulator) => $body,
             State::IntegerPairs($accumulator) => $body,
             State::FloatPairs($accumulator) => $body,
@@ -278,7 +283,10 @@ impl State {
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
             StateKind::Frequencies => Self::Frequencies(Default::default()),
-            StateKind::Values => Self::Values(values::AllValues::new(logical_type)),
+            StateKind::Largest(most @ 1..=largest::MOST) if is_float || logical_type.fits_64_bits() => {
+                Self::Largest(largest::Largest::new(logical_type, most))
+            }
+            StateKind::Values | StateKind::Largest(_) => Self::Values(values::AllValues::new(logical_type)),
             StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
             StateKind::Pairs => Self::IntegerPairs(Default::default()),
             StateKind::Extremes => Self::Extremes(Default::default()),
@@ -341,6 +349,7 @@ impl State {
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Distinct(ours), Self::Distinct(theirs)) => ours.is_like(theirs),
+            (Self::Largest(ours), Self::Largest(theirs)) => ours.is_like(theirs),
             (Self::Values(ours), Self::Values(theirs)) => ours.is_like(theirs),
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
@@ -368,6 +377,7 @@ impl State {
             FloatMoments,
             Distinct,
             Frequencies,
+            Largest,
             Values,
             IntegerPairs,
             FloatPairs,
@@ -397,6 +407,7 @@ impl State {
             WideMoments,
             FloatMoments,
             Distinct,
+            Largest,
             Values,
             IntegerPairs,
             FloatPairs,
@@ -424,6 +435,7 @@ impl State {
             | Self::Moments(_)
             | Self::WideMoments(_)
             | Self::Frequencies(_)
+            | Self::Largest(_)
             | Self::Values(_)
             | Self::Extremes(_)
             | Self::Listed(_) => 0,
@@ -444,6 +456,7 @@ impl State {
             | Self::FloatMoments(_)
             | Self::Distinct(_)
             | Self::Frequencies(_)
+            | Self::Largest(_)
             | Self::Values(_)
             | Self::IntegerPairs(_)
             | Self::FloatPairs(_)
@@ -467,6 +480,7 @@ impl State {
             | Self::FloatMoments(_)
             | Self::Distinct(_)
             | Self::Frequencies(_)
+            | Self::Largest(_)
             | Self::Values(_)
             | Self::IntegerPairs(_)
             | Self::FloatPairs(_)
@@ -522,6 +536,7 @@ impl State {
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
     pub(crate) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
         match self {
+            Self::Largest(state) => state.ranked(group, place),
             Self::Values(state) => state.ranked(group, place),
             _ => None,
         }
