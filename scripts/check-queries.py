@@ -3,7 +3,7 @@
 
     cargo build --release
     python3 -m venv /tmp/interop && /tmp/interop/bin/pip install -r scripts/interop/requirements.txt
-    /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 12] [--questions 60] [--seed N | --known]
+    /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 24] [--questions 60] [--seed N | --known]
 
 Each round makes a table of columns of all kinds with nulls, converts it to several encodings, and asks questions of random
 functions, aggregates, filters, keys, having, order, limit and distinct, each of a random encoding with 1 to 7 threads. Where
@@ -127,7 +127,7 @@ def run_round(brc, seed, questions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("brc")
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=24)
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--seed", type=int, help="the seed of the first round [default: by lot]")
     parser.add_argument("--known", action="store_true", help="check known answers instead, of TPC-H and generated tables")

@@ -27,7 +27,7 @@ WORDS = ["", "a", "Ab", "abc", "é", "Zürich", "x%y", "x_y", "日本", " pad ",
 
 def random_table(source, path):
     """Writes a table of random rows."""
-    rows = source.choice([0, 1, 7, 500, 3000, 3000])
+    rows = source.choice([0, 1, 7, 500, 3000, 3000, 30_000])
     nulls = source.choice([0, 0.02, 0.3])
 
     def column(value):
@@ -241,7 +241,7 @@ class Question:
         source = self.source
         return source.choice(
             [
-                lambda: Both(source.choice(["i", "n", "b", "day", "s", "u", "d", "ts", "k", "w"])),
+                lambda: Both(source.choice(["i", "n", "b", "day", "s", "u", "d", "ts", "k", "w", "j"])),
                 lambda: Both(source.choice(["i", "b", "s"])),
                 lambda: Both(source.choice(["i", "b", "s"])),
                 lambda: self.text(),

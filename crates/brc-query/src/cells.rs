@@ -1,8 +1,10 @@
 //! The values of one column of an answer.
 
 use crate::keys::layout::float_key;
-use brc_core::{BitmapBuffer, LogicalType, PhysicalType, Value};
+use crate::vector::{Fault, TOO_LONG};
+use brc_core::{BitmapBuffer, ByteStrings, Column, Integers, LogicalType, PhysicalType, Value, batch};
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Values one below the other.
 #[derive(Debug, Clone)]
@@ -77,6 +79,26 @@ impl Cells {
                 Value::Bytes(&bytes[start..ends[row]])
             }
         })
+    }
+
+    /// Some rows as a column of a batch, whose offsets of strings are `offsets`.
+    pub(crate) fn column<'a>(&'a self, rows: Range<usize>, offsets: &'a mut Vec<i32>) -> Result<Column<'a>, Fault> {
+        let data = match &self.data {
+            Data::Integers(values) => batch::Data::Integers(Integers::I64(&values[rows.clone()])),
+            Data::Wide(values) => batch::Data::Integers(Integers::I128(&values[rows.clone()])),
+            Data::Floats(values) => batch::Data::Floats(&values[rows.clone()]),
+            Data::Bytes { ends, bytes } => {
+                let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);
+                let ends = &ends[rows.clone()];
+                let end = ends.last().map_or(start, |end| *end);
+                i32::try_from(end - start).map_err(|_| Fault::Value(TOO_LONG.to_owned()))?;
+                offsets.clear();
+                offsets.push(0);
+                offsets.extend(ends.iter().map(|end| (end - start) as i32));
+                batch::Data::Bytes(ByteStrings::new(offsets, &bytes[start..end]))
+            }
+        };
+        Ok(Column { data, validity: self.validity.bitmap().map(|validity| validity.slice(rows)) })
     }
 
     /// The rows of these numbers.

@@ -67,6 +67,12 @@ impl QueryResult {
         self.blocks[row / self.block_rows][column].get(row % self.block_rows)
     }
 
+    /// The columns of the block in which a row lies, the place of the row in it, and how many rows there are from there on.
+    pub(crate) fn block(&self, row: usize) -> (&[Cells], usize, usize) {
+        let (block, place) = (row / self.block_rows, row % self.block_rows);
+        (&self.blocks[block], place, (self.rows - row).min(self.block_rows - place))
+    }
+
     /// The columns.
     #[must_use]
     pub fn columns(&self) -> &[OutputColumn] {

@@ -1,10 +1,8 @@
 //! The rows of an answer as a table: what is asked can be written in any encoding, and asked again.
 
 use crate::result::QueryResult;
-use crate::vector::{Fault, Vector};
-use brc_core::{
-    Batch, Column, Error, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
-};
+use crate::vector::Fault;
+use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
 
 /// How many rows a split has: as many as make a good row group.
@@ -63,29 +61,30 @@ impl Table for ResultTable<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let column = |&column: &usize| (self.schema.fields()[column].logical_type, column);
-        let columns = options.projection.iter().map(column).collect();
+        let columns = options.projection.iter().map(|&column| (column, Vec::new())).collect();
         Ok(Box::new(ResultScanner { answer: self.answer, columns }))
     }
 }
 
 struct ResultScanner<'a> {
     answer: &'a QueryResult,
-    columns: Vec<(LogicalType, usize)>,
+    /// The columns, each with memory for the offsets of its strings.
+    columns: Vec<(usize, Vec<i32>)>,
 }
 
 impl Scanner for ResultScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let (start, end) = (split.start as usize, split.end as usize);
-        for first in (start..end).step_by(BATCH_ROWS) {
-            let rows = first..end.min(first + BATCH_ROWS);
-            let column = |&(of_type, column): &(LogicalType, usize)| {
-                Vector::of(of_type, rows.clone().map(|row| self.answer.value(row, column)))
-            };
-            let vectors = self.columns.iter().map(column).collect::<Result<Vec<_>, _>>();
-            let vectors = vectors.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
-            let columns: Vec<Column<'_>> = vectors.iter().map(Vector::column).collect();
-            sink.batch(&Batch { rows: rows.len(), columns: &columns })?;
+        let mut first = start;
+        while first < end {
+            let (block, place, left) = self.answer.block(first);
+            let rows = BATCH_ROWS.min(end - first).min(left);
+            let columns = self.columns.iter_mut();
+            let columns = columns.map(|(column, offsets)| block[*column].column(place..place + rows, offsets));
+            let columns = columns.collect::<Result<Vec<_>, _>>();
+            let columns = columns.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
+            sink.batch(&Batch { rows, columns: &columns })?;
+            first += rows;
         }
         Ok(Some(Scanned { rows: split.end - split.start, ..Scanned::default() }))
     }

@@ -11,6 +11,8 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) const TOO_LONG: &str = "strings of more than 2 GiB in a batch";
+
 /// A column of a batch that owns its memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Vector {
@@ -46,7 +48,7 @@ impl Strings {
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Fault> {
         write(&mut self.bytes);
         let end = i32::try_from(self.bytes.len());
-        self.offsets.push(end.map_err(|_| Fault::Value("strings of more than 2 GiB in a batch".to_owned()))?);
+        self.offsets.push(end.map_err(|_| Fault::Value(TOO_LONG.to_owned()))?);
         Ok(())
     }
 }

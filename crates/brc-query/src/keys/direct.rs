@@ -34,6 +34,8 @@ pub(crate) struct Direct {
     rows: u64,
     /// The ranges were too wide once.
     off: bool,
+    /// The keys of the last batch were no digits.
+    no_digits: bool,
     spare: Spare,
 }
 
@@ -68,9 +70,9 @@ struct Range {
 }
 
 impl Direct {
-    /// Whether the array is of no use any more.
+    /// Whether the array is of no use for keys like the last, however many rows are still to come.
     pub(crate) fn is_off(&self) -> bool {
-        self.off
+        self.off || self.no_digits
     }
 
     /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`; `false` if the array is of
@@ -130,7 +132,9 @@ impl Direct {
     /// Computes the slots of all rows; `false` if there would have to be too many.
     fn find(&mut self, level: Level, keys: &[Column<'_>], rows: usize, spare: &mut Spare) -> bool {
         spare.digits.resize_with(keys.len(), Digits::default);
-        match self.cover(level, keys, &mut spare.digits) {
+        let wider = self.cover(level, keys, &mut spare.digits);
+        self.no_digits = wider.is_none();
+        match wider {
             None => return false,
             Some(true) if !self.renew() => return false,
             Some(_) => {}
