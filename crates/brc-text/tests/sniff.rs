@@ -75,6 +75,17 @@ fn every_feature_is_found() {
     assert_eq!(untested.next(), None);
 }
 
+/// A sample may begin within quotes, where a line of text looks like a row.
+#[test]
+fn one_quoted_field_with_blanks_says_nothing() {
+    let sniffed = |padded: &str| {
+        let text = "id,text\n".to_owned() + &"1,\"one, two\"\n".repeat(40) + &padded.repeat(2);
+        sniff(&[Sample::whole(text.as_bytes())], &DialectOverrides::default()).dialect
+    };
+    assert!(!sniffed("1, \"three\"\n").trim);
+    assert!(sniffed(&"1, \"three\"\n".repeat(20)).trim);
+}
+
 fn evidence(sniffed: &Sniffed, part: Part) -> Option<String> {
     sniffed.findings.iter().find(|finding| finding.part == part).map(ToString::to_string)
 }

@@ -243,7 +243,8 @@ impl Report<'_> {
     /// Blanks go where a quote would be none behind them, or a number no number.
     fn trim(&mut self, best: &Candidate) -> bool {
         let (quoted, [padded, typed]) = (best.quotes.padded, best.typed);
-        let trim = self.overrides.trim.unwrap_or(quoted > 0 || padded > 0 && padded * 10 >= typed);
+        let is_usual = |some: usize, of: usize| some > 0 && some * 10 >= of;
+        let trim = self.overrides.trim.unwrap_or(is_usual(quoted, best.quotes.sound) || is_usual(padded, typed));
         if trim {
             let evidence = format!(
                 "there are some around {quoted} quoted fields and {padded} of {typed} numbers, dates and the like"
