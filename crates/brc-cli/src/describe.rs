@@ -1,49 +1,41 @@
 //! Prints what a file is made of: for people, or as JSON for programs.
 
-use crate::render::json_string;
+use crate::render::{Cells, Header, json_string, lay_out};
 use crate::{printable, quantity};
 use brc_core::decimal;
 use brc_encodings::{Description, Fact, Facts};
-use comfy_table::{CellAlignment, ContentArrangement};
 
 /// For people: the file's facts, then a table of its columns.
-pub(crate) fn text(description: &Description) -> String {
-    let mut text = String::new();
+pub(crate) fn text(description: &Description) -> Vec<u8> {
+    let mut text = Vec::new();
     for (name, fact) in &description.file {
-        text.push_str(&format!("{name:<13}{}\n", readable(fact)));
+        text.extend_from_slice(format!("{name:<13}{}\n", readable(fact)).as_bytes());
     }
-    text.push('\n');
-    let headers = headers(&description.columns);
-    let mut table = comfy_table::Table::new();
-    table.load_style(crate::render::STYLE).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(&headers);
+    text.push(b'\n');
+    let names = names(&description.columns);
+    let mut cells = Cells::default();
     for column in &description.columns {
-        let cell =
-            |header| column.iter().find(|(name, _)| name == header).map_or(String::new(), |(_, fact)| readable(fact));
-        table.add_row(headers.iter().map(cell));
+        let fact = |wanted: &&str| column.iter().find(|(name, _)| name == wanted);
+        names.iter().for_each(|name| cells.push(&fact(name).map_or(String::new(), |(_, fact)| readable(fact))));
     }
-    for (header, column) in headers.iter().zip(table.column_iter_mut()) {
-        let is_text = |facts: &Facts| facts.iter().any(|(name, fact)| name == header && matches!(fact, Fact::Text(_)));
-        if !description.columns.iter().any(is_text) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for line in table.lines() {
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
+    let is_text = |wanted: &str| {
+        let mut facts = description.columns.iter().flatten();
+        facts.any(|(name, fact)| *name == wanted && matches!(fact, Fact::Text(_)))
+    };
+    let header = |name: &&str| Header { name: (*name).to_owned(), is_right: !is_text(name) };
+    lay_out(&names.iter().map(header).collect::<Vec<_>>(), &cells, None, &mut text);
     text
 }
 
 /// All names of facts in the order in which they first appear.
-fn headers(rows: &[Facts]) -> Vec<&'static str> {
-    let mut headers = Vec::new();
+fn names(rows: &[Facts]) -> Vec<&'static str> {
+    let mut names = Vec::new();
     for (name, _) in rows.iter().flatten() {
-        if !headers.contains(name) {
-            headers.push(*name);
+        if !names.contains(name) {
+            names.push(*name);
         }
     }
-    headers
+    names
 }
 
 fn readable(fact: &Fact) -> String {

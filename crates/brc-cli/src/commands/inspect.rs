@@ -28,6 +28,6 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (encoding, input) = args.source.input(&args.file)?;
     let description = encoding.describe(input, &args.source.open_options())?;
-    let text = if args.json { describe::json(&description) } else { describe::text(&description) };
-    Ok(stdout::print_names(text.as_bytes())?)
+    let text = if args.json { describe::json(&description).into_bytes() } else { describe::text(&description) };
+    Ok(stdout::print_names(&text)?)
 }

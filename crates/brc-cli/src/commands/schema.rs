@@ -3,11 +3,10 @@
 use crate::args::{Files, Opened, Source, Threads};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
-use crate::render::{STYLE, json_string};
+use crate::render::{Cells, Header, json_string, lay_out};
 use crate::{printable, stdout};
 use brc_core::{Progress, Schema};
 use brc_encodings::encoding::read_all;
-use comfy_table::ContentArrangement;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -46,8 +45,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let inferred = table.inferred();
     let schema = inferred.as_deref().unwrap_or(table.schema());
-    let text = if args.json { json(schema) } else { columns(schema) };
-    stdout::print_names(text.as_bytes())?;
+    let text = if args.json { json(schema).into_bytes() } else { columns(schema) };
+    stdout::print_names(&text)?;
     for column in schema.left_out() {
         eprintln!("{}", printable::line(column.to_string().as_bytes()));
     }
@@ -55,16 +54,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// One column a line: its name, its type, and whether it may have nulls.
-pub(super) fn columns(schema: &Schema) -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["name", "type", "nulls"]);
+pub(super) fn columns(schema: &Schema) -> Vec<u8> {
+    let mut cells = Cells::default();
     for field in schema.fields() {
-        let name = printable::line(field.name.as_bytes()).into_owned();
-        let nulls = if field.nullable { "null" } else { "not null" };
-        table.add_row([name, field.logical_type.to_string(), nulls.to_owned()]);
+        cells.push(&printable::line(field.name.as_bytes()));
+        cells.push(&field.logical_type.to_string());
+        cells.push(if field.nullable { "null" } else { "not null" });
     }
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    let mut out = Vec::new();
+    lay_out(&["name", "type", "nulls"].map(Header::left), &cells, None, &mut out);
+    out
 }
 
 fn json(schema: &Schema) -> String {

@@ -69,7 +69,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let rows = first_rows(table.as_ref(), args.rows);
     let inferred = table.inferred();
-    let mut out = format!("\n{}\n", schema::columns(inferred.as_deref().unwrap_or(table.schema()))).into_bytes();
+    let mut out = b"\n".to_vec();
+    out.extend(schema::columns(inferred.as_deref().unwrap_or(table.schema())));
+    out.push(b'\n');
     let shown = rows.and_then(|(plan, rows)| render(render::table(), &plan, &rows, &mut out));
     stdout::print_names(&out)?;
     Ok(shown?)

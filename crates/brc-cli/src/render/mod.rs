@@ -4,13 +4,14 @@
 
 mod csv;
 mod json;
+mod layout;
 mod lines;
 mod markdown;
 mod one_brc;
 mod table;
 
 pub(crate) use json::json_string;
-pub(crate) use table::STYLE;
+pub(crate) use layout::{Cells, Header, lay_out};
 
 use brc_core::{BatchWriter, Error, LogicalType, Result, ScanError, ScanOptions, Schema, Sink, Table, Value};
 use brc_query::{Plan, QueryResult};

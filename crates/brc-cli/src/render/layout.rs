@@ -1,0 +1,157 @@
+//! Columns of text, aligned: how every table for people looks.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Values may be cut to so many characters if not all columns fit otherwise.
+const NARROW: usize = 16;
+
+/// What stands around a value.
+const PADDING: usize = 3;
+
+/// The head of a column.
+pub(crate) struct Header {
+    pub(crate) name: String,
+    /// Whether values are to the right, as numbers are.
+    pub(crate) is_right: bool,
+}
+
+impl Header {
+    /// That of a column of names.
+    pub(crate) fn left(name: impl Into<String>) -> Self {
+        Self { name: name.into(), is_right: false }
+    }
+}
+
+/// Values as they are shown, row by row: millions of them lie in one piece of memory.
+#[derive(Default)]
+pub(crate) struct Cells {
+    text: String,
+    /// The length of each in bytes, and its width in columns of the terminal.
+    sizes: Vec<(u32, u32)>,
+}
+
+impl Cells {
+    /// Appends a value that has no line end.
+    pub(crate) fn push(&mut self, cell: &str) {
+        // A value has less than 4 GiB.
+        self.sizes.push((cell.len() as u32, width_of(cell) as u32));
+        self.text.push_str(cell);
+    }
+
+    pub(super) fn append(&mut self, other: &mut Self) {
+        self.text.push_str(&other.text);
+        self.sizes.append(&mut other.sizes);
+    }
+
+    /// Each with its width.
+    fn iter(&self) -> impl Iterator<Item = (&str, usize)> {
+        let mut end = 0;
+        self.sizes.iter().map(move |&(length, width)| {
+            let start = end;
+            end += length as usize;
+            (&self.text[start..end], width as usize)
+        })
+    }
+}
+
+fn width_of(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
+
+/// Appends a table, no wider than `width`: long values are cut, and the last columns left out.
+pub(crate) fn lay_out(headers: &[Header], cells: &Cells, width: Option<u16>, out: &mut Vec<u8>) {
+    if headers.is_empty() {
+        return;
+    }
+    let mut names = Cells::default();
+    headers.iter().for_each(|header| names.push(&header.name));
+    let mut widths = vec![0; headers.len()];
+    for (column, (_, width)) in (0..headers.len()).cycle().zip(names.iter().chain(cells.iter())) {
+        widths[column] = width.max(widths[column]);
+    }
+    let (shown, longest) = width.map_or((headers.len(), usize::MAX), |width| fit(&widths, width.into()));
+    let columns: Vec<_> = widths.iter().map(|&natural| natural.min(longest)).zip(headers).take(shown).collect();
+    line(&columns, &mut names.iter(), out);
+    let total: usize = columns.iter().map(|(width, _)| width + PADDING).sum();
+    out.extend_from_slice("─".repeat(total - 1).as_bytes());
+    out.push(b'\n');
+    let mut values = cells.iter();
+    for _ in 0..cells.sizes.len() / headers.len() {
+        line(&columns, &mut values, out);
+        (shown..headers.len()).for_each(|_| _ = values.next());
+    }
+    if let Some(hidden @ [_, ..]) = headers.get(shown..) {
+        let names: Vec<_> = hidden.iter().map(|header| header.name.as_str()).collect();
+        let more = format!("{} more columns: {}", hidden.len(), names.join(", "));
+        let longest = usize::from(width.unwrap_or(u16::MAX));
+        let is_long = more.chars().count() > longest;
+        let cut: String = more.chars().take(if is_long { longest.saturating_sub(1) } else { longest }).collect();
+        out.extend_from_slice(format!("{cut}{}\n", if is_long { "…" } else { "" }).as_bytes());
+    }
+}
+
+/// Appends the next values as a line, each as wide as its column.
+fn line<'a>(columns: &[(usize, &Header)], values: &mut impl Iterator<Item = (&'a str, usize)>, out: &mut Vec<u8>) {
+    let start = out.len();
+    for ((wanted, header), (text, width)) in columns.iter().zip(values.by_ref()) {
+        let before = if header.is_right { wanted.saturating_sub(width) } else { 0 };
+        out.resize(out.len() + 1 + before, b' ');
+        if width > *wanted {
+            out.extend_from_slice(cut(text, *wanted).as_bytes());
+        } else {
+            out.extend_from_slice(text.as_bytes());
+        }
+        let after = if header.is_right { 0 } else { wanted.saturating_sub(width) };
+        out.resize(out.len() + after + PADDING - 1, b' ');
+    }
+    out.truncate(start + out[start..].trim_ascii_end().len());
+    out.push(b'\n');
+}
+
+/// The beginning of a text that is too wide.
+fn cut(text: &str, width: usize) -> String {
+    let mut left = width.saturating_sub(1);
+    let fits = |character: &char| {
+        let width = character.width().unwrap_or(0);
+        let fits = width <= left;
+        left = left.saturating_sub(width);
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// How many columns fit, and how wide their values may be. All columns in full width, if they fit; else as many as fit
+/// with narrower values.
+fn fit(widths: &[usize], width: usize) -> (usize, usize) {
+    let needed =
+        |columns: usize, longest: usize| widths[..columns].iter().map(|&natural| natural.min(longest) + PADDING).sum();
+    let fits = |columns: usize, longest: usize| -> bool { width >= needed(columns, longest) };
+    let all = widths.len();
+    if fits(all, usize::MAX) {
+        return (all, usize::MAX);
+    }
+    let columns = (1..=all).rev().find(|&columns| fits(columns, NARROW)).unwrap_or(1);
+    let longest = (NARROW..width.max(NARROW + 1)).rev().find(|&longest| fits(columns, longest)).unwrap_or(NARROW);
+    (columns, longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(headers: &[Header], values: &[&str], width: Option<u16>) -> String {
+        let (mut cells, mut out) = (Cells::default(), Vec::new());
+        values.iter().for_each(|value| cells.push(value));
+        lay_out(headers, &cells, width, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_row_has_a_line() {
+        let headers = [Header::left("名"), Header { name: "n".to_owned(), is_right: true }];
+        assert_eq!(text(&headers, &["", "10", "é", "2"], None), " 名    n\n─────────\n      10\n é     2\n");
+        assert_eq!(text(&headers[..1], &["", "", "x", ""], None), " 名\n────\n\n\n x\n\n");
+        assert_eq!(text(&headers[..1], &[], None), " 名\n────\n");
+        assert_eq!(text(&[], &[], Some(80)), "");
+    }
+}
