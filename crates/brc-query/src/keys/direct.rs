@@ -118,8 +118,6 @@ impl Direct {
         let found = self.find(level, keys, rows, &mut spare);
         if found {
             self.fill(selection, rows, ask, &mut spare)?;
-        }
-        if found {
             match selection {
                 Selection::All => std::mem::swap(groups, &mut spare.groups),
                 Selection::Some(mask, _) => compress(level, &spare.groups, mask, groups),

@@ -240,6 +240,32 @@ pub(crate) enum State {
     Sketch(sketch::Sketches),
 }
 
+/// Calls a macro with the kinds of [`State`]. [`State::take`] sees to it that none is missing.
+macro_rules! with_kinds {
+    ($of_kinds:ident) => {
+        $of_kinds!(
+            Counts,
+            Integers,
+            Wide,
+            FloatSums,
+            FloatBounds,
+            Bytes,
+            Moments,
+            WideMoments,
+            FloatMoments,
+            Distinct,
+            Frequencies,
+            Largest,
+            Values,
+            IntegerPairs,
+            FloatPairs,
+            Extremes,
+            Listed,
+            Sketch
+        )
+    };
+}
+
 /// Evaluates an expression with the accumulator of a [`State`], whatever it is.
 macro_rules! for_state {
     ($state:expr, $accumulator:ident => $body:expr) => {
@@ -365,26 +391,7 @@ impl State {
                 }
             };
         }
-        merged!(
-            Counts,
-            Integers,
-            Wide,
-            FloatSums,
-            FloatBounds,
-            Bytes,
-            Moments,
-            WideMoments,
-            FloatMoments,
-            Distinct,
-            Frequencies,
-            Largest,
-            Values,
-            IntegerPairs,
-            FloatPairs,
-            Extremes,
-            Listed,
-            Sketch
-        );
+        with_kinds!(merged);
     }
 
     /// The state of these groups only, in their order.
@@ -396,26 +403,7 @@ impl State {
                 }
             };
         }
-        taken!(
-            Counts,
-            Integers,
-            Wide,
-            FloatSums,
-            FloatBounds,
-            Bytes,
-            Moments,
-            WideMoments,
-            FloatMoments,
-            Distinct,
-            Largest,
-            Values,
-            IntegerPairs,
-            FloatPairs,
-            Extremes,
-            Listed,
-            Sketch,
-            Frequencies
-        )
+        with_kinds!(taken)
     }
 
     /// The number of values of a group.
