@@ -12,7 +12,7 @@ use super::column_buffers;
 use super::messages::{self, ColumnBuffers, padding};
 use crate::columnar::part_rows::{PartRows, Rows, Values};
 use brc_core::{Batch, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema, Sink, Summary};
-use brc_kernels::interner::Interner;
+use brc_kernels::interner::DictionaryBuilder;
 use crc_fast::{CrcAlgorithm, Digest};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 const BATCH_ROWS: usize = 64 << 10;
 
 /// The codes that the values of each string column have in the whole file.
-pub(super) type Codes = Arc<RwLock<Vec<Interner>>>;
+pub(super) type Codes = Arc<RwLock<Vec<DictionaryBuilder>>>;
 
 /// What is remembered of a part until its turn comes.
 pub(super) struct PartMeta {

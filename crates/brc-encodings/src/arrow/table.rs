@@ -16,8 +16,7 @@ use arrow_ipc::{Block, MetadataVersion, root_as_footer};
 use brc_core::{
     ByteStrings, Dictionary, Error, Field, LogicalType, Result, ScanOptions, Scanner, Schema, Split, Table,
 };
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
+use brc_kernels::interner::DictionaryBuilder;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -203,7 +202,7 @@ impl ArrowTable {
             };
             return Ok(FileDictionary::Any(array));
         }
-        let mut strings = Interner::new(Level::best());
+        let mut strings = DictionaryBuilder::default();
         let mut codes = Vec::new();
         for array in arrays {
             let (offsets, bytes) = arrow_columns::strings(array)?;

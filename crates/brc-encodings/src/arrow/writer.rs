@@ -9,8 +9,7 @@ use super::messages::{self, ColumnBuffers, padding};
 use crate::columnar::seal;
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
+use brc_kernels::interner::DictionaryBuilder;
 use std::any::Any;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -47,11 +46,11 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(schema: &Schema, codec: Option<Codec>) -> Self {
         let strings = schema.fields().iter().filter(|field| field.logical_type == LogicalType::String);
-        let interners = strings.map(|_| Interner::new(Level::best())).collect();
+        let codes = strings.map(|_| DictionaryBuilder::default()).collect();
         Self {
             schema: Arc::new(schema.clone()),
             codec,
-            codes: Arc::new(RwLock::new(interners)),
+            codes: Arc::new(RwLock::new(codes)),
             batches: Vec::new(),
             checksums: Vec::new(),
             end: 0,
@@ -138,9 +137,9 @@ impl BatchWriter for Writer {
         let mut dictionaries = Vec::new();
         let codes = Arc::clone(&self.codes);
         let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
-        for (id, interner) in codes.iter().enumerate() {
+        for (id, strings) in codes.iter().enumerate() {
             let start = out.len();
-            let mut block = self.write_dictionary(id, interner.dictionary(), &mut out);
+            let mut block = self.write_dictionary(id, strings.dictionary(), &mut out);
             block.set_offset(block.offset() + self.end as i64);
             dictionaries.push(block);
             self.checksums.push(crc_fast::crc32_iscsi(&out[start..]));

@@ -18,6 +18,12 @@ impl DictionaryBuilder {
         &self.dictionary
     }
 
+    /// The code of a string, if it was interned.
+    #[must_use]
+    pub fn get(&self, value: &[u8]) -> Option<u32> {
+        self.codes.get(|| hash_bytes(value), value, &self.dictionary)
+    }
+
     /// The code of a string: a new one if it was never interned.
     pub fn intern(&mut self, value: &[u8]) -> u32 {
         let hash = hash_bytes(value);
@@ -55,6 +61,7 @@ mod tests {
             for _ in 0..2 {
                 for (code, name) in (0..).zip(names(0..1000)) {
                     assert_eq!(builder.intern(name.as_bytes()), code, "{round}");
+                    assert_eq!(builder.get(name.as_bytes()), Some(code));
                 }
             }
             assert_eq!(builder.append(b"1"), 1000);
@@ -64,6 +71,7 @@ mod tests {
             assert_eq!(builder.dictionary().get(1001), b"1");
             builder.clear();
             assert!(builder.dictionary().is_empty());
+            assert_eq!(builder.get(b"1"), None);
         }
     }
 }
