@@ -5,7 +5,7 @@ use crate::render::{Format, default_format, render};
 use crate::stdout;
 use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
 use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, writer};
-use brc_query::{Plan, Query, QueryResult, ScanTotals};
+use brc_query::{Answered, Plan, Query, ScanTotals};
 use std::path::{Path, PathBuf};
 
 /// Where an answer goes.
@@ -67,15 +67,21 @@ impl Destination {
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
-    pub(crate) fn write(&self, plan: &Plan, answer: &QueryResult, threads: usize) -> Result<()> {
-        let Self::File(_) = self else {
-            let mut text = Vec::new();
-            render(self.format(plan), plan, answer, &mut text)?;
-            return stdout::print_names(&text);
-        };
-        let table = answer.table()?;
+    pub(crate) fn write(&self, plan: &Plan, answer: &Answered, threads: usize) -> Result<()> {
+        match (self, answer) {
+            (Self::Printed(_), Answered::Held(answer)) => {
+                let mut text = Vec::new();
+                render(self.format(plan), plan, answer, &mut text)?;
+                stdout::print_names(&text)
+            }
+            (Self::File(_), Answered::Held(answer)) => self.write_table(plan, &answer.table()?, threads),
+            (_, Answered::Spilled(answer)) => self.write_table(plan, answer, threads),
+        }
+    }
+
+    fn write_table(&self, plan: &Plan, table: &dyn Table, threads: usize) -> Result<()> {
         let writer = self.writer(plan, table.schema())?;
-        convert(&table, writer, self.output()?, RejectLog::none(), threads, &Progress::default()).map(drop)
+        convert(table, writer, self.output()?, RejectLog::none(), threads, &Progress::default()).map(drop)
     }
 
     fn format(&self, plan: &Plan) -> &'static dyn Format {

@@ -1,15 +1,16 @@
 //! Options that several commands share, and how their values are read.
 
 use crate::quantity;
+use crate::system_memory::system_memory;
 use crate::text_args::{TextArgs, schema};
 use brc_compare::{KnownQuery, QueryOptions, TableOptions};
 use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::brc_text::Delimiter;
 use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
-use brc_query::AGGREGATES;
+use brc_query::{AGGREGATES, Memory};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 // A number of worker threads.
@@ -26,6 +27,29 @@ impl Threads {
         match self.threads {
             Some(threads) => usize::from(threads),
             None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+// How much memory a question may take.
+#[derive(Clone, clap::Args)]
+pub(crate) struct MemoryArgs {
+    /// How much memory to use for a question with groups before writing to temporary files; k, M, G are powers of 1024
+    /// [default: 60 % of what this process may use]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
+    memory: Option<u64>,
+
+    /// The directory for temporary files [default: $TMPDIR, or else /tmp]
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
+}
+
+impl MemoryArgs {
+    /// What was asked for, or a share of what there is.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory {
+            limit: self.memory.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX),
+            temp_dir: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
         }
     }
 }

@@ -42,6 +42,9 @@ pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     eprintln!("rows        read: {}", count(totals.rows));
     eprintln!("            answered from statistics: {}", count(totals.summarised_rows));
     eprintln!("            skipped: {}", count(totals.skipped_rows));
+    if totals.spilled_bytes > 0 {
+        eprintln!("spilled     {}", bytes(totals.spilled_bytes));
+    }
 }
 
 /// Tells how long it took, without the stages that there were not: what is not compressed is not decompressed.

@@ -26,6 +26,9 @@ fn hints(error: &Error) -> Vec<String> {
     if matches!(error, Error::Io { path, .. } if *path == std::env::temp_dir()) {
         hints.push("TMPDIR sets the directory for temporary files".to_owned());
     }
+    if let Error::Memory { .. } = error {
+        hints.push("--memory allows more".to_owned());
+    }
     if let Error::UnsupportedValue(unsupported_value) = error {
         if let UnsupportedReason::Delimiter(_) = unsupported_value.fault {
             hints.push("--delimiter picks another delimiter".to_owned());

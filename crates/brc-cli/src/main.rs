@@ -17,6 +17,7 @@ mod progress;
 mod quantity;
 mod render;
 mod stdout;
+mod system_memory;
 mod text_args;
 
 use brc_compare::printable;

@@ -1,5 +1,7 @@
 //! Which values are there: one bit a row, as Arrow keeps it.
 
+use serde::{Deserialize, Serialize};
+
 /// One bit for each row, lowest bit of a byte first; set for a value, not set for a null.
 ///
 /// It may start at any bit, so that a part of it is taken without copying.
@@ -91,7 +93,7 @@ impl<'a> Bitmap<'a> {
 /// A bitmap that grows row by row.
 ///
 /// As long as no row is null it takes no memory, and [`BitmapBuffer::bitmap`] is `None`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct BitmapBuffer {
     /// Empty until the first null.
     bytes: Vec<u8>,

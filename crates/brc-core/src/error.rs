@@ -76,6 +76,14 @@ pub enum Error {
     /// the table has to be scanned again, in the types of [`Table::inferred`](crate::Table::inferred).
     #[error("the types inferred from the first rows do not hold all values; --type or --all-strings tells others")]
     Widened,
+    /// What is asked needs more memory than it may take.
+    #[error("{what} needs more than the {limit} bytes of memory that are allowed")]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// How many bytes there may be.
+        limit: u64,
+    },
     /// A result is beyond what its type holds.
     #[error("{what} is out of range for {expected}")]
     Overflow {

@@ -1,11 +1,14 @@
-//! Memory that runs out ends a program in its own words, and not by an abort that leaves its temporary files behind.
+//! Memory that runs out ends a program in its own words, and not by an abort that leaves its temporary files behind; and
+//! how much of it is in use is known, so that who may take no more than so much can write to a file what is too much.
 //!
-//! Any of a program's many allocations may be the one that fails, so this is dealt with where all of them pass.
+//! Any of a program's many allocations may be the one that fails, and all of them count, so this is dealt with where all of
+//! them pass.
 
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
+use std::cell::Cell;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering::AcqRel};
+use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering::AcqRel, Ordering::Relaxed};
 
 /// What is done when memory has run out.
 static LAST_WORDS: OnceLock<fn(usize)> = OnceLock::new();
@@ -43,12 +46,53 @@ pub fn exhausted(layout: Layout) -> ! {
     handle_alloc_error(layout)
 }
 
+/// What all threads have in use, but for what they have not told yet.
+static IN_USE: AtomicI64 = AtomicI64::new(0);
+
+/// A thread tells of so many bytes at a time.
+const TOLD: i64 = 1 << 16;
+
+thread_local! {
+    /// What this thread has allocated less what it has freed, ever, and how much of that it has not told.
+    static OF_THREAD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
+}
+
+/// Takes note of memory that a thread has got or given back.
+fn count(bytes: i64) {
+    // A thread that ends frees the last of its memory without being asked.
+    let _ = OF_THREAD.try_with(|of_thread| {
+        let (all, mut untold) = of_thread.get();
+        untold += bytes;
+        if untold.abs() >= TOLD {
+            IN_USE.fetch_add(untold, Relaxed);
+            untold = 0;
+        }
+        of_thread.set((all + bytes, untold));
+    });
+}
+
+/// The bytes that the program has allocated and not freed, to within 64 KiB for each thread; 0 if it does not use
+/// [`Allocator`].
+pub fn in_use() -> u64 {
+    IN_USE.load(Relaxed).max(0) as u64
+}
+
+/// The bytes that this thread has allocated less those that it has freed, whoever allocated them: by how much that grows is
+/// what a piece of work keeps.
+pub fn kept_by_thread() -> i64 {
+    OF_THREAD.try_with(Cell::get).map_or(0, |(all, _)| all)
+}
+
 /// The system's allocator, for a program to use as its `#[global_allocator]`: it never fails, but calls [`exhausted`].
 pub struct Allocator;
 
 /// The memory, if there is any.
 fn checked(memory: *mut u8, layout: Layout) -> *mut u8 {
-    if memory.is_null() { exhausted(layout) } else { memory }
+    if memory.is_null() {
+        exhausted(layout)
+    }
+    count(layout.size() as i64);
+    memory
 }
 
 // SAFETY: all is left to the system's allocator, with the caller's promises as they are. What it gives back is returned
@@ -65,6 +109,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
         // SAFETY: the caller's promises are those of `System`, which all memory comes from.
         unsafe { System.dealloc(memory, layout) }
     }
@@ -72,6 +117,7 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller's promises are those of `System`, which all memory comes from.
         let moved = unsafe { System.realloc(memory, layout, size) };
+        count(-(layout.size() as i64));
         checked(moved, Layout::from_size_align(size, layout.align()).unwrap_or(layout))
     }
 }

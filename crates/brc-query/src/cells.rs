@@ -3,17 +3,18 @@
 use crate::keys::layout::float_key;
 use crate::vector::{Fault, TOO_LONG};
 use brc_core::{BitmapBuffer, ByteStrings, Column, Integers, LogicalType, PhysicalType, Value, batch};
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Values one below the other.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cells {
     data: Data,
     validity: BitmapBuffer,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Data {
     Integers(Vec<i64>),
     /// Integers of a type that needs more than 64 bits.
@@ -99,6 +100,25 @@ impl Cells {
             }
         };
         Ok(Column { data, validity: self.validity.bitmap().map(|validity| validity.slice(rows)) })
+    }
+
+    /// About the bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.data {
+            Data::Integers(values) => size_of_val(values.as_slice()),
+            Data::Wide(values) => size_of_val(values.as_slice()),
+            Data::Floats(values) => size_of_val(values.as_slice()),
+            Data::Bytes { ends, bytes } => size_of_val(ends.as_slice()) + bytes.len(),
+        }
+    }
+
+    /// Some rows.
+    pub(crate) fn slice(&self, logical_type: LogicalType, rows: Range<usize>) -> Self {
+        let mut slice = Self::new(logical_type);
+        for row in rows {
+            slice.push(self.get(row));
+        }
+        slice
     }
 
     /// The rows of these numbers.

@@ -6,7 +6,8 @@ use crate::filter::{Filter, Selection};
 use crate::inputs::{RowPlace, Stage};
 use crate::keys::Keys;
 use crate::partial::Partial;
-use crate::partitions::{Dealer, Partitioning, Records};
+use crate::memory::Gauge;
+use crate::partitions::{Dealer, Partitioning, Parts, Records};
 use crate::plan::Plan;
 use crate::vector::Fault;
 use crate::wanted::check_lengths;
@@ -48,6 +49,9 @@ pub(crate) struct GroupTable<'a> {
     partitioning: Option<&'a Partitioning>,
     /// Deals out rows, once there are many groups.
     dealer: Option<Dealer<'a>>,
+    gauge: Option<Gauge>,
+    /// What was written to a file, because memory was short.
+    spilled: Option<Parts>,
     timings: bool,
     time: Duration,
 }
@@ -74,6 +78,8 @@ impl<'a> GroupTable<'a> {
             accumulators: Accumulators::new(plan),
             partitioning: None,
             dealer: None,
+            gauge: None,
+            spilled: None,
             timings: plan.timings,
             time: Duration::ZERO,
         }
@@ -86,12 +92,34 @@ impl<'a> GroupTable<'a> {
 
     /// Deals rows out to partitions when there are many groups.
     pub(crate) fn with_partitions(self, partitioning: &'a Partitioning) -> Self {
-        Self { partitioning: Some(partitioning), ..self }
+        let gauge = partitioning.memory.of_scan(partitioning.threads);
+        Self { partitioning: Some(partitioning), gauge: Some(gauge), ..self }
     }
 
-    /// The state of all groups, but of those that are still to be made of rows which were dealt out.
-    pub(crate) fn finish(self) -> (Partial, Option<Records<'a>>) {
-        (self.accumulators.finish(self.keys.finish()), self.dealer.map(|dealer| dealer.records))
+    /// What was found.
+    pub(crate) fn finish(self) -> Found<'a> {
+        let groups = self.accumulators.finish(self.keys.finish());
+        Found { groups, records: self.dealer.map(|dealer| dealer.records), spilled: self.spilled }
+    }
+
+    /// Writes all that is kept to a file, if memory is short because of it.
+    fn relieve(&mut self) -> Result<()> {
+        let (Some(partitioning), Some(gauge)) = (self.partitioning, &mut self.gauge) else { return Ok(()) };
+        if !gauge.is_short() || !partitioning.memory_is_short() {
+            return Ok(());
+        }
+        let spilled = self.spilled.get_or_insert_default();
+        if let Some(dealer) = &mut self.dealer {
+            spilled.spill_records(&mut dealer.records, &partitioning.spill)?;
+        }
+        if self.keys.len() > 0 {
+            let keys = std::mem::replace(&mut self.keys, Keys::new(&self.plan.key_types()));
+            let accumulators = std::mem::replace(&mut self.accumulators, Accumulators::new(self.plan));
+            let groups = accumulators.finish(keys.finish());
+            spilled.spill_groups(&groups, partitioning.packing().map(Arc::as_ref), &partitioning.spill)?;
+        }
+        gauge.restart();
+        Ok(())
     }
 
     /// The next batches are those of a split, of which this is the first row.
@@ -173,8 +201,19 @@ impl<'a> GroupTable<'a> {
         if let Some(start) = start {
             self.time += start.elapsed();
         }
-        taken.map_err(|fault| fault.error(self.path))
+        taken.map_err(|fault| fault.error(self.path))?;
+        self.relieve()
     }
+}
+
+/// What one worker found.
+pub(crate) struct Found<'a> {
+    /// The state of all groups, but of those that are still to be made of rows which were dealt out or written to a file.
+    pub(crate) groups: Partial,
+    /// The rows that were dealt out.
+    pub(crate) records: Option<Records<'a>>,
+    /// What was written to a file.
+    pub(crate) spilled: Option<Parts>,
 }
 
 impl Sink for GroupTable<'_> {

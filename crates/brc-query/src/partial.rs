@@ -61,6 +61,15 @@ impl Partial {
         self.keys.as_ref().map_or(1, GroupKeys::len)
     }
 
+    /// The number of keys.
+    pub(crate) fn keys(&self) -> usize {
+        match &self.keys {
+            Some(GroupKeys::Set(keys)) => keys.types().len(),
+            Some(GroupKeys::Packed(keys)) => keys.keys(),
+            None => 0,
+        }
+    }
+
     /// Takes the groups of another partial of the same plan.
     ///
     /// # Errors
@@ -105,6 +114,22 @@ impl Partial {
         self.rows.others.merge(&other.rows.others.take(members), groups);
     }
 
+    /// Adds all groups of another partial of the same plan, whose packed keys are these tuples: this one's are packed too.
+    pub(crate) fn absorb_packed(&mut self, other: Self, tuples: &[u64]) {
+        let Some(GroupKeys::Packed(keys)) = &mut self.keys else { return };
+        let (is_first, mut numbers) = (keys.len() == 0, Vec::new());
+        keys.number(tuples, &mut numbers);
+        if is_first {
+            (self.rows, self.states) = (other.rows, other.states);
+            return;
+        }
+        self.grow();
+        for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
+            ours.merge(theirs, &numbers);
+        }
+        self.rows.others.merge(&other.rows.others, &numbers);
+    }
+
     /// These groups only, in their order.
     pub(crate) fn take(&self, groups: &[u32]) -> Self {
         let keys = self.keys.as_ref().and_then(|keys| match keys {
@@ -117,6 +142,9 @@ impl Partial {
 
     /// Makes everything ready to be looked at.
     pub(crate) fn settle(&mut self) {
+        if let Some(GroupKeys::Packed(keys)) = &mut self.keys {
+            keys.settle();
+        }
         self.states.iter_mut().for_each(State::settle);
     }
 

@@ -219,6 +219,16 @@ impl Plan {
         distinct(self.outputs.iter().filter_map(state))
     }
 
+    /// The aggregates that keep values of rows, so that there is no limit to what they keep of one group.
+    pub(crate) fn keeping(&self) -> Vec<String> {
+        let fields = self.fields();
+        let keeps = |output: &&Output| {
+            let state = output.bind(&fields).ok().and_then(|bound| bound.state);
+            state.is_some_and(StateKind::keeps_values)
+        };
+        self.outputs.iter().filter(keeps).map(|output| output.name(&fields)).collect()
+    }
+
     /// How the rows of groups are counted.
     pub(crate) fn rows(&self) -> Rows {
         let fields = self.fields();

@@ -5,9 +5,11 @@ use crate::bind::rows::RowScope;
 use crate::bind::{self, Scope};
 use crate::expression::{Expression, OrderBy, SelectItem};
 use crate::inputs::Inputs;
+use crate::memory::Memory;
 use crate::node::{Node, Typed};
 use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
+use crate::run::Answered;
 use crate::sql::{Kind, Parser, SyntaxError};
 use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table};
 
@@ -108,10 +110,25 @@ impl Query {
     /// # Errors
     /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
     pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, QueryResult)> {
+        let (plan, answer) = self.ask_within(table, threads, &Memory::unlimited(), progress)?;
+        Ok((plan, answer.load()?))
+    }
+
+    /// The same with no more memory than that, as for [`Plan::run_within`].
+    ///
+    /// # Errors
+    /// As for [`Query::ask`] and [`Plan::run_within`].
+    pub fn ask_within(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        memory: &Memory,
+        progress: &Progress,
+    ) -> Result<(Plan, Answered)> {
         loop {
             let inferred = table.inferred();
             let plan = self.plan(inferred.as_deref().unwrap_or(table.schema()))?;
-            match plan.run(table, threads, progress) {
+            match plan.run_within(table, threads, memory, progress) {
                 Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
                 outcome => return Ok((plan, outcome?)),
             }

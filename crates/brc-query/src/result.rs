@@ -62,6 +62,17 @@ impl QueryResult {
         Self { columns: plan.columns(), blocks: vec![cells], block_rows: rows.max(1), rows, totals }
     }
 
+    /// The answer whose rows are in these blocks, of [`BLOCK`] rows each but for the last.
+    pub(crate) fn of_blocks(plan: &Plan, blocks: Vec<Vec<Cells>>, rows: usize, totals: ScanTotals) -> Self {
+        Self { columns: plan.columns(), blocks, block_rows: BLOCK, rows, totals }
+    }
+
+    /// The columns of some rows after the other, with how many there are.
+    pub(crate) fn into_blocks(self) -> impl Iterator<Item = (usize, Vec<Cells>)> {
+        let starts = (0..self.rows).step_by(self.block_rows);
+        starts.zip(self.blocks).map(move |(start, cells)| (self.block_rows.min(self.rows - start), cells))
+    }
+
     /// The value of a row; `None` if it is null.
     pub(crate) fn value(&self, row: usize, column: usize) -> Option<Value<'_>> {
         self.blocks[row / self.block_rows][column].get(row % self.block_rows)
@@ -159,7 +170,7 @@ struct Place {
 const AT_A_TIME: usize = 4096;
 
 /// How many rows of an answer are made at a time.
-const BLOCK: usize = 1 << 14;
+pub(crate) const BLOCK: usize = 1 << 14;
 
 impl<'a> Groups<'a> {
     fn new(plan: &'a Plan, partials: &'a [Partial]) -> Self {
@@ -295,19 +306,22 @@ pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> s
 /// The rows that are the first of their kind, as far as they are wanted.
 fn first_of_their_kind(plan: &Plan, answer: &QueryResult) -> Vec<usize> {
     let mut known = HashSet::new();
-    let is_new = |&row: &usize| {
-        let mut kind = Vec::new();
-        for (column, shown) in plan.columns.iter().enumerate() {
-            let mut text = Vec::new();
-            let value = answer.value(row, column);
-            kind.push(u8::from(value.is_some()));
-            value.into_iter().for_each(|value| value.write(shown.value.logical_type, &mut text));
-            kind.extend_from_slice(&(text.len() as u64).to_le_bytes());
-            kind.extend_from_slice(&text);
-        }
-        known.insert(kind)
-    };
+    let is_new = |&row: &usize| known.insert(kind_of(plan, |column| answer.value(row, column)));
     let skipped = usize::try_from(plan.offset).unwrap_or(usize::MAX);
     let wanted = plan.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     (0..answer.rows).filter(is_new).skip(skipped).take(wanted).collect()
+}
+
+/// What rows of an answer that are the same have in common, and no others.
+pub(crate) fn kind_of<'a>(plan: &Plan, value: impl Fn(usize) -> Option<Value<'a>>) -> Vec<u8> {
+    let mut kind = Vec::new();
+    for (column, shown) in plan.columns.iter().enumerate() {
+        let mut text = Vec::new();
+        let value = value(column);
+        kind.push(u8::from(value.is_some()));
+        value.into_iter().for_each(|value| value.write(shown.value.logical_type, &mut text));
+        kind.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        kind.extend_from_slice(&text);
+    }
+    kind
 }

@@ -1,14 +1,50 @@
 //! Runs a plan: scans a table with several threads, and merges what they found.
 
-use crate::group::GroupTable;
+use crate::group::{Found, GroupTable};
 use crate::inputs::RowPlace;
+use crate::memory::Memory;
 use crate::partial::Partial;
-use crate::partitions::{self, Limits, Partitioning};
+use crate::partitions::{self, Limits, Partitioning, Parts};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::rows;
+use crate::runs::{Block, Sorter};
+use crate::spilled_answer::SpilledAnswer;
 use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An answer, as memory allows.
+#[derive(Debug)]
+pub enum Answered {
+    /// All rows are in memory.
+    Held(QueryResult),
+    /// There are too many.
+    Spilled(SpilledAnswer),
+}
+
+impl Answered {
+    /// What was done to find the answer.
+    #[must_use]
+    pub fn totals(&self) -> &ScanTotals {
+        match self {
+            Self::Held(answer) => answer.totals(),
+            Self::Spilled(answer) => answer.totals(),
+        }
+    }
+
+    /// All rows in memory.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be read, or is damaged.
+    pub fn load(self) -> Result<QueryResult> {
+        match self {
+            Self::Held(answer) => Ok(answer),
+            Self::Spilled(answer) => answer.load(),
+        }
+    }
+}
 
 impl Plan {
     /// Asks a table.
@@ -16,22 +52,55 @@ impl Plan {
     /// # Errors
     /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
     pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
-        self.run_within(table, threads, progress, Limits::default())
+        self.run_within(table, threads, &Memory::unlimited(), progress)?.load()
     }
 
-    /// The same with other limits.
-    pub(crate) fn run_within(
+    /// The same with no more memory than that, but for questions that group nothing. What is more is kept in a temporary file.
+    ///
+    /// # Errors
+    /// As for [`Plan::run`]; what goes wrong with the temporary file; [`Error::Memory`] if what is kept of a single group is
+    /// too much.
+    pub fn run_within(
         &self,
         table: &dyn Table,
         threads: usize,
+        memory: &Memory,
+        progress: &Progress,
+    ) -> Result<Answered> {
+        self.run_limited(table, threads, memory, progress, Limits::default())
+    }
+
+    /// The same with other limits.
+    pub(crate) fn run_limited(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        memory: &Memory,
         progress: &Progress,
         limits: Limits,
-    ) -> Result<QueryResult> {
+    ) -> Result<Answered> {
         if !self.grouped {
-            return self.scanned(table, || rows::select(self, table, threads, progress));
+            return self.scanned(table, || rows::select(self, table, threads, progress)).map(Answered::Held);
         }
-        let (partials, totals) = self.scanned(table, || self.groups(table, threads, progress, limits))?;
-        QueryResult::of_groups(self, partials, threads, totals)
+        let partitioning = Partitioning::new(self, limits, memory, threads);
+        let (found, totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
+        if memory.is_scarce() || found.iter().any(|found| found.spilled.is_some()) {
+            let parts = self.parts(found, &partitioning)?;
+            return self.answer_in_parts(table.path(), parts, partitioning, totals);
+        }
+        let (mut merged, mut all_records) = (self.no_groups(), Vec::new());
+        for Found { groups, records, .. } in found {
+            merged.merge(groups)?;
+            all_records.extend(records);
+        }
+        let partials = match partitioning.packing() {
+            Some(packing) => partitions::regroup(self, table.path(), merged, all_records, packing, threads)?,
+            None => {
+                merged.settle();
+                vec![merged]
+            }
+        };
+        QueryResult::of_groups(self, partials, threads, totals).map(Answered::Held)
     }
 
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
@@ -43,41 +112,67 @@ impl Plan {
         if !self.grouped {
             return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
         }
-        let (mut partials, totals) = self.scanned(table, || self.groups(table, threads, progress, Limits::NONE))?;
-        Ok((partials.pop().unwrap_or_else(|| self.no_groups()), totals))
+        let partitioning = Partitioning::new(self, Limits::NONE, &Memory::unlimited(), threads);
+        let (found, totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
+        let mut merged = self.no_groups();
+        found.into_iter().try_for_each(|found| merged.merge(found.groups))?;
+        merged.settle();
+        Ok((merged, totals))
     }
 
-    /// Scans a table and groups its rows, perhaps by partition: no two partials have a group in common.
-    fn groups(
-        &self,
-        table: &dyn Table,
-        threads: usize,
+    /// Scans a table and groups its rows: what each worker found.
+    fn groups<'a>(
+        &'a self,
+        table: &'a dyn Table,
         progress: &Progress,
-        limits: Limits,
-    ) -> Result<(Vec<Partial>, ScanTotals)> {
-        let partitioning = Partitioning::new(self, limits);
+        partitioning: &'a Partitioning,
+    ) -> Result<(Vec<Found<'a>>, ScanTotals)> {
         let new_worker = || {
-            let groups = GroupTable::new(self, table.path()).with_partitions(&partitioning);
+            let groups = GroupTable::new(self, table.path()).with_partitions(partitioning);
             QueryWorker { groups, totals: ScanTotals::default() }
         };
-        let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
-        let mut totals = ScanTotals::default();
-        let (mut merged, mut all_records) = (self.no_groups(), Vec::new());
+        let workers = scan(table, &self.scan_options(), partitioning.threads, progress, new_worker)?;
+        let (mut totals, mut found) = (ScanTotals::default(), Vec::new());
         for mut worker in workers {
             worker.totals.aggregate_time = worker.groups.time();
             totals.add(&worker.totals);
-            let (partial, records) = worker.groups.finish();
-            merged.merge(partial)?;
-            all_records.extend(records);
+            found.push(worker.groups.finish());
         }
-        let partials = match partitioning.packing() {
-            Some(packing) => partitions::regroup(self, table.path(), merged, all_records, packing, threads)?,
-            None => {
-                merged.settle();
-                vec![merged]
-            }
-        };
-        Ok((partials, totals))
+        Ok((found, totals))
+    }
+
+    /// All that was found, part by part.
+    fn parts(&self, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
+        let (packing, spill) = (partitioning.packing().map(Arc::as_ref), &partitioning.spill);
+        let mut parts = Parts::default();
+        for Found { groups, records, spilled } in found {
+            spilled.into_iter().for_each(|spilled| parts.append(spilled));
+            parts.spill_groups(&groups, packing, spill)?;
+            records.into_iter().for_each(|records| parts.add(records));
+        }
+        Ok(parts)
+    }
+
+    /// Groups part after part, and merges the answers that they give.
+    fn answer_in_parts(
+        &self,
+        path: &Path,
+        parts: Parts,
+        partitioning: Partitioning,
+        mut totals: ScanTotals,
+    ) -> Result<Answered> {
+        let memory = &partitioning.memory;
+        let sorter = Sorter::new(self, &partitioning.spill, memory);
+        let runs = partitions::regroup_parts(self, path, &partitioning, parts, |groups| sorter.run(groups))?;
+        let blocks = sorter.merge(runs)?;
+        let Partitioning { spill, memory, .. } = partitioning;
+        totals.spilled_bytes = spill.bytes();
+        if blocks.iter().any(Block::is_spilled) {
+            return SpilledAnswer::new(self, blocks, spill, &memory, totals).map(Answered::Spilled);
+        }
+        let rows = blocks.iter().map(|block| block.rows).sum();
+        let blocks = blocks.into_iter().map(|block| block.into_cells(&spill)).collect::<Result<_>>()?;
+        Ok(Answered::Held(QueryResult::of_blocks(self, blocks, rows, totals)))
     }
 
     /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].

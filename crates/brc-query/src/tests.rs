@@ -9,7 +9,7 @@ mod widening;
 
 use crate::node::Typed;
 use crate::partitions::Limits;
-use crate::{Expression, OrderBy, Partial, Plan, Query, QueryResult};
+use crate::{Expression, Memory, OrderBy, Partial, Plan, Query, QueryResult};
 use brc_core::{LogicalType, Progress, Schema, Statistics, Value, decimal};
 use conditions::{Condition, condition};
 use memory::{Manner, MemoryTable, Record};
@@ -160,10 +160,16 @@ fn table(rows: Vec<Record>, manner: Manner) -> MemoryTable {
     MemoryTable { schema: Record::schema(), rows, manner }
 }
 
-/// Of how many groups on rows are dealt out to partitions.
+/// Of how many groups on rows are dealt out to partitions, and of how many on partitions are split.
 pub(crate) fn limits() -> impl Strategy<Value = Limits> {
     let many = prop_oneof![Just(0), 1usize..8, Just(usize::MAX)];
-    many.prop_map(|many| Limits { hashed: many, direct: many })
+    let partition = prop_oneof![Just(1), 2usize..5, Just(usize::MAX)];
+    (many, partition).prop_map(|(many, partition)| Limits { hashed: many, direct: many, partition })
+}
+
+/// All that there is, or none, so that everything goes to a file.
+pub(crate) fn memory() -> impl Strategy<Value = Memory> {
+    prop_oneof![Just(u64::MAX), Just(0)].prop_map(|limit| Memory { limit, ..Memory::unlimited() })
 }
 
 fn run(plan: &Plan, table: &MemoryTable, threads: usize) -> QueryResult {
@@ -180,11 +186,13 @@ proptest! {
         manner in manner(),
         threads in 1usize..5,
         limits in limits(),
+        memory in memory(),
     ) {
         let expected = question.answer(&rows);
         let table = table(rows, manner);
         let plan = question.plan(&table.schema);
-        let answer = plan.run_within(&table, threads, &Progress::default(), limits).unwrap();
+        let answer = plan.run_limited(&table, threads, &memory, &Progress::default(), limits).unwrap();
+        let answer = answer.load().unwrap();
         prop_assert_eq!(cells(&answer), expected);
         let names: Vec<_> = answer.columns().iter().map(|column| column.name.clone()).collect();
         prop_assert_eq!(names, question.names());

@@ -18,6 +18,8 @@ pub struct ScanTotals {
     pub rejected_rows: u64,
     /// Bytes read from the file.
     pub bytes: u64,
+    /// Bytes written to a temporary file, because memory was short.
+    pub spilled_bytes: u64,
     /// Time spent reading.
     pub read_time: Duration,
     /// Time spent on decompression.
@@ -37,6 +39,7 @@ impl ScanTotals {
         self.skipped_rows += other.skipped_rows;
         self.rejected_rows += other.rejected_rows;
         self.bytes += other.bytes;
+        self.spilled_bytes += other.spilled_bytes;
         self.read_time += other.read_time;
         self.decompress_time += other.decompress_time;
         self.decode_time += other.decode_time;
@@ -53,6 +56,7 @@ impl From<&Scanned> for ScanTotals {
             skipped_rows: scanned.skipped_rows,
             rejected_rows: scanned.rejects.len(),
             bytes: scanned.bytes,
+            spilled_bytes: 0,
             read_time: scanned.read_time,
             decompress_time: scanned.decompress_time,
             decode_time: scanned.decode_time,

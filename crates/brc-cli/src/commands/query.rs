@@ -1,7 +1,7 @@
 //! `brc query`: answers a group-by question.
 
 use crate::answer::{Destination, OutputFile};
-use crate::args::{Files, Opened, QueryArgs, Source, Threads, encoding, is_select};
+use crate::args::{Files, MemoryArgs, Opened, QueryArgs, Source, Threads, encoding, is_select};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::render::{Format, format};
@@ -63,6 +63,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     threads: Threads,
 
+    #[command(flatten)]
+    memory: MemoryArgs,
+
     /// Read the data even where statistics in the file would answer
     #[arg(long)]
     no_statistics: bool,
@@ -110,7 +113,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let rejects = || args.source.text.reject_log();
         watch(&progress, total, || destination.stream(&query, table, rejects, threads, &progress))?
     } else {
-        let (plan, answer) = watch(&progress, total, || query.ask(table, threads, &progress))?;
+        let memory = args.memory.memory();
+        let (plan, answer) = watch(&progress, total, || query.ask_within(table, threads, &memory, &progress))?;
         destination.write(&plan, &answer, threads)?;
         answer.totals().clone()
     };

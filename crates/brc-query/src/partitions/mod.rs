@@ -7,22 +7,32 @@
 //!
 //! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
 //! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
+//!
+//! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
 
 pub(crate) mod packing;
+mod parts;
 mod records;
 mod regroup;
+mod regroup_parts;
+pub(crate) mod spill;
 
+pub(crate) use parts::Parts;
 pub(crate) use regroup::regroup;
+pub(crate) use regroup_parts::regroup_parts;
 
 use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::keys::Keys;
+use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::states::StateKind;
 use brc_core::{Batch, LogicalType, PhysicalType};
 use packing::{Packer, Packing};
 use records::Layout;
 pub(crate) use records::Records;
+use spill::Spill;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// What a worker may have by itself before rows are dealt out.
@@ -32,16 +42,18 @@ pub(crate) struct Limits {
     pub(crate) hashed: usize,
     /// So many groups that are found otherwise.
     pub(crate) direct: usize,
+    /// So many groups of a partition are grouped at once, where memory is short.
+    pub(crate) partition: usize,
 }
 
 impl Limits {
     /// No rows are dealt out.
-    pub(crate) const NONE: Self = Self { hashed: usize::MAX, direct: usize::MAX };
+    pub(crate) const NONE: Self = Self { hashed: usize::MAX, direct: usize::MAX, partition: usize::MAX };
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { hashed: 1 << 14, direct: usize::MAX }
+        Self { hashed: 1 << 14, direct: usize::MAX, partition: usize::MAX }
     }
 }
 
@@ -53,13 +65,33 @@ pub(crate) struct Partitioning {
     limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
     packing: OnceLock<Option<Arc<Packing>>>,
+    /// Set by the first worker that finds memory short.
+    is_short: AtomicBool,
+    pub(crate) memory: Memory,
+    pub(crate) spill: Spill,
+    pub(crate) threads: usize,
 }
 
 impl Partitioning {
     /// For a plan's groups, if its rows can be dealt out.
-    pub(crate) fn new(plan: &Plan, limits: Limits) -> Self {
-        let layout = if plan.keys.is_empty() { None } else { Layout::of(plan) };
-        Self { layout, key_types: plan.key_types(), limits, packing: OnceLock::new() }
+    pub(crate) fn new(plan: &Plan, limits: Limits, memory: &Memory, threads: usize) -> Self {
+        Self {
+            layout: if plan.keys.is_empty() { None } else { Layout::of(plan) },
+            key_types: plan.key_types(),
+            limits,
+            packing: OnceLock::new(),
+            is_short: AtomicBool::new(false),
+            memory: memory.clone(),
+            spill: Spill::new(memory.temp_dir.clone()),
+            threads,
+        }
+    }
+
+    /// Memory is short. Returns whether it is decided by now if rows can be dealt out: until then no groups may be written to
+    /// a file, for it is not known of which part they are. With its next batch a worker decides that.
+    pub(crate) fn memory_is_short(&self) -> bool {
+        self.is_short.store(true, Relaxed);
+        self.layout.is_none() || self.packing.get().is_some()
     }
 
     /// How keys are packed, if they are.
@@ -73,7 +105,7 @@ impl Partitioning {
         let most = if keys.are_hashed() { self.limits.hashed } else { self.limits.direct };
         let packing = match self.packing.get() {
             Some(packing) => packing,
-            None if keys.len() > most => {
+            None if keys.len() > most || self.is_short.load(Relaxed) => {
                 self.packing.get_or_init(|| Packing::of(&self.key_types, keys, batch.columns).map(Arc::new))
             }
             None => return None,

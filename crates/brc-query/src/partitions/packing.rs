@@ -7,6 +7,7 @@
 use crate::group::Malformed;
 use crate::keys::index::{NameIndex, TupleIndex};
 use crate::keys::layout::{float_key, float_of_key};
+use crate::partial::Partial;
 use crate::states::TOO_LARGE;
 use brc_core::batch::codes_of;
 use brc_core::{Batch, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value};
@@ -106,6 +107,13 @@ impl Packing {
     /// How many keys there are.
     pub(super) fn keys(&self) -> usize {
         self.keys.len()
+    }
+
+    /// The tuple of a group; `None` if its keys do not fit.
+    pub(super) fn pack(&self, groups: &Partial, group: usize, text: &mut Vec<u8>) -> Option<Vec<u64>> {
+        let mut tuple = vec![0; self.width];
+        let mut keys = self.keys.iter().enumerate();
+        keys.all(|(key, packed)| packed.pack(groups.key(key, group, text), &mut tuple)).then_some(tuple)
     }
 
     /// Packs a value of a key into a tuple that has none of that key; `false` if it does not fit.
@@ -279,7 +287,7 @@ pub(crate) struct PackedKeys {
 }
 
 impl PackedKeys {
-    pub(super) fn new(packing: Arc<Packing>) -> Self {
+    pub(crate) fn new(packing: Arc<Packing>) -> Self {
         Self { packing, tuples: Vec::new(), index: TupleIndex::default() }
     }
 
@@ -287,13 +295,18 @@ impl PackedKeys {
         self.tuples.len() / self.packing.width
     }
 
+    /// How many keys a tuple has.
+    pub(crate) fn keys(&self) -> usize {
+        self.packing.keys.len()
+    }
+
     /// Replaces `numbers` by those of some tuples, of which some may be new.
-    pub(super) fn number(&mut self, tuples: &[u64], numbers: &mut Vec<u32>) {
+    pub(crate) fn number(&mut self, tuples: &[u64], numbers: &mut Vec<u32>) {
         self.index.number_all(tuples, self.packing.width, &mut self.tuples, numbers);
     }
 
     /// No more tuples will come.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.index = TupleIndex::default();
     }
 

@@ -13,13 +13,13 @@ use std::hash::{BuildHasher, Hasher};
 const SEED: u64 = 0x7061_7274_6974_696f;
 
 /// The bits of the hash that choose the partition.
-const PARTITION_BITS: u32 = 8;
+pub(super) const PARTITION_BITS: u32 = 8;
 
 /// How many partitions there are.
 pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;
 
 /// Words of memory that a partition gets at a time.
-const CHUNK: usize = 1 << 11;
+pub(super) const CHUNK: usize = 1 << 11;
 
 /// The most columns whose nulls fit a word.
 const MOST_COLUMNS: usize = 64;
@@ -60,7 +60,8 @@ impl Layout {
         Some(Self { columns: projection.len(), values: kinds.iter().map(place).collect::<Option<_>>()?, nulls })
     }
 
-    fn words(&self) -> usize {
+    /// Words of a record behind its tuple.
+    pub(super) fn words(&self) -> usize {
         self.values.len() + usize::from(self.nulls)
     }
 }
@@ -101,14 +102,31 @@ impl Chunks {
     pub(super) fn into_iter(self) -> impl Iterator<Item = Vec<u64>> {
         self.full.into_iter().chain([self.last])
     }
+
+    /// The same where they are.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u64]> {
+        self.full.iter().chain([&self.last]).map(Vec::as_slice)
+    }
+
+    /// Forgets all records. The memory of one chunk is kept for more.
+    pub(super) fn clear(&mut self) {
+        self.full = Vec::new();
+        self.last.clear();
+    }
+}
+
+/// The hash of a tuple, of which the upper bits choose its partition.
+#[inline]
+pub(super) fn partition_hash(hasher: &FixedState, tuple: &[u64]) -> u64 {
+    let mut state = hasher.build_hasher();
+    tuple.iter().for_each(|&word| state.write_u64(word));
+    state.finish()
 }
 
 /// The partition of a tuple.
 #[inline]
 pub(super) fn partition_of(hasher: &FixedState, tuple: &[u64]) -> usize {
-    let mut state = hasher.build_hasher();
-    tuple.iter().for_each(|&word| state.write_u64(word));
-    (state.finish() >> (64 - PARTITION_BITS)) as usize
+    (partition_hash(hasher, tuple) >> (64 - PARTITION_BITS)) as usize
 }
 
 pub(super) fn partition_hasher() -> FixedState {

@@ -217,6 +217,25 @@ pub(crate) enum StateKind {
     Sketch,
 }
 
+impl StateKind {
+    /// Whether there is no limit to what it keeps of one group.
+    pub(crate) fn keeps_values(self) -> bool {
+        match self {
+            Self::Distinct | Self::Frequencies | Self::Values | Self::Listed => true,
+            Self::Largest(most) => most > largest::MOST,
+            Self::Counts
+            | Self::Integers
+            | Self::FloatSums
+            | Self::FloatBounds
+            | Self::Bytes
+            | Self::Moments
+            | Self::Pairs
+            | Self::Extremes
+            | Self::Sketch => false,
+        }
+    }
+}
+
 /// A column of state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum State {

@@ -1,8 +1,8 @@
 //! Questions about tables of every type, with nulls, against plain code.
 
-use super::limits;
+use super::{limits, memory};
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
-use crate::{AGGREGATES, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
+use crate::{AGGREGATES, Answered, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
 use brc_kernels::accumulate::floats::parts;
 use num_bigint::{BigInt, BigUint};
@@ -413,11 +413,13 @@ proptest! {
         manner in manner(),
         threads in 1usize..8,
         limits in limits(),
+        memory in memory(),
     ) {
         let expected = question.answer(&rows);
         let plan = question.plan();
         let table = TypedTable::new(rows, manner);
-        match (plan.run_within(&table, threads, &Progress::default(), limits), expected) {
+        let answer = plan.run_limited(&table, threads, &memory, &Progress::default(), limits);
+        match (answer.and_then(Answered::load), expected) {
             (Ok(answer), Some(expected)) => {
                 prop_assert!(same(&cells(&answer), &expected), "{:?}\n{:?}", cells(&answer), expected);
             }

@@ -1,0 +1,79 @@
+//! How much memory a question may take, and when it is time to write something to a file.
+//!
+//! What counts is all that the program has allocated: buffers of the scan, tables, states, strings, whatever an aggregate keeps.
+//! Nobody needs to reckon how large each of them is, and nothing is forgotten.
+
+use brc_kernels::memory::{in_use, kept_by_thread};
+use std::path::PathBuf;
+
+/// How much memory a question may take, and where it keeps what is more.
+///
+/// It holds for programs whose allocator is [`brc_kernels::memory::Allocator`]; that of others is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// How many bytes the program may have allocated; [`u64::MAX`] is no limit.
+    pub limit: u64,
+    /// The directory for temporary files.
+    pub temp_dir: PathBuf,
+}
+
+impl Memory {
+    /// No limit.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self { limit: u64::MAX, temp_dir: std::env::temp_dir() }
+    }
+
+    /// For one of the threads that read rows: half is left for what is made of them later.
+    pub(crate) fn of_scan(&self, threads: usize) -> Gauge {
+        /// What is less than that is not worth writing, unless the limit is smaller still.
+        const LEAST: u64 = 1 << 16;
+        Gauge::new(self.limit / 2, self.share(threads).max(LEAST.min(self.limit)))
+    }
+
+    /// For one of the threads that group a partition each.
+    pub(crate) fn of_partition(&self, threads: usize) -> Gauge {
+        /// A partition may have that much whatever the limit: to split it takes memory too.
+        const LEAST: u64 = 1 << 22;
+        Gauge::new(self.limit / 4 * 3, self.share(threads).max(LEAST))
+    }
+
+    /// Whether so much is in use that what comes next, which takes several times as much, should be done in parts.
+    pub(crate) fn is_scarce(&self) -> bool {
+        in_use() >= self.limit / 4
+    }
+
+    /// Whether what is made should be written to a file at once.
+    pub(crate) fn is_short(&self) -> bool {
+        in_use() >= self.limit / 2
+    }
+
+    /// Threads together may be so much beyond their limit before all of them take note.
+    fn share(&self, threads: usize) -> u64 {
+        self.limit / (4 * threads.max(1) as u64)
+    }
+}
+
+/// Tells one thread when memory is short because of what it keeps.
+#[derive(Debug, Clone)]
+pub(crate) struct Gauge {
+    limit: u64,
+    /// Who keeps less than that is not to blame.
+    least: i64,
+    start: i64,
+}
+
+impl Gauge {
+    fn new(limit: u64, least: u64) -> Self {
+        Self { limit, least: i64::try_from(least).unwrap_or(i64::MAX), start: kept_by_thread() }
+    }
+
+    pub(crate) fn is_short(&self) -> bool {
+        in_use() >= self.limit && kept_by_thread() - self.start >= self.least
+    }
+
+    /// What the thread keeps now is not counted.
+    pub(crate) fn restart(&mut self) {
+        self.start = kept_by_thread();
+    }
+}

@@ -1,0 +1,211 @@
+//! What groups will be made of, part by part: as records, in memory or in a file, and as groups that were made of some rows and
+//! then written to the file, because there was no room for more. No group is of two parts.
+
+use super::packing::Packing;
+use super::records::{CHUNK, Chunks, PARTITION_BITS, PARTITIONS, Records, partition_hash, partition_hasher};
+use super::spill::{Frame, Spill};
+use crate::partial::Partial;
+use brc_core::{Result, Value};
+use std::hash::{BuildHasher, Hasher};
+
+/// So many bytes of records are written at a time.
+const FRAME: usize = 1 << 20;
+
+/// The bits of the hash by which a part that is too large is split.
+const SPLIT_BITS: u32 = 4;
+
+/// One part.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) chunks: Vec<Chunks>,
+    /// Records in the file.
+    pub(super) records: Vec<Frame>,
+    /// Partials in the file.
+    pub(super) groups: Vec<Frame>,
+}
+
+impl Part {
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.is_empty() && self.records.is_empty() && self.groups.is_empty()
+    }
+
+    fn append(&mut self, other: Self) {
+        self.chunks.extend(other.chunks);
+        self.records.extend(other.records);
+        self.groups.extend(other.groups);
+    }
+
+    /// Calls `each` with some records of so many words after the other, as long as it wants more.
+    pub(super) fn each_chunk(
+        &self,
+        spill: &Spill,
+        words: usize,
+        mut each: impl FnMut(&[u64]) -> Result<bool>,
+    ) -> Result<bool> {
+        for chunk in self.chunks.iter().flat_map(Chunks::iter) {
+            if !each(chunk)? {
+                return Ok(false);
+            }
+        }
+        for frame in &self.records {
+            let bytes = spill.read(frame)?;
+            let all: Vec<u64> = bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect();
+            drop(bytes);
+            for chunk in all.chunks((CHUNK / words).max(1) * words) {
+                if !each(chunk)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Splits it by the next bits of the hash; it is of keys that can be packed if there is a packing.
+    pub(super) fn split(
+        self,
+        spill: &Spill,
+        packing: Option<&Packing>,
+        words: usize,
+        depth: u32,
+    ) -> Result<Vec<Self>> {
+        let place = |hash: u64| (hash << (PARTITION_BITS + depth * SPLIT_BITS) >> (64 - SPLIT_BITS)) as usize;
+        let mut parts: Vec<Self> = Vec::new();
+        parts.resize_with(1 << SPLIT_BITS, Self::default);
+        if let Some(packing) = packing {
+            let hasher = partition_hasher();
+            let mut records: Vec<Vec<u8>> = vec![Vec::new(); parts.len()];
+            self.each_chunk(spill, words, |chunk| {
+                for record in chunk.chunks_exact(words) {
+                    let place = place(partition_hash(&hasher, &record[..packing.width()]));
+                    records[place].extend(record.iter().flat_map(|word| word.to_le_bytes()));
+                    if records[place].len() >= FRAME / parts.len() {
+                        parts[place].records.push(spill.write(&records[place])?);
+                        records[place].clear();
+                    }
+                }
+                Ok(true)
+            })?;
+            for (records, part) in records.iter().zip(&mut parts).filter(|(records, _)| !records.is_empty()) {
+                part.records.push(spill.write(records)?);
+            }
+        }
+        for frame in &self.groups {
+            let groups: Partial = spill.read_value(frame)?;
+            let members = deal(&groups, packing, parts.len(), |_, hash| place(hash));
+            for (members, part) in members.iter().zip(&mut parts).filter(|(members, _)| !members.is_empty()) {
+                part.groups.push(spill.write_value(&groups.take(members))?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Whether there are bits left to split a part by.
+    pub(super) fn may_split(depth: u32) -> bool {
+        PARTITION_BITS + (depth + 1) * SPLIT_BITS <= 64
+    }
+}
+
+/// All parts: first the partitions, then those of keys that cannot be packed.
+#[derive(Debug)]
+pub(crate) struct Parts(Vec<Part>);
+
+impl Default for Parts {
+    fn default() -> Self {
+        let mut parts = Vec::new();
+        parts.resize_with(2 * PARTITIONS, Part::default);
+        Self(parts)
+    }
+}
+
+impl Parts {
+    /// Adds one worker's records as they are.
+    pub(crate) fn add(&mut self, records: Records<'_>) {
+        for (chunks, part) in records.partitions.into_iter().zip(&mut self.0) {
+            if chunks.iter().any(|chunk| !chunk.is_empty()) {
+                part.chunks.push(chunks);
+            }
+        }
+    }
+
+    pub(crate) fn append(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(ours, theirs)| ours.append(theirs));
+    }
+
+    /// The parts, each with whether its keys are packed.
+    pub(super) fn into_vec(self) -> Vec<(Part, bool)> {
+        self.0.into_iter().enumerate().map(|(number, part)| (part, number < PARTITIONS)).collect()
+    }
+
+    /// Writes all records of a worker to the file.
+    pub(crate) fn spill_records(&mut self, records: &mut Records<'_>, spill: &Spill) -> Result<()> {
+        let mut bytes = Vec::new();
+        for (chunks, part) in records.partitions.iter_mut().zip(&mut self.0) {
+            for chunk in chunks.iter() {
+                if bytes.len() >= FRAME {
+                    part.records.push(spill.write(&bytes)?);
+                    bytes.clear();
+                }
+                bytes.extend(chunk.iter().flat_map(|word| word.to_le_bytes()));
+            }
+            if !bytes.is_empty() {
+                part.records.push(spill.write(&bytes)?);
+                bytes.clear();
+            }
+            chunks.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes groups, whose keys are not packed, to the file.
+    pub(crate) fn spill_groups(&mut self, groups: &Partial, packing: Option<&Packing>, spill: &Spill) -> Result<()> {
+        let place = |is_packed: bool, hash: u64| {
+            let place = (hash >> (64 - PARTITION_BITS)) as usize;
+            if is_packed { place } else { PARTITIONS + place }
+        };
+        let members = deal(groups, packing, self.0.len(), place);
+        for (members, part) in members.iter().zip(&mut self.0).filter(|(members, _)| !members.is_empty()) {
+            part.groups.push(spill.write_value(&groups.take(members))?);
+        }
+        Ok(())
+    }
+}
+
+/// The groups of each of `parts` parts, whose `place` is found by whether their keys are packed, and their hash.
+fn deal(
+    groups: &Partial,
+    packing: Option<&Packing>,
+    parts: usize,
+    place: impl Fn(bool, u64) -> usize,
+) -> Vec<Vec<u32>> {
+    let mut members = vec![Vec::new(); parts];
+    let (hasher, mut text) = (partition_hasher(), Vec::new());
+    for group in (0..groups.groups()).filter(|&group| groups.has_rows(group)) {
+        let tuple = packing.and_then(|packing| packing.pack(groups, group, &mut text));
+        let place = match &tuple {
+            Some(tuple) => place(true, partition_hash(&hasher, tuple)),
+            None => place(false, hash_of_keys(groups, group, &mut text)),
+        };
+        members[place].push(group as u32);
+    }
+    members
+}
+
+/// A hash of keys that cannot be packed.
+fn hash_of_keys(groups: &Partial, group: usize, text: &mut Vec<u8>) -> u64 {
+    let mut state = partition_hasher().build_hasher();
+    for key in 0..groups.keys() {
+        let value = groups.key(key, group, text);
+        // So that null is not hashed as zero.
+        state.write_u8(if value.is_some() { 1 } else { 2 });
+        match value {
+            None => {}
+            Some(Value::Integer(value)) => state.write_i128(value),
+            Some(Value::Float(value)) => state.write_u64(value.to_bits()),
+            Some(Value::Bytes(bytes)) => {
+                state.write_usize(bytes.len());
+                state.write(bytes);
+            }
+        }
+    }
+    state.finish()
+}

@@ -1,0 +1,153 @@
+//! Groups part after part where memory is short: each becomes groups of its own, which are handed on before the next one is
+//! begun, and a part whose groups are too many is split.
+
+use super::Partitioning;
+use super::packing::{PackedKeys, Packing};
+use super::parts::{Part, Parts};
+use super::records::Reader;
+use crate::accumulators::Accumulators;
+use crate::filter::Selection;
+use crate::memory::Gauge;
+use crate::parallel;
+use crate::partial::{GroupKeys, Partial};
+use crate::plan::Plan;
+use crate::states::GroupIds;
+use crate::vector::Fault;
+use brc_core::{Batch, Error, Result};
+use brc_kernels::cpu::Level;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a part came to.
+enum Grouped {
+    Whole(Partial),
+    /// Memory got short when there were so many groups.
+    TooLarge(usize),
+}
+
+/// Calls `each` with the groups of each part, by several threads. No two of them have a group in common.
+pub(crate) fn regroup_parts<T: Send>(
+    plan: &Plan,
+    path: &Path,
+    partitioning: &Partitioning,
+    parts: Parts,
+    each: impl Fn(Partial) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let parts: Vec<_> = parts.into_vec().into_iter().map(Mutex::new).collect();
+    let one = |number: usize| -> Result<Vec<T>> {
+        let mut part = parts[number].lock().unwrap_or_else(PoisonError::into_inner);
+        let (part, is_packed) = (std::mem::take(&mut part.0), part.1);
+        let packing = if is_packed { partitioning.packing() } else { None };
+        let mut found = Vec::new();
+        let mut work = Regrouping { plan, path, partitioning, packing, each: |groups| Ok(found.push(each(groups)?)) };
+        work.group(part, 0)?;
+        Ok(found)
+    };
+    let found = parallel::map(parts.len(), partitioning.threads, one)?;
+    let mut found: Vec<T> = found.into_iter().flatten().collect();
+    if found.is_empty() {
+        let mut none = plan.no_groups();
+        none.settle();
+        found.push(each(none)?);
+    }
+    Ok(found)
+}
+
+struct Regrouping<'a, F> {
+    plan: &'a Plan,
+    path: &'a Path,
+    partitioning: &'a Partitioning,
+    /// Of the part, if it is one of keys that are packed.
+    packing: Option<&'a Arc<Packing>>,
+    each: F,
+}
+
+impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
+    fn group(&mut self, part: Part, depth: u32) -> Result<()> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        match self.attempt(&part)? {
+            Grouped::Whole(mut groups) => {
+                drop(part);
+                groups.settle();
+                (self.each)(groups)
+            }
+            Grouped::TooLarge(2..) if Part::may_split(depth) => {
+                let packing = self.packing.map(Arc::as_ref);
+                let parts = part.split(&self.partitioning.spill, packing, self.words(), depth)?;
+                parts.into_iter().try_for_each(|part| self.group(part, depth + 1))
+            }
+            Grouped::TooLarge(_) => Err(self.one_group_is_too_large()),
+        }
+    }
+
+    /// Words of a record.
+    fn words(&self) -> usize {
+        let layout = self.partitioning.layout.as_ref().map_or(0, |layout| layout.words());
+        (layout + self.packing.map_or(0, |packing| packing.width())).max(1)
+    }
+
+    fn attempt(&self, part: &Part) -> Result<Grouped> {
+        let gauge = self.partitioning.memory.of_partition(self.partitioning.threads);
+        let spill = &self.partitioning.spill;
+        let (mut groups, packing) = match (self.packing, &self.partitioning.layout) {
+            (Some(packing), Some(_)) => match self.of_records(part, packing, &gauge)? {
+                Grouped::Whole(groups) => (groups, Some(packing)),
+                too_large => return Ok(too_large),
+            },
+            _ => (self.plan.no_groups(), None),
+        };
+        let mut text = Vec::new();
+        for frame in &part.groups {
+            if self.is_too_large(&gauge, groups.groups()) {
+                return Ok(Grouped::TooLarge(groups.groups()));
+            }
+            let more: Partial = spill.read_value(frame)?;
+            match packing {
+                Some(packing) => {
+                    let tuples = (0..more.groups()).filter_map(|group| packing.pack(&more, group, &mut text));
+                    let tuples: Vec<u64> = tuples.flatten().collect();
+                    groups.absorb_packed(more, &tuples);
+                }
+                None => groups.merge(more)?,
+            }
+        }
+        Ok(Grouped::Whole(groups))
+    }
+
+    /// Groups the records of a part.
+    fn of_records(&self, part: &Part, packing: &Arc<Packing>, gauge: &Gauge) -> Result<Grouped> {
+        let Some(layout) = &self.partitioning.layout else { return Ok(Grouped::Whole(self.plan.no_groups())) };
+        let mut reader = Reader::new(packing.width(), layout);
+        let mut keys = PackedKeys::new(Arc::clone(packing));
+        let (mut accumulators, mut numbers) = (Accumulators::new(self.plan), Vec::new());
+        let whole = part.each_chunk(&self.partitioning.spill, self.words(), |chunk| {
+            if self.is_too_large(gauge, keys.len()) {
+                return Ok(false);
+            }
+            reader.take(chunk);
+            keys.number(&reader.tuples, &mut numbers);
+            let (rows, columns) = reader.columns();
+            let batch = Batch { rows, columns: &columns };
+            let ids = GroupIds::Rows(&numbers);
+            let updated = accumulators.update(Level::best(), &batch, Selection::All, ids, keys.len());
+            updated.map_err(|malformed| Fault::from(malformed).error(self.path))?;
+            Ok(true)
+        })?;
+        Ok(match whole {
+            true => Grouped::Whole(accumulators.finish(Some(GroupKeys::Packed(keys)))),
+            false => Grouped::TooLarge(keys.len()),
+        })
+    }
+
+    fn is_too_large(&self, gauge: &Gauge, groups: usize) -> bool {
+        gauge.is_short() || groups > self.partitioning.limits.partition
+    }
+
+    fn one_group_is_too_large(&self) -> Error {
+        let keeping = self.plan.keeping();
+        let what = if keeping.is_empty() { "the state".to_owned() } else { keeping.join(", ") };
+        Error::Memory { limit: self.partitioning.memory.limit, what: format!("{what} of one group") }
+    }
+}

@@ -1,0 +1,289 @@
+//! An answer that is made part by part, because there is no memory for all of its groups: the rows of each part are sorted by
+//! themselves, to a file if need be, and merged in the end.
+
+use crate::cells::Cells;
+use crate::memory::Memory;
+use crate::node::Typed;
+use crate::partial::Partial;
+use crate::partitions::spill::{Frame, Spill};
+use crate::plan::{Answer, Plan};
+use crate::result::{BLOCK, QueryResult, kind_of};
+use crate::totals::ScanTotals;
+use brc_core::Result;
+use std::cmp::Ordering;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, HashSet};
+
+/// Some rows of an answer, in memory or in a file.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) rows: usize,
+    cells: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    Here(Vec<Cells>),
+    Spilled(Frame),
+}
+
+impl Block {
+    fn new(rows: usize, cells: Vec<Cells>, spill: Option<&Spill>) -> Result<Self> {
+        let cells = match spill {
+            Some(spill) if !cells.is_empty() => Held::Spilled(spill.write_value(&cells)?),
+            Some(_) | None => Held::Here(cells),
+        };
+        Ok(Self { rows, cells })
+    }
+
+    /// The values, column by column.
+    pub(crate) fn into_cells(self, spill: &Spill) -> Result<Vec<Cells>> {
+        match self.cells {
+            Held::Here(cells) => Ok(cells),
+            Held::Spilled(frame) => spill.read_value(&frame),
+        }
+    }
+
+    /// Calls `with` with them.
+    pub(crate) fn with_cells<T>(&self, spill: &Spill, with: impl FnOnce(&[Cells]) -> Result<T>) -> Result<T> {
+        match &self.cells {
+            Held::Here(cells) => with(cells),
+            Held::Spilled(frame) => with(&spill.read_value::<Vec<Cells>>(frame)?),
+        }
+    }
+
+    /// About the bytes that the values take in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.cells {
+            Held::Here(cells) => cells.iter().map(Cells::bytes).sum::<usize>() as u64,
+            Held::Spilled(frame) => frame.length() as u64,
+        }
+    }
+
+    pub(crate) fn is_spilled(&self) -> bool {
+        matches!(self.cells, Held::Spilled(_))
+    }
+}
+
+/// How many runs there usually are: one for each part.
+const RUNS: u64 = 256;
+
+/// Makes runs of groups, and merges them.
+#[derive(Debug)]
+pub(crate) struct Sorter<'a> {
+    plan: &'a Plan,
+    /// The plan of which a run is the answer: it has what is sorted by as columns too.
+    of_run: Plan,
+    spill: &'a Spill,
+    memory: &'a Memory,
+}
+
+impl<'a> Sorter<'a> {
+    pub(crate) fn new(plan: &'a Plan, spill: &'a Spill, memory: &'a Memory) -> Self {
+        let mut of_run = plan.clone();
+        let sorted_by = plan.order_by.iter().map(|key| key.value.clone());
+        let fields = plan.group_fields().into_iter().take(plan.keys.len()).enumerate();
+        let keys = fields.map(|(key, field)| Typed::column(key, field.logical_type, field.nullable));
+        let answer = |value| Answer { name: String::new(), value };
+        of_run.columns.extend(sorted_by.chain(keys).map(answer));
+        of_run.limit = if plan.distinct { None } else { plan.limit.map(|limit| limit.saturating_add(plan.offset)) };
+        of_run.offset = 0;
+        of_run.distinct = false;
+        Self { plan, of_run, spill, memory }
+    }
+
+    /// The sorted rows that some groups give.
+    pub(crate) fn run(&self, groups: Partial) -> Result<Vec<Block>> {
+        let answer = QueryResult::of_groups(&self.of_run, vec![groups], 1, ScanTotals::default())?;
+        let mut blocks = Vec::new();
+        for (rows, cells) in answer.into_blocks() {
+            if !self.memory.is_short() {
+                blocks.push(Block::new(rows, cells, None)?);
+                continue;
+            }
+            let bytes: usize = cells.iter().map(Cells::bytes).sum();
+            let at_a_time = self.rows_of(bytes / rows.max(1));
+            for start in (0..rows).step_by(at_a_time) {
+                let some = start..rows.min(start + at_a_time);
+                let part = cells.iter().zip(&self.of_run.columns);
+                let part = part.map(|(cells, it)| cells.slice(it.value.logical_type, some.clone()));
+                blocks.push(Block::new(some.len(), part.collect(), Some(self.spill))?);
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// How many rows of so many bytes a block has, so that there is room for one of each run when they are merged.
+    fn rows_of(&self, bytes: usize) -> usize {
+        /// Fewer are not worth a frame.
+        const FEWEST: usize = 64;
+        let most = self.memory.limit / 4 / RUNS / (bytes as u64 + 1);
+        usize::try_from(most).unwrap_or(usize::MAX).clamp(FEWEST, BLOCK)
+    }
+
+    /// Merges runs to the rows of the answer, in blocks of [`BLOCK`] rows, but for the last.
+    pub(crate) fn merge(&self, runs: Vec<Vec<Block>>) -> Result<Vec<Block>> {
+        let mut heads = BinaryHeap::new();
+        for (number, run) in runs.into_iter().enumerate() {
+            heads.extend(Head::new(self, number, run)?);
+        }
+        let mut merged = Merged::new(self);
+        while let Some(mut head) = heads.peek_mut() {
+            if merged.is_full() {
+                break;
+            }
+            merged.push(&head.cells, head.row)?;
+            if !head.advance()? {
+                PeekMut::pop(head);
+            }
+        }
+        merged.finish()
+    }
+
+    fn compare(&self, one: &Head<'_>, other: &Head<'_>) -> Ordering {
+        let first = self.plan.columns.len();
+        let mut keys = (first..self.of_run.columns.len()).zip(self.directions());
+        let ordering = keys.find_map(|(column, (descending, nulls_first))| {
+            let (one, other) = ((&one.cells[column], one.row), (&other.cells[column], other.row));
+            let ordering = one.0.compare(one.1, other.0, other.1, descending, nulls_first);
+            ordering.is_ne().then_some(ordering)
+        });
+        ordering.unwrap_or(Ordering::Equal)
+    }
+
+    /// Whether what is sorted by descends, and has nulls first: what was asked for, then the keys.
+    fn directions(&self) -> impl Iterator<Item = (bool, bool)> {
+        let order = self.plan.order_by.iter().map(|key| (key.descending, key.nulls_first));
+        order.chain(std::iter::repeat((false, false)))
+    }
+}
+
+/// A run that is being merged, with its next row.
+struct Head<'a> {
+    sorter: &'a Sorter<'a>,
+    /// Orders rows as far as it can.
+    prefix: u128,
+    number: usize,
+    cells: Vec<Cells>,
+    row: usize,
+    rows: usize,
+    blocks: std::vec::IntoIter<Block>,
+}
+
+impl<'a> Head<'a> {
+    /// `None` if the run has no rows.
+    fn new(sorter: &'a Sorter<'a>, number: usize, run: Vec<Block>) -> Result<Option<Self>> {
+        let blocks = run.into_iter();
+        let mut head = Self { sorter, prefix: 0, number, cells: Vec::new(), row: 0, rows: 0, blocks };
+        Ok(head.advance()?.then_some(head))
+    }
+
+    /// Goes on to the next row, if there is one.
+    fn advance(&mut self) -> Result<bool> {
+        self.row += 1;
+        while self.row >= self.rows {
+            let Some(block) = self.blocks.next() else { return Ok(false) };
+            (self.row, self.rows) = (0, block.rows);
+            self.cells = block.into_cells(self.sorter.spill)?;
+        }
+        if let Some(((descending, nulls_first), cells)) =
+            self.sorter.directions().zip(self.cells.get(self.sorter.plan.columns.len())).next()
+        {
+            self.prefix = cells.prefix(self.row, descending, nulls_first);
+        }
+        Ok(true)
+    }
+}
+
+/// The greatest is the one whose row comes first.
+impl Ord for Head<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let order = self.prefix.cmp(&other.prefix).then_with(|| self.sorter.compare(self, other));
+        order.then(self.number.cmp(&other.number)).reverse()
+    }
+}
+
+impl PartialOrd for Head<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head<'_> {}
+
+/// The rows of an answer while they are merged.
+struct Merged<'a> {
+    sorter: &'a Sorter<'a>,
+    /// The rows so far, if they are to differ.
+    kinds: Option<HashSet<Vec<u8>>>,
+    /// How many rows are still to be left out.
+    offset: u64,
+    /// How many more there may be.
+    wanted: u64,
+    cells: Vec<Cells>,
+    rows: usize,
+    blocks: Vec<Block>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(sorter: &'a Sorter<'a>) -> Self {
+        let plan = sorter.plan;
+        Self {
+            sorter,
+            kinds: plan.distinct.then(HashSet::new),
+            offset: plan.offset,
+            wanted: plan.limit.unwrap_or(u64::MAX),
+            cells: no_cells(plan),
+            rows: 0,
+            blocks: Vec::new(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.wanted == 0
+    }
+
+    /// Adds a row.
+    fn push(&mut self, cells: &[Cells], row: usize) -> Result<()> {
+        if let Some(kinds) = &mut self.kinds
+            && !kinds.insert(kind_of(self.sorter.plan, |column| cells[column].get(row)))
+        {
+            return Ok(());
+        }
+        if self.offset > 0 {
+            self.offset -= 1;
+            return Ok(());
+        }
+        self.wanted -= 1;
+        for (ours, theirs) in self.cells.iter_mut().zip(cells) {
+            ours.push(theirs.get(row));
+        }
+        self.rows += 1;
+        if self.rows == BLOCK { self.end_block() } else { Ok(()) }
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        if self.rows > 0 {
+            let cells = std::mem::replace(&mut self.cells, no_cells(self.sorter.plan));
+            let spill = self.sorter.memory.is_short().then_some(self.sorter.spill);
+            self.blocks.push(Block::new(self.rows, cells, spill)?);
+            self.rows = 0;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<Block>> {
+        self.end_block()?;
+        Ok(self.blocks)
+    }
+}
+
+fn no_cells(plan: &Plan) -> Vec<Cells> {
+    plan.columns.iter().map(|it| Cells::new(it.value.logical_type)).collect()
+}
