@@ -6,7 +6,8 @@
     /tmp/interop/bin/python scripts/check-queries.py target/release/brc [--rounds 24] [--questions 60] [--seed N | --known]
 
 Each round makes a table of columns of all kinds with nulls, converts it to several encodings, and asks questions of random
-functions, aggregates, filters, keys, having, order, limit and distinct, each of a random encoding with 1 to 7 threads. Where
+functions, aggregates, filters, keys, having, order, limit and distinct, each of a random encoding with 1 to 7 threads, and some
+with so little memory that everything goes to temporary files. Where
 `brc` and DuckDB differ by decision, the question is written for each in its own way; `interop/questions.py` lists these
 places with the reason. A question that fails is printed with the seed of its round, which asks it again.
 
@@ -115,7 +116,7 @@ def run_round(brc, seed, questions):
         for number in range(questions):
             question = Question(source)
             encoding, threads = source.choice(ENCODINGS), source.randint(1, 7)
-            options = source.choice([[], [], ["--no-statistics"]])
+            options = source.choice([[], [], ["--no-statistics"]]) + source.choice([[], ["--memory", "1"]])
             found = difference(table, question, encoding, threads, options)
             if found:
                 failed += 1

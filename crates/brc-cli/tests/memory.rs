@@ -1,0 +1,98 @@
+//! Questions that have less memory than they would like.
+
+mod common;
+
+use common::Place;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+const QUESTIONS: &[&str] = &[
+    "select substr(source_ip, 1, 8), sum(ad_revenue), count(*) group by 1",
+    "select source_ip, dest_url, median(duration), count(distinct search_word) group by 1, 2 order by 3 desc limit 20 offset 5",
+    "select user_agent, string_agg(country_code, ','), max(ad_revenue) filter (where duration < 5) group by 1",
+    "select distinct country_code, length(search_word) from t order by 2 desc, 1",
+    "select avg(ad_revenue), mode(country_code) from t",
+    "select dest_url, count(*) as n group by 1 having n > 1 order by n desc, 1",
+];
+
+fn visits(rows: u32) -> Place {
+    let place = Place::new();
+    place.run(&format!("generate t.csv --preset uservisits --rows {rows}")).ok();
+    std::fs::create_dir(place.path("spill")).unwrap();
+    place
+}
+
+#[test]
+fn answers_do_not_depend_on_memory() {
+    let place = visits(20_000);
+    place.run("convert t.csv t.buren --row-group 64k").ok();
+    for question in QUESTIONS {
+        let ask = |options: &str| {
+            let options = options.split_whitespace();
+            let arguments: Vec<&str> = ["query", "t.buren", question].into_iter().chain(options).collect();
+            place.run_of(&arguments)
+        };
+        let expected = ask("--format csv").text();
+        for memory in ["1", "1M", "1G"] {
+            for threads in [1, 3] {
+                let options = format!("--memory {memory} --threads {threads} --temp-dir spill --format csv --explain");
+                let outcome = ask(&options);
+                assert_eq!(outcome.stderr.contains("\nspilled "), memory != "1G", "{question}: {}", outcome.stderr);
+                assert_eq!(outcome.text(), expected, "{question}");
+            }
+        }
+        assert_eq!(ask("--memory 1").text(), ask("").text());
+        ask("--memory 1 --out spilled.parquet --force").ok();
+        ask("--out held.parquet --force").ok();
+        assert_eq!(place.run("cat spilled.parquet").text(), place.run("cat held.parquet").text());
+    }
+    assert!(std::fs::read_dir(place.path("spill")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_group_that_is_too_large_is_an_error() {
+    let place = Place::new();
+    place.run("generate t.txt --rows 2M").ok();
+    place.run_of(&["query", "t.txt", "--by", "", "--agg", "median(temperature)", "--memory", "1M"]).fails(
+        1,
+        "median(temperature) of one group needs more than the 1048576 bytes of memory that are allowed\n\
+         brc: --memory allows more",
+    );
+}
+
+#[test]
+fn a_disk_that_gets_full_is_an_error() {
+    let place = visits(20_000);
+    let question = format!("query t.csv '{}' --memory 1", QUESTIONS[0]);
+    place
+        .shell(&format!("ulimit -f 10; exec $BRC {question} --temp-dir spill"))
+        .fails_with(1, "spill: cannot write a temporary file: File too large");
+    place.shell(&format!("exec $BRC {question} --temp-dir none")).fails_with(1, "none: cannot write a temporary file");
+    assert_eq!(place.names(), ["spill", "t.csv"]);
+    assert!(std::fs::read_dir(place.path("spill")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_killed_question_leaves_nothing() {
+    let place = visits(20_000);
+    let arguments = ["query", "-", QUESTIONS[0], "--memory", "1", "--temp-dir", "spill"];
+    let mut run = place.command_of(&arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut input = run.stdin.take().unwrap();
+    input.write_all(&place.read("t.csv")).unwrap();
+    // Its input goes on, so it waits with what it has written.
+    let has_spilled = || {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", run.id())).unwrap().flatten();
+        let targets: Vec<_> = files.filter_map(|file| std::fs::read_link(file.path()).ok()).collect();
+        targets.iter().any(|target| target.starts_with(place.path("spill")))
+    };
+    let waited = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        has_spilled()
+    });
+    assert!(waited, "nothing was spilled");
+    assert!(std::fs::read_dir(place.path("spill")).unwrap().next().is_none());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(std::fs::read_dir(place.path("spill")).unwrap().next().is_none());
+}
