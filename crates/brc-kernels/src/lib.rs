@@ -20,6 +20,7 @@ pub mod packing;
 pub mod samples;
 pub mod structure;
 pub mod text;
+pub mod tokens;
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]
