@@ -13,6 +13,7 @@ pub mod cpu;
 pub mod decimals;
 pub mod digits;
 pub mod direct;
+pub mod fields;
 pub mod filter;
 pub mod interner;
 pub mod memory;

@@ -83,9 +83,8 @@ impl TokenTable {
             starts[bucket] += starts[bucket - 1];
         }
         let behind = [0; TOGETHER];
-        let words = |word: usize| {
-            longer.iter().map(|(.., token)| words_of(token, 0)[word]).chain(behind).collect::<Vec<_>>()
-        };
+        let words =
+            |word: usize| longer.iter().map(|(.., token)| words_of(token, 0)[word]).chain(behind).collect::<Vec<_>>();
         let entry = |&(.., code, token): &(_, _, u16, &[u8])| u32::from(code) | (token.len() as u32) << 16;
         Self {
             words: [words(0), words(1)],
@@ -117,19 +116,22 @@ impl TokenTable {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
     fn cut_avx512(&self, pieces: Pieces<'_>, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
         let compare = |first: usize, words: [u64; 2], left: usize| {
-            let range = first..first + TOGETHER;
-            let [low, high] = [&self.words[0][range.clone()], &self.words[1][range.clone()]];
-            let lengths = &self.lengths[range];
+            let (low, high) = (&self.words[0][first..first + TOGETHER], &self.words[1][first..first + TOGETHER]);
+            let lengths = &self.lengths[first..first + TOGETHER];
             // SAFETY: each of them has as many entries as are read.
             let (low, high, lengths) = unsafe {
-                let [low, high] = [low, high].map(|words| _mm512_loadu_si512(words.as_ptr().cast()));
-                (low, high, _mm_loadl_epi64(lengths.as_ptr().cast()))
+                let (low, high) = (low.as_ptr(), high.as_ptr());
+                let lengths = _mm_loadl_epi64(lengths.as_ptr().cast());
+                (_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast()), lengths)
             };
             let bits = _mm512_slli_epi64::<3>(_mm512_cvtepu8_epi64(lengths));
+            let (low, high) = (
+                _mm512_xor_si512(low, _mm512_set1_epi64(words[0] as i64)),
+                _mm512_xor_si512(high, _mm512_set1_epi64(words[1] as i64)),
+            );
             // The bytes of a word that do not count are shifted out: all of the second word's if the token has but one.
-            let unused = |all: i64| _mm512_subs_epu16(_mm512_set1_epi64(all), bits);
-            let low = _mm512_sllv_epi64(_mm512_xor_si512(low, _mm512_set1_epi64(words[0] as i64)), unused(64));
-            let high = _mm512_sllv_epi64(_mm512_xor_si512(high, _mm512_set1_epi64(words[1] as i64)), unused(128));
+            let low = _mm512_sllv_epi64(low, _mm512_subs_epu16(_mm512_set1_epi64(64), bits));
+            let high = _mm512_sllv_epi64(high, _mm512_subs_epu16(_mm512_set1_epi64(128), bits));
             let different = _mm512_or_si512(low, high);
             let fits = _mm_cmple_epu8_mask(lengths, _mm_set1_epi8(left.min(LONGEST) as i8));
             _mm512_testn_epi64_mask(different, different) & fits as u8
