@@ -117,7 +117,7 @@ pub(super) fn floats(column: &FieldColumn<'_>, exact: bool, out: &mut Vec<f64>, 
 pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
     const DASHES: i64 = i64::from_le_bytes([0, 0, 0xff, 0, 0, 0xff, 0, 0]);
     let set = |value: i64| _mm512_set1_epi64(value);
-    let (dashes, expected) = (set(DASHES), set(DASHES & MINUS * 0x0101_0101_0101_0101));
+    let (dashes, expected) = (set(DASHES), set(DASHES & (MINUS * 0x0101_0101_0101_0101)));
     // Of years that begin in March: how many days come before a month. No entry is without a month.
     let table = |entries: [i32; 16]| {
         // SAFETY: it is as long as a register.
