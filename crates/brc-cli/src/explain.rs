@@ -42,6 +42,11 @@ pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     eprintln!("rows        read: {}", count(totals.rows));
     eprintln!("            answered from statistics: {}", count(totals.summarised_rows));
     eprintln!("            skipped: {}", count(totals.skipped_rows));
+    let lanes: Vec<_> = totals.lanes.rows().map(|(lane, rows)| format!("{}: {}", lane.name(), count(rows))).collect();
+    if !lanes.is_empty() {
+        eprintln!("rows by     {}", lanes.join(", "));
+        eprintln!("groups      {}", count(totals.groups));
+    }
     if totals.spilled_bytes > 0 {
         eprintln!("spilled     {}", bytes(totals.spilled_bytes));
     }
@@ -54,12 +59,15 @@ pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
         ("decompress", totals.decompress_time),
         ("decode", totals.decode_time),
         ("aggregate", totals.aggregate_time),
+        ("scan", totals.scan_time),
+        ("regroup", totals.regroup_time),
+        ("sort", totals.sort_time),
         ("total", total),
     ];
     // What prints as nothing.
     const NOTHING: Duration = Duration::from_nanos(500);
     for (name, time) in parts.into_iter().filter(|(_, time)| *time >= NOTHING) {
-        let threads = if name == "total" { "" } else { "  (all threads together)" };
+        let threads = if ["scan", "regroup", "sort", "total"].contains(&name) { "" } else { "  (all threads together)" };
         eprintln!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
     }
 }

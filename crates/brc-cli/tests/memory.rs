@@ -25,7 +25,7 @@ fn visits(rows: u32) -> Place {
 
 #[test]
 fn answers_do_not_depend_on_memory() {
-    let place = visits(20_000);
+    let place = visits(5_000);
     place.run("convert t.csv t.buren --row-group 64k").ok();
     for question in QUESTIONS {
         let ask = |options: &str| {

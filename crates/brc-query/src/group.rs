@@ -5,6 +5,7 @@ use crate::evaluate::{Columns, Lent};
 use crate::filter::{Filter, Selection};
 use crate::inputs::{RowPlace, Stage};
 use crate::keys::Keys;
+use crate::lanes::{Lane, Lanes};
 use crate::partial::Partial;
 use crate::memory::Gauge;
 use crate::partitions::{Dealer, Partitioning, Parts, Records};
@@ -50,6 +51,7 @@ pub(crate) struct GroupTable<'a> {
     /// Deals out rows, once there are many groups.
     dealer: Option<Dealer<'a>>,
     gauge: Option<Gauge>,
+    lanes: Lanes,
     /// What was written to a file, because memory was short.
     spilled: Option<Parts>,
     timings: bool,
@@ -79,6 +81,7 @@ impl<'a> GroupTable<'a> {
             partitioning: None,
             dealer: None,
             gauge: None,
+            lanes: Lanes::default(),
             spilled: None,
             timings: plan.timings,
             time: Duration::ZERO,
@@ -88,6 +91,11 @@ impl<'a> GroupTable<'a> {
     /// How long it took to take batches and summaries, if that was to be measured.
     pub(crate) fn time(&self) -> Duration {
         self.time
+    }
+
+    /// By which ways the groups of rows were found.
+    pub(crate) fn lanes(&self) -> Lanes {
+        self.lanes
     }
 
     /// Deals rows out to partitions when there are many groups.
@@ -180,17 +188,25 @@ impl<'a> GroupTable<'a> {
             self.dealer = partitioning.worker(&self.keys, &keyed);
         }
         let selection = match &mut self.dealer {
-            Some(dealer) => dealer.deal(&keyed, batch, selection)?,
+            Some(dealer) => {
+                let left = dealer.deal(&keyed, batch, selection)?;
+                self.lanes.add_rows(Lane::Partitions, selection.wanted(batch.rows) - left.wanted(batch.rows));
+                left
+            }
             None => selection,
         };
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
         let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection)?;
-        self.accumulators.update(self.level, batch, selection, ids, groups)
+        let are_runs = ids.are_runs();
+        self.accumulators.update(self.level, batch, selection, ids, groups)?;
+        self.lanes.add_rows(self.keys.lane(are_runs), selection.wanted(batch.rows));
+        Ok(())
     }
 
     fn take_summary(&mut self, summary: &Summary<'_>) -> Result<(), Fault> {
+        self.lanes.add_rows(Lane::Statistics, summary.rows.iter().map(|&rows| rows as usize).sum());
         let (ids, groups) = self.keys.groups_of_summary(summary)?;
         Ok(self.accumulators.summarise(self.level, summary, ids, groups)?)
     }

@@ -13,6 +13,7 @@ use crate::vector::{Fault, Vector, View};
 use brc_core::{Batch, Column, Error, Field, LogicalType, Result, Value};
 use brc_kernels::cpu::Level;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// The sorted rows of an answer.
 #[derive(Debug, Clone)]
@@ -105,6 +106,11 @@ impl QueryResult {
     /// The rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         (0..self.rows).map(|row| Row { answer: self, row, column: 0 })
+    }
+
+    /// Takes note of how long it took, since groups began to be merged.
+    pub(crate) fn sorted_in(&mut self, time: Duration) {
+        self.totals.sort_time = time - self.totals.regroup_time;
     }
 
     /// What was done to find the answer.

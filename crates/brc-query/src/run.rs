@@ -14,6 +14,8 @@ use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
 /// An answer, as memory allows.
 #[derive(Debug)]
@@ -83,7 +85,8 @@ impl Plan {
             return self.scanned(table, || rows::select(self, table, threads, progress)).map(Answered::Held);
         }
         let partitioning = Partitioning::new(self, limits, memory, threads);
-        let (found, totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
+        let (found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
+        let start = Instant::now();
         if memory.is_scarce() || found.iter().any(|found| found.spilled.is_some()) {
             let parts = self.parts(found, &partitioning)?;
             return self.answer_in_parts(table.path(), parts, partitioning, totals);
@@ -100,7 +103,11 @@ impl Plan {
                 vec![merged]
             }
         };
-        QueryResult::of_groups(self, partials, threads, totals).map(Answered::Held)
+        totals.groups = partials.iter().map(|partial| partial.groups() as u64).sum();
+        totals.regroup_time = start.elapsed();
+        let mut answer = QueryResult::of_groups(self, partials, threads, totals)?;
+        answer.sorted_in(start.elapsed());
+        Ok(Answered::Held(answer))
     }
 
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
@@ -127,6 +134,7 @@ impl Plan {
         progress: &Progress,
         partitioning: &'a Partitioning,
     ) -> Result<(Vec<Found<'a>>, ScanTotals)> {
+        let start = Instant::now();
         let new_worker = || {
             let groups = GroupTable::new(self, table.path()).with_partitions(partitioning);
             QueryWorker { groups, totals: ScanTotals::default() }
@@ -135,9 +143,11 @@ impl Plan {
         let (mut totals, mut found) = (ScanTotals::default(), Vec::new());
         for mut worker in workers {
             worker.totals.aggregate_time = worker.groups.time();
+            worker.totals.lanes = worker.groups.lanes();
             totals.add(&worker.totals);
             found.push(worker.groups.finish());
         }
+        totals.scan_time = start.elapsed();
         Ok((found, totals))
     }
 
@@ -163,8 +173,16 @@ impl Plan {
     ) -> Result<Answered> {
         let memory = &partitioning.memory;
         let sorter = Sorter::new(self, &partitioning.spill, memory);
-        let runs = partitions::regroup_parts(self, path, &partitioning, parts, |groups| sorter.run(groups))?;
+        let (start, groups) = (Instant::now(), AtomicU64::new(0));
+        let run = |partial: Partial| {
+            groups.fetch_add(partial.groups() as u64, Relaxed);
+            sorter.run(partial)
+        };
+        let runs = partitions::regroup_parts(self, path, &partitioning, parts, run)?;
+        totals.regroup_time = start.elapsed();
         let blocks = sorter.merge(runs)?;
+        totals.sort_time = start.elapsed() - totals.regroup_time;
+        totals.groups = groups.into_inner();
         let Partitioning { spill, memory, .. } = partitioning;
         totals.spilled_bytes = spill.bytes();
         if blocks.iter().any(Block::is_spilled) {

@@ -1,5 +1,6 @@
 //! What a scan did to answer a question.
 
+use crate::lanes::Lanes;
 use brc_core::Scanned;
 use std::time::Duration;
 
@@ -18,6 +19,10 @@ pub struct ScanTotals {
     pub rejected_rows: u64,
     /// Bytes read from the file.
     pub bytes: u64,
+    /// By which ways the groups of rows were found.
+    pub lanes: Lanes,
+    /// How many groups there were.
+    pub groups: u64,
     /// Bytes written to a temporary file, because memory was short.
     pub spilled_bytes: u64,
     /// Time spent reading.
@@ -28,6 +33,12 @@ pub struct ScanTotals {
     pub decode_time: Duration,
     /// Time spent on filtering and aggregation; measured only if [`crate::Query::timings`] asked for it.
     pub aggregate_time: Duration,
+    /// How long it took to scan and group, in all; this and the times below are those that went by.
+    pub scan_time: Duration,
+    /// How long it took to group partitions and merge what workers found.
+    pub regroup_time: Duration,
+    /// How long it took to sort and compute the answer of groups.
+    pub sort_time: Duration,
 }
 
 impl ScanTotals {
@@ -39,7 +50,12 @@ impl ScanTotals {
         self.skipped_rows += other.skipped_rows;
         self.rejected_rows += other.rejected_rows;
         self.bytes += other.bytes;
+        self.lanes.add(&other.lanes);
+        self.groups += other.groups;
         self.spilled_bytes += other.spilled_bytes;
+        self.scan_time += other.scan_time;
+        self.regroup_time += other.regroup_time;
+        self.sort_time += other.sort_time;
         self.read_time += other.read_time;
         self.decompress_time += other.decompress_time;
         self.decode_time += other.decode_time;
@@ -56,7 +72,12 @@ impl From<&Scanned> for ScanTotals {
             skipped_rows: scanned.skipped_rows,
             rejected_rows: scanned.rejects.len(),
             bytes: scanned.bytes,
+            lanes: Lanes::default(),
+            groups: 0,
             spilled_bytes: 0,
+            scan_time: Duration::ZERO,
+            regroup_time: Duration::ZERO,
+            sort_time: Duration::ZERO,
             read_time: scanned.read_time,
             decompress_time: scanned.decompress_time,
             decode_time: scanned.decode_time,

@@ -9,6 +9,7 @@ use crate::wanted::keep;
 use brc_core::batch::codes_of;
 use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
 use brc_kernels::cpu::Level;
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 /// The bits of one key's values, row by row.
@@ -245,24 +246,39 @@ impl KeySet {
     /// These tuples only, in their order.
     pub(crate) fn pick(&self, tuples: &[u32]) -> Self {
         let mut taken = Self::new(&self.types);
-        taken.strings.clone_from(&self.strings);
         for &tuple in tuples {
             let start = tuple as usize * self.layout.width;
             taken.tuples.extend_from_slice(&self.tuples[start..start + self.layout.width]);
         }
+        taken.take_strings_of(self);
         taken
+    }
+
+    /// Takes the strings of the tuples, whose codes are those of another set so far: no more of them than there are.
+    fn take_strings_of(&mut self, other: &Self) {
+        let Self { layout, strings, tuples, .. } = self;
+        for ((ours, theirs), key) in strings.iter_mut().zip(&other.strings).zip(&layout.keys) {
+            let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
+            let (mut names, mut codes) = (Dictionary::new(), HashMap::<u64, u64>::new());
+            for tuple in tuples.chunks_exact_mut(layout.width).filter(|tuple| !key.is_null(tuple)) {
+                let code = key.low.get(tuple);
+                let ours = *codes.entry(code).or_insert_with(|| names.push(theirs.names.get(code as u32)).into());
+                key.replace(tuple, ours);
+            }
+            *ours = Strings::of(names);
+        }
     }
 
     /// Those tuples, changed, of which `change` says that they are wanted. They must stay distinct.
     pub(crate) fn take_tuples(&self, change: impl Fn(&Layout, &mut [u64]) -> bool) -> Self {
         let mut taken = Self::new(&self.types);
-        taken.strings.clone_from(&self.strings);
         for tuple in self.tuples.chunks_exact(self.layout.width) {
             let mut tuple = tuple.to_vec();
             if change(&self.layout, &mut tuple) {
                 taken.tuples.extend_from_slice(&tuple);
             }
         }
+        taken.take_strings_of(self);
         taken
     }
 

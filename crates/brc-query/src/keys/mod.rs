@@ -13,6 +13,7 @@ mod strings;
 
 use crate::filter::Selection;
 use crate::group::Malformed;
+use crate::lanes::Lane;
 use crate::partial::GroupKeys;
 use crate::partitions::packing::Sample;
 use crate::states::GroupIds;
@@ -132,6 +133,17 @@ impl Keys {
             Kind::None => false,
             Kind::Strings(strings) => strings.hashed,
             Kind::Tuples(_, direct) => direct.is_off(),
+        }
+    }
+
+    /// How the groups of the last batch were found.
+    pub(crate) fn lane(&self, are_runs: bool) -> Lane {
+        match &self.kind {
+            Kind::None => Lane::One,
+            Kind::Strings(_) if are_runs => Lane::Runs,
+            Kind::Strings(strings) if !strings.hashed => Lane::Dictionary,
+            Kind::Tuples(_, direct) if !direct.is_off() => Lane::Direct,
+            Kind::Strings(_) | Kind::Tuples(..) => Lane::Hash,
         }
     }
 

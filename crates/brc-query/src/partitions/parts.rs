@@ -105,14 +105,15 @@ impl Part {
     }
 }
 
-/// All parts: first the partitions, then those of keys that cannot be packed.
+/// All parts: first the partitions, then those of keys that cannot be packed. These are fewer, for to take groups out of many
+/// goes through all values that are kept of them.
 #[derive(Debug)]
 pub(crate) struct Parts(Vec<Part>);
 
 impl Default for Parts {
     fn default() -> Self {
         let mut parts = Vec::new();
-        parts.resize_with(2 * PARTITIONS, Part::default);
+        parts.resize_with(PARTITIONS + (1 << SPLIT_BITS), Part::default);
         Self(parts)
     }
 }
@@ -159,8 +160,8 @@ impl Parts {
     /// Writes groups, whose keys are not packed, to the file.
     pub(crate) fn spill_groups(&mut self, groups: &Partial, packing: Option<&Packing>, spill: &Spill) -> Result<()> {
         let place = |is_packed: bool, hash: u64| {
-            let place = (hash >> (64 - PARTITION_BITS)) as usize;
-            if is_packed { place } else { PARTITIONS + place }
+            let place = |bits: u32| (hash >> (64 - bits)) as usize;
+            if is_packed { place(PARTITION_BITS) } else { PARTITIONS + place(SPLIT_BITS) }
         };
         let members = deal(groups, packing, self.0.len(), place);
         for (members, part) in members.iter().zip(&mut self.0).filter(|(members, _)| !members.is_empty()) {

@@ -43,6 +43,11 @@ pub(crate) enum GroupIds<'a> {
 }
 
 impl GroupIds<'_> {
+    /// Whether there is a group for each run.
+    pub(crate) fn are_runs(&self) -> bool {
+        matches!(self, Self::Runs(_))
+    }
+
     /// Calls `each` with the group and the number of every row.
     fn each(self, rows: usize, mut each: impl FnMut(usize, usize) -> Result<(), Malformed>) -> Result<(), Malformed> {
         match self {

@@ -1,0 +1,59 @@
+//! By which of several ways the groups of rows were found.
+
+/// A way to find the group of a row, the cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// Statistics told all that there is to know of the rows.
+    Statistics,
+    /// All rows are one group.
+    One,
+    /// Rows of one key lie one after the other.
+    Runs,
+    /// The code of a string is the group.
+    Dictionary,
+    /// The values of the keys are a place in an array.
+    Direct,
+    /// A hash table has the keys.
+    Hash,
+    /// Rows are dealt out by the hash of their keys, and grouped later.
+    Partitions,
+}
+
+impl Lane {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Statistics, Self::One, Self::Runs, Self::Dictionary, Self::Direct, Self::Hash, Self::Partitions];
+
+    /// Its name in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Statistics => "statistics",
+            Self::One => "no key",
+            Self::Runs => "runs",
+            Self::Dictionary => "dictionary codes",
+            Self::Direct => "direct index",
+            Self::Hash => "hash table",
+            Self::Partitions => "partitions",
+        }
+    }
+}
+
+/// How many rows went each way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lanes([u64; Lane::ALL.len()]);
+
+impl Lanes {
+    pub(crate) fn add_rows(&mut self, lane: Lane, rows: usize) {
+        self.0[lane as usize] += rows as u64;
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(ours, theirs)| *ours += theirs);
+    }
+
+    /// The ways that rows went, each with how many they are.
+    pub fn rows(&self) -> impl Iterator<Item = (Lane, u64)> {
+        Lane::ALL.into_iter().zip(self.0).filter(|(_, rows)| *rows > 0)
+    }
+}
