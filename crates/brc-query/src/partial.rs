@@ -61,6 +61,15 @@ impl Partial {
         self.keys.as_ref().map_or(1, GroupKeys::len)
     }
 
+    /// The number of groups that have rows.
+    pub(crate) fn groups_with_rows(&self) -> u64 {
+        match &self.keys {
+            // Rows are all that they come from.
+            Some(GroupKeys::Packed(keys)) => keys.len() as u64,
+            Some(GroupKeys::Set(_)) | None => (0..self.groups()).filter(|&group| self.has_rows(group)).count() as u64,
+        }
+    }
+
     /// The number of keys.
     pub(crate) fn keys(&self) -> usize {
         match &self.keys {

@@ -103,7 +103,7 @@ impl Plan {
                 vec![merged]
             }
         };
-        totals.groups = partials.iter().map(|partial| partial.groups() as u64).sum();
+        totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
         totals.regroup_time = start.elapsed();
         let mut answer = QueryResult::of_groups(self, partials, threads, totals)?;
         answer.sorted_in(start.elapsed());
@@ -175,7 +175,7 @@ impl Plan {
         let sorter = Sorter::new(self, &partitioning.spill, memory);
         let (start, groups) = (Instant::now(), AtomicU64::new(0));
         let run = |partial: Partial| {
-            groups.fetch_add(partial.groups() as u64, Relaxed);
+            groups.fetch_add(partial.groups_with_rows(), Relaxed);
             sorter.run(partial)
         };
         let runs = partitions::regroup_parts(self, path, &partitioning, parts, run)?;
