@@ -67,7 +67,8 @@ pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
     // What prints as nothing.
     const NOTHING: Duration = Duration::from_nanos(500);
     for (name, time) in parts.into_iter().filter(|(_, time)| *time >= NOTHING) {
-        let threads = if ["scan", "regroup", "sort", "total"].contains(&name) { "" } else { "  (all threads together)" };
+        let threads =
+            if ["scan", "regroup", "sort", "total"].contains(&name) { "" } else { "  (all threads together)" };
         eprintln!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
     }
 }

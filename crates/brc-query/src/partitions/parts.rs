@@ -61,13 +61,7 @@ impl Part {
     }
 
     /// Splits it by the next bits of the hash; it is of keys that can be packed if there is a packing.
-    pub(super) fn split(
-        self,
-        spill: &Spill,
-        packing: Option<&Packing>,
-        words: usize,
-        depth: u32,
-    ) -> Result<Vec<Self>> {
+    pub(super) fn split(self, spill: &Spill, packing: Option<&Packing>, words: usize, depth: u32) -> Result<Vec<Self>> {
         let place = |hash: u64| (hash << (PARTITION_BITS + depth * SPLIT_BITS) >> (64 - SPLIT_BITS)) as usize;
         let mut parts: Vec<Self> = Vec::new();
         parts.resize_with(1 << SPLIT_BITS, Self::default);

@@ -4,9 +4,9 @@
 //! checksum is stays in memory: nothing that the file says about itself needs to be believed.
 
 use brc_core::{Error, Result};
+use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
@@ -142,7 +142,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read_in_any_order() {
         let spill = spill();
-        let random = std::iter::successors(Some(1u32), |last| Some(last.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)));
+        let random =
+            std::iter::successors(Some(1u32), |last| Some(last.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)));
         let random = random.map(|number| (number >> 24) as u8).take(1000);
         let contents = [vec![7; 100_000], random.collect(), Vec::new(), b"abc".to_vec()];
         let frames = contents.each_ref().map(|bytes| spill.write(bytes).unwrap());

@@ -1,7 +1,7 @@
 //! Questions about tables of every type, with nulls, against plain code.
 
-use super::{limits, memory};
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
+use super::{limits, memory};
 use crate::{AGGREGATES, Answered, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
 use brc_kernels::accumulate::floats::parts;
