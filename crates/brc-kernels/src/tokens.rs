@@ -1,6 +1,6 @@
 //! Cuts strings into tokens, always the longest that fits: what storing text as codes of tokens spends its time with.
 //!
-//! Tokens of at least six bytes lie in buckets by their first six, those of at least three in buckets by their first three;
+//! Tokens of at least eight bytes lie in buckets by their first eight, those of at least three in buckets by their first three;
 //! longer ones first, so that the first one of a bucket that a text starts with is the longest. A bucket has a few tokens,
 //! which are compared at once, and a text is looked for in both of its buckets. No step depends on the one before, up to the
 //! length of the token; and as several parts of the strings are cut side by side, a processor works on the next tokens while
@@ -21,7 +21,7 @@ pub const SINGLES: usize = 256;
 const TOGETHER: usize = 8;
 
 /// The bytes by which tokens have their buckets: longer ones by the first number, others by the second.
-const FRONTS: [usize; 2] = [6, 3];
+const FRONTS: [usize; 2] = [8, 3];
 
 /// How many bits of a hash of these choose a bucket.
 const BUCKET_BITS: u32 = 12;
@@ -97,21 +97,22 @@ impl TokenTable {
 
     /// Adds all tokens of so many first bytes.
     fn add(&mut self, number: usize, mut tokens: Vec<(u16, &[u8])>) {
-        let bucket = |token: &[u8]| bucket_of(words_of(token, 0)[0], FRONTS[number]);
-        tokens.sort_unstable_by_key(|&(code, token)| (bucket(token), std::cmp::Reverse(token.len()), code));
+        tokens.sort_by_cached_key(|&(code, token)| {
+            (bucket_of(words_of(token, 0)[0], FRONTS[number]), std::cmp::Reverse(token.len()), code)
+        });
         let mut starts = vec![0; (1 << BUCKET_BITS) + 1];
-        tokens.iter().for_each(|(_, token)| starts[bucket(token) + 1] += 1);
         starts[0] = self.lengths.len() as u16;
-        for bucket in 1..starts.len() {
-            starts[bucket] += starts[bucket - 1];
-        }
-        self.starts[number] = starts.into();
         for (code, token) in tokens {
             let words = words_of(token, 0);
+            starts[bucket_of(words[0], FRONTS[number]) + 1] += 1;
             self.words.iter_mut().zip(words).for_each(|(all, word)| all.push(word));
             self.lengths.push(token.len() as u8);
             self.entries.push(u32::from(code) | (token.len() as u32) << 16);
         }
+        for bucket in 1..starts.len() {
+            starts[bucket] += starts[bucket - 1];
+        }
+        self.starts[number] = starts.into();
         // No text is as long as what stands behind the last token, so that it is never found.
         let end = self.lengths.len() + TOGETHER;
         self.words.iter_mut().for_each(|words| words.resize(end, 0));

@@ -207,3 +207,37 @@ pub(super) fn push(strings: &mut StringBuffer, value: &[u8]) -> Result<()> {
     strings.push(value);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether so many distinct values, each coming twice in 20 rows, are codes in the end.
+    fn are_codes(distinct: usize, value: impl Fn(usize) -> String) -> bool {
+        let mut strings = Strings::new(&RandomState::default());
+        let rows: Vec<usize> =
+            (0..distinct).flat_map(|row| (0..1 + usize::from(row % 10 == 0)).map(move |_| row)).collect();
+        for rows in rows.chunks(1000) {
+            let values: StringBuffer =
+                rows.iter().map(|&row| value(row)).collect::<Vec<_>>().iter().map(String::as_bytes).collect();
+            let offsets: Vec<i32> = values.offsets().iter().map(|&offset| offset as i32).collect();
+            let column = Column::from(Data::Bytes(ByteStrings::new(&offsets, values.strings().bytes())));
+            strings.append(&column).unwrap();
+        }
+        let of_row = |row: usize| match &strings.form {
+            Form::Codes { codes, values } => values.dictionary().get(codes[row]).to_vec(),
+            Form::Each(each) => each.strings().get(row).to_vec(),
+        };
+        assert!((0..rows.len()).all(|row| of_row(row) == value(rows[row]).into_bytes()));
+        matches!(strings.form, Form::Codes { .. })
+    }
+
+    #[test]
+    fn short_values_that_hardly_come_again_are_no_codes() {
+        let number = |row: usize| format!("id{:010}", row * 7919 % 100_000);
+        let text = |row: usize| format!("{:016x}", (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        assert!(are_codes(PROBE - 1, number));
+        assert!(!are_codes(PROBE + 5000, number));
+        assert!(are_codes(PROBE + 5000, text));
+    }
+}
