@@ -65,6 +65,43 @@ impl Cells {
         fits
     }
 
+    /// Adds integers of up to 64 bits, of which [`Cells::extend_validity`] tells next which are null.
+    ///
+    /// # Panics
+    /// If the column is of another type, as below.
+    pub(crate) fn extend_integers(&mut self, values: impl Iterator<Item = i64>) {
+        match &mut self.data {
+            Data::Integers(known) => known.extend(values),
+            Data::Wide(known) => known.extend(values.map(i128::from)),
+            Data::Floats(_) | Data::Bytes { .. } => unreachable!("a column of integers"),
+        }
+    }
+
+    /// The same for floats.
+    pub(crate) fn extend_floats(&mut self, values: impl Iterator<Item = f64>) {
+        match &mut self.data {
+            Data::Floats(known) => known.extend(values),
+            Data::Integers(_) | Data::Wide(_) | Data::Bytes { .. } => unreachable!("a column of floats"),
+        }
+    }
+
+    /// The same for strings, each of which `write` appends.
+    pub(crate) fn extend_strings(&mut self, rows: usize, mut write: impl FnMut(usize, &mut Vec<u8>)) {
+        let Data::Bytes { ends, bytes } = &mut self.data else { unreachable!("a column of strings") };
+        ends.extend((0..rows).map(|row| {
+            write(row, bytes);
+            bytes.len()
+        }));
+    }
+
+    /// Tells which of the next rows are not null, if any is.
+    pub(crate) fn extend_validity(&mut self, rows: usize, is_valid: impl FnMut(usize) -> bool, any_null: bool) {
+        match any_null {
+            true => (0..rows).map(is_valid).for_each(|valid| self.validity.push(valid)),
+            false => self.validity.push_values(rows),
+        }
+    }
+
     /// The value of a row; `None` if it is null.
     pub(crate) fn get(&self, row: usize) -> Option<Value<'_>> {
         if self.is_null(row) {
@@ -119,13 +156,11 @@ impl Cells {
         descending: bool,
         nulls_first: bool,
     ) -> Ordering {
-        let ordering = match (self.get(row), other.get(other_row)) {
-            (Some(Value::Integer(one)), Some(Value::Integer(other))) => one.cmp(&other),
-            (Some(Value::Float(one)), Some(Value::Float(other))) => float_key(one).cmp(&float_key(other)),
-            (Some(Value::Bytes(one)), Some(Value::Bytes(other))) => one.cmp(other),
-            (one, other) if nulls_first => return one.is_some().cmp(&other.is_some()),
-            (one, other) => return one.is_none().cmp(&other.is_none()),
-        };
+        let (one, other) = (self.get(row), other.get(other_row));
+        let ordering = compare_values(one, other, nulls_first);
+        if one.is_none() || other.is_none() {
+            return ordering;
+        }
         if descending { ordering.reverse() } else { ordering }
     }
 
@@ -152,5 +187,16 @@ impl Cells {
 
     fn is_null(&self, row: usize) -> bool {
         self.validity.bitmap().is_some_and(|validity| !validity.get(row))
+    }
+}
+
+/// How values of one type are ordered.
+pub(crate) fn compare_values(one: Option<Value<'_>>, other: Option<Value<'_>>, nulls_first: bool) -> Ordering {
+    match (one, other) {
+        (Some(Value::Integer(one)), Some(Value::Integer(other))) => one.cmp(&other),
+        (Some(Value::Float(one)), Some(Value::Float(other))) => float_key(one).cmp(&float_key(other)),
+        (Some(Value::Bytes(one)), Some(Value::Bytes(other))) => one.cmp(other),
+        (one, other) if nulls_first => one.is_some().cmp(&other.is_some()),
+        (one, other) => one.is_none().cmp(&other.is_none()),
     }
 }

@@ -64,6 +64,10 @@ fn group(
     keys.settle();
     let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
     partial.absorb(&early.groups, &early.members[number], &numbers);
+    // All groups will be wanted in the order of their keys: then they had better lie so.
+    if plan.order_by.is_empty() && plan.limit.is_none() {
+        partial.sort();
+    }
     partial.settle();
     Ok(partial)
 }
