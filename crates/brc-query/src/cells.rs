@@ -28,11 +28,16 @@ enum Data {
 impl Cells {
     /// No values of that type.
     pub(crate) fn new(logical_type: LogicalType) -> Self {
+        Self::with_capacity(logical_type, 0)
+    }
+
+    /// The same, with room for so many.
+    pub(crate) fn with_capacity(logical_type: LogicalType, rows: usize) -> Self {
         let data = match logical_type.physical() {
-            PhysicalType::Integers if logical_type.fits_64_bits() => Data::Integers(Vec::new()),
-            PhysicalType::Integers => Data::Wide(Vec::new()),
-            PhysicalType::Floats => Data::Floats(Vec::new()),
-            PhysicalType::Bytes => Data::Bytes { ends: Vec::new(), bytes: Vec::new() },
+            PhysicalType::Integers if logical_type.fits_64_bits() => Data::Integers(Vec::with_capacity(rows)),
+            PhysicalType::Integers => Data::Wide(Vec::with_capacity(rows)),
+            PhysicalType::Floats => Data::Floats(Vec::with_capacity(rows)),
+            PhysicalType::Bytes => Data::Bytes { ends: Vec::with_capacity(rows), bytes: Vec::new() },
         };
         Self { data, validity: BitmapBuffer::default() }
     }
@@ -139,11 +144,26 @@ impl Cells {
     }
 
     /// The rows of these numbers.
-    pub(crate) fn take(&self, logical_type: LogicalType, rows: &[u32]) -> Self {
-        let mut taken = Self::new(logical_type);
-        for &row in rows {
-            taken.push(self.get(row as usize));
+    pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        fn picked<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+            rows.iter().map(|&row| values[row as usize]).collect()
         }
+        let data = match &self.data {
+            Data::Integers(values) => Data::Integers(picked(values, rows)),
+            Data::Wide(values) => Data::Wide(picked(values, rows)),
+            Data::Floats(values) => Data::Floats(picked(values, rows)),
+            Data::Bytes { ends, bytes } => {
+                let mut taken = Vec::with_capacity(if rows.len() == ends.len() { bytes.len() } else { 0 });
+                let string = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before])..ends[row];
+                let end = |&row: &u32| {
+                    taken.extend_from_slice(&bytes[string(row as usize)]);
+                    taken.len()
+                };
+                Data::Bytes { ends: rows.iter().map(end).collect(), bytes: taken }
+            }
+        };
+        let mut taken = Self { data, validity: BitmapBuffer::default() };
+        taken.extend_validity(rows.len(), |row| !self.is_null(rows[row] as usize), self.validity.nulls() > 0);
         taken
     }
 

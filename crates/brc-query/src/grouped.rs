@@ -40,6 +40,13 @@ pub(crate) struct Place {
     pub(crate) group: u32,
 }
 
+/// Some groups of an answer, one behind the other.
+pub(crate) struct Block<'a> {
+    pub(crate) places: Cow<'a, [Place]>,
+    /// Their order, unless they are in order.
+    pub(crate) order: Option<Vec<u32>>,
+}
+
 /// Some groups.
 struct Chosen<'a> {
     places: &'a [Place],
@@ -62,10 +69,13 @@ impl Sorted<'_> {
         }
     }
 
-    fn block(&self, number: usize) -> Cow<'_, [Place]> {
+    fn block(&self, number: usize) -> Block<'_> {
         match self {
-            Self::Places(places) => Cow::Borrowed(&places[number * BLOCK..places.len().min((number + 1) * BLOCK)]),
-            Self::Packed(order) => Cow::Owned(order.block(number)),
+            Self::Places(places) => {
+                let places = &places[number * BLOCK..places.len().min((number + 1) * BLOCK)];
+                Block { places: Cow::Borrowed(places), order: None }
+            }
+            Self::Packed(order) => order.block(number),
         }
     }
 }
@@ -78,11 +88,18 @@ impl<'a> Groups<'a> {
 
     /// The columns of the answer, some rows after the other: how many those are, and their values.
     pub(crate) fn blocks(&self, threads: usize) -> Result<Vec<(usize, Vec<Cells>)>> {
-        let sorted = self.sorted(threads)?;
+        let (offset, limit) = if self.plan.distinct { (0, None) } else { (self.plan.offset, self.plan.limit) };
+        let sorted = self.sorted(offset, limit, threads)?;
         let block = |number: usize| {
-            let places = sorted.block(number);
+            let Block { places, order } = sorted.block(number);
             let chosen = self.choose(&places);
-            let cells = self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, &chosen));
+            let cells = self.plan.columns.iter().map(|answer| {
+                let cells = self.cells(&answer.name, &answer.value, &chosen)?;
+                Ok(match &order {
+                    Some(order) => cells.take(order),
+                    None => cells,
+                })
+            });
             Ok((places.len(), cells.collect::<Result<Vec<_>>>()?))
         };
         parallel::map(sorted.blocks(), threads, block)
@@ -101,7 +118,7 @@ impl<'a> Groups<'a> {
 
     /// What some groups have in a column.
     fn column(&self, column: usize, chosen: &Chosen<'_>) -> Result<Cells> {
-        let mut cells = Cells::new(self.fields[column].logical_type);
+        let mut cells = Cells::with_capacity(self.fields[column].logical_type, chosen.places.len());
         match (column.checked_sub(self.plan.keys.len()), &chosen.tuples) {
             (Some(output), _) => self.output(output, chosen.places, &mut cells)?,
             (None, Some((tuples, keys))) => keys.unpack(column, tuples, &mut cells),
@@ -189,10 +206,10 @@ impl<'a> Groups<'a> {
         Ok(groups.iter().enumerate().filter(is_wanted).map(|(_, &group)| group).collect())
     }
 
-    fn sorted(&self, threads: usize) -> Result<Sorted<'_>> {
+    /// The groups of the answer, without the first that are left out, and no more than `limit`.
+    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Sorted<'_>> {
         let plan = self.plan;
         let wanted = parallel::map(self.partials.len(), threads, |partial| self.wanted(partial))?;
-        let (offset, limit) = if plan.distinct { (0, None) } else { (plan.offset, plan.limit) };
         let any_packed = self.packed.iter().any(Option::is_some);
         if any_packed && (plan.order_by.is_empty(), offset, limit) == (true, 0, None) {
             return Ok(Sorted::Packed(PackedOrder::new(self.partials, wanted, threads)));
@@ -221,6 +238,19 @@ impl<'a> Groups<'a> {
         let place = |(partial, row): (u32, u32)| Place { partial, group: wanted[partial as usize][row as usize] };
         Ok(Sorted::Places(order::sorted(&parts, offset, limit, threads).map(place).collect()))
     }
+}
+
+/// The groups of a partial that an answer of few rows may have; `None` if that may be any.
+pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>>> {
+    let most = plan.limit.map_or(u64::MAX, |limit| limit.saturating_add(plan.offset));
+    if plan.distinct || most >= partial.groups() as u64 {
+        return Ok(None);
+    }
+    let groups = Groups::new(plan, std::slice::from_ref(partial));
+    Ok(match groups.sorted(0, Some(most), 1)? {
+        Sorted::Places(places) => Some(places.iter().map(|place| place.group).collect()),
+        Sorted::Packed(_) => None,
+    })
 }
 
 fn places(partial: usize, groups: &[u32]) -> Vec<Place> {

@@ -4,10 +4,11 @@
 //! the cache while it is sorted, and while what it has is looked up: nothing is ever sorted as a whole. The few groups whose
 //! keys could not be packed are put where they belong.
 
-use crate::grouped::{BLOCK, Place};
+use crate::grouped::{BLOCK, Block, Place};
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::packing::PackedKeys;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// So many tuples of a block are looked at to find where ranges begin.
@@ -32,8 +33,8 @@ struct Part<'a> {
     starts: Vec<usize>,
 }
 
-/// A group with the first words of its tuple.
-type Entry = (u64, u64, u32, u32);
+/// The first words of a group's tuple, and the place of the group in its block.
+type Entry = (u64, u64, u32);
 
 /// A group with its tuple; `None` behind all of them.
 type First<'a> = Option<(&'a [u64], Place)>;
@@ -66,43 +67,45 @@ impl<'a> PackedOrder<'a> {
         self.starts.len() - 1
     }
 
-    /// The groups of a block, in order.
-    pub(crate) fn block(&self, number: usize) -> Vec<Place> {
+    /// The groups of a block, in the order in which they lie in memory.
+    pub(crate) fn block(&self, number: usize) -> Block<'_> {
         let mut entries: Vec<Entry> = Vec::with_capacity(BLOCK * 2);
-        for Part { partial, keys, groups, starts } in &self.parts {
+        let mut places = Vec::with_capacity(BLOCK * 2);
+        for &Part { partial, keys, ref groups, ref starts } in &self.parts {
             for &group in &groups[starts[number]..starts[number + 1]] {
                 let tuple = keys.tuple(group as usize);
-                entries.push((tuple[0], tuple.get(1).copied().unwrap_or(0), *partial, group));
+                entries.push((tuple[0], tuple.get(1).copied().unwrap_or(0), places.len() as u32));
+                places.push(Place { partial, group });
             }
         }
         match self.parts.first().map_or(0, |part| part.keys.width()) {
             // No two tuples are the same.
             0..=2 => entries.sort_unstable(),
             _ => entries.sort_unstable_by(|one, other| {
-                (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| compare(self.partials, place(one), place(other)))
+                let compare = || compare(self.partials, places[one.2 as usize], places[other.2 as usize]);
+                (one.0, one.1).cmp(&(other.0, other.1)).then_with(compare)
             }),
         }
-        self.with_others(&entries, &self.others[self.starts[number]..self.starts[number + 1]])
+        let others = &self.others[self.starts[number]..self.starts[number + 1]];
+        let order = self.with_others(&entries, &places, others);
+        places.extend_from_slice(others);
+        Block { places: Cow::Owned(places), order: Some(order) }
     }
 
-    /// Puts groups between those of a block.
-    fn with_others(&self, entries: &[Entry], others: &[Place]) -> Vec<Place> {
-        let mut places = Vec::with_capacity(entries.len() + others.len());
+    /// The order of a block's groups with others, which lie behind them.
+    fn with_others(&self, entries: &[Entry], places: &[Place], others: &[Place]) -> Vec<u32> {
+        let mut order = Vec::with_capacity(entries.len() + others.len());
         let mut rest = entries;
-        for &other in others {
-            let is_before = |entry: &Entry| compare(self.partials, place(entry), other) == Ordering::Less;
+        for (&other, number) in others.iter().zip(places.len() as u32..) {
+            let is_before = |entry: &Entry| compare(self.partials, places[entry.2 as usize], other) == Ordering::Less;
             let (before, behind) = rest.split_at(rest.partition_point(is_before));
-            places.extend(before.iter().map(place));
-            places.push(other);
+            order.extend(before.iter().map(|entry| entry.2));
+            order.push(number);
             rest = behind;
         }
-        places.extend(rest.iter().map(place));
-        places
+        order.extend(rest.iter().map(|entry| entry.2));
+        order
     }
-}
-
-fn place(&(_, _, partial, group): &Entry) -> Place {
-    Place { partial, group }
 }
 
 /// How two groups are ordered by their keys.
@@ -140,7 +143,15 @@ impl Part<'_> {
         for first in first {
             let rest = &self.groups[start..];
             start += match first {
-                Some((tuple, _)) => rest.partition_point(|&group| self.keys.tuple(group as usize) < *tuple),
+                Some((tuple, _)) => {
+                    let is_before = |&group: &u32| self.keys.tuple(group as usize) < *tuple;
+                    // Most ranges are short.
+                    let mut reach = 64;
+                    while rest.get(reach).is_some_and(is_before) {
+                        reach *= 2;
+                    }
+                    rest[..reach.min(rest.len())].partition_point(is_before)
+                }
                 None => rest.len(),
             };
             self.starts.push(start);

@@ -125,13 +125,6 @@ impl Partial {
         Self { keys, rows, states: self.states.iter().map(|state| state.take(groups)).collect() }
     }
 
-    /// Puts groups of packed keys in the order of those.
-    pub(crate) fn sort(&mut self) {
-        if let Some(GroupKeys::Packed(keys)) = &self.keys {
-            *self = self.take(&keys.order());
-        }
-    }
-
     /// Makes everything ready to be looked at.
     pub(crate) fn settle(&mut self) {
         self.states.iter_mut().for_each(State::settle);

@@ -262,7 +262,7 @@ fn answer(plan: &Plan, chunks: BTreeMap<u64, Chunk>, totals: ScanTotals) -> Quer
     });
     let part = SortedPart { rows: all.rows, keys: keys.collect(), groups: None };
     let rows: Vec<u32> = order::sorted(&[part], plan.offset, plan.limit, 1).map(|(_, row)| row).collect();
-    let cells = all.cells.iter().zip(&plan.columns).map(|(cells, it)| cells.take(it.value.logical_type, &rows));
+    let cells = all.cells.iter().map(|cells| cells.take(&rows));
     QueryResult::of_cells(plan, cells.collect(), rows.len(), totals)
 }
 

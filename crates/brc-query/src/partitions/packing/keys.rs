@@ -15,8 +15,10 @@ pub(crate) struct PackedKeys {
 }
 
 impl PackedKeys {
-    pub(in crate::partitions) fn new(packing: Arc<Packing>) -> Self {
-        Self { packing, tuples: Vec::new(), index: TupleIndex::default() }
+    /// None yet, of perhaps so many.
+    pub(in crate::partitions) fn new(packing: Arc<Packing>, expected: usize) -> Self {
+        let tuples = Vec::with_capacity(expected * packing.width);
+        Self { packing, tuples, index: TupleIndex::with_capacity(expected) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -73,7 +75,11 @@ impl PackedKeys {
 
     /// These tuples only, in their order.
     pub(crate) fn pick(&self, numbers: &[u32]) -> Self {
-        let tuples = numbers.iter().flat_map(|&number| self.tuple(number as usize)).copied().collect();
+        let mut tuples = Vec::with_capacity(numbers.len() * self.width());
+        match self.width() {
+            1 => tuples.extend(numbers.iter().map(|&number| self.tuples[number as usize])),
+            _ => numbers.iter().for_each(|&number| tuples.extend_from_slice(self.tuple(number as usize))),
+        }
         Self { packing: Arc::clone(&self.packing), tuples, index: TupleIndex::default() }
     }
 
