@@ -9,7 +9,6 @@
 
 mod block;
 mod buffers;
-mod matcher;
 mod sample;
 mod schemes;
 mod section;
@@ -19,7 +18,6 @@ mod template;
 mod tests;
 mod tokens;
 mod train;
-mod trie;
 
 use super::Malformed;
 
