@@ -117,9 +117,9 @@ impl Partial {
 
     /// These groups only, in their order.
     pub(crate) fn take(&self, groups: &[u32]) -> Self {
-        let keys = self.keys.as_ref().and_then(|keys| match keys {
-            GroupKeys::Set(keys) => Some(GroupKeys::Set(keys.pick(groups))),
-            GroupKeys::Packed(keys) => Some(GroupKeys::Packed(keys.pick(groups))),
+        let keys = self.keys.as_ref().map(|keys| match keys {
+            GroupKeys::Set(keys) => GroupKeys::Set(keys.pick(groups)),
+            GroupKeys::Packed(keys) => GroupKeys::Packed(keys.pick(groups)),
         });
         let rows = Rows { state: self.rows.state, others: self.rows.others.take(groups) };
         Self { keys, rows, states: self.states.iter().map(|state| state.take(groups)).collect() }

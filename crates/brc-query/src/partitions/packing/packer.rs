@@ -82,10 +82,10 @@ impl<'a> Packer<'a> {
                 self.lane.extend(values.iter().enumerate().map(word));
             }
             (Kind::Coded { .. } | Kind::Symbols(_), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
-                self.numbers_of_codes(index, &key.kind, column, dictionary, &nulls)?
+                self.numbers_of_codes(index, &key.kind, column, dictionary, &nulls)?;
             }
             (kind @ (Kind::Coded { .. } | Kind::Symbols(_)), Data::Bytes(strings)) => {
-                self.numbers_of(kind, strings, &nulls)
+                self.numbers_of(kind, strings, &nulls);
             }
             (Kind::Inline { longest }, Data::Bytes(strings)) => {
                 self.strings(key, *longest, strings, &nulls);

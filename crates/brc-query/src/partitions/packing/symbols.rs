@@ -189,6 +189,6 @@ mod tests {
         }
         assert!(Symbols::of([&[b'x'; 33][..]].into_iter()).is_none());
         let all: Vec<[u8; 8]> = (0..=255).map(|byte| [byte; 8]).collect();
-        assert!(Symbols::of(all.iter().map(|string| string.as_slice())).is_none());
+        assert!(Symbols::of(all.iter().map(<[u8; 8]>::as_slice)).is_none());
     }
 }
