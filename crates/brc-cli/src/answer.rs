@@ -8,6 +8,9 @@ use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, c
 use brc_query::{Answered, Plan, Query, ScanTotals};
 use std::path::{Path, PathBuf};
 
+/// So many rows are made text by a thread at a time.
+const PRINTED_ROWS: usize = 1 << 15;
+
 /// Where an answer goes.
 pub(crate) enum Destination {
     /// Standard output, in that format or the one that fits.
@@ -68,15 +71,20 @@ impl Destination {
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
     pub(crate) fn write(&self, plan: &Plan, answer: &Answered, threads: usize) -> Result<()> {
-        match (self, answer) {
-            (Self::Printed(_), Answered::Held(answer)) => {
+        let answer = match answer {
+            Answered::Held(answer) => answer,
+            Answered::Spilled(answer) => return self.write_table(plan, answer, threads),
+        };
+        let table = match self {
+            Self::Printed(_) if !self.format(plan).expresses_all() => {
                 let mut text = Vec::new();
                 render(self.format(plan), plan, answer, &mut text)?;
-                stdout::print_names(&text)
+                return stdout::print_names(&text);
             }
-            (Self::File(_), Answered::Held(answer)) => self.write_table(plan, &answer.table()?, threads),
-            (_, Answered::Spilled(answer)) => self.write_table(plan, answer, threads),
-        }
+            Self::Printed(_) => answer.table()?.with_splits_of(PRINTED_ROWS),
+            Self::File(_) => answer.table()?,
+        };
+        self.write_table(plan, &table, threads)
     }
 
     fn write_table(&self, plan: &Plan, table: &dyn Table, threads: usize) -> Result<()> {

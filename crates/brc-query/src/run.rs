@@ -188,9 +188,8 @@ impl Plan {
         if blocks.iter().any(Block::is_spilled) {
             return SpilledAnswer::new(self, blocks, spill, &memory, totals).map(Answered::Spilled);
         }
-        let rows = blocks.iter().map(|block| block.rows).sum();
-        let blocks = blocks.into_iter().map(|block| block.into_cells(&spill)).collect::<Result<_>>()?;
-        Ok(Answered::Held(QueryResult::of_blocks(self, blocks, rows, totals)))
+        let blocks = blocks.into_iter().map(|block| Ok((block.rows, block.into_cells(&spill)?)));
+        Ok(Answered::Held(QueryResult::of_blocks(self, blocks.collect::<Result<_>>()?, totals)))
     }
 
     /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].

@@ -2,12 +2,14 @@
 //! themselves, to a file if need be, and merged in the end.
 
 use crate::cells::Cells;
+use crate::grouped::BLOCK;
 use crate::memory::Memory;
 use crate::node::Typed;
 use crate::partial::Partial;
+use crate::partitions::in_order;
 use crate::partitions::spill::{Frame, Spill};
 use crate::plan::{Answer, Plan};
-use crate::result::{BLOCK, QueryResult, kind_of};
+use crate::result::{QueryResult, kind_of};
 use crate::totals::ScanTotals;
 use brc_core::Result;
 use std::cmp::Ordering;
@@ -94,6 +96,7 @@ impl<'a> Sorter<'a> {
 
     /// The sorted rows that some groups give.
     pub(crate) fn run(&self, groups: Partial) -> Result<Vec<Block>> {
+        let groups = in_order(&self.of_run, groups)?;
         let answer = QueryResult::of_groups(&self.of_run, vec![groups], 1, ScanTotals::default())?;
         let mut blocks = Vec::new();
         for (rows, cells) in answer.into_blocks() {
@@ -105,9 +108,9 @@ impl<'a> Sorter<'a> {
             let at_a_time = self.rows_of(bytes / rows.max(1));
             for start in (0..rows).step_by(at_a_time) {
                 let some = start..rows.min(start + at_a_time);
-                let part = cells.iter().zip(&self.of_run.columns);
-                let part = part.map(|(cells, it)| cells.slice(it.value.logical_type, some.clone()));
-                blocks.push(Block::new(some.len(), part.collect(), Some(self.spill))?);
+                let rows: Vec<u32> = some.map(|row| row as u32).collect();
+                let part = cells.iter().map(|cells| cells.take(&rows)).collect();
+                blocks.push(Block::new(rows.len(), part, Some(self.spill))?);
             }
         }
         Ok(blocks)

@@ -1,9 +1,10 @@
 //! An answer of more rows than memory has room for: a table whose rows are in a file.
 
+use crate::grouped::BLOCK;
 use crate::memory::Memory;
 use crate::partitions::spill::Spill;
 use crate::plan::Plan;
-use crate::result::{BLOCK, QueryResult};
+use crate::result::QueryResult;
 use crate::runs::Block;
 use crate::totals::ScanTotals;
 use crate::vector::Fault;
@@ -55,8 +56,8 @@ impl SpilledAnswer {
     /// # Errors
     /// If the file cannot be read, or is damaged.
     pub fn load(self) -> Result<QueryResult> {
-        let blocks = self.blocks.into_iter().map(|block| block.into_cells(&self.spill));
-        Ok(QueryResult::of_blocks(&self.plan, blocks.collect::<Result<_>>()?, self.rows, self.totals))
+        let blocks = self.blocks.into_iter().map(|block| Ok((block.rows, block.into_cells(&self.spill)?)));
+        Ok(QueryResult::of_blocks(&self.plan, blocks.collect::<Result<_>>()?, self.totals))
     }
 }
 

@@ -18,7 +18,7 @@ mod regroup_parts;
 pub(crate) mod spill;
 
 pub(crate) use parts::Parts;
-pub(crate) use regroup::regroup;
+pub(crate) use regroup::{in_order, regroup};
 pub(crate) use regroup_parts::regroup_parts;
 
 use crate::filter::Selection;

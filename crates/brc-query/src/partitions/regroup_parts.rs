@@ -120,7 +120,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
     fn of_records(&self, part: &Part, packing: &Arc<Packing>, gauge: &Gauge) -> Result<Grouped> {
         let Some(layout) = &self.partitioning.layout else { return Ok(Grouped::Whole(self.plan.no_groups())) };
         let mut reader = Reader::new(packing.width(), layout);
-        let mut keys = PackedKeys::new(Arc::clone(packing));
+        let mut keys = PackedKeys::new(Arc::clone(packing), 0);
         let (mut accumulators, mut numbers) = (Accumulators::new(self.plan), Vec::new());
         let whole = part.each_chunk(&self.partitioning.spill, self.words(), |chunk| {
             if self.is_too_large(gauge, keys.len()) {
