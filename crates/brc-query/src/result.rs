@@ -180,10 +180,7 @@ impl<'a> Groups<'a> {
         };
         let output = &self.plan.outputs[output];
         let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
-        let state = bound.state.and_then(|kind| {
-            let wanted = (output.columns.clone(), kind);
-            self.plan.states().into_iter().position(|state| state == wanted)
-        });
+        let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
         for place in places {
             let (partial, group) = (partial(place), place.group as usize);
             let state = state.map(|state| partial.state(state));

@@ -64,7 +64,7 @@ fn group(
     keys.settle();
     let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
     partial.absorb(&early.groups, &early.members[number], &numbers);
-    partial.settle();
+    partial.settle(1);
     Ok(partial)
 }
 
@@ -98,7 +98,7 @@ impl EarlyGroups {
 
     fn left(self) -> Option<Partial> {
         let mut left = (!self.others.is_empty()).then(|| self.groups.take(&self.others));
-        left.iter_mut().for_each(Partial::settle);
+        left.iter_mut().for_each(|left| left.settle(1));
         left
     }
 }
