@@ -5,8 +5,8 @@
 //! the dictionary once more. Names that have no key, or no place in the table, go to a second table: there are hardly ever
 //! any.
 //!
-//! That table is made for names that are few and looked up for ever. Where many are new, a [`DictionaryBuilder`] numbers
-//! them.
+//! That table is made for names that are few and looked up for ever; beyond some ten thousand, the others too go to the
+//! second one. Where many are new, a [`DictionaryBuilder`] numbers them.
 
 mod builder;
 mod fronts;
@@ -43,6 +43,11 @@ pub struct Interner {
 }
 
 impl Interner {
+    /// Up to so many distinct strings are never too many.
+    const FEW: usize = 4096;
+    /// How many bytes distinct strings may have together, for codes to pay.
+    const MOST_BYTES: usize = 16 << 20;
+
     /// An interner that knows no name. Its hash is one that kernels of `level` compute at once.
     #[must_use]
     pub fn new(level: Level) -> Self {
@@ -54,6 +59,13 @@ impl Interner {
     #[must_use]
     pub fn dictionary(&self) -> &Dictionary {
         &self.dictionary
+    }
+
+    /// Whether codes pay for strings of which so many rows were interned: they repeat, and do not take too much memory.
+    #[must_use]
+    pub fn pays(&self, rows: u64) -> bool {
+        let distinct = self.dictionary.len();
+        (distinct <= Self::FEW || distinct as u64 * 4 <= rows) && self.dictionary.value_bytes() <= Self::MOST_BYTES
     }
 
     /// The code of a name, if it was seen before.

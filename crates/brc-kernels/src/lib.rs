@@ -13,6 +13,7 @@ pub mod cpu;
 pub mod decimals;
 pub mod digits;
 pub mod direct;
+pub mod fields;
 pub mod filter;
 pub mod interner;
 pub mod memory;
@@ -20,6 +21,7 @@ pub mod packing;
 pub mod samples;
 pub mod structure;
 pub mod text;
+pub mod tokens;
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

@@ -25,6 +25,7 @@ mod scanner;
 pub use chain::{Chain, Cut};
 pub use scanner::{Piece, RowScanner, Scanned};
 
+use brc_kernels::fields::FieldColumn;
 use brc_kernels::structure::{FieldEnd, LineEnd, Syntax};
 use std::fmt;
 use std::ops::Range;
@@ -203,10 +204,11 @@ impl<'a> Rows<'a> {
     pub(crate) fn column(&self, column: usize, rows: Range<usize>) -> ColumnFields<'a> {
         let columns = self.columns;
         assert!(column < columns, "the table has {columns} columns");
-        let ends = self.ends[rows.start * columns..rows.end * columns].chunks_exact(columns);
+        let ends = &self.ends[rows.start * columns..rows.end * columns];
         let may_return = column + 1 == columns && self.syntax.line_end() == LineEnd::Lf;
-        let has_blanks = self.syntax.has_blanks();
-        ColumnFields { text: self.text, column, may_return, has_blanks, starts: self.starts[rows].iter(), ends }
+        let starts = &self.starts[rows];
+        let fields = FieldColumn { text: self.text, starts, ends, columns, column, may_return, quote: None };
+        ColumnFields { fields, has_blanks: self.syntax.has_blanks() }
     }
 
     /// A column of one of the [irregular rows](Self::irregular), if the row has as many.
@@ -246,43 +248,47 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The fields of one column, row by row.
+/// The fields of one column.
+#[derive(Clone, Copy)]
 pub(crate) struct ColumnFields<'a> {
-    text: &'a [u8],
-    column: usize,
-    /// Whether a CR behind a field may belong to the line end.
-    may_return: bool,
+    fields: FieldColumn<'a>,
     has_blanks: bool,
-    starts: std::slice::Iter<'a, u32>,
-    ends: std::slice::ChunksExact<'a, FieldEnd>,
 }
 
 impl<'a> ColumnFields<'a> {
     /// The text that they lie in.
     pub(crate) fn text(&self) -> &'a [u8] {
-        self.text
+        self.fields.text
     }
-}
 
-impl<'a> Iterator for ColumnFields<'a> {
-    type Item = Field<'a>;
+    /// How many there are, one a row.
+    pub(crate) fn len(&self) -> usize {
+        self.fields.starts.len()
+    }
 
+    /// The same for kernels, which take what is between two of these quotes for a value; `None` if there may be blanks
+    /// around fields that are delimiters.
+    pub(crate) fn between(&self, quote: Option<u8>) -> Option<FieldColumn<'a>> {
+        (!self.has_blanks).then_some(FieldColumn { quote, ..self.fields })
+    }
+
+    /// The field of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
     #[inline(always)]
-    fn next(&mut self) -> Option<Field<'a>> {
-        let (start, ends) = (*self.starts.next()?, self.ends.next()?);
-        let start = if self.column == 0 { start as usize } else { ends[self.column - 1].offset() + 1 };
-        let end = ends[self.column];
-        let tail = &self.text[start..];
+    pub(crate) fn get(&self, row: usize) -> Field<'a> {
+        let FieldColumn { text, starts, ends, columns, column, may_return, .. } = self.fields;
+        let at = row * columns + column;
+        let start = if column == 0 { starts[row] as usize } else { ends[at - 1].offset() + 1 };
+        let end = ends[at];
+        let tail = &text[start..];
         let mut length = end.offset() - start;
-        if self.may_return && end.offset() < self.text.len() && tail[..length].last() == Some(&b'\r') {
+        if may_return && end.offset() < text.len() && tail[..length].last() == Some(&b'\r') {
             length -= 1;
         }
         let field = Field { bytes: &tail[..length], is_quoted: end.is_quoted(), tail };
-        Some(if self.has_blanks { field.without_blanks() } else { field })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.starts.size_hint()
+        if self.has_blanks { field.without_blanks() } else { field }
     }
 }
 

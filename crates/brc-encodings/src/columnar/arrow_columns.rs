@@ -1,7 +1,7 @@
 //! Arrays of Arrow as columns of batches, for whatever the libraries of parquet and arrow decode.
 //!
-//! Both lie alike in memory, so that most arrays are lent as they are. Strings become codes as long as their dictionary
-//! stays small, since whoever groups by them would make codes of them anyway.
+//! Both lie alike in memory, so that most arrays are lent as they are. Strings become codes as long as they repeat, since
+//! whoever groups by them would make codes of them anyway.
 
 use super::{Fault, check_bounds};
 use arrow_array::cast::AsArray;
@@ -18,9 +18,6 @@ use brc_core::{Bitmap, ByteStrings, Column, Data, Integers, LogicalType, TimeUni
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
-
-/// Strings become codes until those that are known have so many bytes.
-const MOST_KNOWN: usize = 32 << 20;
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -86,6 +83,8 @@ pub(crate) struct ArrowColumn {
     is_own: bool,
     /// What codes stand for, for as long as the column is scanned.
     pub(crate) interner: Interner,
+    /// How many rows of strings were looked up there.
+    interned: u64,
     /// The dictionary of the array before, and the code of each of its values.
     dictionary: Option<(ArrayRef, Vec<u32>)>,
     values: Values,
@@ -111,6 +110,7 @@ impl ArrowColumn {
             logical_type,
             is_own,
             interner: Interner::new(Level::best()),
+            interned: 0,
             dictionary: None,
             values: Values::Codes(Vec::new()),
             validity: None,
@@ -166,16 +166,16 @@ impl ArrowColumn {
     fn take_dictionary(&mut self, array: &ArrayRef) -> Result<Values, Fault> {
         let coded = array.as_any_dictionary();
         let values = coded.values();
-        if !matches!(self.logical_type, LogicalType::String | LogicalType::Binary) || values.null_count() > 0 {
+        let is_known = self.dictionary.as_ref().is_some_and(|(known, _)| known.to_data().ptr_eq(&values.to_data()));
+        let is_string = matches!(self.logical_type, LogicalType::String | LogicalType::Binary);
+        let are_strings = is_string && values.null_count() == 0;
+        if !are_strings || !(self.intern_rows(array.len()) || is_known) {
             let plain = arrow_select::take::take(values, coded.keys(), None);
             let plain = plain.map_err(|error| Fault::corrupt(error.to_string()))?;
             self.validity = plain.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
-            return match self.logical_type {
-                LogicalType::String | LogicalType::Binary => self.take_strings(&plain),
-                _ => numbers(&plain, self.validity.as_ref()),
-            };
+            return if is_string { self.take_strings(&plain) } else { numbers(&plain, self.validity.as_ref()) };
         }
-        if !self.dictionary.as_ref().is_some_and(|(known, _)| known.to_data().ptr_eq(&values.to_data())) {
+        if !is_known {
             let mut codes = Vec::with_capacity(values.len());
             let (offsets, bytes) = strings(values)?;
             codes.extend(ByteStrings::new(&offsets, &bytes).iter().map(|value| self.interner.intern(value)));
@@ -189,9 +189,16 @@ impl ArrowColumn {
         Ok(Values::Codes(coded.normalized_keys().into_iter().map(|key| codes[key]).collect()))
     }
 
+    /// Whether to look these next rows of strings up, as long as they repeat.
+    pub(crate) fn intern_rows(&mut self, rows: usize) -> bool {
+        let pays = self.interner.pays(self.interned);
+        self.interned += if pays { rows as u64 } else { 0 };
+        pays
+    }
+
     fn take_strings(&mut self, array: &ArrayRef) -> Result<Values, Fault> {
         let (offsets, bytes) = strings(array)?;
-        if self.interner.dictionary().value_bytes() > MOST_KNOWN {
+        if !self.intern_rows(array.len()) {
             return Ok(Values::Strings { offsets, bytes });
         }
         let mut codes = Vec::with_capacity(array.len());

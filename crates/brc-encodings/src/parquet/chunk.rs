@@ -3,10 +3,11 @@
 
 use super::hybrid::Hybrid;
 use super::page::{DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY};
+use super::string_rows::StringRows;
 use super::types::Stored;
+use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, Numbers};
-use brc_core::for_integers;
-use brc_kernels::interner::Interner;
+use brc_core::{Dictionary, for_integers};
 
 /// A walk over the values of a column chunk, page by page.
 struct Walk {
@@ -113,59 +114,90 @@ impl Walk {
 /// A column chunk of strings.
 pub(super) struct StringChunk {
     walk: Walk,
-    codes: StringCodes,
+    dictionary: ChunkDictionary,
+    /// Codes in the terms of that dictionary.
+    codes: Vec<u32>,
 }
 
-/// The codes, in the scanner's dictionary, of what a column chunk keeps as dictionary or page.
-#[derive(Default)]
-struct StringCodes {
-    dictionary: Vec<u32>,
+/// The dictionary of a column chunk.
+struct ChunkDictionary {
+    /// How many rows the column chunk has.
+    rows: usize,
+    /// The code of each value in the scanner's dictionary, where codes pay.
+    codes: Vec<u32>,
+    /// Else the values.
+    values: Option<Dictionary>,
 }
 
-/// [`StringCodes`] at work.
+/// [`ChunkDictionary`] at work.
 struct Interning<'a> {
-    codes: &'a mut StringCodes,
-    interner: &'a mut Interner,
+    dictionary: &'a mut ChunkDictionary,
+    arrays: &'a mut ArrowColumn,
 }
 
 impl Decode for Interning<'_> {
     fn dictionary(&mut self, mut body: &[u8], values: usize) -> Result<(), Fault> {
+        let Self { dictionary, arrays } = self;
         // Each value has a length of four bytes at least.
-        self.codes.dictionary.reserve(values.min(body.len() / 4));
-        for _ in 0..values {
-            self.codes.dictionary.push(self.interner.intern(plain_string(&mut body)?));
+        let most = values.min(body.len() / 4);
+        let mut strings = (0..values).map(|_| plain_string(&mut body));
+        if arrays.intern_rows(dictionary.rows) {
+            dictionary.codes.reserve(most);
+            strings.try_for_each(|string| {
+                dictionary.codes.push(arrays.interner.intern(string?));
+                Ok(())
+            })
+        } else {
+            let values = dictionary.values.insert(Dictionary::new());
+            strings.try_for_each(|string| {
+                values.push(string?);
+                Ok(())
+            })
         }
-        Ok(())
     }
 }
 
 impl StringChunk {
-    pub(super) fn new(has_levels: bool) -> Self {
-        Self { walk: Walk::new(has_levels), codes: StringCodes::default() }
+    /// A column chunk of so many rows.
+    pub(super) fn new(has_levels: bool, rows: usize) -> Self {
+        let dictionary = ChunkDictionary { rows, codes: Vec::new(), values: None };
+        Self { walk: Walk::new(has_levels), dictionary, codes: Vec::new() }
     }
 
-    /// Appends the codes of the next rows.
+    /// Appends the next rows. `arrays` has what codes stand for.
     pub(super) fn fill(
         &mut self,
         pages: &mut Pages,
         mut rows: usize,
-        interner: &mut Interner,
-        out: &mut Vec<u32>,
+        arrays: &mut ArrowColumn,
+        out: &mut StringRows,
     ) -> Result<(), Fault> {
         while rows > 0 {
-            let run = self.walk.run(pages, rows, &mut Interning { codes: &mut self.codes, interner })?;
+            let run = self.walk.run(pages, rows, &mut Interning { dictionary: &mut self.dictionary, arrays })?;
+            let known = arrays.interner.dictionary();
             match &mut self.walk.values {
                 Values::Codes(hybrid) => {
-                    let start = out.len();
-                    out.resize(start + run, 0);
-                    hybrid.read(pages.body(), &mut out[start..])?;
-                    translate(&mut out[start..], &self.codes.dictionary)?;
+                    self.codes.resize(run, 0);
+                    hybrid.read(pages.body(), &mut self.codes)?;
+                    let ChunkDictionary { codes, values, .. } = &self.dictionary;
+                    check_codes(&self.codes, values.as_ref().map_or(codes.len(), Dictionary::len))?;
+                    let of_scanner = self.codes.iter().map(|&code| codes[code as usize]);
+                    match values {
+                        Some(values) => out.push_all(self.codes.iter().map(|&code| Ok(values.get(code))), known)?,
+                        None if out.has_codes() => out.codes.extend(of_scanner),
+                        None => out.push_all(of_scanner.map(|code| Ok(known.get(code))), known)?,
+                    }
                 }
                 Values::Plain(at) => {
                     let body = pages.body().get(*at..).unwrap_or_default();
                     let mut rest = body;
-                    for _ in 0..run {
-                        out.push(interner.intern(plain_string(&mut rest)?));
+                    if out.has_codes() && arrays.intern_rows(run) {
+                        for _ in 0..run {
+                            out.codes.push(arrays.interner.intern(plain_string(&mut rest)?));
+                        }
+                    } else {
+                        let strings = (0..run).map(|_| plain_string(&mut rest));
+                        out.push_all(strings, arrays.interner.dictionary())?;
                     }
                     *at += body.len() - rest.len();
                 }
@@ -175,8 +207,8 @@ impl StringChunk {
         Ok(())
     }
 
-    pub(super) fn is_over(&mut self, pages: &mut Pages, interner: &mut Interner) -> Result<bool, Fault> {
-        self.walk.is_over(pages, &mut Interning { codes: &mut self.codes, interner })
+    pub(super) fn is_over(&mut self, pages: &mut Pages, arrays: &mut ArrowColumn) -> Result<bool, Fault> {
+        self.walk.is_over(pages, &mut Interning { dictionary: &mut self.dictionary, arrays })
     }
 }
 
@@ -185,14 +217,6 @@ fn plain_string<'a>(body: &mut &'a [u8]) -> Result<&'a [u8], Fault> {
     let (value, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(cut_off)?;
     *body = rest;
     Ok(value)
-}
-
-fn translate(codes: &mut [u32], dictionary: &[u32]) -> Result<(), Fault> {
-    check_codes(codes, dictionary.len())?;
-    for code in codes {
-        *code = dictionary[*code as usize];
-    }
-    Ok(())
 }
 
 fn check_codes(codes: &[u32], values: usize) -> Result<(), Fault> {

@@ -13,6 +13,7 @@ mod library;
 mod page;
 mod paging;
 mod scanner;
+mod string_rows;
 mod table;
 mod thrift;
 mod types;

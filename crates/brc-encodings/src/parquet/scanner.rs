@@ -3,6 +3,7 @@
 use super::chunk::{NumberChunk, StringChunk};
 use super::library::LibraryColumn;
 use super::page::Pages;
+use super::string_rows::StringRows;
 use super::table::{Bounds, Chunk, ParquetTable, RowGroup};
 use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
@@ -32,7 +33,7 @@ struct ScanColumn {
 
 /// Who decodes the column chunk at hand: where we are in it, and the values of the batch.
 enum Lane {
-    Strings { chunk: StringChunk, codes: Vec<u32> },
+    Strings { chunk: StringChunk, rows: StringRows },
     Numbers { chunk: NumberChunk, numbers: Numbers },
     Library(Option<LibraryColumn>),
 }
@@ -154,8 +155,8 @@ impl ScanColumn {
                 Lane::Library(Some(library?))
             }
             Some(Stored::Bytes) => {
-                let codes = if let Lane::Strings { codes, .. } = before { codes } else { Vec::new() };
-                Lane::Strings { chunk: StringChunk::new(is_optional), codes }
+                let strings = if let Lane::Strings { rows, .. } = before { rows } else { StringRows::default() };
+                Lane::Strings { chunk: StringChunk::new(is_optional, rows), rows: strings }
             }
             Some(stored @ (Stored::Int32 | Stored::Int64)) => {
                 let numbers =
@@ -179,9 +180,9 @@ impl ScanColumn {
     /// Decodes the next rows.
     fn fill(&mut self, rows: usize, is_own: bool) -> Result<(), Fault> {
         match &mut self.lane {
-            Lane::Strings { chunk, codes } => {
-                codes.clear();
-                chunk.fill(&mut self.pages, rows, &mut self.arrays.interner, codes)
+            Lane::Strings { chunk, rows: strings } => {
+                strings.clear();
+                chunk.fill(&mut self.pages, rows, &mut self.arrays, strings)
             }
             Lane::Numbers { chunk, numbers } => {
                 numbers.clear();
@@ -199,7 +200,7 @@ impl ScanColumn {
     /// Checks that no value is left over.
     fn end(&mut self) -> Result<(), Fault> {
         let is_over = match &mut self.lane {
-            Lane::Strings { chunk, .. } => chunk.is_over(&mut self.pages, &mut self.arrays.interner)?,
+            Lane::Strings { chunk, .. } => chunk.is_over(&mut self.pages, &mut self.arrays)?,
             Lane::Numbers { chunk, .. } => chunk.is_over(&mut self.pages)?,
             Lane::Library(None) => true,
             Lane::Library(Some(library)) => library.is_over()?,
@@ -209,7 +210,7 @@ impl ScanColumn {
 
     fn as_column(&self, rows: usize) -> Column<'_> {
         match &self.lane {
-            Lane::Strings { codes, .. } => Column::codes(codes, self.arrays.interner.dictionary()),
+            Lane::Strings { rows, .. } => rows.as_column(self.arrays.interner.dictionary()),
             Lane::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
             Lane::Library(_) => self.arrays.column(0..rows),
         }

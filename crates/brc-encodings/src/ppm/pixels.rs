@@ -22,8 +22,13 @@ pub(super) struct Pixels {
     planes: [Vec<i16>; 3],
     /// The same where samples do not fit 16 bits with a sign.
     wide: [Vec<i32>; 3],
-    x: Vec<i32>,
-    y: Vec<i32>,
+    places: Places,
+}
+
+/// Columns and rows of pixels, as narrow as the image allows: they are computed, so writing them is what they cost.
+enum Places {
+    Narrow { x: Vec<i16>, y: Vec<i16> },
+    Wide { x: Vec<i32>, y: Vec<i32> },
 }
 
 impl Pixels {
@@ -34,8 +39,7 @@ impl Pixels {
             with_place: options.projection.iter().any(|&column| column >= 3),
             planes: std::array::from_fn(|_| vec![0; BATCH_ROWS]),
             wide: Default::default(),
-            x: Vec::new(),
-            y: Vec::new(),
+            places: Places::of(image),
         }
     }
 
@@ -64,8 +68,10 @@ impl Pixels {
     }
 
     fn batch(&mut self, rows: usize, first: u64, delivery: &mut Delivery<'_>) -> Result<()> {
-        self.places(rows, first);
-        let [x, y] = [&self.x, &self.y].map(|place| Column::integers(Integers::I32(place)));
+        if self.with_place {
+            self.places.set(self.image.width, rows, first);
+        }
+        let [x, y] = self.places.lend();
         let columns = if i16::try_from(self.image.maximum).is_ok() {
             let [r, g, b] = self.planes.each_ref().map(|plane| Column::integers(Integers::I16(&plane[..rows])));
             [r, g, b, x, y]
@@ -79,18 +85,40 @@ impl Pixels {
         };
         delivery.batch(rows, &columns)
     }
+}
 
-    /// Computes the places of pixels.
-    fn places(&mut self, rows: usize, first: u64) {
-        self.x.clear();
-        self.y.clear();
-        let width = u64::from(self.image.width);
-        let (mut x, mut y) = ((first % width) as i32, (first / width) as i32);
-        while self.with_place && self.x.len() < rows {
-            let run = (rows - self.x.len()).min((self.image.width - x as u32) as usize);
-            self.x.extend(x..x + run as i32);
-            self.y.extend(std::iter::repeat_n(y, run));
-            (x, y) = (0, y.wrapping_add(1));
+impl Places {
+    fn of(image: Image) -> Self {
+        match i16::try_from(image.width.max(image.height)) {
+            Ok(_) => Self::Narrow { x: Vec::new(), y: Vec::new() },
+            Err(_) => Self::Wide { x: Vec::new(), y: Vec::new() },
         }
+    }
+
+    /// Sets them to those of some pixels, of which `first` of the image stand before.
+    fn set(&mut self, width: u32, rows: usize, first: u64) {
+        match self {
+            Self::Narrow { x, y } => set(x, y, width, rows, first, |place| place as i16),
+            Self::Wide { x, y } => set(x, y, width, rows, first, |place| place as i32),
+        }
+    }
+
+    fn lend(&self) -> [Column<'_>; 2] {
+        match self {
+            Self::Narrow { x, y } => [x, y].map(|place| Column::integers(Integers::I16(place))),
+            Self::Wide { x, y } => [x, y].map(|place| Column::integers(Integers::I32(place))),
+        }
+    }
+}
+
+fn set<T: Copy>(xs: &mut Vec<T>, ys: &mut Vec<T>, width: u32, rows: usize, first: u64, narrow: impl Fn(u32) -> T) {
+    xs.clear();
+    ys.clear();
+    let (mut x, mut y) = ((first % u64::from(width)) as u32, (first / u64::from(width)) as u32);
+    while xs.len() < rows {
+        let run = (rows - xs.len()).min((width - x) as usize);
+        xs.extend((x..x + run as u32).map(&narrow));
+        ys.extend(std::iter::repeat_n(narrow(y), run));
+        (x, y) = (0, y.wrapping_add(1));
     }
 }

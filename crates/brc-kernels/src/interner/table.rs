@@ -55,8 +55,9 @@ pub(crate) struct KeyTable {
 impl KeyTable {
     pub(crate) const FEW_GROUPS: usize = 128;
     const FEWEST_BITS: u32 = 10;
-    /// The offset of every slot, in bytes, fits 31 bits. Names for which there is no room are kept in the other table.
-    const MOST_BITS: u32 = 26;
+    /// A larger table would outgrow the caches, and placing a name takes a microsecond. Names for which there is no room
+    /// are kept in the other table.
+    const MOST_BITS: u32 = 17;
     const MOST_TRIES: u32 = 1 << 12;
 
     /// `size` 0 is the smallest table, each further one twice as large.

@@ -7,6 +7,8 @@ use super::values::{self, Parsed, Shape, Text};
 use crate::infer::{Seen, is_exact_float};
 use crate::rows::{ColumnFields, Field};
 use brc_core::{Bitmap, BitmapBuffer, Column, Data, Integers, LogicalType, RowFault, Value, decimal as decimals};
+use brc_kernels::cpu::Level;
+use brc_kernels::fields::{self, FieldColumn, FloatShapes};
 
 /// A column that fills up.
 pub(super) struct TypedColumn {
@@ -38,6 +40,9 @@ struct Inference {
     /// Whether the type does not hold all values.
     misfits: bool,
 }
+
+/// Parses the fields of a column, with values that are written as they will be if that is demanded.
+type Kernel<'k, T> = &'k mut dyn FnMut(&FieldColumn<'_>, bool, &mut Vec<T>) -> fields::Parsed;
 
 /// A value that has not the type of its column.
 pub(super) struct BadValue {
@@ -89,30 +94,45 @@ impl TypedColumn {
         };
         let wide = |value: Value<'_>| if let Value::Integer(value) = value { value } else { 0 };
         let widened = |parsed: Parsed<i64>| parsed.map(|(value, altered)| (i128::from(value), altered));
+        let level = Level::best();
         match (values, checks.logical_type) {
             (Values::Strings(strings), _) => checks.strings(strings, fields, how, bad),
             (Values::Floats(out), _) => checks.floats(out, fields, how, bad),
             (Values::Wide(out), LogicalType::Decimal { scale, .. }) if scale <= 18 => {
-                checks.take(out, fields, how, bad, |text| widened(values::decimal(text, scale)), wide);
+                checks.take(out, fields, how, bad, None, |text| widened(values::decimal(text, scale)), wide);
             }
-            (Values::Wide(out), _) => checks.take(out, fields, how, bad, |_| None, wide),
+            (Values::Wide(out), _) => checks.take(out, fields, how, bad, None, |_| None, wide),
             (Values::Integers(out), LogicalType::Int64) => {
-                checks.take(out, fields, how, bad, values::integer, narrow);
+                let kernel: Kernel<'_, i64> = &mut |column, _, out| column.integers(level, out);
+                checks.take(out, fields, how, bad, Some(kernel), values::integer, narrow);
             }
             (Values::Integers(out), LogicalType::Decimal { precision, scale }) => {
-                let most = 10i64.pow(precision.min(18).into());
-                let fits = |(value, _): &(i64, bool)| value.abs() < most;
-                checks.take(out, fields, how, bad, |text| values::decimal(text, scale).filter(fits), narrow);
+                let digits = precision.min(18);
+                let kernel: Kernel<'_, i64> =
+                    &mut |column, exact, out| column.decimals(level, scale, digits, exact, out);
+                let fits = |(value, _): &(i64, bool)| value.abs() < 10i64.pow(digits.into());
+                checks.take(
+                    out,
+                    fields,
+                    how,
+                    bad,
+                    Some(kernel),
+                    |text| values::decimal(text, scale).filter(fits),
+                    narrow,
+                );
             }
-            (Values::Integers(out), LogicalType::Date) => checks.take(out, fields, how, bad, values::date, narrow),
+            (Values::Integers(out), LogicalType::Date) => {
+                let kernel: Kernel<'_, i64> = &mut |column, _, out| column.dates(level, out);
+                checks.take(out, fields, how, bad, Some(kernel), values::date, narrow);
+            }
             (Values::Integers(out), LogicalType::Time { unit }) => {
-                checks.take(out, fields, how, bad, |text| values::time(text, unit), narrow);
+                checks.take(out, fields, how, bad, None, |text| values::time(text, unit), narrow);
             }
             (Values::Integers(out), LogicalType::Timestamp { unit, zone }) => {
-                checks.take(out, fields, how, bad, |text| values::timestamp(text, unit, zone), narrow);
+                checks.take(out, fields, how, bad, None, |text| values::timestamp(text, unit, zone), narrow);
             }
             (Values::Integers(out), LogicalType::Bool) => {
-                checks.take(out, fields, how, bad, values::boolean, narrow);
+                checks.take(out, fields, how, bad, None, values::boolean, narrow);
             }
             (
                 Values::Integers(out),
@@ -123,7 +143,7 @@ impl TypedColumn {
                 | LogicalType::Float64
                 | LogicalType::String
                 | LogicalType::Binary,
-            ) => checks.take(out, fields, how, bad, |_| None, narrow),
+            ) => checks.take(out, fields, how, bad, None, |_| None, narrow),
         }
     }
 
@@ -251,45 +271,53 @@ impl Values {
 }
 
 impl Checks {
-    /// Takes fields whose values lie in `out`: nearly all by the function `fast`.
+    /// Takes fields whose values lie in `out`: nearly all by the kernel, and what is odd for that by the function `fast`.
+    #[allow(clippy::too_many_arguments)]
     fn take<'f, T: Copy + Default>(
         &mut self,
         out: &mut Vec<T>,
         fields: ColumnFields<'f>,
         how: Fields<'_>,
         bad: &mut Vec<BadValue>,
+        kernel: Option<Kernel<'_, T>>,
         mut fast: impl FnMut(Text<'f>) -> Parsed<T>,
         of_value: impl Fn(Value<'_>) -> T,
     ) {
         let exact = self.inference.as_ref().is_some_and(|inference| inference.exact);
-        let (mut values, mut altered_values) = (0, 0);
-        let first = self.validity.len();
-        out.reserve(fields.size_hint().0);
-        for field in fields {
-            if let Some((value, altered)) = how.usual(field).and_then(&mut fast)
+        let first = out.len();
+        let odd = match kernel.and_then(|kernel| Some(kernel(&how.for_kernels(&fields)?, exact, out))) {
+            Some(parsed) => {
+                self.altered += parsed.altered;
+                parsed.odd
+            }
+            None => {
+                out.resize(first + fields.len(), T::default());
+                (0..fields.len() as u32).collect()
+            }
+        };
+        let mut next = 0;
+        for row in odd.into_iter().map(|row| row as usize) {
+            let field = fields.get(row);
+            let value = if let Some((value, altered)) = how.usual(field).and_then(&mut fast)
                 && !(altered && exact)
             {
-                values += 1;
-                altered_values += u64::from(altered);
-                out.push(value);
-                continue;
-            }
-            let row = self.validity.len() + values - first;
-            let value = if let Some(text) = how.value(field) {
-                values += 1;
+                self.altered += u64::from(altered);
+                Some(value)
+            } else if let Some(text) = how.value(field) {
                 self.odd(row, &text, bad).map(&of_value)
             } else {
-                self.validity.push_values(std::mem::take(&mut values));
+                self.validity.push_values(row - next);
+                next = row + 1;
                 self.null(row, field, bad);
                 None
             };
-            out.push(value.unwrap_or_default());
+            out[first + row] = value.unwrap_or_default();
         }
-        self.validity.push_values(values);
-        self.altered += altered_values;
+        self.validity.push_values(fields.len() - next);
     }
 
     fn floats<'f>(&mut self, out: &mut Vec<f64>, fields: ColumnFields<'f>, how: Fields<'_>, bad: &mut Vec<BadValue>) {
+        let mut shapes = FloatShapes::NONE;
         let (mut most, mut least_scale) = (Shape { whole: 0, scale: 0 }, u8::MAX);
         let fast = |text| {
             let ((value, shape), altered) = values::float(text).or_else(|| values::printed_float(text))?;
@@ -297,12 +325,16 @@ impl Checks {
             least_scale = least_scale.min(shape.scale);
             Some((value, altered))
         };
+        let kernel: Kernel<'_, f64> = &mut |column, exact, out| column.floats(Level::best(), exact, out, &mut shapes);
         let of_value = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
-        self.take(out, fields, how, bad, fast, of_value);
+        self.take(out, fields, how, bad, Some(kernel), fast, of_value);
+        let [whole, scale] = shapes.most;
+        let (whole, scale) = (most.whole.max(whole), most.scale.max(scale));
+        least_scale = least_scale.min(shapes.least_decimals);
         if let Some(inference) = &mut self.inference
-            && least_scale <= most.scale
+            && least_scale <= scale
         {
-            let seen = Seen::of_digits(most.whole, most.scale).join(Seen::of_digits(0, least_scale));
+            let seen = Seen::of_digits(whole, scale).join(Seen::of_digits(0, least_scale));
             inference.seen = inference.seen.join(seen);
         }
     }
@@ -351,10 +383,10 @@ impl Checks {
             .inference
             .as_ref()
             .is_none_or(|inference| inference.seen.logical_type(inference.exact) == Some(LogicalType::String));
-        let (first, mut values) = (self.validity.len(), 0);
+        let mut values = 0;
         let mut strings = strings.taking(fields.text());
-        for field in fields {
-            let row = self.validity.len() + values - first;
+        for row in 0..fields.len() {
+            let field = fields.get(row);
             if is_known && let Some(value) = how.usual_string(field) {
                 values += 1;
                 strings.push(value);

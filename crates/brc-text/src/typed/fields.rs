@@ -2,8 +2,9 @@
 
 use super::nulls::NullTokens;
 use super::values::Text;
-use crate::rows::Field;
+use crate::rows::{ColumnFields, Field};
 use crate::unquote::unquote;
+use brc_kernels::fields::FieldColumn;
 use brc_kernels::structure::Syntax;
 use memchr::memchr;
 use std::borrow::Cow;
@@ -14,6 +15,8 @@ pub(super) struct Fields<'a> {
     syntax: &'a Syntax,
     nulls: &'a NullTokens,
     trim: bool,
+    /// Whether some null token may look like a number or date.
+    has_odd_nulls: bool,
     /// The quote, if what stands between two is the value unless there is another one in it.
     plain_quote: Option<u8>,
 }
@@ -22,7 +25,14 @@ impl<'a> Fields<'a> {
     pub(super) fn new(syntax: &'a Syntax, nulls: &'a NullTokens, trim: bool) -> Self {
         // No number or time has such a quote in it.
         let is_plain = |quote: &u8| syntax.escape().is_none() && matches!(quote, b'"' | b'\'' | b'`');
-        Self { syntax, nulls, trim, plain_quote: syntax.quote().filter(is_plain) }
+        let plain_quote = syntax.quote().filter(is_plain);
+        Self { syntax, nulls, trim, has_odd_nulls: nulls.may_be_values(), plain_quote }
+    }
+
+    /// The fields of a column for kernels that parse numbers, dates and the like, unless what they take for a value may be
+    /// null.
+    pub(super) fn for_kernels<'f>(&self, fields: &ColumnFields<'f>) -> Option<FieldColumn<'f>> {
+        fields.between(self.plain_quote).filter(|_| !self.has_odd_nulls)
     }
 
     /// What a number, date or the like is parsed from, unless the field is null or unusual.

@@ -22,6 +22,11 @@ impl NullTokens {
         if field.is_empty() { self.empty } else { self.others.iter().any(|token| token == field) }
     }
 
+    /// Whether some of them may look like a number or date.
+    pub(super) fn may_be_values(&self) -> bool {
+        self.others.iter().any(|token| matches!(token.first(), Some(b'0'..=b'9' | b'-' | b'.')))
+    }
+
     /// The one to write; `None` if nothing unquoted is null.
     #[must_use]
     pub fn first(&self) -> Option<&[u8]> {

@@ -27,11 +27,6 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// Up to so many distinct strings are never too many.
-    const FEW: usize = 4096;
-    /// How many bytes distinct strings may have together.
-    const MOST_BYTES: usize = 16 << 20;
-
     /// Takes strings that lie in a text.
     pub(super) fn taking<'s, 't>(&'s mut self, text: &'t [u8]) -> Taking<'s, 't> {
         Taking { strings: self, text }
@@ -71,11 +66,7 @@ impl Strings {
         self.codes.clear();
         self.offsets.truncate(1);
         self.bytes.clear();
-        self.interner.take_if(|interner| {
-            let distinct = interner.dictionary().len();
-            let too_many = distinct > Self::FEW && distinct as u64 * 4 > self.rows;
-            too_many || interner.dictionary().value_bytes() > Self::MOST_BYTES
-        });
+        self.interner.take_if(|interner| !interner.pays(self.rows));
     }
 }
 

@@ -9,7 +9,6 @@
 
 mod block;
 mod buffers;
-mod matcher;
 mod numbers;
 mod sample;
 mod schemes;
@@ -20,7 +19,6 @@ mod template;
 mod tests;
 mod tokens;
 mod train;
-mod trie;
 
 use super::Malformed;
 

@@ -4,15 +4,13 @@
 //! are the single bytes, so any value can be cut into tokens; the others were found frequent by
 //! [`train`](super::train). All blocks of a chunk, or of a column, share them.
 
-use super::matcher::Matcher;
 use super::{LENGTHS, Malformed, Strings};
 use brc_kernels::bitpack;
+use brc_kernels::cpu::Level;
+use brc_kernels::tokens::{Pieces, TokenTable};
 
-/// The most bytes of a token.
-pub(super) const LONGEST: usize = 16;
-
-/// The tokens of one byte, which are not stored: their codes are their bytes.
-pub(super) const SINGLES: usize = 256;
+/// The most bytes of a token; and the tokens of one byte, which are not stored: their codes are their bytes.
+pub(super) use brc_kernels::tokens::{LONGEST, SINGLES};
 
 /// The most tokens.
 pub(super) const MOST: usize = 4096;
@@ -123,15 +121,15 @@ impl Tokens {
 /// Tokens to encode with: they can be found in a text.
 pub struct Tokenizer {
     tokens: Tokens,
-    matcher: Matcher,
+    table: TokenTable,
 }
 
 impl Tokenizer {
     /// Prepares tokens for encoding.
     #[must_use]
     pub fn new(tokens: Tokens) -> Self {
-        let matcher = Matcher::new((0..tokens.count).map(|code| tokens.get(code as u16)));
-        Self { tokens, matcher }
+        let table = TokenTable::new((0..tokens.count).map(|code| tokens.get(code as u16)));
+        Self { tokens, table }
     }
 
     /// The tokens, which are stored beside the blocks.
@@ -140,14 +138,23 @@ impl Tokenizer {
         &self.tokens
     }
 
-    /// Appends the codes of all values; and, for each `every` values, how many codes there are up to their end.
+    /// Appends the codes of all values, each cut into the longest tokens; and, for each `every` values, how many codes there
+    /// are up to their end.
     pub(super) fn encode(&self, values: Strings<'_>, every: usize, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
-        self.matcher.parse(values, every, codes, ends);
+        let mut all = Vec::with_capacity(values.len());
+        let pieces = Pieces { offsets: values.offsets(), bytes: values.bytes() };
+        self.table.cut(Level::best(), pieces, codes, &mut all);
+        ends.extend(all.chunks(every).filter_map(|ends| ends.last()));
     }
 
     /// How many codes a value needs that may not be a token as a whole.
     pub(super) fn count_parts(&self, value: &[u8]) -> u32 {
-        let first = self.matcher.first(&value[..value.len() - 1]);
-        1 + self.matcher.count(&value[first..])
+        let (_, mut at) = self.table.longest(&value[..value.len() - 1]);
+        let mut count = 1;
+        while at < value.len() {
+            at += self.table.longest(&value[at..]).1;
+            count += 1;
+        }
+        count
     }
 }

@@ -1,0 +1,99 @@
+//! Strings of a window: codes as long as those that a file keeps one by one repeat, else the strings themselves.
+
+use crate::columnar::Fault;
+use brc_core::{ByteStrings, Column, Data, Dictionary};
+
+/// The strings of the rows that are delivered next.
+#[derive(Default)]
+pub(super) struct StringRows {
+    /// Codes of the scanner's dictionary, if all rows have one.
+    pub(super) codes: Vec<u32>,
+    /// Once one row has no code, the strings of all rows.
+    strings: Option<Strings>,
+    /// Where strings were before.
+    spare: Strings,
+}
+
+#[derive(Default)]
+struct Strings {
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+impl StringRows {
+    /// Makes ready for the next window.
+    pub(super) fn clear(&mut self) {
+        self.codes.clear();
+        if let Some(strings) = self.strings.take() {
+            self.spare = strings;
+        }
+    }
+
+    /// Whether rows have codes.
+    pub(super) fn has_codes(&self) -> bool {
+        self.strings.is_none()
+    }
+
+    /// Adds strings one by one; rows before that were codes become strings too.
+    pub(super) fn push_all<'a>(
+        &mut self,
+        strings: impl Iterator<Item = Result<&'a [u8], Fault>>,
+        dictionary: &Dictionary,
+    ) -> Result<(), Fault> {
+        if self.strings.is_none() {
+            let mut before = std::mem::take(&mut self.spare);
+            before.offsets.clear();
+            before.offsets.push(0);
+            before.bytes.clear();
+            self.codes.drain(..).try_for_each(|code| before.push(dictionary.get(code)))?;
+            self.strings = Some(before);
+        }
+        match &mut self.strings {
+            Some(all) => {
+                let mut strings = strings;
+                strings.try_for_each(|string| all.push(string?))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The rows of the window, whose codes are those of that dictionary.
+    pub(super) fn as_column<'a>(&'a self, dictionary: &'a Dictionary) -> Column<'a> {
+        match &self.strings {
+            Some(strings) => Data::Bytes(ByteStrings::new(&strings.offsets, &strings.bytes)).into(),
+            None => Column::codes(&self.codes, dictionary),
+        }
+    }
+}
+
+impl Strings {
+    fn push(&mut self, string: &[u8]) -> Result<(), Fault> {
+        self.bytes.extend_from_slice(string);
+        let end = i32::try_from(self.bytes.len());
+        self.offsets.push(end.map_err(|_| Fault::unsupported("some thousand strings have 2 GiB together"))?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_become_strings_once_one_row_has_none() {
+        let dictionary: Dictionary = ["a", "b"].into_iter().collect();
+        let mut rows = StringRows::default();
+        for _ in 0..2 {
+            rows.codes.extend([1, 0]);
+            assert!(rows.has_codes());
+            assert!(matches!(rows.as_column(&dictionary).data, Data::Codes { codes: [1, 0], .. }));
+            rows.push_all([b"c".as_slice(), b""].into_iter().map(Ok), &dictionary).unwrap();
+            rows.push_all([b"d".as_slice()].into_iter().map(Ok), &dictionary).unwrap();
+            assert!(!rows.has_codes());
+            let Data::Bytes(strings) = rows.as_column(&dictionary).data else { panic!("strings") };
+            assert_eq!(strings.iter().collect::<Vec<_>>(), [b"b".as_slice(), b"a", b"c", b"", b"d"]);
+            rows.clear();
+            assert!(rows.has_codes());
+        }
+    }
+}

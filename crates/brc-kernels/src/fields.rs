@@ -1,0 +1,274 @@
+//! Parses the fields of a column, many at once: numbers and dates as nearly all are written.
+//!
+//! A field is loaded by the sixteen bytes *before its end*, so that digits of the same weight lie in the same place whatever
+//! the length; what stands before the field is shifted out. Then no step depends on how many digits there are.
+//!
+//! What a kernel does not know is *odd*: it is left to the caller, who knows all ways to write a value, and so decides what
+//! they mean. A processor without AVX-512 leaves all fields to the caller, which makes that the twin of all kernels here.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::cpu::Level;
+use crate::structure::FieldEnd;
+
+/// The fields of one column in some rows, none of which has blanks around it that do not count.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldColumn<'a> {
+    /// The text that all offsets are meant for.
+    pub text: &'a [u8],
+    /// Where each row starts.
+    pub starts: &'a [u32],
+    /// The ends of all fields, row by row.
+    pub ends: &'a [FieldEnd],
+    /// How many fields a row has.
+    pub columns: usize,
+    /// Which of them it is.
+    pub column: usize,
+    /// Whether a CR at the end of a field belongs to the line end.
+    pub may_return: bool,
+    /// The quote, if what stands between two of them at the borders of a field is meant as if they were not there.
+    pub quote: Option<u8>,
+}
+
+/// What floats looked like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FloatShapes {
+    /// The most digits before the point, where zeros before the first other digit do not count, and the most behind it.
+    pub most: [u8; 2],
+    /// The fewest digits behind the point.
+    pub least_decimals: u8,
+}
+
+impl FloatShapes {
+    /// Those of no floats.
+    pub const NONE: Self = Self { most: [0; 2], least_decimals: u8::MAX };
+}
+
+/// What became of the fields of a column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// The rows whose fields were not parsed, in ascending order.
+    pub odd: Vec<u32>,
+    /// How many fields were parsed that are not how their values are written.
+    pub altered: u64,
+}
+
+impl FieldColumn<'_> {
+    /// Appends an integer for each row: as many as 16 digits without leading zeros, or a minus before 15.
+    ///
+    /// # Panics
+    /// If some field does not lie in the text.
+    pub fn integers(&self, level: Level, out: &mut Vec<i64>) -> Parsed {
+        #[cfg(target_arch = "x86_64")]
+        if level.min(Level::best()) == Level::Avx512 {
+            // SAFETY: the best level has these instructions.
+            return unsafe { avx512::integers(self, out) };
+        }
+        self.none(level, out)
+    }
+
+    /// Appends a decimal of `scale` decimals for each row: of at most 16 bytes, `10^digits` being more than its magnitude. Fewer
+    /// decimals alter the text; with `exact` such fields are odd.
+    ///
+    /// # Panics
+    /// If some field does not lie in the text, or if there are more than 18 digits.
+    pub fn decimals(&self, level: Level, scale: u8, digits: u8, exact: bool, out: &mut Vec<i64>) -> Parsed {
+        assert!(digits <= 18, "decimals of 64 bits");
+        #[cfg(target_arch = "x86_64")]
+        if level.min(Level::best()) == Level::Avx512 && scale <= digits {
+            // SAFETY: the best level has these instructions.
+            return unsafe { avx512::decimals(self, scale, digits, exact, out) };
+        }
+        self.none(level, out)
+    }
+
+    /// Appends a float for each row: of at most 15 digits and without exponent. Floats without decimals, or with a zero
+    /// behind the first one that is the last, are written otherwise; with `exact` such fields are odd.
+    ///
+    /// # Panics
+    /// If some field does not lie in the text.
+    pub fn floats(&self, level: Level, exact: bool, out: &mut Vec<f64>, shapes: &mut FloatShapes) -> Parsed {
+        *shapes = FloatShapes::NONE;
+        #[cfg(target_arch = "x86_64")]
+        if level.min(Level::best()) == Level::Avx512 {
+            // SAFETY: the best level has these instructions.
+            return unsafe { avx512::floats(self, exact, out, shapes) };
+        }
+        self.none(level, out)
+    }
+
+    /// Appends the days since 1970-01-01 for each row: of dates as `1969-12-31`, but not of 29 February.
+    ///
+    /// # Panics
+    /// If some field does not lie in the text.
+    pub fn dates(&self, level: Level, out: &mut Vec<i64>) -> Parsed {
+        #[cfg(target_arch = "x86_64")]
+        if level.min(Level::best()) == Level::Avx512 {
+            // SAFETY: the best level has these instructions.
+            return unsafe { avx512::dates(self, out) };
+        }
+        self.none(level, out)
+    }
+
+    /// Leaves all to the caller.
+    fn none<T: Default + Clone>(&self, _: Level, out: &mut Vec<T>) -> Parsed {
+        out.resize(out.len() + self.starts.len(), T::default());
+        Parsed { odd: (0..self.starts.len() as u32).collect(), altered: 0 }
+    }
+
+    /// Where the field of a row starts and ends, without quotes and CR; nothing if it is not that simple.
+    #[inline(always)]
+    fn place(&self, row: usize) -> (usize, usize) {
+        let at = row * self.columns + self.column;
+        let mut start = if self.column == 0 { self.starts[row] as usize } else { self.ends[at - 1].offset() + 1 };
+        let field_end = self.ends[at];
+        let mut end = field_end.offset();
+        if self.may_return && end < self.text.len() && end > start && self.text[end - 1] == b'\r' {
+            end -= 1;
+        }
+        if field_end.is_quoted() {
+            let is_quote = |at: usize| Some(self.text[at]) == self.quote;
+            if end >= start + 2 && is_quote(start) && is_quote(end - 1) {
+                (start, end) = (start + 1, end - 1);
+            } else {
+                end = start;
+            }
+        }
+        (start, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::{Cursor, LineEnd, Syntax, scan};
+    use proptest::prelude::*;
+
+    /// A column of those fields, with another one before it.
+    fn check(fields: &[String], check: impl Fn(&FieldColumn<'_>)) {
+        for (before, quote) in [("", ""), ("a longer field than sixteen bytes,", ""), ("1,", "\"")] {
+            let text: String = fields.iter().map(|field| format!("{before}{quote}{field}{quote}\n")).collect();
+            let syntax = Syntax::new(b',', LineEnd::Lf).unwrap().with_quote(b'"').unwrap();
+            let (mut ends, mut cursor) = (Vec::new(), Cursor::START);
+            scan(Level::best(), &syntax, text.as_bytes(), &mut cursor, text.len(), &mut ends).unwrap();
+            let columns = 1 + usize::from(!before.is_empty());
+            let row_ends = ends.iter().filter(|end| end.is_row_end()).map(|end| end.offset() as u32 + 1);
+            let starts: Vec<u32> = std::iter::once(0).chain(row_ends).take(fields.len()).collect();
+            let (may_return, quote) = (false, Some(b'"'));
+            let text = text.as_bytes();
+            check(&FieldColumn { text, starts: &starts, ends: &ends, columns, column: columns - 1, may_return, quote });
+        }
+    }
+
+    fn is_integer(text: &str) -> bool {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_plain = digits == "0" && digits == text || !digits.starts_with('0');
+        (1..=16).contains(&text.len()) && !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()) && is_plain
+    }
+
+    /// The digits, and how many are behind the point.
+    fn number(text: &str) -> Option<(i64, usize, usize)> {
+        let (whole, decimals) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
+        let digits = format!("{whole}{}", decimals.unwrap_or(""));
+        let is_whole = is_integer(whole) || whole == "-0";
+        let value: i64 = digits.parse().ok()?;
+        let is_number = is_whole && text.len() <= 16 && !digits.contains('+') && decimals != Some("");
+        let is_number = is_number && (value != 0 || !text.starts_with('-'));
+        is_number.then_some((value, decimals.unwrap_or("").len(), whole.trim_start_matches('-').len()))
+    }
+
+    fn fields() -> impl Strategy<Value = Vec<String>> {
+        let field = prop_oneof![
+            4 => "-?[1-9][0-9]{0,16}",
+            4 => "-?(0|[1-9][0-9]{0,9})\\.[0-9]{1,9}",
+            1 => "-?0{0,2}\\.?0{0,7}[0-9]{0,3}",
+            1 => "[-0-9./:a+]{0,18}",
+            3 => "(19|20|00)[0-9]{2}-(0[0-9]|1[0-3])-([0-2][0-9]|3[0-2])",
+            1 => "[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}",
+        ];
+        let same = (field.clone(), 1usize..40).prop_map(|(field, times)| vec![field; times]);
+        prop_oneof![prop::collection::vec(field, 1..300), same]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_parsed_is_right(fields in fields(), scale in 0u8..8, digits in 8u8..=18, exact: bool) {
+            for level in Level::available() {
+                let is_odd = |parsed: &Parsed, row: usize| parsed.odd.binary_search(&(row as u32)).is_ok();
+                let knows = level == Level::Avx512;
+                check(&fields, |column| {
+                    let mut out = vec![7];
+                    let parsed = column.integers(level, &mut out);
+                    assert_eq!(out.len(), fields.len() + 1);
+                    for (row, field) in fields.iter().enumerate() {
+                        assert_eq!(is_odd(&parsed, row), !(knows && is_integer(field)), "{field}");
+                        assert!(is_odd(&parsed, row) || out[row + 1] == field.parse::<i64>().unwrap(), "{field}");
+                    }
+                });
+                check(&fields, |column| {
+                    let mut out = vec![7];
+                    let parsed = column.decimals(level, scale, digits, exact, &mut out);
+                    let mut altered = 0;
+                    for (row, field) in fields.iter().enumerate() {
+                        let expected = number(field).filter(|_| knows).and_then(|(value, decimals, whole)| {
+                            let missing = usize::from(scale).checked_sub(decimals)?;
+                            let value = value.checked_mul(10i64.pow(missing as u32))?;
+                            let fits = value.abs() < 10i64.pow(digits.into()) && whole + usize::from(scale) <= 18;
+                            (fits && !(exact && missing > 0)).then_some((value, missing > 0))
+                        });
+                        assert_eq!(is_odd(&parsed, row), expected.is_none(), "{field} with {scale} of {digits}");
+                        if let Some((value, is_altered)) = expected {
+                            assert_eq!(out[row + 1], value, "{field} with {scale} of {digits}");
+                            altered += u64::from(is_altered);
+                        }
+                    }
+                    assert_eq!(parsed.altered, altered);
+                });
+                check(&fields, |column| {
+                    let (mut out, mut shapes) = (vec![7.0], FloatShapes::NONE);
+                    let parsed = column.floats(level, exact, &mut out, &mut shapes);
+                    let (mut altered, mut expected_shapes) = (0, FloatShapes::NONE);
+                    for (row, field) in fields.iter().enumerate() {
+                        let expected = number(field).filter(|_| knows).and_then(|(digits, decimals, whole)| {
+                            let value: f64 = field.parse().unwrap();
+                            let small = digits != 0 && value.abs() < 1e-4;
+                            let is_altered = decimals == 0 || decimals > 1 && field.ends_with('0');
+                            let fits = whole + decimals <= 15 && !small && !(exact && is_altered);
+                            fits.then_some((value, is_altered, whole, decimals))
+                        });
+                        assert_eq!(is_odd(&parsed, row), expected.is_none(), "{field}");
+                        if let Some((value, is_altered, whole, decimals)) = expected {
+                            assert_eq!(out[row + 1].to_bits(), value.to_bits(), "{field}");
+                            altered += u64::from(is_altered);
+                            let whole = if value.abs() < 1.0 { 0 } else { whole as u8 };
+                            let [most_whole, most_decimals] = expected_shapes.most;
+                            expected_shapes.most = [most_whole.max(whole), most_decimals.max(decimals as u8)];
+                            expected_shapes.least_decimals = expected_shapes.least_decimals.min(decimals as u8);
+                        }
+                    }
+                    assert_eq!(parsed.altered, altered);
+                    assert_eq!(shapes, expected_shapes);
+                });
+                check(&fields, |column| {
+                    let mut out = vec![7];
+                    let parsed = column.dates(level, &mut out);
+                    for (row, field) in fields.iter().enumerate() {
+                        let expected = day(field).filter(|_| knows && !field.ends_with("-02-29"));
+                        assert_eq!(is_odd(&parsed, row), expected.is_none(), "{field}");
+                        assert!(expected.is_none_or(|days| out[row + 1] == days), "{field}: {}", out[row + 1]);
+                    }
+                });
+            }
+        }
+    }
+
+    fn day(text: &str) -> Option<i64> {
+        let bytes = text.as_bytes();
+        let is_date = bytes.len() == 10
+            && (0..10).all(|at| if at == 4 || at == 7 { bytes[at] == b'-' } else { bytes[at].is_ascii_digit() });
+        let part = |range: std::ops::Range<usize>| text[range].parse::<u32>().unwrap();
+        let year = is_date.then(|| i64::from(part(0..4))).filter(|year| *year > 0)?;
+        brc_core::calendar::days_of(year, part(5..7), part(8..10))
+    }
+}

@@ -1,0 +1,380 @@
+//! Eight fields at once, one in each lane of 64 bits.
+
+use super::{FieldColumn, FloatShapes, Parsed};
+use std::arch::x86_64::*;
+
+/// Fields of a register.
+const LANES: usize = 8;
+
+/// Fields that are loaded before they are parsed: what was written to memory in small pieces is not read at once.
+const LOADED: usize = 64;
+
+/// The bytes that a field may have.
+const WIDTH: usize = 16;
+
+/// `-` and `.` as digits, of which `0` is 0.
+const MINUS: i64 = (b'-' ^ b'0') as i64;
+const POINT: i8 = (b'.' ^ b'0') as i8;
+
+/// The ends of some fields.
+struct Loaded {
+    /// The bytes before the end of each field, 16 of which count.
+    words: [[u8; WIDTH]; LOADED],
+    lengths: [u64; LOADED],
+}
+
+/// The digits of eight fields, right-aligned: of the first eight and the last eight of sixteen bytes.
+#[derive(Clone, Copy)]
+struct Digits {
+    high: __m512i,
+    low: __m512i,
+    length: __m512i,
+    /// Which begin with a minus, which has become a zero, as all bytes before the field.
+    negative: __mmask8,
+    /// The first digit; with a minus the byte behind that.
+    first: __m512i,
+    /// Those that are empty or too long.
+    odd: __mmask8,
+    /// Whether some field has more than eight bytes.
+    is_long: bool,
+}
+
+/// Numbers with digits before the point and behind it.
+struct Numbers {
+    /// All digits as one number, without sign.
+    values: __m512i,
+    decimals: __m512i,
+    /// How many digits there are before the point.
+    whole: __m512i,
+    odd: __mmask8,
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
+pub(super) fn integers(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
+    each(column, out, |digits| {
+        let odd = digits.odd | leading_zero(&digits, digits.length);
+        let (values, not_digits) = value(&digits);
+        let bare = _mm512_mask_testn_epi64_mask(digits.negative, digits.first, digits.first);
+        (signed(values, digits.negative), odd | not_digits | bare, 0)
+    })
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
+pub(super) fn decimals(column: &FieldColumn<'_>, scale: u8, digits: u8, exact: bool, out: &mut Vec<i64>) -> Parsed {
+    let set = |value: i64| _mm512_set1_epi64(value);
+    let most = set(10i64.pow(digits.into()));
+    each(column, out, |digits| {
+        let numbers = numbers(&digits);
+        let missing = _mm512_sub_epi64(set(scale.into()), numbers.decimals);
+        let too_many = _mm512_cmplt_epi64_mask(missing, _mm512_setzero_si512());
+        let too_long = _mm512_cmpgt_epi64_mask(numbers.whole, set(18 - i64::from(scale)));
+        let mut odd = numbers.odd | too_many | too_long;
+        let altered = _mm512_test_epi64_mask(missing, missing) & !odd;
+        let mut values = numbers.values;
+        if altered != 0 {
+            // SAFETY: the numbers of fields that are not odd are those of entries, as at most all decimals are missing.
+            let powers = unsafe { _mm512_mask_i64gather_epi64::<8>(set(1), altered, missing, POWERS.as_ptr()) };
+            values = _mm512_mullo_epi64(values, powers);
+        }
+        odd |= _mm512_cmpge_epi64_mask(values, most) | if exact { altered } else { 0 };
+        (signed(values, digits.negative), odd, altered & !odd)
+    })
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
+pub(super) fn floats(column: &FieldColumn<'_>, exact: bool, out: &mut Vec<f64>, shapes: &mut FloatShapes) -> Parsed {
+    let set = |value: i64| _mm512_set1_epi64(value);
+    let (mut most_whole, mut most_decimals) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+    let mut least_decimals = set(u8::MAX.into());
+    // SAFETY: there are sixteen.
+    let powers = unsafe { (_mm512_loadu_pd(FLOAT_POWERS.as_ptr()), _mm512_loadu_pd(FLOAT_POWERS[LANES..].as_ptr())) };
+    let parsed = each(column, out, |digits| {
+        let Numbers { values, decimals, whole, mut odd } = numbers(&digits);
+        odd |= _mm512_cmpgt_epi64_mask(_mm512_add_epi64(whole, decimals), set(15));
+        // Both are exact, so that the quotient is the float nearest to the number.
+        let power = _mm512_permutex2var_pd(powers.0, decimals, powers.1);
+        let floats = _mm512_div_pd(_mm512_cvtepi64_pd(values), power);
+        // Smaller ones are written with an exponent.
+        let small = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(floats, _mm512_set1_pd(1e-4));
+        odd |= small & _mm512_test_epi64_mask(values, values);
+        let last_is_zero = _mm512_testn_epi64_mask(digits.high, set(0xff << 56));
+        let without = _mm512_testn_epi64_mask(decimals, decimals);
+        let altered = without | (last_is_zero & _mm512_cmpgt_epi64_mask(decimals, set(1)));
+        odd |= if exact { altered } else { 0 };
+        let whole = _mm512_maskz_mov_epi64(_mm512_test_epi64_mask(digits.first, digits.first), whole);
+        most_whole = _mm512_mask_max_epu64(most_whole, !odd, most_whole, whole);
+        most_decimals = _mm512_mask_max_epu64(most_decimals, !odd, most_decimals, decimals);
+        least_decimals = _mm512_mask_min_epu64(least_decimals, !odd, least_decimals, decimals);
+        let sign = _mm512_maskz_mov_epi64(digits.negative, set(i64::MIN));
+        (_mm512_or_si512(_mm512_castpd_si512(floats), sign), odd, altered & !odd)
+    });
+    shapes.most = [_mm512_reduce_max_epu64(most_whole) as u8, _mm512_reduce_max_epu64(most_decimals) as u8];
+    shapes.least_decimals = _mm512_reduce_min_epu64(least_decimals) as u8;
+    parsed
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
+pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
+    const DASHES: i64 = i64::from_le_bytes([0, 0, 0xff, 0, 0, 0xff, 0, 0]);
+    let set = |value: i64| _mm512_set1_epi64(value);
+    let (dashes, expected) = (set(DASHES), set(DASHES & (MINUS * 0x0101_0101_0101_0101)));
+    // Of years that begin in March: how many days come before a month. No entry is without a month.
+    let table = |entries: [i32; 16]| {
+        // SAFETY: it is as long as a register.
+        unsafe { _mm512_loadu_si512(entries.as_ptr().cast()) }
+    };
+    let before = table([0, 306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 0, 0, 0]);
+    let days_in = table([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0]);
+    each(column, out, |digits| {
+        let not_dashes = _mm512_cmpneq_epi64_mask(_mm512_and_si512(digits.high, dashes), expected);
+        let high = _mm512_andnot_si512(dashes, digits.high);
+        let century = _mm512_srli_epi64::<48>(digits.low);
+        let mut odd = digits.odd
+            | _mm512_cmpneq_epi64_mask(digits.length, set(10))
+            | not_dashes
+            | not_digits(high)
+            | not_digits(century);
+        let weights = set(i64::from_le_bytes([10, 1, 0, 10, 1, 0, 10, 1]));
+        let pairs = _mm512_maddubs_epi16(high, weights);
+        let low16 = |value: __m512i| _mm512_and_si512(value, set(0xffff));
+        let century = _mm512_maddubs_epi16(century, set(0x010a));
+        let year = _mm512_add_epi64(_mm512_mul_epu32(century, set(100)), low16(pairs));
+        let tens_and_ones = _mm512_add_epi64(_mm512_srli_epi64::<16>(pairs), _mm512_srli_epi64::<32>(pairs));
+        let month = low16(tens_and_ones);
+        let day = _mm512_srli_epi64::<48>(pairs);
+        let of_month = |table: __m512i| _mm512_and_si512(_mm512_permutexvar_epi32(month, table), set(0xffff_ffff));
+        odd |= _mm512_cmpgt_epi64_mask(month, set(12)) | _mm512_testn_epi64_mask(year, year);
+        odd |= _mm512_testn_epi64_mask(day, day) | _mm512_cmpgt_epi64_mask(day, of_month(days_in));
+        let is_later = _mm512_cmple_epi64_mask(month, set(2));
+        let year = _mm512_mask_sub_epi64(year, is_later, year, set(1));
+        // A division by a hundred, exact up to 43,698.
+        let centuries = _mm512_srli_epi64::<19>(_mm512_mul_epu32(year, set(5243)));
+        let leap_days = _mm512_sub_epi64(_mm512_srli_epi64::<2>(year), centuries);
+        let leap_days = _mm512_add_epi64(leap_days, _mm512_srli_epi64::<2>(centuries));
+        let days = _mm512_add_epi64(_mm512_mul_epu32(year, set(365)), leap_days);
+        let of_year = _mm512_add_epi64(of_month(before), day);
+        (_mm512_add_epi64(_mm512_add_epi64(days, of_year), set(-719_469)), odd, 0)
+    })
+}
+
+/// Parses all fields, eight at once: `parse` gives their values, which are odd, and which of the others are altered.
+#[inline(always)]
+fn each<T: Copy + Default>(
+    column: &FieldColumn<'_>,
+    out: &mut Vec<T>,
+    mut parse: impl FnMut(Digits) -> (__m512i, __mmask8, __mmask8),
+) -> Parsed {
+    const { assert!(size_of::<T>() == 8, "a value is as long as a lane") };
+    let rows = column.starts.len();
+    let first = out.len();
+    // As a register is written as a whole.
+    out.resize(first + rows + LANES, T::default());
+    let mut parsed = Parsed::default();
+    let mut loaded = Loaded { words: [[0; WIDTH]; LOADED], lengths: [0; LOADED] };
+    for start in (0..rows).step_by(LOADED) {
+        let count = LOADED.min(rows - start);
+        loaded.fill(column, start, count);
+        for at in (0..count).step_by(LANES) {
+            // SAFETY: the callers have these instructions.
+            let (values, odd, altered) = parse(unsafe { loaded.digits(at) });
+            let inside = ((1u32 << (count - at).min(LANES)) - 1) as u8;
+            let place = &mut out[first + start + at..][..LANES];
+            // SAFETY: there is room for eight values, which have as many bytes as lanes.
+            unsafe { _mm512_storeu_si512(place.as_mut_ptr().cast(), values) };
+            parsed.altered += u64::from((altered & inside).count_ones());
+            let mut odd = odd & inside;
+            while odd != 0 {
+                parsed.odd.push((start + at) as u32 + odd.trailing_zeros());
+                odd &= odd - 1;
+            }
+        }
+    }
+    out.truncate(first + rows);
+    parsed
+}
+
+impl Loaded {
+    /// Loads the fields of some rows.
+    #[inline(always)]
+    fn fill(&mut self, column: &FieldColumn<'_>, first: usize, count: usize) {
+        for at in 0..count {
+            let (start, end) = column.place(first + at);
+            self.words[at] = match column.text.get(end.wrapping_sub(WIDTH)..end).and_then(<[u8]>::first_chunk) {
+                Some(bytes) => *bytes,
+                None => first_bytes(&column.text[..end]),
+            };
+            self.lengths[at] = (end - start) as u64;
+        }
+        for length in &mut self.lengths[count..] {
+            *length = 0;
+        }
+    }
+
+    /// The digits of eight fields.
+    ///
+    /// # Safety
+    /// The processor has AVX-512 F and BW.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
+    unsafe fn digits(&self, at: usize) -> Digits {
+        let set = |value: i64| _mm512_set1_epi64(value);
+        let (words, lengths) = (&self.words[at..at + LANES], &self.lengths[at..at + LANES]);
+        // SAFETY: eight times sixteen bytes, and eight times eight.
+        let (front, back, length) = unsafe {
+            let words: *const u8 = words.as_ptr().cast();
+            (
+                _mm512_loadu_si512(words.cast()),
+                _mm512_loadu_si512(words.add(64).cast()),
+                _mm512_loadu_si512(lengths.as_ptr().cast()),
+            )
+        };
+        let zeros = _mm512_set1_epi8(b'0' as i8);
+        let every_second = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+        let high = _mm512_permutex2var_epi64(front, _mm512_add_epi64(every_second, set(1)), back);
+        let low = _mm512_permutex2var_epi64(front, every_second, back);
+        let bits = _mm512_slli_epi64::<3>(length);
+        let cut = |word: __m512i, before: __m512i| {
+            _mm512_sllv_epi64(_mm512_srlv_epi64(_mm512_xor_si512(word, zeros), before), before)
+        };
+        // How many bits of each word come before the field: all of the low one's, if it is short. A shift by more than
+        // there are gives zero.
+        let before_high = _mm512_maskz_sub_epi64(_mm512_cmple_epu64_mask(length, set(8)), set(64), bits);
+        let before_low = _mm512_sub_epi64(set(128), bits);
+        let is_long = _mm512_cmpgt_epu64_mask(length, set(8));
+        let odd = _mm512_cmpgt_epu64_mask(_mm512_sub_epi64(length, set(1)), set(WIDTH as i64 - 1));
+        let (high, low) = (cut(high, before_high), cut(low, before_low));
+        // From the first byte on, as far as they are in one word, and two of them in any case.
+        let from_first = _mm512_srlv_epi64(high, before_high);
+        let across = _mm512_or_si512(_mm512_srlv_epi64(low, before_low), _mm512_slli_epi64::<8>(high));
+        let nine = _mm512_cmpeq_epi64_mask(length, set(9));
+        let long = _mm512_mask_blend_epi64(nine, _mm512_srlv_epi64(low, before_low), across);
+        let from_first = _mm512_mask_blend_epi64(is_long, from_first, long);
+        let byte = |word: __m512i| _mm512_and_si512(word, set(0xff));
+        let negative = _mm512_cmpeq_epi64_mask(byte(from_first), set(MINUS));
+        let first = _mm512_mask_srli_epi64::<8>(from_first, negative, from_first);
+        // The minus becomes a zero.
+        let minus = |before: __m512i, mask: __mmask8| _mm512_maskz_sllv_epi64(mask, set(0xff), before);
+        Digits {
+            high: _mm512_andnot_si512(minus(before_high, negative & !is_long), high),
+            low: _mm512_andnot_si512(minus(before_low, negative & is_long), low),
+            length,
+            negative,
+            first: byte(first),
+            odd,
+            is_long: is_long != 0,
+        }
+    }
+}
+
+/// The last sixteen bytes of a text, with zeros before its beginning.
+#[cold]
+fn first_bytes(text: &[u8]) -> [u8; WIDTH] {
+    let mut bytes = [0; WIDTH];
+    bytes[WIDTH - text.len().min(WIDTH)..].copy_from_slice(&text[text.len() - text.len().min(WIDTH)..]);
+    bytes
+}
+
+/// Splits numbers at their points.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
+fn numbers(digits: &Digits) -> Numbers {
+    let set = |value: i64| _mm512_set1_epi64(value);
+    let ones = set(-1);
+    // How many bits are behind the last point; 64 without one.
+    let behind =
+        |word: __m512i| _mm512_lzcnt_epi64(_mm512_movm_epi8(_mm512_cmpeq_epi8_mask(word, _mm512_set1_epi8(POINT))));
+    // What is before the point moves on by a byte, into its place.
+    let close = |word: __m512i, moved: __m512i, behind: __m512i| {
+        _mm512_ternarylogic_epi64::<0xca>(_mm512_srlv_epi64(ones, behind), moved, word)
+    };
+    let Digits { high, low, .. } = *digits;
+    let behind_high = behind(high);
+    let in_high = _mm512_cmplt_epu64_mask(behind_high, set(64));
+    let moved_high = _mm512_or_si512(_mm512_slli_epi64::<8>(high), _mm512_srli_epi64::<56>(low));
+    let mut closed = Digits { high: close(high, moved_high, behind_high), ..*digits };
+    let (mut decimals, mut has_point) = (_mm512_maskz_srli_epi64::<3>(in_high, behind_high), in_high);
+    if digits.is_long {
+        let behind_low = behind(low);
+        let in_low = _mm512_cmplt_epu64_mask(behind_low, set(64)) & !in_high;
+        let moved_low = _mm512_slli_epi64::<8>(low);
+        let behind_low = _mm512_mask_mov_epi64(behind_low, in_high, _mm512_setzero_si512());
+        closed.low = close(low, moved_low, behind_low);
+        let of_low = _mm512_add_epi64(_mm512_srli_epi64::<3>(behind_low), set(8));
+        decimals = _mm512_mask_mov_epi64(decimals, in_low, of_low);
+        has_point |= in_low;
+    }
+    let one = set(1);
+    let without_sign = _mm512_mask_sub_epi64(digits.length, digits.negative, digits.length, one);
+    let count = _mm512_mask_sub_epi64(without_sign, has_point, without_sign, one);
+    let whole = _mm512_sub_epi64(count, decimals);
+    let (values, not_digits) = value(&closed);
+    // Neither digits before the point, nor behind it; and no negative zero.
+    let bare = _mm512_testn_epi64_mask(whole, whole) | (has_point & _mm512_testn_epi64_mask(decimals, decimals));
+    let negative_zero = _mm512_mask_testn_epi64_mask(digits.negative, values, values);
+    let odd = digits.odd | not_digits | bare | negative_zero | leading_zero(digits, whole);
+    Numbers { values, decimals, whole, odd }
+}
+
+/// Those with a zero before other digits, of which there are so many.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn leading_zero(digits: &Digits, whole: __m512i) -> __mmask8 {
+    let zero = _mm512_testn_epi64_mask(digits.first, digits.first);
+    zero & _mm512_cmpgt_epi64_mask(whole, _mm512_set1_epi64(1))
+}
+
+/// The number that sixteen digits are, and where there is something else than digits.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn value(digits: &Digits) -> (__m512i, __mmask8) {
+    let high = eight(digits.high);
+    if !digits.is_long {
+        return (high, not_digits(digits.high));
+    }
+    let low = _mm512_mul_epu32(eight(digits.low), _mm512_set1_epi64(100_000_000));
+    (_mm512_add_epi64(low, high), not_digits(digits.high) | not_digits(digits.low))
+}
+
+/// The number that eight digits are.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn eight(digits: __m512i) -> __m512i {
+    let pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x010a));
+    let fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001_0064));
+    _mm512_add_epi64(_mm512_mul_epu32(fours, _mm512_set1_epi64(10_000)), _mm512_srli_epi64::<32>(fours))
+}
+
+/// The lanes with bytes above nine.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn not_digits(digits: __m512i) -> __mmask8 {
+    let carried = _mm512_or_si512(digits, _mm512_adds_epu8(digits, _mm512_set1_epi8(6)));
+    _mm512_test_epi64_mask(carried, _mm512_set1_epi8(0xf0u8 as i8))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn signed(values: __m512i, negative: __mmask8) -> __m512i {
+    _mm512_mask_sub_epi64(values, negative, _mm512_setzero_si512(), values)
+}
+
+/// Powers of ten.
+static POWERS: [i64; 19] = {
+    let mut powers = [1; 19];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = 10 * powers[exponent - 1];
+        exponent += 1;
+    }
+    powers
+};
+
+static FLOAT_POWERS: [f64; 16] = {
+    let mut powers = [1.0; 16];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = POWERS[exponent] as f64;
+        exponent += 1;
+    }
+    powers
+};

@@ -1,0 +1,361 @@
+//! Cuts strings into tokens, always the longest that fits: what storing text as codes of tokens spends its time with.
+//!
+//! Tokens of at least three bytes lie in buckets by their first three, longer ones first, so that the first one of a bucket
+//! that a text starts with is the longest. A bucket has a few tokens, which are compared at once. No step depends on the one
+//! before, up to the length of the token; and as several parts of the strings are cut side by side, a processor works on the
+//! next tokens while it waits for that.
+
+use crate::cpu::Level;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+/// The most bytes of a token.
+pub const LONGEST: usize = 16;
+
+/// The tokens of one byte, the codes of which are their bytes.
+pub const SINGLES: usize = 256;
+
+/// Tokens that are compared at once.
+const TOGETHER: usize = 8;
+
+/// How many bits of a hash of three bytes choose a bucket.
+const BUCKET_BITS: u32 = 13;
+
+/// Parts of the strings that are cut side by side.
+const LANES: usize = 8;
+
+/// Rounds without a look at whether all lanes are done.
+const ROUNDS: usize = 16;
+
+/// Strings that are cut in lanes together.
+const WINDOW: usize = LANES * 1024;
+
+/// Fewer strings are cut one after the other.
+const MOST_SERIAL: usize = 4 * LANES;
+
+/// And longer ones: there must be room for a code for each byte.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Tokens that are found in texts.
+#[derive(Debug)]
+pub struct TokenTable {
+    /// For each first two bytes, the first one lowest, the code of the longest token of at most two bytes.
+    pairs: Box<[u16]>,
+    /// Where each bucket starts, and the last one ends.
+    starts: Box<[u16]>,
+    /// The first and the next eight bytes of each token in a bucket. As many as are compared at once follow the last one.
+    words: [Vec<u64>; 2],
+    lengths: Vec<u8>,
+    /// The code of each token in a bucket, and above it the length.
+    entries: Vec<u32>,
+}
+
+/// Strings one behind the other: string `i` is `bytes[offsets[i]..offsets[i + 1]]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Pieces<'a> {
+    /// They ascend, and the last one is not behind the bytes.
+    pub offsets: &'a [u32],
+    /// What the offsets count in.
+    pub bytes: &'a [u8],
+}
+
+impl TokenTable {
+    /// Takes all tokens in the order of their codes: first each byte, then longer ones.
+    ///
+    /// # Panics
+    /// If a token is longer than [`LONGEST`], or there are more than 32,768.
+    #[must_use]
+    pub fn new<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut pairs: Vec<u16> = (0..=u16::MAX).map(|pair| pair & 0xff).collect();
+        let mut longer = Vec::new();
+        for (code, token) in (0..=i16::MAX as u16).zip(tokens) {
+            match *token {
+                [_] => {}
+                [first, second] => pairs[usize::from(u16::from_le_bytes([first, second]))] = code,
+                _ => longer.push((bucket_of(words_of(token, 0)[0]), std::cmp::Reverse(token.len()), code, token)),
+            }
+        }
+        longer.sort_unstable();
+        let mut starts = vec![0; (1 << BUCKET_BITS) + 1];
+        longer.iter().for_each(|(bucket, ..)| starts[bucket + 1] += 1);
+        for bucket in 1..starts.len() {
+            starts[bucket] += starts[bucket - 1];
+        }
+        let behind = [0; TOGETHER];
+        let words =
+            |word: usize| longer.iter().map(|(.., token)| words_of(token, 0)[word]).chain(behind).collect::<Vec<_>>();
+        let entry = |&(.., code, token): &(_, _, u16, &[u8])| u32::from(code) | (token.len() as u32) << 16;
+        Self {
+            words: [words(0), words(1)],
+            // Nothing is as long as what stands behind the last token, so that it is never found.
+            lengths: longer.iter().map(|(.., token)| token.len() as u8).chain([u8::MAX; TOGETHER]).collect(),
+            entries: longer.iter().map(entry).chain([0; TOGETHER + 1]).collect(),
+            pairs: pairs.into(),
+            starts: starts.into(),
+        }
+    }
+
+    /// The code and the length of the longest token that a text starts with. The length of none is 0.
+    #[must_use]
+    pub fn longest(&self, text: &[u8]) -> (u16, usize) {
+        self.longest_by(&|first, words, left| self.compare(first, words, left), text, 0, text.len())
+    }
+
+    /// Cuts each string, and appends the codes of all; and for each string, how many codes there are up to its end.
+    pub fn cut(&self, level: Level, pieces: Pieces<'_>, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected, so its instructions are there.
+            Level::Avx512 => unsafe { self.cut_avx512(pieces, codes, ends) },
+            _ => self.cut_by(&|first, words, left| self.compare(first, words, left), pieces, codes, ends),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2")]
+    fn cut_avx512(&self, pieces: Pieces<'_>, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
+        let compare = |first: usize, words: [u64; 2], left: usize| {
+            let (low, high) = (&self.words[0][first..first + TOGETHER], &self.words[1][first..first + TOGETHER]);
+            let lengths = &self.lengths[first..first + TOGETHER];
+            // SAFETY: each of them has as many entries as are read.
+            let (low, high, lengths) = unsafe {
+                let (low, high) = (low.as_ptr(), high.as_ptr());
+                let lengths = _mm_loadl_epi64(lengths.as_ptr().cast());
+                (_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast()), lengths)
+            };
+            let bits = _mm512_slli_epi64::<3>(_mm512_cvtepu8_epi64(lengths));
+            let (low, high) = (
+                _mm512_xor_si512(low, _mm512_set1_epi64(words[0] as i64)),
+                _mm512_xor_si512(high, _mm512_set1_epi64(words[1] as i64)),
+            );
+            // The bytes of a word that do not count are shifted out: all of the second word's if the token has but one.
+            let low = _mm512_sllv_epi64(low, _mm512_subs_epu16(_mm512_set1_epi64(64), bits));
+            let high = _mm512_sllv_epi64(high, _mm512_subs_epu16(_mm512_set1_epi64(128), bits));
+            let different = _mm512_or_si512(low, high);
+            let fits = _mm_cmple_epu8_mask(lengths, _mm_set1_epi8(left.min(LONGEST) as i8));
+            _mm512_testn_epi64_mask(different, different) & fits as u8
+        };
+        self.cut_by(&compare, pieces, codes, ends);
+    }
+
+    /// Which of the tokens from the `first` on a text starts with, of which these are the first bytes: the lowest bit is
+    /// for the first one. Tokens of other buckets are none of them.
+    fn compare(&self, first: usize, words: [u64; 2], left: usize) -> u8 {
+        let is_prefix = |token: usize| {
+            let length = usize::from(self.lengths[token]);
+            let differs = |word: usize, bytes: usize| {
+                let different = self.words[word][token] ^ words[word];
+                different.checked_shl(64 - 8 * bytes.min(8) as u32).unwrap_or(0) != 0
+            };
+            length <= left && !differs(0, length) && !differs(1, length.saturating_sub(8))
+        };
+        (0..TOGETHER).fold(0, |mask, at| mask | u8::from(is_prefix(first + at)) << at)
+    }
+
+    /// The code and the length of the longest token that the `left` bytes of a text from `at` on start with.
+    #[inline(always)]
+    fn longest_by(
+        &self,
+        compare: &impl Fn(usize, [u64; 2], usize) -> u8,
+        text: &[u8],
+        at: usize,
+        left: usize,
+    ) -> (u16, usize) {
+        let words = words_of(text, at);
+        let bucket = bucket_of(words[0]);
+        let (mut first, end) = (usize::from(self.starts[bucket]), usize::from(self.starts[bucket + 1]));
+        // Also where the bucket is empty, as no branch should depend on the text.
+        let mut found = compare(first, words, left);
+        while found == 0 && first + TOGETHER < end {
+            first += TOGETHER;
+            found = compare(first, words, left);
+        }
+        let longer = self.entries[first + found.trailing_zeros() as usize];
+        let pair = words[0] as u16;
+        let code = if left < 2 { pair & 0xff } else { self.pairs[usize::from(pair)] };
+        let length = (1 + usize::from(usize::from(code) >= SINGLES)).min(left);
+        let short = u32::from(code) | (length as u32) << 16;
+        // As compilers make a branch of a selection.
+        let entry = longer ^ (longer ^ short) & u32::from(found == 0).wrapping_neg();
+        (entry as u16, (entry >> 16) as usize)
+    }
+
+    /// No closure or iterator of its own where time matters: these would be compiled without the instructions of the caller.
+    #[inline(always)]
+    fn cut_by(
+        &self,
+        compare: &impl Fn(usize, [u64; 2], usize) -> u8,
+        pieces: Pieces<'_>,
+        codes: &mut Vec<i16>,
+        ends: &mut Vec<u32>,
+    ) {
+        let Pieces { offsets, bytes } = pieces;
+        let count = offsets.len().saturating_sub(1);
+        let mut scratch = Scratch::default();
+        for first in (0..count).step_by(WINDOW) {
+            let window = &offsets[first..=count.min(first + WINDOW)];
+            let total = (window[window.len() - 1] - window[0]) as usize;
+            if window.len() > MOST_SERIAL && total <= MOST_BYTES {
+                let mut lanes = Lanes::new(window, &mut scratch);
+                while lanes.are_busy(window) {
+                    for _ in 0..ROUNDS {
+                        for lane in &mut lanes.0 {
+                            let left = window[lane.row + 1] as usize - lane.at;
+                            let (code, length) = self.longest_by(compare, bytes, lane.at, left);
+                            lane.take(code, length, left, &mut scratch);
+                        }
+                    }
+                }
+                lanes.write(&scratch, codes, ends);
+                continue;
+            }
+            for row in 1..window.len() {
+                let (mut at, end) = (window[row - 1] as usize, window[row] as usize);
+                while at < end {
+                    let (code, length) = self.longest_by(compare, bytes, at, end - at);
+                    codes.push(code as i16);
+                    at += length;
+                }
+                ends.push(codes.len() as u32);
+            }
+        }
+    }
+}
+
+/// Sixteen bytes of a text from `at` on, the first one lowest; zeros behind its end.
+#[inline(always)]
+fn words_of(text: &[u8], at: usize) -> [u64; 2] {
+    let bytes = match text[at..].first_chunk::<LONGEST>() {
+        Some(bytes) => *bytes,
+        None => last_bytes(&text[at..]),
+    };
+    let bytes = u128::from_le_bytes(bytes);
+    [bytes as u64, (bytes >> 64) as u64]
+}
+
+#[cold]
+fn last_bytes(text: &[u8]) -> [u8; LONGEST] {
+    let mut padded = [0; LONGEST];
+    padded[..text.len()].copy_from_slice(text);
+    padded
+}
+
+/// The bucket of the first three bytes.
+#[inline(always)]
+fn bucket_of(word: u64) -> usize {
+    let mixed = (word as u32 & 0xff_ffff).wrapping_mul(0x9E37_79B1);
+    (mixed >> (u32::BITS - BUCKET_BITS)) as usize
+}
+
+/// The codes of each lane, and for each row how many its lane has up to its end.
+#[derive(Default)]
+struct Scratch {
+    codes: Vec<i16>,
+    counts: Vec<u32>,
+}
+
+/// Some of the strings of a window, which are cut beside others.
+struct Lane {
+    rows: Range<usize>,
+    /// The row at hand, and what is left of it.
+    row: usize,
+    at: usize,
+    /// Where its codes start, and how many there are.
+    start: usize,
+    count: usize,
+}
+
+impl Lane {
+    #[inline(always)]
+    fn take(&mut self, code: u16, length: usize, left: usize, scratch: &mut Scratch) {
+        scratch.codes[self.start + self.count] = code as i16;
+        self.count += usize::from(left > 0);
+        self.at += length;
+        scratch.counts[self.row] = self.count as u32;
+        self.row += usize::from((length == left) & (self.row + 1 < self.rows.end));
+    }
+}
+
+struct Lanes(Vec<Lane>);
+
+impl Lanes {
+    fn new(offsets: &[u32], scratch: &mut Scratch) -> Self {
+        let count = offsets.len() - 1;
+        let total = (offsets[count] - offsets[0]) as usize;
+        // Between lanes is a place: one is written before it is known whether it is needed.
+        scratch.codes.resize(scratch.codes.len().max(total + LANES), 0);
+        scratch.counts.resize(scratch.counts.len().max(count), 0);
+        let a_lane = count.div_ceil(LANES);
+        let lane = |(number, first): (usize, usize)| Lane {
+            rows: first..count.min(first + a_lane),
+            row: first,
+            at: offsets[first] as usize,
+            start: (offsets[first] - offsets[0]) as usize + number,
+            count: 0,
+        };
+        Self((0..count).step_by(a_lane).enumerate().map(lane).collect())
+    }
+
+    fn are_busy(&self, offsets: &[u32]) -> bool {
+        self.0.iter().any(|lane| lane.at < offsets[lane.rows.end] as usize || lane.row + 1 < lane.rows.end)
+    }
+
+    /// Appends what the lanes have found.
+    fn write(self, scratch: &Scratch, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
+        for lane in self.0 {
+            let before = codes.len() as u32;
+            ends.extend(scratch.counts[lane.rows].iter().map(|count| before + count));
+            codes.extend_from_slice(&scratch.codes[lane.start..lane.start + lane.count]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn few_letters(most: usize) -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(255), any::<u8>()], 2..most)
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_token_is_found(
+            longer in prop::collection::btree_set(few_letters(6), 0..300),
+            long in prop::collection::btree_set(few_letters(17), 0..30),
+            values in prop::collection::vec(prop_oneof![5 => few_letters(60), 1 => Just(Vec::new()), 1 => Just(vec![b'z'])], 0..12),
+            copies in prop_oneof![Just(1usize), 1usize..400],
+        ) {
+            let longer: BTreeSet<_> = longer.into_iter().chain(long).collect();
+            let singles = (0..=u8::MAX).map(|byte| vec![byte]);
+            let tokens: Vec<_> = singles.chain(longer).collect();
+            let table = TokenTable::new(tokens.iter().map(Vec::as_slice));
+            let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).cycle().take(values.len() * copies).collect();
+            let bytes = values.concat();
+            let mut offsets = vec![0];
+            offsets.extend(values.iter().scan(0, |end, value| { *end += value.len() as u32; Some(*end) }));
+            for level in Level::available() {
+                let (mut codes, mut ends) = (vec![7], Vec::new());
+                table.cut(level, Pieces { offsets: &offsets, bytes: &bytes }, &mut codes, &mut ends);
+                prop_assert_eq!(ends.len(), values.len());
+                let mut start = 1;
+                for (value, &end) in values.iter().zip(&ends) {
+                    let mut rest = *value;
+                    for &code in &codes[start..end as usize] {
+                        let longest = tokens.iter().filter(|token| rest.starts_with(token)).max_by_key(|token| token.len());
+                        let token = &tokens[code as usize];
+                        prop_assert_eq!(longest, Some(token));
+                        prop_assert_eq!(table.longest(rest), (code as u16, token.len()));
+                        rest = &rest[token.len()..];
+                    }
+                    prop_assert_eq!(rest, b"");
+                    start = end as usize;
+                }
+                prop_assert_eq!(start, codes.len());
+            }
+        }
+    }
+}

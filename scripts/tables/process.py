@@ -1,0 +1,20 @@
+"""Runs a command as a process of its own, timed."""
+
+import os
+import subprocess
+import time
+
+
+def run(command, threads, stdin=None, timed_by_itself=False):
+    """Seconds of the whole process, or those that it prints itself, and peak memory in bytes."""
+    environment = {**os.environ, "POLARS_MAX_THREADS": str(threads), "RAYON_NUM_THREADS": str(threads)}
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE if timed_by_itself else subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    message = process.stderr.read().decode(errors="replace")
+    if status != 0:
+        raise RuntimeError(message.strip().splitlines()[-1] if message.strip() else f"status {status}")
+    if timed_by_itself:
+        seconds = float(process.stdout.read().split()[-1])
+    return seconds, usage.ru_maxrss * 1024

@@ -1,0 +1,114 @@
+"""How fast `brc` and its peers answer the questions of a table, and whether the answers are the same."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from .made import TYPES
+from .process import run
+from .questions import QUESTIONS, asked
+
+# What is asked: of each peer's storage and of ours. The peers' best time counts.
+STORED = ["duckdb-own", "duckdb-parquet", "polars-own", "polars-parquet", "datafusion-parquet", "chdb-own"]
+TEXT = ["duckdb-file", "polars-file", "datafusion-file", "chdb-file"]
+
+
+def ask_engine(engine, table, source, arguments, work):
+    """Medians in seconds by question; a question that failed is left out."""
+    package = engine.split("-")[0]
+    with tempfile.TemporaryDirectory(dir=work) as directory:
+        runs = 1 if engine.endswith("-file") and source.endswith(".csv") else arguments.runs
+        command = [sys.executable, "-m", "tables.engine", engine, table, source, directory, str(arguments.threads), str(runs)]
+        environment = {**os.environ, "POLARS_MAX_THREADS": str(arguments.threads), "RAYON_NUM_THREADS": str(arguments.threads)}
+        done = subprocess.run(command, cwd=os.path.dirname(os.path.dirname(__file__)), env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0 and not done.stdout:
+        print(f"{table}: {package} is left out: {(done.stderr.strip().splitlines() or ['no message'])[-1]}", flush=True)
+    found = {}
+    for line in done.stdout.splitlines():
+        answer = json.loads(line)
+        if "failure" in answer:
+            print(f"{table}: {engine}: {answer['question']}: {answer['failure']}", flush=True)
+        else:
+            found[answer["question"]] = statistics.median(answer["seconds"])
+    print(f"{table}: {engine} done", flush=True)
+    return found
+
+
+def ask_brc(binary, table, file, arguments, runs):
+    """Medians of whole processes in seconds, and the largest peak memory in bytes, by question."""
+    found = {}
+    for question, (text, _) in QUESTIONS[table].items():
+        command = [binary, "query", file, text, "--format", "csv", "--threads", str(arguments.threads)]
+        try:
+            samples = [run(command, arguments.threads) for _ in range(runs + 1)][1 if runs > 1 else 0:]
+        except RuntimeError as error:
+            print(f"{table}: brc: {question}: {error}", flush=True)
+            continue
+        found[question] = {"seconds": statistics.median(seconds for seconds, _ in samples), "memory": max(memory for _, memory in samples)}
+    print(f"{table}: brc of {os.path.splitext(file)[1]} done", flush=True)
+    return found
+
+
+def wrong_answers(binary, table, file, source, arguments, work):
+    """The questions whose answers are not DuckDB's, in which numbers may differ in the tenth digit."""
+    import duckdb
+
+    database = duckdb.connect()
+    types = ", ".join(f"'{name}': '{kind}'" for name, kind in TYPES[table].items())
+    database.execute(f"create table t as select * from read_csv('{source}', header = true, columns = {{{types}}})")
+    wrong = []
+    for question, (text, _) in QUESTIONS[table].items():
+        answer = os.path.join(work, "answer.parquet")
+        subprocess.run([binary, "query", file, text, "--out", answer, "--force", "--threads", str(arguments.threads)], check=True, capture_output=True)
+        database.execute(f"create or replace temp table theirs as {asked('duckdb', question, text)}")
+        database.execute(f"create or replace temp table ours as select * from read_parquet('{answer}')")
+        if not is_same(database):
+            wrong.append(question)
+    return wrong
+
+
+def is_same(database):
+    """Whether the tables `ours` and `theirs` have the same rows, in any order."""
+    columns = [list(database.execute(f"describe {table}").fetchall()) for table in ("ours", "theirs")]
+    if len(columns[0]) != len(columns[1]):
+        return False
+    conditions = []
+    for (ours, our_type, *_), (theirs, their_type, *_) in zip(*columns):
+        if {our_type, their_type} & {"DATE", "TIMESTAMP"}:
+            conditions.append(f'o."{ours}"::timestamp is not distinct from t."{theirs}"::timestamp')
+        elif "VARCHAR" in (our_type, their_type) or {our_type, their_type} <= {"BIGINT", "HUGEINT"}:
+            conditions.append(f'o."{ours}" is not distinct from t."{theirs}"')
+        else:
+            a, b = f'o."{ours}"::double', f't."{theirs}"::double'
+            conditions.append(f"(abs({a} - {b}) <= 1e-9 * greatest(1, abs({a})) or ({a} is null and {b} is null))")
+    counts = [database.execute(f"select count(*) from {table}").fetchone()[0] for table in ("ours", "theirs")]
+    same = database.execute(f"select count(*) from ours o join theirs t on {' and '.join(conditions)}").fetchone()[0]
+    return counts[0] == counts[1] == same
+
+
+def convert(binary, source, target, arguments):
+    subprocess.run([binary, "convert", source, target, "--force", "--no-sync", "--threads", str(arguments.threads)], check=True, capture_output=True)
+
+
+def measure_questions(table, source, binary, arguments, work):
+    """All questions of a table: of buren and Parquet that brc wrote and of the CSV, beside the peers."""
+    buren, parquet = (os.path.join(work, f"{table}.{encoding}") for encoding in ("buren", "parquet"))
+    convert(binary, source, buren, arguments)
+    convert(binary, source, parquet, arguments)
+    found = {
+        "wrong": wrong_answers(binary, table, buren, source, arguments, work),
+        "peers": {engine: ask_engine(engine, table, source, arguments, work) for engine in STORED},
+        "brc of buren": ask_brc(binary, table, buren, arguments, arguments.runs),
+        "brc of parquet": ask_brc(binary, table, parquet, arguments, arguments.runs),
+        "duckdb of the same parquet": ask_engine("duckdb-file", table, parquet, arguments, work),
+    }
+    if not arguments.no_text:
+        found["brc of csv"] = ask_brc(binary, table, source, arguments, 1)
+        found["peers of csv"] = {engine: ask_engine(engine, table, source, arguments, work) for engine in TEXT}
+    os.remove(buren)
+    os.remove(parquet)
+    return found
