@@ -442,8 +442,8 @@ impl<const LANES: usize, const STRIDE: usize, const TURNS: usize> Kernel for Add
         for (row, &group) in self.groups.iter().take(CHUNK).enumerate() {
             let place = group as usize * TURNS + row % TURNS;
             let sums = self.rows.get_mut(place).ok_or(UnknownGroup)?;
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].wrapping_add(self.addends[lane][row]);
+            for (sum, addends) in sums.iter_mut().zip(self.addends).take(LANES) {
+                *sum = sum.wrapping_add(addends[row]);
             }
         }
         Ok(())
