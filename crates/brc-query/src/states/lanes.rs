@@ -69,19 +69,18 @@ impl State {
 
     /// Takes over what is in its lanes, where groups have so many rows.
     pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: Place) {
-        let groups = rows.len();
-        self.grow(groups);
+        self.grow(rows.len());
         for_gathered!(self, state => {
             let mut sums = [0; brc_kernels::accumulate::lanes::MOST_LANES];
             let lanes = state.lanes();
-            for group in 0..groups {
+            for (group, &rows) in rows.iter().enumerate() {
                 match place {
                     Place::Lanes { table, first } => {
                         (0..lanes).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
                     }
                     Place::WithRows => sums[0] = Counted::of(tables[0].sum(0, group)).sum,
                 }
-                state.gather(group, rows[group], &sums[..lanes]);
+                state.gather(group, rows, &sums[..lanes]);
             }
             state.gathered();
         }, ());

@@ -134,7 +134,7 @@ impl Gathered for IntegerSums {
 
 /// The size of the largest integer; `None` if an integer may need more than 64 bits.
 pub(super) fn size(level: Level, values: Integers<'_>) -> Option<u64> {
-    if values.len() == 0 {
+    if values.is_empty() {
         return Some(0);
     }
     let (min, max) = integer_bounds(level, values)?;
