@@ -71,7 +71,7 @@ impl Accumulators {
         let mut small = true;
         for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
             let state = State::new(kind, &aggregated, &fields);
-            let fits = small && matches!(state, State::Sums(_)) && !fields[aggregated[0]].nullable;
+            let fits = small && matches!(state, State::Sums(_));
             small &= !fits;
             let kept = Kept { index, state, place: fits.then_some(Place::WithRows) };
             let place = |column| projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);

@@ -7,7 +7,7 @@
 use super::UnknownGroup;
 use super::floats::Limbs;
 use crate::cpu::{Kernel, Level, run_at};
-use crate::direct::Key;
+use crate::direct::{Key, bounds};
 use brc_core::{Integers, Run};
 
 /// The most lanes of a table: those of a cache line.
@@ -210,8 +210,7 @@ impl LaneTable {
             match groups {
                 Groups::Rows(groups) => {
                     let groups = &groups[start..start + count];
-                    let largest = groups.iter().fold(0, |largest, &group| largest.max(group));
-                    if largest as usize >= known {
+                    if bounds(level, groups).is_some_and(|(_, largest)| largest >= known as i64) {
                         return Err(UnknownGroup);
                     }
                     add_rows(level, *lanes, copies, groups, spare, words)?;
