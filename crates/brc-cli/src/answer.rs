@@ -8,6 +8,9 @@ use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, c
 use brc_query::{Plan, Query, QueryResult, ScanTotals};
 use std::path::{Path, PathBuf};
 
+/// So many rows are made text by a thread at a time.
+const PRINTED_ROWS: usize = 1 << 15;
+
 /// Where an answer goes.
 pub(crate) enum Destination {
     /// Standard output, in that format or the one that fits.
@@ -68,12 +71,15 @@ impl Destination {
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
     pub(crate) fn write(&self, plan: &Plan, answer: &QueryResult, threads: usize) -> Result<()> {
-        let Self::File(_) = self else {
-            let mut text = Vec::new();
-            render(self.format(plan), plan, answer, &mut text)?;
-            return stdout::print_names(&text);
+        let table = match self {
+            Self::Printed(_) if !self.format(plan).expresses_all() => {
+                let mut text = Vec::new();
+                render(self.format(plan), plan, answer, &mut text)?;
+                return stdout::print_names(&text);
+            }
+            Self::Printed(_) => answer.table()?.with_splits_of(PRINTED_ROWS),
+            Self::File(_) => answer.table()?,
         };
-        let table = answer.table()?;
         let writer = self.writer(plan, table.schema())?;
         convert(&table, writer, self.output()?, RejectLog::none(), threads, &Progress::default()).map(drop)
     }

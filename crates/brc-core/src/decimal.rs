@@ -65,32 +65,66 @@ pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
 
 /// The text that [`format`](format()) appends, at the end of that memory.
 pub fn write(value: i128, scale: u8, digits: &mut Digits) -> &[u8] {
-    let mut position = digits.len();
-    let point = digits.len() - usize::from(scale);
-    let mut put = |digit: u8, position: &mut usize| {
-        if *position == point && scale > 0 {
-            *position -= 1;
-            digits[*position] = b'.';
-        }
-        *position -= 1;
-        digits[*position] = b'0' + digit;
-    };
     // Almost all numbers are of 64 bits, for which division is many times faster.
-    let mut rest = value.unsigned_abs();
-    while rest > u128::from(u64::MAX) {
-        put((rest % 10) as u8, &mut position);
-        rest /= 10;
-    }
-    let mut rest = rest as u64;
-    while rest > 0 || position >= point {
-        put((rest % 10) as u8, &mut position);
-        rest /= 10;
-    }
+    let mut position = match u64::try_from(value.unsigned_abs()) {
+        Ok(rest) => write_narrow(rest, scale, digits),
+        Err(_) => write_digits(value.unsigned_abs(), scale, digits),
+    };
     if value < 0 {
         position -= 1;
         digits[position] = b'-';
     }
     &digits[position..]
+}
+
+/// Writes digits at the end of that memory, and returns where they begin.
+fn write_digits(mut rest: u128, scale: u8, digits: &mut Digits) -> usize {
+    let point = digits.len() - usize::from(scale);
+    let mut position = digits.len();
+    while rest > 0 || position >= point {
+        if position == point && scale > 0 {
+            position -= 1;
+            digits[position] = b'.';
+        }
+        position -= 1;
+        digits[position] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    position
+}
+
+/// The same for numbers of 64 bits, two digits at a time before the point.
+fn write_narrow(mut rest: u64, scale: u8, digits: &mut Digits) -> usize {
+    const PAIRS: [[u8; 2]; 100] = {
+        let mut pairs = [[0; 2]; 100];
+        let mut number = 0;
+        while number < 100 {
+            pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+            number += 1;
+        }
+        pairs
+    };
+    let mut position = digits.len();
+    for _ in 0..scale {
+        position -= 1;
+        digits[position] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    if scale > 0 {
+        position -= 1;
+        digits[position] = b'.';
+    }
+    while rest >= 10 {
+        position -= 2;
+        digits[position..position + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
+        rest /= 100;
+        if rest == 0 {
+            return position;
+        }
+    }
+    position -= 1;
+    digits[position] = b'0' + rest as u8;
+    position
 }
 
 /// [`format`](format()) as a string.

@@ -28,11 +28,16 @@ enum Data {
 impl Cells {
     /// No values of that type.
     pub(crate) fn new(logical_type: LogicalType) -> Self {
+        Self::with_capacity(logical_type, 0)
+    }
+
+    /// The same, with room for so many.
+    pub(crate) fn with_capacity(logical_type: LogicalType, rows: usize) -> Self {
         let data = match logical_type.physical() {
-            PhysicalType::Integers if logical_type.fits_64_bits() => Data::Integers(Vec::new()),
-            PhysicalType::Integers => Data::Wide(Vec::new()),
-            PhysicalType::Floats => Data::Floats(Vec::new()),
-            PhysicalType::Bytes => Data::Bytes { ends: Vec::new(), bytes: Vec::new() },
+            PhysicalType::Integers if logical_type.fits_64_bits() => Data::Integers(Vec::with_capacity(rows)),
+            PhysicalType::Integers => Data::Wide(Vec::with_capacity(rows)),
+            PhysicalType::Floats => Data::Floats(Vec::with_capacity(rows)),
+            PhysicalType::Bytes => Data::Bytes { ends: Vec::with_capacity(rows), bytes: Vec::new() },
         };
         Self { data, validity: BitmapBuffer::default() }
     }
@@ -63,6 +68,43 @@ impl Cells {
             }
         }
         fits
+    }
+
+    /// Adds integers of up to 64 bits, of which [`Cells::extend_validity`] tells next which are null.
+    ///
+    /// # Panics
+    /// If the column is of another type, as below.
+    pub(crate) fn extend_integers(&mut self, values: impl Iterator<Item = i64>) {
+        match &mut self.data {
+            Data::Integers(known) => known.extend(values),
+            Data::Wide(known) => known.extend(values.map(i128::from)),
+            Data::Floats(_) | Data::Bytes { .. } => unreachable!("a column of integers"),
+        }
+    }
+
+    /// The same for floats.
+    pub(crate) fn extend_floats(&mut self, values: impl Iterator<Item = f64>) {
+        match &mut self.data {
+            Data::Floats(known) => known.extend(values),
+            Data::Integers(_) | Data::Wide(_) | Data::Bytes { .. } => unreachable!("a column of floats"),
+        }
+    }
+
+    /// The same for strings, each of which `write` appends.
+    pub(crate) fn extend_strings(&mut self, rows: usize, mut write: impl FnMut(usize, &mut Vec<u8>)) {
+        let Data::Bytes { ends, bytes } = &mut self.data else { unreachable!("a column of strings") };
+        ends.extend((0..rows).map(|row| {
+            write(row, bytes);
+            bytes.len()
+        }));
+    }
+
+    /// Tells which of the next rows are not null, if any is.
+    pub(crate) fn extend_validity(&mut self, rows: usize, is_valid: impl FnMut(usize) -> bool, any_null: bool) {
+        match any_null {
+            true => (0..rows).map(is_valid).for_each(|valid| self.validity.push(valid)),
+            false => self.validity.push_values(rows),
+        }
     }
 
     /// The value of a row; `None` if it is null.
@@ -102,11 +144,26 @@ impl Cells {
     }
 
     /// The rows of these numbers.
-    pub(crate) fn take(&self, logical_type: LogicalType, rows: &[u32]) -> Self {
-        let mut taken = Self::new(logical_type);
-        for &row in rows {
-            taken.push(self.get(row as usize));
+    pub(crate) fn take(&self, rows: &[u32]) -> Self {
+        fn picked<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+            rows.iter().map(|&row| values[row as usize]).collect()
         }
+        let data = match &self.data {
+            Data::Integers(values) => Data::Integers(picked(values, rows)),
+            Data::Wide(values) => Data::Wide(picked(values, rows)),
+            Data::Floats(values) => Data::Floats(picked(values, rows)),
+            Data::Bytes { ends, bytes } => {
+                let mut taken = Vec::with_capacity(if rows.len() == ends.len() { bytes.len() } else { 0 });
+                let string = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before])..ends[row];
+                let end = |&row: &u32| {
+                    taken.extend_from_slice(&bytes[string(row as usize)]);
+                    taken.len()
+                };
+                Data::Bytes { ends: rows.iter().map(end).collect(), bytes: taken }
+            }
+        };
+        let mut taken = Self { data, validity: BitmapBuffer::default() };
+        taken.extend_validity(rows.len(), |row| !self.is_null(rows[row] as usize), self.validity.nulls() > 0);
         taken
     }
 
@@ -119,13 +176,11 @@ impl Cells {
         descending: bool,
         nulls_first: bool,
     ) -> Ordering {
-        let ordering = match (self.get(row), other.get(other_row)) {
-            (Some(Value::Integer(one)), Some(Value::Integer(other))) => one.cmp(&other),
-            (Some(Value::Float(one)), Some(Value::Float(other))) => float_key(one).cmp(&float_key(other)),
-            (Some(Value::Bytes(one)), Some(Value::Bytes(other))) => one.cmp(other),
-            (one, other) if nulls_first => return one.is_some().cmp(&other.is_some()),
-            (one, other) => return one.is_none().cmp(&other.is_none()),
-        };
+        let (one, other) = (self.get(row), other.get(other_row));
+        let ordering = compare_values(one, other, nulls_first);
+        if one.is_none() || other.is_none() {
+            return ordering;
+        }
         if descending { ordering.reverse() } else { ordering }
     }
 
@@ -152,5 +207,16 @@ impl Cells {
 
     fn is_null(&self, row: usize) -> bool {
         self.validity.bitmap().is_some_and(|validity| !validity.get(row))
+    }
+}
+
+/// How values of one type are ordered.
+pub(crate) fn compare_values(one: Option<Value<'_>>, other: Option<Value<'_>>, nulls_first: bool) -> Ordering {
+    match (one, other) {
+        (Some(Value::Integer(one)), Some(Value::Integer(other))) => one.cmp(&other),
+        (Some(Value::Float(one)), Some(Value::Float(other))) => float_key(one).cmp(&float_key(other)),
+        (Some(Value::Bytes(one)), Some(Value::Bytes(other))) => one.cmp(other),
+        (one, other) if nulls_first => one.is_some().cmp(&other.is_some()),
+        (one, other) => one.is_none().cmp(&other.is_none()),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cells::Cells;
 use crate::parallel;
-use crate::partitions::packing::PackedKeys;
+use crate::partial::Partial;
 use std::cmp::Ordering;
 use std::convert::Infallible;
 
@@ -21,21 +21,14 @@ pub(crate) struct SortedPart<'a> {
     pub(crate) rows: usize,
     /// The columns to sort by; all parts have the same.
     pub(crate) keys: Vec<OrderKey>,
-    /// Packed keys to sort by behind them, and which of those each row has; in all parts or in none.
-    pub(crate) packed: Option<(&'a PackedKeys, &'a [u32])>,
+    /// The groups that the rows are, by whose keys they are sorted behind that; in all parts or in none.
+    pub(crate) groups: Option<(&'a Partial, &'a [u32])>,
 }
 
 impl SortedPart<'_> {
     /// A number that orders rows as [`SortedPart::compare`] does, as far as it can.
     fn prefix(&self, row: usize) -> u128 {
-        match (self.keys.first(), self.packed) {
-            (Some(key), _) => key.cells.prefix(row, key.descending, key.nulls_first),
-            (None, Some((packed, numbers))) => {
-                let tuple = packed.tuple(numbers[row] as usize);
-                u128::from(tuple[0]) << 64 | tuple.get(1).map_or(0, |&word| u128::from(word))
-            }
-            (None, None) => 0,
-        }
+        self.keys.first().map_or(0, |key| key.cells.prefix(row, key.descending, key.nulls_first))
     }
 
     fn compare(&self, row: usize, other: &Self, other_row: usize) -> Ordering {
@@ -44,16 +37,16 @@ impl SortedPart<'_> {
             let order = one.cells.compare(row, &two.cells, other_row, one.descending, one.nulls_first);
             order.is_ne().then_some(order)
         });
-        by_keys.unwrap_or_else(|| match (self.packed, other.packed) {
-            (Some((ours, numbers)), Some((theirs, other_numbers))) => {
-                ours.tuple(numbers[row] as usize).cmp(theirs.tuple(other_numbers[other_row] as usize))
+        by_keys.unwrap_or_else(|| match (self.groups, other.groups) {
+            (Some((ours, groups)), Some((theirs, other_groups))) => {
+                ours.compare_keys(groups[row] as usize, theirs, other_groups[other_row] as usize)
             }
             (Some(_) | None, _) => Ordering::Equal,
         })
     }
 
     fn is_unordered(&self) -> bool {
-        self.keys.is_empty() && self.packed.is_none()
+        self.keys.is_empty() && self.groups.is_none()
     }
 }
 

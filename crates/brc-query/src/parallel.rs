@@ -2,6 +2,7 @@
 
 use brc_core::workers::run_workers;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// What `of` gives for each number below `count`, in their order, or the error of the lowest that has one.
 pub(crate) fn map<T: Send, E: Send>(
@@ -23,4 +24,17 @@ pub(crate) fn map<T: Send, E: Send>(
     let mut found: Vec<_> = run_workers(threads.min(count), one).into_iter().flatten().collect();
     found.sort_by_key(|(number, _)| *number);
     found.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Does something with each of many things.
+pub(crate) fn for_each<T: Send>(all: &mut [T], threads: usize, with: impl Fn(&mut T) + Sync) {
+    let threads = threads.min(all.len());
+    let next = Mutex::new(all.iter_mut());
+    let one = || {
+        loop {
+            let Some(it) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { return };
+            with(it);
+        }
+    };
+    run_workers(threads, one);
 }

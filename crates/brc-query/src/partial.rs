@@ -1,11 +1,13 @@
 //! The state of all groups after a scan, as plain data that may travel, and how two become one.
 
+use crate::cells::compare_values;
 use crate::keys::key_set::KeySet;
 use crate::partitions::packing::PackedKeys;
 use crate::states::counts::Counts;
 use crate::states::{Accumulator, State};
 use brc_core::{Error, Result, Value};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// The groups of one or several scans, each with its keys, its rows and the state of each aggregated column.
 ///
@@ -29,6 +31,14 @@ pub(crate) enum GroupKeys {
 }
 
 impl GroupKeys {
+    /// How many keys a group has.
+    fn keys(&self) -> usize {
+        match self {
+            Self::Set(keys) => keys.types().len(),
+            Self::Packed(keys) => keys.keys(),
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Self::Set(keys) => keys.len(),
@@ -107,9 +117,9 @@ impl Partial {
 
     /// These groups only, in their order.
     pub(crate) fn take(&self, groups: &[u32]) -> Self {
-        let keys = self.keys.as_ref().and_then(|keys| match keys {
-            GroupKeys::Set(keys) => Some(GroupKeys::Set(keys.pick(groups))),
-            GroupKeys::Packed(_) => None,
+        let keys = self.keys.as_ref().map(|keys| match keys {
+            GroupKeys::Set(keys) => GroupKeys::Set(keys.pick(groups)),
+            GroupKeys::Packed(keys) => GroupKeys::Packed(keys.pick(groups)),
         });
         let rows = Rows { state: self.rows.state, others: self.rows.others.take(groups) };
         Self { keys, rows, states: self.states.iter().map(|state| state.take(groups)).collect() }
@@ -141,6 +151,19 @@ impl Partial {
             GroupKeys::Set(keys) => keys.value(key, group),
             GroupKeys::Packed(keys) => keys.value(key, group, text),
         }
+    }
+
+    /// How two groups are ordered by their keys, of which nulls come last. The other is of a partial of the same plan.
+    pub(crate) fn compare_keys(&self, group: usize, other: &Self, other_group: usize) -> Ordering {
+        if let (Some(ours), Some(theirs)) = (self.packed_keys(), other.packed_keys()) {
+            return ours.tuple(group).cmp(theirs.tuple(other_group));
+        }
+        let (mut text, mut other_text) = (Vec::new(), Vec::new());
+        let keys = self.keys.as_ref().map_or(0, GroupKeys::keys);
+        let by_key = (0..keys).map(|key| {
+            compare_values(self.key(key, group, &mut text), other.key(key, other_group, &mut other_text), false)
+        });
+        by_key.fold(Ordering::Equal, Ordering::then)
     }
 
     /// The keys, if they are packed.

@@ -58,7 +58,25 @@ pub(crate) fn nearest_small(numerator: i128, denominator: u128) -> f64 {
         // Both are floats: dividing them rounds once.
         return numerator as f64 / denominator as f64;
     }
+    if let Ok(denominator) = u64::try_from(denominator) {
+        return nearest_narrow(numerator, denominator);
+    }
     nearest(&numerator.into(), &denominator.into(), 0)
+}
+
+/// [`nearest_small`] where a quotient of 64 or 65 bits takes no more than integers of 128 bits.
+fn nearest_narrow(numerator: i128, denominator: u64) -> f64 {
+    let (magnitude, divisor) = (numerator.unsigned_abs(), u128::from(denominator));
+    if magnitude == 0 || divisor == 1 {
+        return numerator as f64;
+    }
+    let shift = 64 + i64::from(magnitude.leading_zeros()) - i64::from(divisor.leading_zeros());
+    let (dividend, divisor) = match u32::try_from(shift) {
+        Ok(left) => (magnitude << left, divisor),
+        Err(_) => (magnitude, divisor << shift.unsigned_abs()),
+    };
+    let value = rounded(dividend / divisor, dividend % divisor > 0, -shift);
+    if numerator < 0 { -value } else { value }
 }
 
 #[cfg(test)]
@@ -87,6 +105,12 @@ mod tests {
         #[test]
         fn quotients_round_as_divisions_do(a in -(1i64 << 53)..(1 << 53), b in 1u64..1 << 53) {
             prop_assert_eq!(nearest(&a.into(), &b.into(), 0), a as f64 / b as f64);
+        }
+
+        #[test]
+        fn small_quotients_round_as_large_ones_do(a: i128, b in 1u64.., shifts in (0u32..127, 0u32..63)) {
+            let (a, b) = (a >> shifts.0, (b >> shifts.1).max(1));
+            prop_assert_eq!(nearest_small(a, b.into()), nearest(&a.into(), &b.into(), 0));
         }
 
         #[test]

@@ -1,17 +1,12 @@
 //! What comes out of a question: a table, sorted.
 
-use crate::aggregates::Group;
 use crate::cells::Cells;
-use crate::evaluate::{Columns, Program};
-use crate::node::{Node, Typed};
-use crate::order::{self, OrderKey, SortedPart};
-use crate::parallel;
+use crate::grouped::Groups;
 use crate::partial::Partial;
-use crate::plan::{Plan, SortKey};
+use crate::plan::Plan;
 use crate::totals::ScanTotals;
-use crate::vector::{Fault, Vector, View};
-use brc_core::{Batch, Column, Error, Field, LogicalType, Result, Value};
-use brc_kernels::cpu::Level;
+use crate::vector::{Fault, View};
+use brc_core::{Column, LogicalType, Result, Value};
 use std::collections::HashSet;
 
 /// The sorted rows of an answer.
@@ -20,8 +15,8 @@ pub struct QueryResult {
     columns: Vec<OutputColumn>,
     /// The columns' values, some rows after the other.
     blocks: Vec<Vec<Cells>>,
-    /// The rows of each block but the last.
-    block_rows: usize,
+    /// The first row of each block.
+    starts: Vec<usize>,
     rows: usize,
     totals: ScanTotals,
 }
@@ -40,10 +35,13 @@ pub struct OutputColumn {
 impl QueryResult {
     /// The answer that groups give: settled partials that have no group in common.
     pub(crate) fn of_groups(plan: &Plan, partials: Vec<Partial>, threads: usize, totals: ScanTotals) -> Result<Self> {
-        let source = Groups::new(plan, &partials);
-        let places = source.sorted(threads)?;
-        let blocks = source.blocks(&places, threads)?;
-        let answer = Self { columns: plan.columns(), blocks, block_rows: BLOCK, rows: places.len(), totals };
+        let (mut blocks, mut starts, mut rows) = (Vec::new(), Vec::new(), 0);
+        for (more, cells) in Groups::new(plan, &partials).blocks(threads)? {
+            starts.push(rows);
+            blocks.push(cells);
+            rows += more;
+        }
+        let answer = Self { columns: plan.columns(), blocks, starts, rows, totals };
         if !plan.distinct {
             return Ok(answer);
         }
@@ -59,18 +57,20 @@ impl QueryResult {
 
     /// The answer of which these are the columns.
     pub(crate) fn of_cells(plan: &Plan, cells: Vec<Cells>, rows: usize, totals: ScanTotals) -> Self {
-        Self { columns: plan.columns(), blocks: vec![cells], block_rows: rows.max(1), rows, totals }
+        Self { columns: plan.columns(), blocks: vec![cells], starts: vec![0], rows, totals }
     }
 
     /// The value of a row; `None` if it is null.
     pub(crate) fn value(&self, row: usize, column: usize) -> Option<Value<'_>> {
-        self.blocks[row / self.block_rows][column].get(row % self.block_rows)
+        let (block, place, _) = self.block(row);
+        block[column].get(place)
     }
 
     /// The columns of the block in which a row lies, the place of the row in it, and how many rows there are from there on.
     pub(crate) fn block(&self, row: usize) -> (&[Cells], usize, usize) {
-        let (block, place) = (row / self.block_rows, row % self.block_rows);
-        (&self.blocks[block], place, (self.rows - row).min(self.block_rows - place))
+        let next = self.starts.partition_point(|&start| start <= row);
+        let end = self.starts.get(next).copied().unwrap_or(self.rows);
+        (&self.blocks[next - 1], row - self.starts[next - 1], end - row)
     }
 
     /// The columns.
@@ -138,147 +138,6 @@ impl<'a> Iterator for Row<'a> {
 }
 
 impl ExactSizeIterator for Row<'_> {}
-
-/// The groups that an answer is made of.
-struct Groups<'a> {
-    plan: &'a Plan,
-    partials: &'a [Partial],
-    /// The columns of the aggregates, and those that groups have.
-    inputs: Vec<Field>,
-    fields: Vec<Field>,
-}
-
-/// A group of one of the partials.
-#[derive(Clone, Copy)]
-struct Place {
-    partial: u32,
-    group: u32,
-}
-
-/// How many groups an expression is computed for at a time.
-const AT_A_TIME: usize = 4096;
-
-/// How many rows of an answer are made at a time.
-const BLOCK: usize = 1 << 14;
-
-impl<'a> Groups<'a> {
-    fn new(plan: &'a Plan, partials: &'a [Partial]) -> Self {
-        Self { plan, partials, inputs: plan.fields(), fields: plan.group_fields() }
-    }
-
-    /// What some groups have in a column.
-    fn column(&self, column: usize, places: &[Place]) -> Result<Cells> {
-        let Field { name, logical_type, .. } = &self.fields[column];
-        let mut cells = Cells::new(*logical_type);
-        let mut text = Vec::new();
-        let partial = |place: &Place| &self.partials[place.partial as usize];
-        let Some(output) = column.checked_sub(self.plan.keys.len()) else {
-            for place in places {
-                cells.push(partial(place).key(column, place.group as usize, &mut text));
-            }
-            return Ok(cells);
-        };
-        let output = &self.plan.outputs[output];
-        let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
-        let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
-        for place in places {
-            let (partial, group) = (partial(place), place.group as usize);
-            let state = state.map(|state| partial.state(state));
-            let group = Group::new(group, partial.rows(group), state, output, &self.inputs);
-            text.clear();
-            let value = match bound.text {
-                Some(write) => write(&group, &mut text).map(|()| Value::Bytes(&text)),
-                None => (bound.value)(&group),
-            };
-            if !cells.push(value) {
-                return Err(Error::Overflow { what: name.clone(), expected: *logical_type });
-            }
-        }
-        Ok(cells)
-    }
-
-    /// What an expression comes to for some groups.
-    fn cells(&self, name: &str, typed: &Typed, places: &[Place]) -> Result<Cells> {
-        if let Node::Column(column) = typed.node {
-            return self.column(column, places);
-        }
-        let mut used = Vec::new();
-        typed.columns(&mut used);
-        used.sort_unstable();
-        used.dedup();
-        let inputs = used.iter().map(|&column| self.column(column, places)).collect::<Result<Vec<_>>>()?;
-        let mut program = Program::new(typed, Columns { fields: &self.fields, projection: &used });
-        let mut cells = Cells::new(typed.logical_type);
-        let fault = |fault: Fault| match fault {
-            Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
-            Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
-        };
-        for start in (0..places.len()).step_by(AT_A_TIME) {
-            let rows = start..places.len().min(start + AT_A_TIME);
-            let vectors = used.iter().zip(&inputs).map(|(&column, cells)| {
-                Vector::of(self.fields[column].logical_type, rows.clone().map(|row| cells.get(row)))
-            });
-            let vectors = vectors.collect::<std::result::Result<Vec<_>, _>>().map_err(fault)?;
-            let columns: Vec<_> = vectors.iter().map(Vector::column).collect();
-            let batch = Batch { rows: rows.len(), columns: &columns };
-            let found = program.run(Level::best(), &batch).map_err(fault)?;
-            push_all(&found.column(), rows.len(), &mut cells).map_err(fault)?;
-        }
-        Ok(cells)
-    }
-
-    /// All groups of a partial that have rows, or those of them that `having` wants.
-    fn wanted(&self, partial: usize) -> Result<Vec<u32>> {
-        let groups = &self.partials[partial];
-        let groups: Vec<u32> = (0..groups.groups() as u32).filter(|&group| groups.has_rows(group as usize)).collect();
-        let Some(having) = &self.plan.having else { return Ok(groups) };
-        let holds = self.cells("having", having, &places(partial, &groups))?;
-        let is_wanted = |(place, _): &(usize, &u32)| holds.get(*place) == Some(Value::Integer(1));
-        Ok(groups.iter().enumerate().filter(is_wanted).map(|(_, &group)| group).collect())
-    }
-
-    /// The groups of the answer, in its order.
-    fn sorted(&self, threads: usize) -> Result<Vec<Place>> {
-        let plan = self.plan;
-        let wanted = parallel::map(self.partials.len(), threads, |partial| self.wanted(partial))?;
-        // Packed keys order by themselves, if all are.
-        let packed: Option<Vec<_>> = self.partials.iter().map(Partial::packed_keys).collect();
-        let part = |partial: usize| {
-            let places = places(partial, &wanted[partial]);
-            let mut keys = Vec::new();
-            for SortKey { value, descending, nulls_first } in &plan.order_by {
-                let cells = self.cells("order by", value, &places)?;
-                keys.push(OrderKey { cells, descending: *descending, nulls_first: *nulls_first });
-            }
-            if packed.is_none() {
-                for key in 0..plan.keys.len() {
-                    let cells = self.column(key, &places)?;
-                    keys.push(OrderKey { cells, descending: false, nulls_first: false });
-                }
-            }
-            let packed = packed.as_ref().map(|packed| (packed[partial], wanted[partial].as_slice()));
-            Ok::<_, Error>(SortedPart { rows: places.len(), keys, packed })
-        };
-        let parts = parallel::map(self.partials.len(), threads, part)?;
-        let (offset, limit) = if plan.distinct { (0, None) } else { (plan.offset, plan.limit) };
-        let place = |(partial, row): (u32, u32)| Place { partial, group: wanted[partial as usize][row as usize] };
-        Ok(order::sorted(&parts, offset, limit, threads).map(place).collect())
-    }
-
-    /// The values of the answer's columns for these groups, [`BLOCK`] rows at a time.
-    fn blocks(&self, places: &[Place], threads: usize) -> Result<Vec<Vec<Cells>>> {
-        let block = |number: usize| {
-            let rows = &places[number * BLOCK..places.len().min((number + 1) * BLOCK)];
-            let cells = self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, rows));
-            cells.collect::<Result<Vec<_>>>()
-        };
-        parallel::map(places.len().div_ceil(BLOCK), threads, block)
-    }
-}
-
-fn places(partial: usize, groups: &[u32]) -> Vec<Place> {
-    groups.iter().map(|&group| Place { partial: partial as u32, group }).collect()
-}
 
 /// Appends the rows of a column.
 pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> std::result::Result<(), Fault> {

@@ -5,7 +5,7 @@ use crate::vector::Fault;
 use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
 
-/// How many rows a split has: as many as make a good row group.
+/// How many rows a split has, unless told: as many as make a good row group.
 const SPLIT_ROWS: usize = 1 << 20;
 
 /// How many rows a batch has at most.
@@ -15,6 +15,19 @@ const BATCH_ROWS: usize = 4096;
 pub struct ResultTable<'a> {
     answer: &'a QueryResult,
     schema: Schema,
+    split_rows: usize,
+}
+
+impl ResultTable<'_> {
+    /// The same table in splits of so many rows.
+    ///
+    /// # Panics
+    /// If that is 0.
+    #[must_use]
+    pub fn with_splits_of(self, rows: usize) -> Self {
+        assert!(rows > 0, "a split has rows");
+        Self { split_rows: rows, ..self }
+    }
 }
 
 impl QueryResult {
@@ -23,7 +36,7 @@ impl QueryResult {
     /// # Errors
     /// [`Error::Usage`] if a column's name is not one that columns of tables have.
     pub fn table(&self) -> Result<ResultTable<'_>> {
-        Ok(ResultTable { answer: self, schema: schema(self.columns())? })
+        Ok(ResultTable { answer: self, schema: schema(self.columns())?, split_rows: SPLIT_ROWS })
     }
 }
 
@@ -55,8 +68,8 @@ impl Table for ResultTable<'_> {
     }
 
     fn split(&self, index: u64) -> Option<Split> {
-        let start = index.checked_mul(SPLIT_ROWS as u64)?;
-        let end = (start + SPLIT_ROWS as u64).min(self.answer.len() as u64);
+        let start = index.checked_mul(self.split_rows as u64)?;
+        let end = (start + self.split_rows as u64).min(self.answer.len() as u64);
         (start < end).then_some(Split { index, start, end })
     }
 

@@ -260,9 +260,9 @@ fn answer(plan: &Plan, chunks: BTreeMap<u64, Chunk>, totals: ScanTotals) -> Quer
         descending: key.descending,
         nulls_first: key.nulls_first,
     });
-    let part = SortedPart { rows: all.rows, keys: keys.collect(), packed: None };
+    let part = SortedPart { rows: all.rows, keys: keys.collect(), groups: None };
     let rows: Vec<u32> = order::sorted(&[part], plan.offset, plan.limit, 1).map(|(_, row)| row).collect();
-    let cells = all.cells.iter().zip(&plan.columns).map(|(cells, it)| cells.take(it.value.logical_type, &rows));
+    let cells = all.cells.iter().map(|cells| cells.take(&rows));
     QueryResult::of_cells(plan, cells.collect(), rows.len(), totals)
 }
 

@@ -44,6 +44,16 @@ impl Default for Strings {
 }
 
 impl Strings {
+    /// Those that lie from each of the offsets, which ascend from 0, to the next.
+    pub(crate) fn of_parts(offsets: Vec<i32>, bytes: Vec<u8>) -> Self {
+        Self { offsets, bytes }
+    }
+
+    /// All of them.
+    pub(crate) fn strings(&self) -> ByteStrings<'_> {
+        ByteStrings::new(&self.offsets, &self.bytes)
+    }
+
     /// Adds what `write` appends.
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Fault> {
         write(&mut self.bytes);
@@ -128,7 +138,7 @@ impl Vector {
             Values::Narrow(values) => Data::Integers(Integers::I64(values)),
             Values::Wide(values) => Data::Integers(Integers::I128(values)),
             Values::Floats(values) => Data::Floats(values),
-            Values::Strings(strings) => Data::Bytes(ByteStrings::new(&strings.offsets, &strings.bytes)),
+            Values::Strings(strings) => Data::Bytes(strings.strings()),
             Values::Codes { codes, dictionary } => Data::Codes { codes, dictionary },
         };
         Column { data, validity: self.validity.bitmap() }

@@ -47,6 +47,8 @@ const FILES: &[(&str, &str, &str)] = &[
     ("preamble.csv", "',', header, 3 preamble lines", "region¦units¦price"),
     ("semicolon.csv", "';', header, line end CRLF", "id¦price¦note"),
     ("soh.txt", "\\x01, no header", "column_1¦column_2¦column_3"),
+    ("sparse-first.csv", "';', no header", "column_1¦column_2¦column_3¦column_4"),
+    ("sparse.tsv", "tab, no header", "column_1¦column_2¦column_3"),
     ("tab.tsv", "tab, header", "id¦name¦born"),
     ("tilde.csv", "'~', header", "id¦name¦sum"),
     ("titles.csv", "',', header, 2 preamble lines", "region¦units¦price¦day"),

@@ -3,7 +3,10 @@
 
 use super::lines::{self, Lines};
 use super::{Format, plain};
-use brc_core::{BatchWriter, LogicalType, Result, Schema, Value};
+use brc_core::{
+    Batch, BatchWriter, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Result, Schema,
+    Value, decimal,
+};
 
 pub(super) struct Csv;
 
@@ -14,6 +17,10 @@ impl Format for Csv {
 
     fn about(&self) -> &'static str {
         "comma-separated values with a header; nulls are empty"
+    }
+
+    fn expresses_all(&self) -> bool {
+        true
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
@@ -37,6 +44,61 @@ impl Lines for Rows {
         fields(values.iter().copied().zip(types.iter().copied()), out);
         Ok(())
     }
+
+    fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], _: bool, out: &mut Vec<u8>) -> Result<()> {
+        let columns: Vec<Fields<'_>> = batch.columns.iter().zip(types).map(|(it, of)| Fields::of(it, *of)).collect();
+        for row in 0..batch.rows {
+            for (index, fields) in columns.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                fields.write(row, out);
+            }
+            out.push(b'\n');
+        }
+        Ok(())
+    }
+}
+
+/// A column, of which it is known how its values are written.
+struct Fields<'a> {
+    column: Column<'a>,
+    has_nulls: bool,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Numbers(Integers<'a>, u8),
+    Strings(ByteStrings<'a>),
+    Codes(&'a [u32], &'a Dictionary),
+    /// Their text never needs quotes.
+    Others(LogicalType),
+}
+
+impl<'a> Fields<'a> {
+    fn of(column: &Column<'a>, logical_type: LogicalType) -> Self {
+        let is_number = logical_type.is_numeric() && logical_type.physical() == PhysicalType::Integers;
+        let kind = match column.data {
+            Data::Integers(values) if is_number => Kind::Numbers(values, logical_type.scale()),
+            Data::Bytes(strings) => Kind::Strings(strings),
+            Data::Codes { codes, dictionary } => Kind::Codes(codes, dictionary),
+            Data::Integers(_) | Data::Floats(_) | Data::Runs { .. } => Kind::Others(logical_type),
+        };
+        Self { column: *column, has_nulls: column.has_nulls(), kind }
+    }
+
+    #[inline]
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        if self.has_nulls && !self.column.is_valid(row) {
+            return;
+        }
+        match self.kind {
+            Kind::Numbers(values, scale) => decimal::format(values.get(row), scale, out),
+            Kind::Strings(strings) => string(strings.get(row), out),
+            Kind::Codes(codes, dictionary) => string(dictionary.get(codes[row]), out),
+            Kind::Others(logical_type) => plain(Value::of_row(&self.column, row), logical_type, out),
+        }
+    }
 }
 
 /// Appends a line of fields.
@@ -45,24 +107,29 @@ fn fields<'a>(values: impl Iterator<Item = (Option<Value<'a>>, LogicalType)>, ou
         if index > 0 {
             out.push(b',');
         }
-        let start = out.len();
-        plain(value, of_type, out);
-        if value.is_some() {
-            quote(start, out);
+        match value {
+            Some(Value::Bytes(text)) => string(text, out),
+            value => plain(value, of_type, out),
         }
     }
     out.push(b'\n');
 }
 
-/// Puts the field from `start` on in quotes if it is empty, or contains what means something in a line.
-fn quote(start: usize, out: &mut Vec<u8>) {
-    let field = &out[start..];
-    if !field.is_empty() && !field.iter().any(|byte| b",\"\r\n".contains(byte)) {
-        return;
+/// Appends a string, in quotes if it is empty, or contains what means something in a line.
+#[inline]
+fn string(text: &[u8], out: &mut Vec<u8>) {
+    const SPECIAL: [bool; 256] = {
+        let mut special = [false; 256];
+        (special[b',' as usize], special[b'"' as usize]) = (true, true);
+        (special[b'\r' as usize], special[b'\n' as usize]) = (true, true);
+        special
+    };
+    // Without a branch for each byte.
+    if !text.is_empty() && !text.iter().fold(false, |special, &byte| special | SPECIAL[usize::from(byte)]) {
+        return out.extend_from_slice(text);
     }
-    let field = out.split_off(start);
     out.push(b'"');
-    for byte in field {
+    for &byte in text {
         if byte == b'"' {
             out.push(b'"');
         }

@@ -24,6 +24,23 @@ pub(super) trait Lines: Send + Sync + 'static {
     /// [`brc_core::Error::Usage`] if the format cannot express a value.
     fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()>;
 
+    /// Appends the rows of a batch, in which no column has runs. `any` tells whether there are rows before.
+    ///
+    /// # Errors
+    /// As for [`Lines::row`].
+    fn rows(&self, batch: &Batch<'_>, types: &[LogicalType], any: bool, out: &mut Vec<u8>) -> Result<()> {
+        let mut values = Vec::with_capacity(batch.columns.len());
+        for row in 0..batch.rows {
+            values.clear();
+            values.extend(batch.columns.iter().map(|column| Value::of_row(column, row)));
+            if any || row > 0 {
+                out.extend_from_slice(self.between());
+            }
+            self.row(&values, types, out)?;
+        }
+        Ok(())
+    }
+
     /// What stands behind the last row.
     fn end(&self) -> Vec<u8> {
         Vec::new()
@@ -84,16 +101,9 @@ impl<L: Lines> Sink for Encoder<L> {
         let codes: Vec<Vec<u32>> = batch.columns.iter().map(codes_of_runs).collect();
         let columns: Vec<Column<'_>> =
             batch.columns.iter().zip(&codes).map(|(column, codes)| with_codes(column, codes)).collect();
-        let mut values = Vec::with_capacity(columns.len());
-        for row in 0..batch.rows {
-            values.clear();
-            values.extend(columns.iter().map(|column| Value::of_row(column, row)));
-            if self.rows > 0 {
-                self.bytes.extend_from_slice(self.lines.between());
-            }
-            self.lines.row(&values, &self.types, &mut self.bytes)?;
-            self.rows += 1;
-        }
+        let batch = Batch { rows: batch.rows, columns: &columns };
+        self.lines.rows(&batch, &self.types, self.rows > 0, &mut self.bytes)?;
+        self.rows += batch.rows as u64;
         Ok(())
     }
 

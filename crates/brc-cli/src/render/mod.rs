@@ -33,6 +33,11 @@ pub(crate) trait Format: Sync {
         Ok(())
     }
 
+    /// Whether it can express whatever there is: then rows may be printed as they come.
+    fn expresses_all(&self) -> bool {
+        false
+    }
+
     /// Writes rows of these columns. An encoder fails with [`brc_core::Error::Usage`] if the format cannot express a value.
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter>;
 }

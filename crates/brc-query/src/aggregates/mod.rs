@@ -185,9 +185,10 @@ impl Bound {
 }
 
 /// What is known of a group.
+#[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
     pub(crate) group: usize,
-    /// How many rows it has.
+    /// How many rows it has, where no state was asked for.
     pub(crate) rows: u64,
     /// The state that was asked for.
     state: Option<&'a State>,
@@ -200,11 +201,22 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    pub(crate) fn new(group: usize, rows: u64, state: Option<&'a State>, output: &'a Output, fields: &[Field]) -> Self {
+    /// What all groups have in common for an output.
+    pub(crate) fn of(output: &'a Output, fields: &[Field]) -> Self {
         let first = output.columns.first().and_then(|&column| fields.get(column));
         let parameter = output.parameter.as_deref().unwrap_or_default();
         let logical_type = first.map(|field| field.logical_type);
-        Self { group, rows, state, scales: output.scales(fields), parameter, logical_type }
+        Self { group: 0, rows: 0, state: None, scales: output.scales(fields), parameter, logical_type }
+    }
+
+    /// One of them, of which that state is kept.
+    pub(crate) fn with_state(self, group: usize, state: &'a State) -> Self {
+        Self { group, state: Some(state), ..self }
+    }
+
+    /// One of them, which has so many rows.
+    pub(crate) fn with_rows(self, rows: u64) -> Self {
+        Self { rows, ..self }
     }
 
     /// The state; `None` only if none was asked for.

@@ -1,8 +1,9 @@
 //! `substr(s, from, length)`: characters of a string, the first of which is number 1. A negative `from` counts from the end.
 
-use super::{Bound, Function, Mismatch, count, refuse, string};
+use super::{Bound, Function, Mismatch, constant_integer, count, refuse, string};
 use crate::node::Typed;
-use brc_core::LogicalType;
+use crate::vector::{Strings, Values, ViewData};
+use brc_core::{ByteStrings, LogicalType};
 
 pub(super) static SUBSTR: Function = Function {
     name: "substr",
@@ -21,13 +22,58 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         }
     }
     let has_length = arguments.len() == 3;
+    let same_for_all = same_for_all(arguments);
     Ok(Bound::new(LogicalType::String, move |views, rows| {
+        if let (Some((skipped, most)), ViewData::Strings(strings)) = (same_for_all, &views[0].data)
+            && strings.parts().1.is_ascii()
+        {
+            return Ok(rows.vector(Values::Strings(parts_of_ascii(*strings, skipped, most))));
+        }
         rows.strings(|row, out| {
             let length = if has_length { views[2].narrow(row) } else { i64::MAX };
             out.extend_from_slice(part(views[0].bytes(row), views[1].narrow(row), length));
         })
     }))
 }
+
+/// How many characters are left out, and how many are taken then, if that is the same for all strings.
+fn same_for_all(arguments: &[Typed]) -> Option<(usize, usize)> {
+    let first = constant_integer(arguments, 1).ok().filter(|&first| first > 0)?;
+    let most = match arguments.len() {
+        3 => constant_integer(arguments, 2).ok()?,
+        _ => i64::MAX,
+    };
+    Some((first as usize - 1, most.max(0) as usize))
+}
+
+/// That part of all strings, of which a character is a byte.
+fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> Strings {
+    let (offsets, bytes) = strings.parts();
+    let all = offsets.last().zip(offsets.first()).map_or(0, |(end, start)| (end - start) as usize);
+    let mut parts = Vec::with_capacity(all.min(most.saturating_mul(strings.len())) + SHORT);
+    let mut ends = Vec::with_capacity(offsets.len());
+    ends.push(0);
+    for pair in offsets.windows(2) {
+        let (start, end) = (pair[0] as usize, pair[1] as usize);
+        let start = end.min(start.saturating_add(skipped));
+        let length = most.min(end - start);
+        match bytes.get(start..start + SHORT) {
+            // A copy of known length is one move, whatever of it counts.
+            Some(longer) if length <= SHORT => {
+                let before = parts.len();
+                parts.extend_from_slice(longer);
+                parts.truncate(before + length);
+            }
+            _ => parts.extend_from_slice(&bytes[start..start + length]),
+        }
+        // No longer than the strings were.
+        ends.push(parts.len() as i32);
+    }
+    Strings::of_parts(ends, parts)
+}
+
+/// So many bytes are copied at once.
+const SHORT: usize = 16;
 
 /// So many characters from one on.
 pub(super) fn part(text: &[u8], from: i64, length: i64) -> &[u8] {
@@ -53,6 +99,21 @@ fn bounds(from: i64, length: i64, count: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_of_ascii_are_parts(
+            texts in prop::collection::vec("[ -~]{0,40}", 0..20), skipped in 0usize..45, most in 0usize..45
+        ) {
+            let mut offsets = vec![0];
+            texts.iter().for_each(|text| offsets.push(offsets[offsets.len() - 1] + text.len() as i32));
+            let bytes = texts.concat();
+            let parts = parts_of_ascii(ByteStrings::new(&offsets, bytes.as_bytes()), skipped, most);
+            let expected = texts.iter().map(|text| part(text.as_bytes(), skipped as i64 + 1, most as i64));
+            prop_assert!(parts.strings().iter().eq(expected));
+        }
+    }
 
     #[test]
     fn characters_are_counted_from_one() {

@@ -15,6 +15,11 @@ pub(crate) struct TupleIndex {
 }
 
 impl TupleIndex {
+    /// Knows no tuple, and has room for so many.
+    pub(crate) fn with_capacity(tuples: usize) -> Self {
+        Self { table: HashTable::with_capacity(tuples), hasher: RandomState::default() }
+    }
+
     /// Knows the tuples of that width that are there, each once.
     pub(crate) fn of(tuples: &[u64], width: usize) -> Self {
         let mut index = Self::default();

@@ -97,6 +97,11 @@ impl Chunks {
         &mut self.last
     }
 
+    /// How many words all records have.
+    pub(super) fn words(&self) -> usize {
+        self.full.iter().map(Vec::len).sum::<usize>() + self.last.len()
+    }
+
     /// All records, chunk by chunk.
     pub(super) fn into_iter(self) -> impl Iterator<Item = Vec<u64>> {
         self.full.into_iter().chain([self.last])
@@ -241,9 +246,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Words of a record.
+    pub(super) fn words(&self) -> usize {
+        self.width + self.layout.words()
+    }
+
     /// Takes the records of a chunk.
     pub(super) fn take(&mut self, chunk: &[u64]) {
-        let words = self.width + self.layout.words();
+        let words = self.words();
         self.rows = chunk.len() / words;
         self.tuples.clear();
         chunk.chunks_exact(words).for_each(|record| self.tuples.extend_from_slice(&record[..self.width]));

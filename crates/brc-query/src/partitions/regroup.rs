@@ -5,6 +5,7 @@ use super::packing::{PackedKeys, Packing};
 use super::records::{Chunks, PARTITIONS, Reader, Records, partition_hasher, partition_of};
 use crate::accumulators::Accumulators;
 use crate::filter::Selection;
+use crate::grouped::foremost;
 use crate::parallel;
 use crate::partial::{GroupKeys, Partial};
 use crate::plan::Plan;
@@ -14,6 +15,9 @@ use brc_core::{Batch, Result};
 use brc_kernels::cpu::Level;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Room is made for so many groups of a partition before they come, if it has as many records.
+const MOST_EXPECTED: usize = 1 << 16;
 
 /// Groups the records of all workers, of which there are some. `before` has the groups that workers had themselves. No two
 /// of the partials that come out have a group in common.
@@ -36,9 +40,10 @@ pub(crate) fn regroup(
     }
     let one = |number: usize| {
         let chunks = std::mem::take(&mut *partitions[number].lock().unwrap_or_else(PoisonError::into_inner));
-        group(plan, packing, chunks, Reader::new(packing.width(), layout), (&early, number))
+        let found = group(plan, packing, chunks, Reader::new(packing.width(), layout), (&early, number));
+        in_order(plan, found.map_err(|fault| fault.error(path))?)
     };
-    let found = parallel::map(PARTITIONS, threads, one).map_err(|fault| fault.error(path))?;
+    let found = parallel::map(PARTITIONS, threads, one)?;
     Ok(found.into_iter().chain(early.left()).collect())
 }
 
@@ -50,7 +55,8 @@ fn group(
     mut reader: Reader<'_>,
     (early, number): (&EarlyGroups, usize),
 ) -> std::result::Result<Partial, Fault> {
-    let mut keys = PackedKeys::new(Arc::clone(packing));
+    let records: usize = chunks.iter().map(|chunks| chunks.words() / reader.words()).sum();
+    let mut keys = PackedKeys::new(Arc::clone(packing), records.min(MOST_EXPECTED));
     let mut accumulators = Accumulators::new(plan);
     let mut numbers = Vec::new();
     for chunk in chunks.into_iter().flat_map(Chunks::into_iter) {
@@ -64,6 +70,20 @@ fn group(
     keys.settle();
     let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
     partial.absorb(&early.groups, &early.members[number], &numbers);
+    partial.settle(1);
+    Ok(partial)
+}
+
+/// The groups of a partition as they will be wanted: those only that may be among the first of an answer, or all in the order
+/// of their keys. So what is not needed is given back, and what is needed lies where it is looked for.
+fn in_order(plan: &Plan, partial: Partial) -> Result<Partial> {
+    let order = match (plan.limit, plan.order_by.is_empty()) {
+        (Some(_), _) => foremost(plan, &partial)?,
+        (None, true) => partial.packed_keys().map(PackedKeys::order),
+        (None, false) => None,
+    };
+    let Some(order) = order else { return Ok(partial) };
+    let mut partial = partial.take(&order);
     partial.settle(1);
     Ok(partial)
 }

@@ -1,5 +1,7 @@
 //! What a file has besides the rows of its table: line ends, titles, notes, comments.
 
+use super::header;
+use super::kind::Kind;
 use super::rows::{Cell, Rows};
 use super::samples::Samples;
 use super::score::{Shape, is_empty};
@@ -68,6 +70,11 @@ impl Layout {
         let Some(table) = tables.first() else { return layout };
         if overrides.preamble_lines.is_none() {
             layout.first_row = first_row(table, width);
+            let behind = behind_titles(table, layout.first_row, width);
+            let has_header = || overrides.header.unwrap_or_else(|| header::judge(&tables, behind, width).is_there);
+            if behind > layout.first_row && has_header() {
+                layout.first_row = behind;
+            }
             if layout.first_row > 0 {
                 let before = &samples.start()[..table.start(layout.first_row)];
                 layout.preamble_lines = memchr::memchr_iter(dialect.line_end.last_byte(), before).count() as u64;
@@ -93,24 +100,25 @@ fn comment(samples: &Samples<'_>, tables: &[Rows<'_>], width: usize, delimiter: 
     })
 }
 
-/// The first row of the table: before it come only narrow rows, and those with no more than a title in their first field.
+/// The first row of the table: before it come only narrow rows.
 fn first_row(table: &Rows<'_>, width: usize) -> usize {
     if width == 1 {
         return (0..table.len()).find(|index| !is_empty(table.row(*index))).unwrap_or(0);
     }
     let is_narrow = |row: &[Cell<'_>]| row.len() == 1 || row.len() * 2 <= width;
-    let Some(mut first) = (0..table.len()).find(|index| !is_narrow(table.row(*index))) else { return 0 };
-    let is_title = |row: &[Cell<'_>]| width > 2 && filled(row) <= 1 && row[1..].iter().all(Cell::is_empty);
-    while first + 1 < table.len() && is_title(table.row(first)) {
-        first += 1;
-    }
-    // Where titles go on to the end, they are the table.
-    let is_table = first + 1 < table.len() || first == 0 || filled(table.row(first)) > 1;
-    if is_table { first } else { 0 }
+    (0..table.len()).find(|index| !is_narrow(table.row(*index))).unwrap_or(0)
 }
 
-fn filled(row: &[Cell<'_>]) -> usize {
-    row.iter().filter(|cell| !cell.is_empty()).count()
+/// The first row behind titles, as spreadsheets write them: rows of the usual width with a text in their first field only.
+/// Where such rows are usual further down, or there are no names behind them, they belong to the table.
+fn behind_titles(table: &Rows<'_>, first: usize, width: usize) -> usize {
+    let is_title = |row: &[Cell<'_>]| {
+        width > 2 && row[1..].iter().all(Cell::is_empty) && !row.first().is_some_and(|cell| Kind::of(cell).is_typed())
+    };
+    let titles = table.iter().skip(first).take_while(|row| is_title(row)).count();
+    let below = table.len() - first - titles;
+    let again = table.iter().skip(first + titles).filter(|row| is_title(row)).count();
+    if below > 0 && again * 10 < below { first + titles } else { first }
 }
 
 /// How many rows after the last of the usual width are narrow.

@@ -90,6 +90,10 @@ impl Template {
     /// What is left of each value.
     pub(super) fn strip(&self, values: Strings<'_>) -> StringBuffer {
         let mut left = StringBuffer::default();
+        if let [(start, _)] = self.parts.as_slice() {
+            values.iter().for_each(|value| left.push(&value[start.len()..value.len() - self.end.len()]));
+            return left;
+        }
         let mut gaps = Vec::new();
         for value in values.iter() {
             gaps.clear();

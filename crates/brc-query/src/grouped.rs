@@ -1,0 +1,255 @@
+//! From groups to the rows of an answer: which of them it has, in which order, and what its columns come to.
+
+use crate::aggregates::Group;
+use crate::cells::Cells;
+use crate::evaluate::{Columns, Program};
+use crate::node::{Node, Typed};
+use crate::order::{self, OrderKey, SortedPart};
+use crate::packed_order::PackedOrder;
+use crate::parallel;
+use crate::partial::Partial;
+use crate::partitions::packing::PackedKeys;
+use crate::plan::{Plan, SortKey};
+use crate::result::push_all;
+use crate::vector::{Fault, Vector};
+use brc_core::{Batch, Error, Field, Result, Value};
+use brc_kernels::cpu::Level;
+use std::borrow::Cow;
+
+/// How many groups an expression is computed for at a time.
+const AT_A_TIME: usize = 4096;
+
+/// About how many rows of an answer are made at a time.
+pub(crate) const BLOCK: usize = 1 << 14;
+
+/// The groups that an answer is made of.
+pub(crate) struct Groups<'a> {
+    plan: &'a Plan,
+    partials: &'a [Partial],
+    /// The keys of each partial, if they are packed.
+    packed: Vec<Option<&'a PackedKeys>>,
+    /// The columns of the aggregates, and those that groups have.
+    inputs: Vec<Field>,
+    fields: Vec<Field>,
+}
+
+/// A group of one of the partials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) partial: u32,
+    pub(crate) group: u32,
+}
+
+/// Some groups of an answer, one behind the other.
+pub(crate) struct Block<'a> {
+    pub(crate) places: Cow<'a, [Place]>,
+    /// Their order, unless they are in order.
+    pub(crate) order: Option<Vec<u32>>,
+}
+
+/// Some groups.
+struct Chosen<'a> {
+    places: &'a [Place],
+    /// Their packed keys one behind the other, and whose; if all are packed.
+    tuples: Option<(Vec<u64>, &'a PackedKeys)>,
+}
+
+/// The groups of an answer, in its order.
+enum Sorted<'a> {
+    Places(Vec<Place>),
+    Packed(PackedOrder<'a>),
+}
+
+impl Sorted<'_> {
+    /// In how many blocks they come.
+    fn blocks(&self) -> usize {
+        match self {
+            Self::Places(places) => places.len().div_ceil(BLOCK),
+            Self::Packed(order) => order.blocks(),
+        }
+    }
+
+    fn block(&self, number: usize) -> Block<'_> {
+        match self {
+            Self::Places(places) => {
+                let places = &places[number * BLOCK..places.len().min((number + 1) * BLOCK)];
+                Block { places: Cow::Borrowed(places), order: None }
+            }
+            Self::Packed(order) => order.block(number),
+        }
+    }
+}
+
+impl<'a> Groups<'a> {
+    pub(crate) fn new(plan: &'a Plan, partials: &'a [Partial]) -> Self {
+        let packed = partials.iter().map(Partial::packed_keys).collect();
+        Self { plan, partials, packed, inputs: plan.fields(), fields: plan.group_fields() }
+    }
+
+    /// The columns of the answer, some rows after the other: how many those are, and their values.
+    pub(crate) fn blocks(&self, threads: usize) -> Result<Vec<(usize, Vec<Cells>)>> {
+        let (offset, limit) = if self.plan.distinct { (0, None) } else { (self.plan.offset, self.plan.limit) };
+        let sorted = self.sorted(offset, limit, threads)?;
+        let block = |number: usize| {
+            let Block { places, order } = sorted.block(number);
+            let chosen = self.choose(&places);
+            let cells = self.plan.columns.iter().map(|answer| {
+                let cells = self.cells(&answer.name, &answer.value, &chosen)?;
+                Ok(match &order {
+                    Some(order) => cells.take(order),
+                    None => cells,
+                })
+            });
+            Ok((places.len(), cells.collect::<Result<Vec<_>>>()?))
+        };
+        parallel::map(sorted.blocks(), threads, block)
+    }
+
+    fn choose<'p>(&'p self, places: &'p [Place]) -> Chosen<'p> {
+        let mut tuples = Vec::new();
+        let mut any = None;
+        for place in places {
+            let Some(keys) = self.packed[place.partial as usize] else { return Chosen { places, tuples: None } };
+            tuples.extend_from_slice(keys.tuple(place.group as usize));
+            any = Some(keys);
+        }
+        Chosen { places, tuples: any.map(|keys| (tuples, keys)) }
+    }
+
+    /// What some groups have in a column.
+    fn column(&self, column: usize, chosen: &Chosen<'_>) -> Result<Cells> {
+        let mut cells = Cells::with_capacity(self.fields[column].logical_type, chosen.places.len());
+        match (column.checked_sub(self.plan.keys.len()), &chosen.tuples) {
+            (Some(output), _) => self.output(output, chosen.places, &mut cells)?,
+            (None, Some((tuples, keys))) => keys.unpack(column, tuples, &mut cells),
+            (None, None) => {
+                let mut text = Vec::new();
+                for &Place { partial, group } in chosen.places {
+                    cells.push(self.partials[partial as usize].key(column, group as usize, &mut text));
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    /// What an aggregate comes to for some groups.
+    fn output(&self, number: usize, places: &[Place], cells: &mut Cells) -> Result<()> {
+        let Field { name, logical_type, .. } = &self.fields[self.plan.keys.len() + number];
+        let output = &self.plan.outputs[number];
+        let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
+        let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
+        let any = Group::of(output, &self.inputs);
+        let mut text = Vec::new();
+        for &Place { partial, group } in places {
+            let (partial, group) = (&self.partials[partial as usize], group as usize);
+            let group = match state {
+                Some(state) => any.with_state(group, partial.state(state)),
+                None => any.with_rows(partial.rows(group)),
+            };
+            text.clear();
+            let value = match bound.text {
+                Some(write) => write(&group, &mut text).map(|()| Value::Bytes(&text)),
+                None => (bound.value)(&group),
+            };
+            if !cells.push(value) {
+                return Err(Error::Overflow { what: name.clone(), expected: *logical_type });
+            }
+        }
+        Ok(())
+    }
+
+    /// What an expression comes to for some groups.
+    fn cells(&self, name: &str, typed: &Typed, chosen: &Chosen<'_>) -> Result<Cells> {
+        if let Node::Column(column) = typed.node {
+            return self.column(column, chosen);
+        }
+        let mut used = Vec::new();
+        typed.columns(&mut used);
+        used.sort_unstable();
+        used.dedup();
+        let inputs = used.iter().map(|&column| self.column(column, chosen)).collect::<Result<Vec<_>>>()?;
+        let mut program = Program::new(typed, Columns { fields: &self.fields, projection: &used });
+        let mut cells = Cells::new(typed.logical_type);
+        let fault = |fault: Fault| match fault {
+            Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
+            Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
+        };
+        let count = chosen.places.len();
+        for start in (0..count).step_by(AT_A_TIME) {
+            let rows = start..count.min(start + AT_A_TIME);
+            let vectors = used.iter().zip(&inputs).map(|(&column, cells)| {
+                Vector::of(self.fields[column].logical_type, rows.clone().map(|row| cells.get(row)))
+            });
+            let vectors = vectors.collect::<std::result::Result<Vec<_>, _>>().map_err(fault)?;
+            let columns: Vec<_> = vectors.iter().map(Vector::column).collect();
+            let batch = Batch { rows: rows.len(), columns: &columns };
+            let found = program.run(Level::best(), &batch).map_err(fault)?;
+            push_all(&found.column(), rows.len(), &mut cells).map_err(fault)?;
+        }
+        Ok(cells)
+    }
+
+    /// All groups of a partial that have rows, or those of them that `having` wants.
+    fn wanted(&self, partial: usize) -> Result<Vec<u32>> {
+        let groups = &self.partials[partial];
+        let groups: Vec<u32> = match groups.packed_keys() {
+            // They are those of rows.
+            Some(keys) => (0..keys.len() as u32).collect(),
+            None => (0..groups.groups() as u32).filter(|&group| groups.has_rows(group as usize)).collect(),
+        };
+        let Some(having) = &self.plan.having else { return Ok(groups) };
+        let holds = self.cells("having", having, &self.choose(&places(partial, &groups)))?;
+        let is_wanted = |(place, _): &(usize, &u32)| holds.get(*place) == Some(Value::Integer(1));
+        Ok(groups.iter().enumerate().filter(is_wanted).map(|(_, &group)| group).collect())
+    }
+
+    /// The groups of the answer, without the first that are left out, and no more than `limit`.
+    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Sorted<'_>> {
+        let plan = self.plan;
+        let wanted = parallel::map(self.partials.len(), threads, |partial| self.wanted(partial))?;
+        let any_packed = self.packed.iter().any(Option::is_some);
+        if any_packed && (plan.order_by.is_empty(), offset, limit) == (true, 0, None) {
+            return Ok(Sorted::Packed(PackedOrder::new(self.partials, wanted, threads)));
+        }
+        let part = |partial: usize| {
+            let places = places(partial, &wanted[partial]);
+            let mut chosen = None;
+            let mut keys = Vec::new();
+            for SortKey { value, descending, nulls_first } in &plan.order_by {
+                let chosen = chosen.get_or_insert_with(|| self.choose(&places));
+                let cells = self.cells("order by", value, chosen)?;
+                keys.push(OrderKey { cells, descending: *descending, nulls_first: *nulls_first });
+            }
+            // Many are hardly all looked at; few are, again and again.
+            if !any_packed {
+                let chosen = chosen.get_or_insert_with(|| self.choose(&places));
+                for key in 0..plan.keys.len() {
+                    let cells = self.column(key, chosen)?;
+                    keys.push(OrderKey { cells, descending: false, nulls_first: false });
+                }
+            }
+            let groups = any_packed.then(|| (&self.partials[partial], wanted[partial].as_slice()));
+            Ok::<_, Error>(SortedPart { rows: places.len(), keys, groups })
+        };
+        let parts = parallel::map(self.partials.len(), threads, part)?;
+        let place = |(partial, row): (u32, u32)| Place { partial, group: wanted[partial as usize][row as usize] };
+        Ok(Sorted::Places(order::sorted(&parts, offset, limit, threads).map(place).collect()))
+    }
+}
+
+/// The groups of a partial that an answer of few rows may have; `None` if that may be any.
+pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>>> {
+    let most = plan.limit.map_or(u64::MAX, |limit| limit.saturating_add(plan.offset));
+    if plan.distinct || most >= partial.groups() as u64 {
+        return Ok(None);
+    }
+    let groups = Groups::new(plan, std::slice::from_ref(partial));
+    Ok(match groups.sorted(0, Some(most), 1)? {
+        Sorted::Places(places) => Some(places.iter().map(|place| place.group).collect()),
+        Sorted::Packed(_) => None,
+    })
+}
+
+fn places(partial: usize, groups: &[u32]) -> Vec<Place> {
+    groups.iter().map(|&group| Place { partial: partial as u32, group }).collect()
+}

@@ -1,0 +1,161 @@
+//! Groups in the order of their keys, where those are packed, a block after the other.
+//!
+//! Each partition's groups are sorted by themselves. Then a block is what all partitions have in a range of keys, which stays in
+//! the cache while it is sorted, and while what it has is looked up: nothing is ever sorted as a whole. The few groups whose
+//! keys could not be packed are put where they belong.
+
+use crate::grouped::{BLOCK, Block, Place};
+use crate::parallel;
+use crate::partial::Partial;
+use crate::partitions::packing::PackedKeys;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// So many tuples of a block are looked at to find where ranges begin.
+const SAMPLED: usize = 64;
+
+/// The groups, and where their ranges begin.
+pub(crate) struct PackedOrder<'a> {
+    partials: &'a [Partial],
+    parts: Vec<Part<'a>>,
+    /// The groups of other partials, in order, and where among them those of each range begin.
+    others: Vec<Place>,
+    starts: Vec<usize>,
+}
+
+/// The groups of a partial whose keys are packed.
+struct Part<'a> {
+    partial: u32,
+    keys: &'a PackedKeys,
+    /// In the order of their tuples.
+    groups: Vec<u32>,
+    /// Where among them those of each range begin, and where those of the last end.
+    starts: Vec<usize>,
+}
+
+/// The first words of a group's tuple, and the place of the group in its block.
+type Entry = (u64, u64, u32);
+
+/// A group with its tuple; `None` behind all of them.
+type First<'a> = Option<(&'a [u64], Place)>;
+
+impl<'a> PackedOrder<'a> {
+    /// Sorts these groups of each partial.
+    pub(crate) fn new(partials: &'a [Partial], wanted: Vec<Vec<u32>>, threads: usize) -> Self {
+        let blocks = wanted.iter().map(Vec::len).sum::<usize>().div_ceil(BLOCK);
+        let (mut parts, mut others) = (Vec::new(), Vec::new());
+        for ((partial, number), groups) in partials.iter().zip(0..).zip(wanted) {
+            match partial.packed_keys() {
+                Some(keys) => parts.push(Part { partial: number, keys, groups, starts: Vec::new() }),
+                None => others.extend(groups.into_iter().map(|group| Place { partial: number, group })),
+            }
+        }
+        others.sort_unstable_by(|&one, &other| compare(partials, one, other));
+        parallel::for_each(&mut parts, threads, Part::sort);
+        let first = firsts(&parts, blocks);
+        parallel::for_each(&mut parts, threads, |part| part.find_ranges(&first));
+        let is_before = |other: &Place, first: &First<'_>| {
+            first.is_none_or(|(_, first)| compare(partials, *other, first) == Ordering::Less)
+        };
+        let start = |first: &First<'_>| others.partition_point(|other| is_before(other, first));
+        let starts = std::iter::once(0).chain(first.iter().map(start)).chain([others.len()]).collect();
+        Self { partials, parts, starts, others }
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn blocks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The groups of a block, in the order in which they lie in memory.
+    pub(crate) fn block(&self, number: usize) -> Block<'_> {
+        let mut entries: Vec<Entry> = Vec::with_capacity(BLOCK * 2);
+        let mut places = Vec::with_capacity(BLOCK * 2);
+        for &Part { partial, keys, ref groups, ref starts } in &self.parts {
+            for &group in &groups[starts[number]..starts[number + 1]] {
+                let tuple = keys.tuple(group as usize);
+                entries.push((tuple[0], tuple.get(1).copied().unwrap_or(0), places.len() as u32));
+                places.push(Place { partial, group });
+            }
+        }
+        match self.parts.first().map_or(0, |part| part.keys.width()) {
+            // No two tuples are the same.
+            0..=2 => entries.sort_unstable(),
+            _ => entries.sort_unstable_by(|one, other| {
+                let compare = || compare(self.partials, places[one.2 as usize], places[other.2 as usize]);
+                (one.0, one.1).cmp(&(other.0, other.1)).then_with(compare)
+            }),
+        }
+        let others = &self.others[self.starts[number]..self.starts[number + 1]];
+        let order = self.with_others(&entries, &places, others);
+        places.extend_from_slice(others);
+        Block { places: Cow::Owned(places), order: Some(order) }
+    }
+
+    /// The order of a block's groups with others, which lie behind them.
+    fn with_others(&self, entries: &[Entry], places: &[Place], others: &[Place]) -> Vec<u32> {
+        let mut order = Vec::with_capacity(entries.len() + others.len());
+        let mut rest = entries;
+        for (&other, number) in others.iter().zip(places.len() as u32..) {
+            let is_before = |entry: &Entry| compare(self.partials, places[entry.2 as usize], other) == Ordering::Less;
+            let (before, behind) = rest.split_at(rest.partition_point(is_before));
+            order.extend(before.iter().map(|entry| entry.2));
+            order.push(number);
+            rest = behind;
+        }
+        order.extend(rest.iter().map(|entry| entry.2));
+        order
+    }
+}
+
+/// How two groups are ordered by their keys.
+fn compare(partials: &[Partial], one: Place, other: Place) -> Ordering {
+    let partial = |place: Place| &partials[place.partial as usize];
+    partial(one).compare_keys(one.group as usize, partial(other), other.group as usize)
+}
+
+/// The first group of each block but the first, by which all are about equally large; `None` where there are none.
+fn firsts<'a>(parts: &[Part<'a>], blocks: usize) -> Vec<First<'a>> {
+    let step = BLOCK / SAMPLED;
+    let sampled = |part: &Part<'a>| {
+        let Part { partial, keys, groups, .. } = part;
+        let (partial, keys) = (*partial, *keys);
+        let groups: Vec<u32> = groups.iter().copied().skip(step / 2).step_by(step).collect();
+        groups.into_iter().map(move |group| (keys.tuple(group as usize), Place { partial, group }))
+    };
+    let mut sample: Vec<(&[u64], Place)> = parts.iter().flat_map(sampled).collect();
+    sample.sort_unstable_by_key(|(tuple, _)| *tuple);
+    (1..blocks).map(|block| sample.get(block * sample.len() / blocks).copied()).collect()
+}
+
+impl Part<'_> {
+    fn sort(&mut self) {
+        let tuple = |group: &u32| self.keys.tuple(*group as usize);
+        if !self.groups.is_sorted_by(|one, other| tuple(one) <= tuple(other)) {
+            self.groups.sort_unstable_by(|one, other| tuple(one).cmp(tuple(other)));
+        }
+    }
+
+    /// Finds where ranges begin of which these are the first groups.
+    fn find_ranges(&mut self, first: &[First<'_>]) {
+        self.starts = vec![0];
+        let mut start = 0;
+        for first in first {
+            let rest = &self.groups[start..];
+            start += match first {
+                Some((tuple, _)) => {
+                    let is_before = |&group: &u32| self.keys.tuple(group as usize) < *tuple;
+                    // Most ranges are short.
+                    let mut reach = 64;
+                    while rest.get(reach).is_some_and(is_before) {
+                        reach *= 2;
+                    }
+                    rest[..reach.min(rest.len())].partition_point(is_before)
+                }
+                None => rest.len(),
+            };
+            self.starts.push(start);
+        }
+        self.starts.push(self.groups.len());
+    }
+}

@@ -1,0 +1,95 @@
+//! The packed keys of groups.
+
+use super::Packing;
+use crate::cells::Cells;
+use crate::keys::index::TupleIndex;
+use brc_core::Value;
+use std::sync::Arc;
+
+/// Tuples of packed keys, each once.
+#[derive(Debug, Clone)]
+pub(crate) struct PackedKeys {
+    packing: Arc<Packing>,
+    tuples: Vec<u64>,
+    index: TupleIndex,
+}
+
+impl PackedKeys {
+    /// None yet, of perhaps so many.
+    pub(in crate::partitions) fn new(packing: Arc<Packing>, expected: usize) -> Self {
+        let tuples = Vec::with_capacity(expected * packing.width);
+        Self { packing, tuples, index: TupleIndex::with_capacity(expected) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.tuples.len() / self.width()
+    }
+
+    /// How many keys a tuple has.
+    pub(crate) fn keys(&self) -> usize {
+        self.packing.keys()
+    }
+
+    /// Words of a tuple.
+    pub(crate) fn width(&self) -> usize {
+        self.packing.width
+    }
+
+    /// Replaces `numbers` by those of some tuples, of which some may be new.
+    pub(in crate::partitions) fn number(&mut self, tuples: &[u64], numbers: &mut Vec<u32>) {
+        self.index.number_all(tuples, self.packing.width, &mut self.tuples, numbers);
+    }
+
+    /// No more tuples will come.
+    pub(in crate::partitions) fn settle(&mut self) {
+        self.index = TupleIndex::default();
+    }
+
+    /// The words of a tuple: they order as the keys do, nulls last.
+    #[inline]
+    pub(crate) fn tuple(&self, number: usize) -> &[u64] {
+        &self.tuples[number * self.packing.width..(number + 1) * self.packing.width]
+    }
+
+    /// The numbers of all tuples in their order.
+    pub(crate) fn order(&self) -> Vec<u32> {
+        if self.width() == 1 {
+            let mut sorted: Vec<(u64, u32)> = self.tuples.iter().copied().zip(0..).collect();
+            sorted.sort_unstable();
+            return sorted.into_iter().map(|(_, number)| number).collect();
+        }
+        let mut sorted: Vec<(u64, u64, u32)> = (0..)
+            .zip(self.tuples.chunks_exact(self.width()))
+            .map(|(number, tuple)| (tuple[0], tuple[1], number))
+            .collect();
+        if self.width() == 2 {
+            sorted.sort_unstable();
+        } else {
+            let rest = |number: u32| &self.tuple(number as usize)[2..];
+            sorted.sort_unstable_by(|one, other| {
+                (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| rest(one.2).cmp(rest(other.2)))
+            });
+        }
+        sorted.into_iter().map(|(_, _, number)| number).collect()
+    }
+
+    /// These tuples only, in their order.
+    pub(crate) fn pick(&self, numbers: &[u32]) -> Self {
+        let mut tuples = Vec::with_capacity(numbers.len() * self.width());
+        match self.width() {
+            1 => tuples.extend(numbers.iter().map(|&number| self.tuples[number as usize])),
+            _ => numbers.iter().for_each(|&number| tuples.extend_from_slice(self.tuple(number as usize))),
+        }
+        Self { packing: Arc::clone(&self.packing), tuples, index: TupleIndex::default() }
+    }
+
+    /// The value that a tuple has for a key; `None` if it is null. Strings may be written to `text`.
+    pub(crate) fn value<'a>(&'a self, key: usize, number: usize, text: &'a mut Vec<u8>) -> Option<Value<'a>> {
+        self.packing.value(key, self.tuple(number), text)
+    }
+
+    /// Appends the values that some tuples, which lie one behind the other, have for a key.
+    pub(crate) fn unpack(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
+        self.packing.unpack(key, tuples, cells);
+    }
+}

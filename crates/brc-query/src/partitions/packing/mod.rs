@@ -1,0 +1,366 @@
+//! How the keys of a row become few bits that order as the keys do.
+//!
+//! What the first groups show is believed of all: integers lie in about the same range, strings are codes of the same
+//! dictionary, of the same symbols, or about as long. So six keys fit two words, where types alone would need nine. A row that
+//! does not fit is told as such: it is grouped elsewhere, and its group is none of those whose keys fit.
+
+mod bits;
+mod inline;
+mod keys;
+mod packer;
+mod symbols;
+
+pub(crate) use keys::PackedKeys;
+pub(crate) use packer::Packer;
+
+use crate::cells::Cells;
+use crate::keys::index::NameIndex;
+use crate::keys::layout::{float_key, float_of_key};
+use bits::{bits_of, get, get_all, set};
+use brc_core::{Column, Dictionary, LogicalType, PhysicalType, Value};
+use symbols::Symbols;
+
+/// Strings of more bytes are not packed.
+const LONGEST: usize = 64;
+
+/// A dictionary with values for at least so many groups each is believed to have all values that will come.
+const GROUPS_OF_VALUE: usize = 4;
+
+/// Tuples of more words are not packed.
+const WIDEST: usize = 16;
+
+/// Where the bits of all keys lie in a tuple of words: the first key in the upper bits of the first word.
+#[derive(Debug, Clone)]
+pub(crate) struct Packing {
+    keys: Vec<PackedKey>,
+    width: usize,
+}
+
+#[derive(Debug, Clone)]
+struct PackedKey {
+    kind: Kind,
+    /// The bit that is set for null, counted from the uppermost of the first word; all others of the key are 0 then.
+    null: Option<u32>,
+    /// Where the value begins.
+    start: u32,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// Distances from the smallest integer.
+    Integers { min: i64, span: u64 },
+    /// Floats as their [keys](float_key).
+    Floats,
+    /// Places among the sorted values of a dictionary.
+    Coded { names: Dictionary, index: NameIndex },
+    /// The numbers of strings of few symbols.
+    Symbols(Box<Symbols>),
+    /// Up to so many bytes, zeros up to that length, then the length.
+    Inline { longest: usize },
+}
+
+impl Kind {
+    /// How many bits it takes.
+    fn bits(&self) -> u32 {
+        match self {
+            Self::Integers { span, .. } => bits_of(*span),
+            Self::Floats => 64,
+            Self::Coded { names, .. } => bits_of(names.len() as u64),
+            Self::Symbols(symbols) => bits_of(symbols.largest),
+            Self::Inline { longest } => inline::pieces(*longest).sum(),
+        }
+    }
+}
+
+/// What is known of the keys before they are packed.
+pub(crate) trait Sample {
+    /// How many groups there are.
+    fn groups(&self) -> usize;
+
+    /// The value that a group has for a key.
+    fn value(&self, key: usize, group: usize) -> Option<Value<'_>>;
+}
+
+impl Packing {
+    /// A packing for keys of these types, each with whether it may be null, which come as in these columns; `None` if
+    /// there is none.
+    pub(crate) fn of(types: &[(LogicalType, bool)], sample: &dyn Sample, columns: &[Column<'_>]) -> Option<Self> {
+        let kinds = types.iter().zip(columns).enumerate();
+        let kinds = kinds.map(|(key, (&(logical_type, _), column))| kind_of(key, logical_type, sample, column));
+        let mut kinds = kinds.collect::<Option<Vec<_>>>()?;
+        let nulls = types.iter().filter(|(_, nullable)| *nullable).count() as u32;
+        widen(&mut kinds, nulls);
+        let mut end = 0;
+        let mut keys = Vec::new();
+        for (kind, &(_, nullable)) in kinds.into_iter().zip(types) {
+            let start = end + u32::from(nullable);
+            let null = nullable.then_some(end);
+            end = start + kind.bits();
+            keys.push(PackedKey { kind, null, start });
+        }
+        let width = end.div_ceil(64).max(1) as usize;
+        (width <= WIDEST).then_some(Self { keys, width })
+    }
+
+    /// Words of a tuple.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many keys there are.
+    pub(in crate::partitions) fn keys(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Packs a value of a key into a tuple that has none of that key; `false` if it does not fit.
+    pub(super) fn pack_value(&self, key: usize, value: Option<Value<'_>>, tuple: &mut [u64]) -> bool {
+        self.keys[key].pack(value, tuple)
+    }
+
+    /// The value that a tuple has for a key; `None` if it is null. Strings may be written to `text`.
+    pub(crate) fn value<'a>(&'a self, key: usize, tuple: &[u64], text: &'a mut Vec<u8>) -> Option<Value<'a>> {
+        let PackedKey { kind, null, start } = &self.keys[key];
+        if null.is_some_and(|null| get(tuple, null, 1) == 1) {
+            return None;
+        }
+        Some(match kind {
+            Kind::Integers { min, .. } => {
+                Value::Integer(min.wrapping_add(get(tuple, *start, kind.bits()) as i64).into())
+            }
+            Kind::Floats => Value::Float(float_of_key(get(tuple, *start, 64))),
+            Kind::Coded { names, .. } => Value::Bytes(names.get(get(tuple, *start, kind.bits()) as u32)),
+            Kind::Symbols(symbols) => {
+                text.clear();
+                symbols.write(get(tuple, *start, kind.bits()), text);
+                Value::Bytes(text)
+            }
+            Kind::Inline { longest } => {
+                text.clear();
+                write_inline(tuple, *start, *longest, text);
+                Value::Bytes(text)
+            }
+        })
+    }
+
+    /// Appends the values that some tuples, which lie one behind the other, have for a key.
+    pub(super) fn unpack(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
+        let PackedKey { kind, null, start } = &self.keys[key];
+        let mut lane = Vec::new();
+        let mut nulls = Vec::new();
+        null.iter().for_each(|&null| get_all(tuples, self.width, null, 1, &mut nulls));
+        if !matches!(kind, Kind::Inline { .. }) {
+            get_all(tuples, self.width, *start, kind.bits(), &mut lane);
+        }
+        let is_null = |row: usize| nulls.get(row).is_some_and(|&null| null == 1);
+        let rows = tuples.len() / self.width;
+        match kind {
+            Kind::Integers { min, .. } => cells.extend_integers(lane.iter().map(|&word| min.wrapping_add(word as i64))),
+            Kind::Floats => cells.extend_floats(lane.iter().map(|&word| float_of_key(word))),
+            // What a null has for a code need not be one.
+            Kind::Coded { names, .. } => cells.extend_strings(rows, |row, out| match is_null(row) {
+                true => {}
+                false => out.extend_from_slice(names.get(lane[row] as u32)),
+            }),
+            Kind::Symbols(symbols) => cells.extend_strings(rows, |row, out| symbols.write(lane[row], out)),
+            Kind::Inline { longest } => cells.extend_strings(rows, |row, out| {
+                write_inline(&tuples[row * self.width..(row + 1) * self.width], *start, *longest, out);
+            }),
+        }
+        cells.extend_validity(rows, |row| !is_null(row), nulls.contains(&1));
+    }
+}
+
+fn write_inline(tuple: &[u64], start: u32, longest: usize, out: &mut Vec<u8>) {
+    let mut at = start;
+    let pieces = inline::pieces(longest).map(|bits| {
+        at += bits;
+        (get(tuple, at - bits, bits), bits)
+    });
+    inline::write(pieces, longest, out);
+}
+
+impl PackedKey {
+    fn pack(&self, value: Option<Value<'_>>, tuple: &mut [u64]) -> bool {
+        let Some(value) = value else {
+            self.null.into_iter().for_each(|null| set(tuple, null, 1, 1));
+            return self.null.is_some();
+        };
+        let word = match (&self.kind, value) {
+            (Kind::Integers { min, span }, Value::Integer(value)) => {
+                let distance = i64::try_from(value).map(|value| value.wrapping_sub(*min) as u64);
+                distance.ok().filter(|word| word <= span)
+            }
+            (Kind::Floats, Value::Float(value)) => Some(float_key(value)),
+            (Kind::Coded { names, index }, Value::Bytes(name)) => index.find(name, names).map(u64::from),
+            (Kind::Symbols(symbols), Value::Bytes(string)) => symbols.number(string),
+            (Kind::Inline { longest }, Value::Bytes(bytes)) if bytes.len() <= *longest => {
+                let mut at = self.start;
+                for (index, bits) in inline::pieces(*longest).enumerate() {
+                    set(tuple, at, bits, inline::piece(bytes, index, bits, *longest));
+                    at += bits;
+                }
+                return true;
+            }
+            (Kind::Integers { .. } | Kind::Floats | Kind::Coded { .. } | Kind::Symbols(_) | Kind::Inline { .. }, _) => {
+                None
+            }
+        };
+        word.iter().for_each(|&word| set(tuple, self.start, self.kind.bits(), word));
+        word.is_some()
+    }
+}
+
+/// Gives integers the bits that are left: keys that ascend with the rows go on for long.
+fn widen(kinds: &mut [Kind], nulls: u32) {
+    let used: u32 = nulls + kinds.iter().map(Kind::bits).sum::<u32>();
+    let integers = kinds.iter().filter(|kind| matches!(kind, Kind::Integers { .. })).count() as u32;
+    // At least so many bits each, which make the range so much larger.
+    const LEAST: u32 = 3;
+    let Some(bits) = ((used + LEAST * integers).next_multiple_of(64) - used).checked_div(integers) else { return };
+    for kind in kinds {
+        if let Kind::Integers { min, span } = kind {
+            let all = bits_of(*span) + bits;
+            let larger = if all >= 64 { u64::MAX } else { (1 << all) - 1 };
+            // Half of what is new lies below.
+            let below = ((larger - *span) / 2).min(min.abs_diff(i64::MIN));
+            *min = min.wrapping_sub(below as i64);
+            *span = larger.min(min.abs_diff(i64::MAX));
+        }
+    }
+}
+
+/// How a key that comes as in that column is packed.
+fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &Column<'_>) -> Option<Kind> {
+    let values = || (0..sample.groups()).filter_map(|group| sample.value(key, group));
+    match logical_type.physical() {
+        PhysicalType::Floats => Some(Kind::Floats),
+        PhysicalType::Integers if !logical_type.fits_64_bits() => None,
+        PhysicalType::Integers => {
+            let integer = |value| match value {
+                Value::Integer(value) => i64::try_from(value).ok(),
+                Value::Float(_) | Value::Bytes(_) => None,
+            };
+            let bounds = values().map(integer).try_fold(None, |bounds: Option<(i64, i64)>, value| {
+                let (value, bounds) = (value?, bounds);
+                let (min, max) = bounds.unwrap_or((value, value));
+                Some(Some((min.min(value), max.max(value))))
+            });
+            let (min, max) = bounds?.unwrap_or((0, 0));
+            Some(Kind::Integers { min, span: max.wrapping_sub(min) as u64 })
+        }
+        PhysicalType::Bytes => {
+            let strings = || values().map(|value| if let Value::Bytes(bytes) = value { bytes } else { &[] });
+            let longest = strings().map(<[u8]>::len).max().unwrap_or(0).max(1);
+            let inline = (longest <= LONGEST).then_some(Kind::Inline { longest });
+            let short = || Symbols::of(strings()).map(|symbols| Kind::Symbols(Box::new(symbols))).or(inline);
+            match column.dictionary() {
+                Some(dictionary) if dictionary.len() * GROUPS_OF_VALUE <= sample.groups() => Some(coded(dictionary)),
+                Some(dictionary) => Some(short().unwrap_or_else(|| coded(dictionary))),
+                None => short(),
+            }
+        }
+    }
+}
+
+fn coded(dictionary: &Dictionary) -> Kind {
+    let mut names: Vec<&[u8]> = dictionary.iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    let names: Dictionary = names.into_iter().collect();
+    Kind::Coded { index: NameIndex::of(&names), names }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::{Batch, BitmapBuffer, ByteStrings, Data, Integers};
+    use proptest::prelude::*;
+
+    struct Columns(Vec<Vec<Option<Value<'static>>>>);
+
+    impl Sample for Columns {
+        fn groups(&self) -> usize {
+            self.0[0].len()
+        }
+
+        fn value(&self, key: usize, group: usize) -> Option<Value<'_>> {
+            self.0[key][group]
+        }
+    }
+
+    const WORDS: [&str; 7] = ["", "a", "a\0", "abcdefgh", "abcdefghi", "b", "zz"];
+
+    proptest! {
+        #[test]
+        fn tuples_order_as_their_keys_and_give_them_back(
+            rows in prop::collection::vec((any::<Option<i8>>(), 0usize..7, any::<f64>(), 0usize..7), 1..40)
+        ) {
+            let types = ["int64", "string", "float64", "string"].map(|text| (text.parse().unwrap(), true));
+            let sample = Columns(vec![
+                rows.iter().map(|row| row.0.map(|value| Value::Integer(value.into()))).collect(),
+                rows.iter().map(|row| Some(Value::Bytes(WORDS[row.1].as_bytes()))).collect(),
+                rows.iter().map(|row| Some(Value::Float(row.2))).collect(),
+                rows.iter().map(|row| Some(Value::Bytes(WORDS[row.3].as_bytes()))).collect(),
+            ]);
+            let mut validity = BitmapBuffer::default();
+            rows.iter().for_each(|row| validity.push(row.0.is_some()));
+            let integers: Vec<i8> = rows.iter().map(|row| row.0.unwrap_or(7)).collect();
+            let (mut offsets, mut bytes) = (vec![0], Vec::new());
+            for row in &rows {
+                bytes.extend_from_slice(WORDS[row.1].as_bytes());
+                offsets.push(bytes.len() as i32);
+            }
+            let floats: Vec<f64> = rows.iter().map(|row| row.2).collect();
+            let dictionary: Dictionary = WORDS.iter().rev().collect();
+            let codes: Vec<u32> = rows.iter().map(|row| 6 - row.3 as u32).collect();
+            let columns = [
+                Column::integers(Integers::I8(&integers)).with_validity(validity.bitmap()),
+                Data::Bytes(ByteStrings::new(&offsets, &bytes)).into(),
+                Data::Floats(&floats).into(),
+                Column::codes(&codes, &dictionary),
+            ];
+            let packing = Packing::of(&types, &sample, &columns).unwrap();
+            let mut packer = Packer::new(&packing);
+            packer.pack(&Batch { rows: rows.len(), columns: &columns }).unwrap();
+            prop_assert!(packer.fits.iter().all(|&fits| fits));
+            let mut text = Vec::new();
+            let tuples: Vec<&[u64]> = packer.tuples.chunks_exact(packing.width()).collect();
+            for (row, tuple) in tuples.iter().enumerate() {
+                for key in 0..4 {
+                    let found = packing.value(key, tuple, &mut text);
+                    match (found, sample.value(key, row)) {
+                        (Some(Value::Float(found)), Some(Value::Float(expected))) => {
+                            prop_assert_eq!(float_key(found), float_key(expected));
+                        }
+                        (found, expected) => prop_assert_eq!(found, expected),
+                    }
+                }
+            }
+            let order = |row: usize| {
+                let (integer, string, float, coded) = rows[row];
+                (integer.is_none(), integer, WORDS[string], float_key(float), WORDS[coded])
+            };
+            for one in 0..rows.len() {
+                for other in 0..rows.len() {
+                    prop_assert_eq!(tuples[one].cmp(tuples[other]), order(one).cmp(&order(other)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_are_told() {
+        let types = [("int64".parse().unwrap(), false), ("string".parse().unwrap(), false)];
+        let sample = Columns(vec![vec![Some(Value::Integer(5))], vec![Some(Value::Bytes(b"abc"))]]);
+        let integers = [5, 1 << 62, 6, i64::MIN];
+        let bytes = b"abcabcabcdabc";
+        let columns = [
+            Column::integers(Integers::I64(&integers)),
+            Data::Bytes(ByteStrings::new(&[0, 3, 6, 10, 13], bytes)).into(),
+        ];
+        let packing = Packing::of(&types, &sample, &columns).unwrap();
+        let mut packer = Packer::new(&packing);
+        packer.pack(&Batch { rows: 4, columns: &columns }).unwrap();
+        assert_eq!(packer.fits, [true, false, false, false]);
+    }
+}

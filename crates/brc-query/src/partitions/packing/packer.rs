@@ -1,0 +1,207 @@
+//! Packs keys batch by batch.
+
+use super::bits::{set, set_all};
+use super::inline;
+use super::{Kind, PackedKey, Packing};
+use crate::group::Malformed;
+use crate::keys::layout::float_key;
+use crate::states::TOO_LARGE;
+use brc_core::batch::codes_of;
+use brc_core::{Batch, ByteStrings, Column, Data, Dictionary, Integers};
+
+const NO_CODE: Malformed = Malformed("a code is not in its dictionary");
+
+/// Packs the keys of batch after batch for one worker.
+#[derive(Debug)]
+pub(crate) struct Packer<'a> {
+    packing: &'a Packing,
+    /// What each of the scanner's codes is packed as, for each key whose strings are packed as one number.
+    numbers: Vec<Vec<Option<u64>>>,
+    codes: Vec<u32>,
+    lane: Vec<u64>,
+    /// The tuples of the rows of a batch.
+    pub(crate) tuples: Vec<u64>,
+    /// Which rows fit.
+    pub(crate) fits: Vec<bool>,
+}
+
+/// Which rows of a column are null; none if none is.
+struct Nulls(Vec<bool>);
+
+impl Nulls {
+    fn of(column: &Column<'_>) -> Self {
+        let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
+        Self(validity.map_or(Vec::new(), |validity| validity.iter().map(|valid| !valid).collect()))
+    }
+
+    #[inline]
+    fn has(&self, row: usize) -> bool {
+        self.0.get(row).is_some_and(|&null| null)
+    }
+}
+
+impl<'a> Packer<'a> {
+    pub(crate) fn new(packing: &'a Packing) -> Self {
+        let numbers = vec![Vec::new(); packing.keys.len()];
+        Self { packing, numbers, codes: Vec::new(), lane: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
+    }
+
+    /// Packs the keys of all rows of a batch, which has nothing else.
+    pub(crate) fn pack(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
+        self.fits.clear();
+        self.fits.resize(batch.rows, true);
+        self.tuples.clear();
+        self.tuples.resize(batch.rows * self.packing.width, 0);
+        for (index, (key, column)) in self.packing.keys.iter().zip(batch.columns).enumerate() {
+            self.pack_key(index, key, column)?;
+        }
+        Ok(())
+    }
+
+    fn pack_key(&mut self, index: usize, key: &PackedKey, column: &Column<'_>) -> Result<(), Malformed> {
+        let nulls = Nulls::of(column);
+        if let Some(bit) = key.null.filter(|_| !nulls.0.is_empty()) {
+            let tuples = self.tuples.chunks_exact_mut(self.packing.width);
+            tuples.zip(&nulls.0).for_each(|(tuple, &null)| set(tuple, bit, 1, null.into()));
+        } else if !nulls.0.is_empty() {
+            return Err(Malformed("it has nulls in a column without"));
+        }
+        match (&key.kind, column.data) {
+            (Kind::Integers { min, span }, Data::Integers(values)) => {
+                self.lane.clear();
+                integers(values, *min, &mut self.lane)?;
+                for (row, (word, fits)) in self.lane.iter_mut().zip(&mut self.fits).enumerate() {
+                    let (null, inside) = (nulls.has(row), *word <= *span);
+                    *fits &= inside | null;
+                    *word = if inside & !null { *word } else { 0 };
+                }
+            }
+            (Kind::Floats, Data::Floats(values)) => {
+                self.lane.clear();
+                let word = |(row, &value): (usize, &f64)| if nulls.has(row) { 0 } else { float_key(value) };
+                self.lane.extend(values.iter().enumerate().map(word));
+            }
+            (Kind::Coded { .. } | Kind::Symbols(_), Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+                self.numbers_of_codes(index, &key.kind, column, dictionary, &nulls)?;
+            }
+            (kind @ (Kind::Coded { .. } | Kind::Symbols(_)), Data::Bytes(strings)) => {
+                self.numbers_of(kind, strings, &nulls);
+            }
+            (Kind::Inline { longest }, Data::Bytes(strings)) => {
+                self.strings(key, *longest, strings, &nulls);
+                return Ok(());
+            }
+            (Kind::Inline { longest }, Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+                self.codes.clear();
+                codes_of(column, &mut self.codes);
+                let (mut offsets, mut bytes) = (vec![0], Vec::new());
+                for (row, &code) in self.codes.iter().enumerate() {
+                    if !nulls.has(row) {
+                        let known = (code as usize) < dictionary.len();
+                        bytes.extend_from_slice(known.then(|| dictionary.get(code)).ok_or(NO_CODE)?);
+                    }
+                    offsets.push(i32::try_from(bytes.len()).map_err(|_| TOO_LARGE)?);
+                }
+                self.strings(key, *longest, ByteStrings::new(&offsets, &bytes), &nulls);
+                return Ok(());
+            }
+            (Kind::Integers { .. } | Kind::Floats | Kind::Coded { .. } | Kind::Symbols(_) | Kind::Inline { .. }, _) => {
+                return Err(Malformed("a key is of another type than its column"));
+            }
+        }
+        set_all(&mut self.tuples, self.packing.width, key.start, key.kind.bits(), &self.lane);
+        Ok(())
+    }
+
+    /// Finds the numbers of strings by their codes.
+    fn numbers_of_codes(
+        &mut self,
+        index: usize,
+        kind: &Kind,
+        column: &Column<'_>,
+        dictionary: &Dictionary,
+        nulls: &Nulls,
+    ) -> Result<(), Malformed> {
+        let numbers = &mut self.numbers[index];
+        for code in numbers.len() as u32..dictionary.len() as u32 {
+            numbers.push(number(kind, dictionary.get(code), code));
+        }
+        self.codes.clear();
+        codes_of(column, &mut self.codes);
+        self.lane.clear();
+        for (row, (&code, fits)) in self.codes.iter().zip(&mut self.fits).enumerate() {
+            if nulls.has(row) {
+                self.lane.push(0);
+                continue;
+            }
+            let number = *numbers.get(code as usize).ok_or(NO_CODE)?;
+            *fits &= number.is_some();
+            self.lane.push(number.unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    /// Finds the numbers of strings.
+    fn numbers_of(&mut self, kind: &Kind, strings: ByteStrings<'_>, nulls: &Nulls) {
+        // A kind at a time, so that there is a loop for each.
+        match kind {
+            Kind::Symbols(symbols) => self.numbers_by(|string| symbols.number(string), strings, nulls),
+            Kind::Coded { .. } | Kind::Integers { .. } | Kind::Floats | Kind::Inline { .. } => {
+                self.numbers_by(|string| number(kind, string, 0), strings, nulls);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn numbers_by(&mut self, number: impl Fn(&[u8]) -> Option<u64>, strings: ByteStrings<'_>, nulls: &Nulls) {
+        self.lane.clear();
+        for (row, (string, fits)) in strings.iter().zip(&mut self.fits).enumerate() {
+            let number = if nulls.has(row) { Some(0) } else { number(string) };
+            *fits &= number.is_some();
+            self.lane.push(number.unwrap_or(0));
+        }
+    }
+
+    fn strings(&mut self, key: &PackedKey, longest: usize, strings: ByteStrings<'_>, nulls: &Nulls) {
+        let (offsets, _) = strings.parts();
+        for (row, (pair, fits)) in offsets.windows(2).zip(&mut self.fits).enumerate() {
+            *fits &= (pair[1] - pair[0]) as usize <= longest || nulls.has(row);
+        }
+        let mut at = key.start;
+        for piece in inline::pieces(longest).enumerate() {
+            inline::pieces_of(strings, piece, longest, |row| nulls.has(row), &mut self.lane);
+            set_all(&mut self.tuples, self.packing.width, at, piece.1, &self.lane);
+            at += piece.1;
+        }
+    }
+}
+
+/// The number of a string, which `hint` probably is where it is a place in a dictionary.
+#[inline]
+fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
+    match kind {
+        Kind::Coded { names, index } => {
+            let is_it = (hint as usize) < names.len() && names.get(hint) == string;
+            if is_it { Some(hint.into()) } else { index.find(string, names).map(u64::from) }
+        }
+        Kind::Symbols(symbols) => symbols.number(string),
+        Kind::Integers { .. } | Kind::Floats | Kind::Inline { .. } => None,
+    }
+}
+
+/// Appends the distances of integers from `min`, modulo 2⁶⁴: those up to a span are just those of the values up to it.
+fn integers(values: Integers<'_>, min: i64, lane: &mut Vec<u64>) -> Result<(), Malformed> {
+    let distance = |value: i64| value.wrapping_sub(min) as u64;
+    match values {
+        Integers::I8(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I16(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I32(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),
+        Integers::I64(values) => lane.extend(values.iter().map(|&value| distance(value))),
+        Integers::I128(values) => {
+            for &value in values {
+                lane.push(distance(value.try_into().map_err(|_| TOO_LARGE)?));
+            }
+        }
+    }
+    Ok(())
+}
