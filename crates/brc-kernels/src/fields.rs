@@ -11,6 +11,7 @@ mod avx512;
 
 use crate::cpu::Level;
 use crate::structure::FieldEnd;
+use std::ops::Range;
 
 /// The fields of one column in some rows, none of which has blanks around it that do not count.
 #[derive(Debug, Clone, Copy)]
@@ -109,6 +110,37 @@ impl FieldColumn<'_> {
             return unsafe { avx512::dates(self, out) };
         }
         self.none(level, out)
+    }
+
+    /// Replaces `places` by where in the text the string of each row is. Odd are those that are empty or have a quote in
+    /// quotes.
+    ///
+    /// # Panics
+    /// If some field does not lie in the text.
+    pub fn strings(&self, level: Level, places: &mut Vec<Range<usize>>) -> Vec<u32> {
+        #[cfg(target_arch = "x86_64")]
+        if level.min(Level::best()) == Level::Avx512 {
+            // SAFETY: the best level has these instructions.
+            return unsafe { avx512::strings(self, places) };
+        }
+        self.strings_by(|bytes, byte| bytes.contains(&byte), places)
+    }
+
+    #[inline(always)]
+    fn strings_by(&self, contains: impl Fn(&[u8], u8) -> bool, places: &mut Vec<Range<usize>>) -> Vec<u32> {
+        places.clear();
+        places.resize(self.starts.len(), 0..0);
+        let quote = self.quote.unwrap_or_default();
+        let mut odd = Vec::new();
+        for (row, place) in places.iter_mut().enumerate() {
+            let (start, end) = self.place(row);
+            let is_quoted = self.ends[row * self.columns + self.column].is_quoted();
+            if start == end || is_quoted && contains(&self.text[start..end], quote) {
+                odd.push(row as u32);
+            }
+            *place = start..end;
+        }
+        odd
     }
 
     /// Leaves all to the caller.
@@ -251,6 +283,15 @@ mod tests {
                     assert_eq!(shapes, expected_shapes);
                 });
                 check(&fields, |column| {
+                    let mut places = Vec::new();
+                    let odd = column.strings(level, &mut places);
+                    assert_eq!(places.len(), fields.len());
+                    for (row, (field, place)) in (0..).zip(fields.iter().zip(places)) {
+                        assert_eq!(odd.binary_search(&row).is_ok(), field.is_empty(), "{field}");
+                        assert_eq!(&column.text[place], field.as_bytes());
+                    }
+                });
+                check(&fields, |column| {
                     let mut out = vec![7];
                     let parsed = column.dates(level, &mut out);
                     for (row, field) in fields.iter().enumerate() {
@@ -263,11 +304,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn quotes_in_quotes_are_odd() {
+        let inner =
+            |length: usize| (0..length).map(move |at| format!("{}\"\"{}", "a".repeat(at), "b".repeat(length - at)));
+        let fields: Vec<String> = [0, 1, 5, 64, 70, 130].into_iter().flat_map(inner).collect();
+        for level in Level::available() {
+            let text: String =
+                fields.iter().map(|field| format!("\"{field}\"\n\"{}\"\n", "c".repeat(field.len()))).collect();
+            let syntax = Syntax::new(b',', LineEnd::Lf).unwrap().with_quote(b'"').unwrap();
+            let (mut ends, mut cursor) = (Vec::new(), Cursor::START);
+            scan(level, &syntax, text.as_bytes(), &mut cursor, text.len(), &mut ends).unwrap();
+            let starts: Vec<u32> =
+                std::iter::once(0).chain(ends.iter().map(|end| end.offset() as u32 + 1)).take(ends.len()).collect();
+            let (may_return, quote, columns, column) = (false, Some(b'"'), 1, 0);
+            let text = text.as_bytes();
+            let column = FieldColumn { text, starts: &starts, ends: &ends, columns, column, may_return, quote };
+            let odd = column.strings(level, &mut Vec::new());
+            assert_eq!(odd, (0..fields.len() as u32).map(|field| 2 * field).collect::<Vec<_>>());
+        }
+    }
+
     fn day(text: &str) -> Option<i64> {
         let bytes = text.as_bytes();
         let is_date = bytes.len() == 10
             && (0..10).all(|at| if at == 4 || at == 7 { bytes[at] == b'-' } else { bytes[at].is_ascii_digit() });
-        let part = |range: std::ops::Range<usize>| text[range].parse::<u32>().unwrap();
+        let part = |range: Range<usize>| text[range].parse::<u32>().unwrap();
         let year = is_date.then(|| i64::from(part(0..4))).filter(|year| *year > 0)?;
         brc_core::calendar::days_of(year, part(5..7), part(8..10))
     }

@@ -1,9 +1,10 @@
 //! Cuts strings into tokens, always the longest that fits: what storing text as codes of tokens spends its time with.
 //!
-//! Tokens of at least three bytes lie in buckets by their first three, longer ones first, so that the first one of a bucket
-//! that a text starts with is the longest. A bucket has a few tokens, which are compared at once. No step depends on the one
-//! before, up to the length of the token; and as several parts of the strings are cut side by side, a processor works on the
-//! next tokens while it waits for that.
+//! Tokens of at least eight bytes lie in buckets by their first eight, those of at least three in buckets by their first three;
+//! longer ones first, so that the first one of a bucket that a text starts with is the longest. A bucket has a few tokens,
+//! which are compared at once, and a text is looked for in both of its buckets. No step depends on the one before, up to the
+//! length of the token; and as several parts of the strings are cut side by side, a processor works on the next tokens while
+//! it waits for that.
 
 use crate::cpu::Level;
 #[cfg(target_arch = "x86_64")]
@@ -19,8 +20,11 @@ pub const SINGLES: usize = 256;
 /// Tokens that are compared at once.
 const TOGETHER: usize = 8;
 
-/// How many bits of a hash of three bytes choose a bucket.
-const BUCKET_BITS: u32 = 13;
+/// The bytes by which tokens have their buckets: longer ones by the first number, others by the second.
+const FRONTS: [usize; 2] = [8, 3];
+
+/// How many bits of a hash of these choose a bucket.
+const BUCKET_BITS: u32 = 12;
 
 /// Parts of the strings that are cut side by side.
 const LANES: usize = 8;
@@ -42,9 +46,10 @@ const MOST_BYTES: usize = 1 << 20;
 pub struct TokenTable {
     /// For each first two bytes, the first one lowest, the code of the longest token of at most two bytes.
     pairs: Box<[u16]>,
-    /// Where each bucket starts, and the last one ends.
-    starts: Box<[u16]>,
-    /// The first and the next eight bytes of each token in a bucket. As many as are compared at once follow the last one.
+    /// For each of the [`FRONTS`], where each bucket starts, and the last one ends.
+    starts: [Box<[u16]>; 2],
+    /// The first and the next eight bytes of each token in a bucket: first of all longer ones. Behind these and behind the
+    /// others stand as many that are no tokens as are compared at once.
     words: [Vec<u64>; 2],
     lengths: Vec<u8>,
     /// The code of each token in a bucket, and above it the length.
@@ -67,33 +72,52 @@ impl TokenTable {
     /// If a token is longer than [`LONGEST`], or there are more than 32,768.
     #[must_use]
     pub fn new<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut pairs: Vec<u16> = (0..=u16::MAX).map(|pair| pair & 0xff).collect();
-        let mut longer = Vec::new();
+        let mut table = Self {
+            pairs: (0..=u16::MAX).map(|pair| pair & 0xff).collect(),
+            starts: [Box::default(), Box::default()],
+            words: [Vec::new(), Vec::new()],
+            lengths: Vec::new(),
+            entries: Vec::new(),
+        };
+        let mut longer: [Vec<(u16, &[u8])>; 2] = [Vec::new(), Vec::new()];
         for (code, token) in (0..=i16::MAX as u16).zip(tokens) {
             match *token {
                 [_] => {}
-                [first, second] => pairs[usize::from(u16::from_le_bytes([first, second]))] = code,
-                _ => longer.push((bucket_of(words_of(token, 0)[0]), std::cmp::Reverse(token.len()), code, token)),
+                [first, second] => table.pairs[usize::from(u16::from_le_bytes([first, second]))] = code,
+                _ => longer[usize::from(token.len() < FRONTS[0])].push((code, token)),
             }
         }
-        longer.sort_unstable();
+        for (number, tokens) in longer.into_iter().enumerate() {
+            table.add(number, tokens);
+        }
+        // That of nothing found may be just behind the last one.
+        table.entries.push(0);
+        table
+    }
+
+    /// Adds all tokens of so many first bytes.
+    fn add(&mut self, number: usize, mut tokens: Vec<(u16, &[u8])>) {
+        tokens.sort_by_cached_key(|&(code, token)| {
+            (bucket_of(words_of(token, 0)[0], FRONTS[number]), std::cmp::Reverse(token.len()), code)
+        });
         let mut starts = vec![0; (1 << BUCKET_BITS) + 1];
-        longer.iter().for_each(|(bucket, ..)| starts[bucket + 1] += 1);
+        starts[0] = self.lengths.len() as u16;
+        for (code, token) in tokens {
+            let words = words_of(token, 0);
+            starts[bucket_of(words[0], FRONTS[number]) + 1] += 1;
+            self.words.iter_mut().zip(words).for_each(|(all, word)| all.push(word));
+            self.lengths.push(token.len() as u8);
+            self.entries.push(u32::from(code) | (token.len() as u32) << 16);
+        }
         for bucket in 1..starts.len() {
             starts[bucket] += starts[bucket - 1];
         }
-        let behind = [0; TOGETHER];
-        let words =
-            |word: usize| longer.iter().map(|(.., token)| words_of(token, 0)[word]).chain(behind).collect::<Vec<_>>();
-        let entry = |&(.., code, token): &(_, _, u16, &[u8])| u32::from(code) | (token.len() as u32) << 16;
-        Self {
-            words: [words(0), words(1)],
-            // Nothing is as long as what stands behind the last token, so that it is never found.
-            lengths: longer.iter().map(|(.., token)| token.len() as u8).chain([u8::MAX; TOGETHER]).collect(),
-            entries: longer.iter().map(entry).chain([0; TOGETHER + 1]).collect(),
-            pairs: pairs.into(),
-            starts: starts.into(),
-        }
+        self.starts[number] = starts.into();
+        // No text is as long as what stands behind the last token, so that it is never found.
+        let end = self.lengths.len() + TOGETHER;
+        self.words.iter_mut().for_each(|words| words.resize(end, 0));
+        self.lengths.resize(end, u8::MAX);
+        self.entries.resize(end, 0);
     }
 
     /// The code and the length of the longest token that a text starts with. The length of none is 0.
@@ -163,22 +187,34 @@ impl TokenTable {
         left: usize,
     ) -> (u16, usize) {
         let words = words_of(text, at);
-        let bucket = bucket_of(words[0]);
-        let (mut first, end) = (usize::from(self.starts[bucket]), usize::from(self.starts[bucket + 1]));
+        let longer = self.find(compare, 0, words, left);
+        let shorter = self.find(compare, 1, words, left);
+        let pair = words[0] as u16;
+        let code = if left < 2 { pair & 0xff } else { self.pairs[usize::from(pair)] };
+        let length = (1 + usize::from(usize::from(code) >= SINGLES)).min(left);
+        let short = u32::from(code) | (length as u32) << 16;
+        let entry = longer.or(shorter.or(Found { entry: short, is_found: true })).entry;
+        (entry as u16, (entry >> 16) as usize)
+    }
+
+    /// The longest token of a bucket that a text starts with.
+    #[inline(always)]
+    fn find(
+        &self,
+        compare: &impl Fn(usize, [u64; 2], usize) -> u8,
+        number: usize,
+        words: [u64; 2],
+        left: usize,
+    ) -> Found {
+        let bucket = bucket_of(words[0], FRONTS[number]);
+        let (mut first, end) = (usize::from(self.starts[number][bucket]), usize::from(self.starts[number][bucket + 1]));
         // Also where the bucket is empty, as no branch should depend on the text.
         let mut found = compare(first, words, left);
         while found == 0 && first + TOGETHER < end {
             first += TOGETHER;
             found = compare(first, words, left);
         }
-        let longer = self.entries[first + found.trailing_zeros() as usize];
-        let pair = words[0] as u16;
-        let code = if left < 2 { pair & 0xff } else { self.pairs[usize::from(pair)] };
-        let length = (1 + usize::from(usize::from(code) >= SINGLES)).min(left);
-        let short = u32::from(code) | (length as u32) << 16;
-        // As compilers make a branch of a selection.
-        let entry = longer ^ (longer ^ short) & u32::from(found == 0).wrapping_neg();
-        (entry as u16, (entry >> 16) as usize)
+        Found { entry: self.entries[first + found.trailing_zeros() as usize], is_found: found != 0 }
     }
 
     /// No closure or iterator of its own where time matters: these would be compiled without the instructions of the caller.
@@ -241,11 +277,27 @@ fn last_bytes(text: &[u8]) -> [u8; LONGEST] {
     padded
 }
 
-/// The bucket of the first three bytes.
+/// The bucket of so many first bytes of a word.
 #[inline(always)]
-fn bucket_of(word: u64) -> usize {
-    let mixed = (word as u32 & 0xff_ffff).wrapping_mul(0x9E37_79B1);
-    (mixed >> (u32::BITS - BUCKET_BITS)) as usize
+fn bucket_of(word: u64, bytes: usize) -> usize {
+    let mixed = (word << (64 - 8 * bytes)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> (u64::BITS - BUCKET_BITS)) as usize
+}
+
+/// The code of a token, and above it the length; if one was found.
+#[derive(Clone, Copy)]
+struct Found {
+    entry: u32,
+    is_found: bool,
+}
+
+impl Found {
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // As compilers make a branch of a selection.
+        let entry = self.entry ^ (self.entry ^ other.entry) & u32::from(!self.is_found).wrapping_neg();
+        Self { entry, is_found: self.is_found | other.is_found }
+    }
 }
 
 /// The codes of each lane, and for each row how many its lane has up to its end.

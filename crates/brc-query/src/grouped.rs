@@ -143,10 +143,7 @@ impl<'a> Groups<'a> {
         let Field { name, logical_type, .. } = &self.fields[self.plan.keys.len() + number];
         let output = &self.plan.outputs[number];
         let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
-        let state = bound.state.and_then(|kind| {
-            let wanted = (output.columns.clone(), kind);
-            self.plan.states().into_iter().position(|state| state == wanted)
-        });
+        let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
         let any = Group::of(output, &self.inputs);
         let mut text = Vec::new();
         for &Place { partial, group } in places {

@@ -126,8 +126,8 @@ impl Partial {
     }
 
     /// Makes everything ready to be looked at.
-    pub(crate) fn settle(&mut self) {
-        self.states.iter_mut().for_each(State::settle);
+    pub(crate) fn settle(&mut self, threads: usize) {
+        self.states.iter_mut().for_each(|state| state.settle(threads));
     }
 
     /// The rows of a group.

@@ -2,13 +2,15 @@
 
 use crate::group::GroupTable;
 use crate::inputs::RowPlace;
+use crate::parallel;
 use crate::partial::Partial;
-use crate::partitions::{self, Limits, Partitioning};
+use crate::partitions::{self, Limits, Partitioning, Records};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::rows;
 use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
+use std::sync::{Mutex, PoisonError};
 
 impl Plan {
     /// Asks a table.
@@ -61,19 +63,22 @@ impl Plan {
             QueryWorker { groups, totals: ScanTotals::default() }
         };
         let workers = scan(table, &self.scan_options(), threads, progress, new_worker)?;
+        let workers: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
+        let finish = |number: usize| {
+            let worker = workers[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            Ok::<_, Error>(worker.map(QueryWorker::finish))
+        };
         let mut totals = ScanTotals::default();
         let (mut merged, mut all_records) = (self.no_groups(), Vec::new());
-        for mut worker in workers {
-            worker.totals.aggregate_time = worker.groups.time();
-            totals.add(&worker.totals);
-            let (partial, records) = worker.groups.finish();
+        for (partial, records, of_worker) in parallel::map(workers.len(), threads, finish)?.into_iter().flatten() {
+            totals.add(&of_worker);
             merged.merge(partial)?;
             all_records.extend(records);
         }
         let partials = match partitioning.packing() {
             Some(packing) => partitions::regroup(self, table.path(), merged, all_records, packing, threads)?,
             None => {
-                merged.settle();
+                merged.settle(threads);
                 vec![merged]
             }
         };
@@ -90,7 +95,7 @@ impl Plan {
         for partial in partials {
             merged.merge(partial)?;
         }
-        merged.settle();
+        merged.settle(1);
         QueryResult::of_groups(self, vec![merged], 1, totals)
     }
 
@@ -115,6 +120,14 @@ impl Plan {
 struct QueryWorker<'a> {
     groups: GroupTable<'a>,
     totals: ScanTotals,
+}
+
+impl<'a> QueryWorker<'a> {
+    fn finish(mut self) -> (Partial, Option<Records<'a>>, ScanTotals) {
+        self.totals.aggregate_time = self.groups.time();
+        let (partial, records) = self.groups.finish();
+        (partial, records, self.totals)
+    }
 }
 
 impl Worker for QueryWorker<'_> {

@@ -2,6 +2,7 @@
 
 use super::{FieldColumn, FloatShapes, Parsed};
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 /// Fields of a register.
 const LANES: usize = 8;
@@ -155,6 +156,21 @@ pub(super) fn dates(column: &FieldColumn<'_>, out: &mut Vec<i64>) -> Parsed {
         let of_year = _mm512_add_epi64(of_month(before), day);
         (_mm512_add_epi64(_mm512_add_epi64(days, of_year), set(-719_469)), odd, 0)
     })
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2")]
+pub(super) fn strings(column: &FieldColumn<'_>, places: &mut Vec<Range<usize>>) -> Vec<u32> {
+    let contains = |bytes: &[u8], byte: u8| {
+        let mut found = 0;
+        for at in (0..bytes.len()).step_by(64) {
+            let inside = _bzhi_u64(u64::MAX, (bytes.len() - at).min(64) as u32);
+            // SAFETY: only bytes of the slice are read.
+            let bytes = unsafe { _mm512_maskz_loadu_epi8(inside, bytes.as_ptr().add(at).cast()) };
+            found |= _mm512_mask_cmpeq_epi8_mask(inside, bytes, _mm512_set1_epi8(byte as i8));
+        }
+        found != 0
+    };
+    column.strings_by(contains, places)
 }
 
 /// Parses all fields, eight at once: `parse` gives their values, which are odd, and which of the others are altered.

@@ -383,27 +383,37 @@ impl Checks {
             .inference
             .as_ref()
             .is_none_or(|inference| inference.seen.logical_type(inference.exact) == Some(LogicalType::String));
-        let mut values = 0;
-        let mut strings = strings.taking(fields.text());
-        for row in 0..fields.len() {
+        let column = how.strings_for_kernels(&fields).filter(|_| is_known);
+        let mut places = std::mem::take(&mut strings.found);
+        let odd = match column {
+            Some(column) => column.strings(Level::best(), &mut places),
+            None => (0..fields.len() as u32).collect(),
+        };
+        let mut taking = strings.taking(fields.text());
+        // Up to which row strings were taken, and up to which it is known which are null.
+        let (mut taken, mut valid) = (0, 0);
+        for row in odd.into_iter().map(|row| row as usize) {
+            taking.extend(places.get(taken..row).unwrap_or_default());
+            taken = row + 1;
             let field = fields.get(row);
             if is_known && let Some(value) = how.usual_string(field) {
-                values += 1;
-                strings.push(value);
+                taking.push(value);
             } else if let Some(value) = how.value(field) {
-                values += 1;
                 if !is_known {
                     self.odd(row, &value, bad);
                 }
-                strings.push_other(&value);
+                taking.push_other(&value);
             } else {
-                self.validity.push_values(std::mem::take(&mut values));
+                self.validity.push_values(row - valid);
+                valid = row + 1;
                 self.null(row, field, bad);
-                strings.push_null();
+                taking.push_null();
             }
         }
-        strings.end();
-        self.validity.push_values(values);
+        taking.extend(places.get(taken..).unwrap_or_default());
+        taking.end();
+        self.validity.push_values(fields.len() - valid);
+        strings.found = places;
     }
 }
 

@@ -35,6 +35,11 @@ impl<'a> Fields<'a> {
         fields.between(self.plain_quote).filter(|_| !self.has_odd_nulls)
     }
 
+    /// The same for a kernel that takes strings, which knows no nulls but the empty one.
+    pub(super) fn strings_for_kernels<'f>(&self, fields: &ColumnFields<'f>) -> Option<FieldColumn<'f>> {
+        fields.between(self.plain_quote).filter(|_| !self.trim && self.nulls.are_empty())
+    }
+
     /// What a number, date or the like is parsed from, unless the field is null or unusual.
     #[inline(always)]
     pub(super) fn usual<'f>(&self, field: Field<'f>) -> Option<Text<'f>> {

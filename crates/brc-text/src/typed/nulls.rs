@@ -22,6 +22,11 @@ impl NullTokens {
         if field.is_empty() { self.empty } else { self.others.iter().any(|token| token == field) }
     }
 
+    /// Whether no field with bytes in it is one.
+    pub(super) fn are_empty(&self) -> bool {
+        self.others.is_empty()
+    }
+
     /// Whether some of them may look like a number or date.
     pub(super) fn may_be_values(&self) -> bool {
         self.others.iter().any(|token| matches!(token.first(), Some(b'0'..=b'9' | b'-' | b'.')))

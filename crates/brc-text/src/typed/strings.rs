@@ -13,6 +13,8 @@ pub(super) struct Strings {
     codes: Vec<u32>,
     /// Where in the text the strings are that get their codes next.
     places: Vec<Range<usize>>,
+    /// Where in the text the strings are that are taken next: memory that is used again.
+    pub(super) found: Vec<Range<usize>>,
     /// How many rows were codes.
     rows: u64,
     offsets: Vec<i32>,
@@ -22,7 +24,8 @@ pub(super) struct Strings {
 impl Default for Strings {
     fn default() -> Self {
         let interner = Some(Box::new(Interner::new(Level::best())));
-        Self { interner, codes: Vec::new(), places: Vec::new(), rows: 0, offsets: vec![0], bytes: Vec::new() }
+        let (codes, places, found) = (Vec::new(), Vec::new(), Vec::new());
+        Self { interner, codes, places, found, rows: 0, offsets: vec![0], bytes: Vec::new() }
     }
 }
 
@@ -85,6 +88,18 @@ impl<'t> Taking<'_, 't> {
             self.strings.places.push(start..start + value.bytes().len());
         } else {
             append(value, &mut self.strings.bytes);
+            self.strings.push_end();
+        }
+    }
+
+    /// Adds strings of the text that lie there.
+    pub(super) fn extend(&mut self, places: &[Range<usize>]) {
+        if self.strings.interner.is_some() {
+            self.strings.places.extend_from_slice(places);
+            return;
+        }
+        for place in places {
+            append(Text::new(&self.text[place.start..], place.len()), &mut self.strings.bytes);
             self.strings.push_end();
         }
     }

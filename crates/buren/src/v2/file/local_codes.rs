@@ -105,11 +105,18 @@ impl LocalCodes {
 
 /// The codes of the smallest and the largest value of a block, if it has one.
 fn extremes(codes: &[u32], order: &Order<'_>, rows: Rows<'_>, of_block: Range<usize>) -> Option<(u32, u32)> {
-    let valid = || of_block.clone().filter(|&row| rows.is_valid(row)).map(|row| codes[row]);
-    let first = valid().next()?;
-    Some(valid().fold((first, first), |(min, max), code| {
-        let less = code != min && order.compare(code, min).is_lt();
-        let more = code != max && order.compare(code, max).is_gt();
-        (if less { code } else { min }, if more { code } else { max })
+    // Values are compared once, however often they come.
+    let mut occurs = vec![false; order.len()];
+    match rows.validity {
+        None => codes[of_block].iter().for_each(|&code| occurs[code as usize] = true),
+        Some(_) => {
+            of_block.filter(|&row| rows.is_valid(row)).for_each(|row| occurs[codes[row] as usize] = true);
+        }
+    }
+    let mut occurring = (0..).zip(occurs).filter(|(_, occurs)| *occurs).map(|(code, _)| code);
+    let first = occurring.next()?;
+    Some(occurring.fold((first, first), |(min, max), code| {
+        let min = if order.compare(code, min).is_lt() { code } else { min };
+        (min, if order.compare(code, max).is_gt() { code } else { max })
     }))
 }

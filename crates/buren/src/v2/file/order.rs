@@ -25,6 +25,11 @@ impl<'a> Order<'a> {
         Self { dictionary, keys }
     }
 
+    /// How many values there are.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
     /// The order of the values of two codes.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
         let by_key = self.keys[a as usize].cmp(&self.keys[b as usize]);

@@ -3,7 +3,7 @@
 //! Which of the two depends on the rows alone, not on how they came: as codes or not, in which batches.
 
 use super::interner::Interner;
-use crate::v2::strings::StringBuffer;
+use crate::v2::strings::{self, StringBuffer};
 use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
 use foldhash::fast::RandomState;
 
@@ -15,6 +15,9 @@ const MOST_DICTIONARY_BYTES: usize = 8 << 20;
 
 /// When there are so many distinct values, some must have come again, one in sixteen: else no dictionary will pay.
 const PROBE: usize = 1 << 14;
+
+/// Values that are looked at then.
+const PROBED: usize = 1 << 11;
 
 /// The strings of a chunk have fewer bytes than this, as those of a batch in memory.
 pub(super) const MOST_BYTES: usize = i32::MAX as usize;
@@ -79,8 +82,9 @@ impl Strings {
 
     /// Adds strings without nulls among them.
     fn append_values(&mut self, strings: ByteStrings<'_>) -> Result<()> {
-        let Form::Codes { values, .. } = &self.form else {
-            return strings.iter().try_for_each(|value| self.form.push(value, &mut self.spare).map(drop));
+        let values = match &mut self.form {
+            Form::Codes { values, .. } => values,
+            Form::Each(each) => return push_all(each, strings),
         };
         let hashes: Vec<u32> = strings.iter().map(|value| values.hash(value)).collect();
         let mut found = Vec::with_capacity(hashes.len());
@@ -169,14 +173,71 @@ impl Form {
 fn too_many(dictionary: &Dictionary, rows: usize) -> bool {
     dictionary.len() > MOST_VALUES
         || dictionary.value_bytes() > MOST_DICTIONARY_BYTES
-        || dictionary.len() == PROBE && rows < PROBE + PROBE / 16
+        || dictionary.len() == PROBE && (rows < PROBE + PROBE / 16 || rows < PROBE + PROBE / 4 && are_small(dictionary))
+}
+
+/// Whether strings are hardly longer than the longest codes, as short numbers are: codes pay then only for values that come
+/// often.
+fn are_small(dictionary: &Dictionary) -> bool {
+    let sample: StringBuffer = dictionary.iter().step_by(PROBE / PROBED).collect();
+    strings::untrained_bytes(sample.strings()) * 8 <= PROBED as u64 * (u64::from(MOST_VALUES.ilog2()) + 1)
+}
+
+/// Adds strings, if there is room for them.
+fn push_all(each: &mut StringBuffer, strings: ByteStrings<'_>) -> Result<()> {
+    let (offsets, bytes) = strings.parts();
+    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+    let bytes = &bytes[first as usize..last as usize];
+    if each.strings().total_bytes() + bytes.len() > MOST_BYTES {
+        return Err(too_long());
+    }
+    each.extend(offsets[1..].iter().map(|end| (end - first) as u32), bytes);
+    Ok(())
+}
+
+fn too_long() -> Error {
+    Error::too_large("buren", "a column of one of its row groups would have 2 GiB of strings or more")
 }
 
 /// Adds a string, if there is room for it.
 pub(super) fn push(strings: &mut StringBuffer, value: &[u8]) -> Result<()> {
     if strings.strings().total_bytes() + value.len() > MOST_BYTES {
-        return Err(Error::too_large("buren", "a column of one of its row groups would have 2 GiB of strings or more"));
+        return Err(too_long());
     }
     strings.push(value);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether so many distinct values, each coming twice in 20 rows, are codes in the end.
+    fn are_codes(distinct: usize, value: impl Fn(usize) -> String) -> bool {
+        let mut strings = Strings::new(&RandomState::default());
+        let rows: Vec<usize> =
+            (0..distinct).flat_map(|row| (0..1 + usize::from(row % 10 == 0)).map(move |_| row)).collect();
+        for rows in rows.chunks(1000) {
+            let values: StringBuffer =
+                rows.iter().map(|&row| value(row)).collect::<Vec<_>>().iter().map(String::as_bytes).collect();
+            let offsets: Vec<i32> = values.offsets().iter().map(|&offset| offset as i32).collect();
+            let column = Column::from(Data::Bytes(ByteStrings::new(&offsets, values.strings().bytes())));
+            strings.append(&column).unwrap();
+        }
+        let of_row = |row: usize| match &strings.form {
+            Form::Codes { codes, values } => values.dictionary().get(codes[row]).to_vec(),
+            Form::Each(each) => each.strings().get(row).to_vec(),
+        };
+        assert!((0..rows.len()).all(|row| of_row(row) == value(rows[row]).into_bytes()));
+        matches!(strings.form, Form::Codes { .. })
+    }
+
+    #[test]
+    fn short_values_that_hardly_come_again_are_no_codes() {
+        let number = |row: usize| format!("id{:010}", row * 7919 % 100_000);
+        let text = |row: usize| format!("{:016x}", (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        assert!(are_codes(PROBE - 1, number));
+        assert!(!are_codes(PROBE + 5000, number));
+        assert!(are_codes(PROBE + 5000, text));
+    }
 }

@@ -128,6 +128,19 @@ impl StringBuffer {
         self.offsets.push(u32::try_from(self.bytes.len()).unwrap_or_else(|_| unreachable!("less than 4 GiB")));
     }
 
+    /// Adds values that lie one behind the other: what is `ends` of each ascends from 0.
+    ///
+    /// # Panics
+    /// If all values together would have 4 GiB.
+    pub fn extend(&mut self, ends: impl Iterator<Item = u32>, bytes: &[u8]) {
+        let start = self.end();
+        assert!(u32::try_from(start + bytes.len()).is_ok(), "less than 4 GiB");
+        self.bytes.truncate(start);
+        self.bytes.extend_from_slice(bytes);
+        self.offsets.extend(ends.map(|end| start as u32 + end));
+        debug_assert_eq!(self.end(), self.bytes.len(), "the last value ends with the bytes");
+    }
+
     /// The bytes that room was made for so far.
     #[cfg(test)]
     pub(super) fn room_bytes(&self) -> usize {
