@@ -5,8 +5,8 @@
 
 pub mod floats;
 mod groups;
+pub mod lanes;
 mod long;
-pub mod pairs;
 mod run;
 pub(crate) mod slots;
 

@@ -1,6 +1,7 @@
 //! Finds the slots of an array by the values of keys: the mixed-radix number that the values of a row are.
 
 use crate::cpu::{Kernel, Level, run_at};
+use brc_core::Integers;
 
 /// A key's value.
 pub trait Key: Copy + Ord + Into<i64> {
@@ -26,6 +27,18 @@ key!(i8 i16 i32 i64 u32);
 #[must_use]
 pub fn bounds<T: Key>(level: Level, values: &[T]) -> Option<(i64, i64)> {
     run_at(level, Bounds(values)).map(|(min, max)| (min.into(), max.into()))
+}
+
+/// The same of integers of any width; `None` also of such as may need more than 64 bits.
+#[must_use]
+pub fn integer_bounds(level: Level, values: Integers<'_>) -> Option<(i64, i64)> {
+    match values {
+        Integers::I8(values) => bounds(level, values),
+        Integers::I16(values) => bounds(level, values),
+        Integers::I32(values) => bounds(level, values),
+        Integers::I64(values) => bounds(level, values),
+        Integers::I128(_) => None,
+    }
 }
 
 struct Bounds<'a, T>(&'a [T]);
@@ -134,6 +147,12 @@ mod tests {
                 prop_assert_eq!(&slots, &expected.collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn integers_of_128_bits_have_no_bounds() {
+        assert_eq!(integer_bounds(Level::best(), Integers::I16(&[3, -1])), Some((-1, 3)));
+        assert_eq!(integer_bounds(Level::best(), Integers::I128(&[1])), None);
     }
 
     #[test]

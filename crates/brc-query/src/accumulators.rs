@@ -4,20 +4,25 @@ use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::partial::{GroupKeys, Partial, Rows};
 use crate::plan::Plan;
-use crate::states::{Accumulator, GroupIds, State};
+use crate::states::lanes::{Offer, Place};
+use crate::states::{Accumulator, GroupIds, State, Values};
 use crate::vector::both_valid;
 use crate::wanted::Wanted;
-use brc_core::{Batch, Summary};
+use brc_core::{Batch, BitmapBuffer, Summary};
+use brc_kernels::accumulate::lanes::{self, Addend, LaneTable, MOST_AT_ONCE, MOST_LANES};
 use brc_kernels::cpu::Level;
+
+/// Integers up to that size are counted together with rows: there is room for millions of them.
+const SMALL: u64 = 1 << 16;
 
 /// The states, and how many rows each group has.
 #[derive(Debug)]
 pub(crate) struct Accumulators {
     rows: Rows,
     columns: Vec<Aggregated>,
-    wanted: Wanted,
-    /// The same for second arguments.
-    others: Wanted,
+    memory: Vec<Memory>,
+    /// What states share that only add up; none if no state does. The first lane of the first counts rows.
+    tables: Vec<LaneTable>,
 }
 
 /// Columns of which aggregates are computed together: one, or two for aggregates of pairs.
@@ -25,25 +30,86 @@ pub(crate) struct Accumulators {
 struct Aggregated {
     /// Where they are in a batch.
     positions: Vec<usize>,
-    /// What is kept of it, each with its place among all states of the plan.
-    states: Vec<(usize, State)>,
+    states: Vec<Kept>,
 }
+
+/// What is kept of columns.
+#[derive(Debug)]
+struct Kept {
+    /// Its place among all states of the plan.
+    index: usize,
+    state: State,
+    /// Its lanes in the tables, if it has some.
+    place: Option<Place>,
+}
+
+/// Memory for the values of a batch, used again for the next.
+#[derive(Debug, Default)]
+struct Memory {
+    first: Wanted,
+    second: Wanted,
+    /// Rows of which both columns have a value.
+    both: BitmapBuffer,
+}
+
+/// The values of columns that count, and their groups.
+struct Counted<'a> {
+    ids: GroupIds<'a>,
+    values: Vec<Values<'a>>,
+    /// Some of the rows have none.
+    nulls: bool,
+}
+
+/// What a batch adds to the lanes of one table.
+type Addends<'a> = Vec<(usize, Addend<'a>)>;
 
 impl Accumulators {
     /// No groups yet.
     pub(crate) fn new(plan: &Plan) -> Self {
         let (projection, fields) = (plan.batch_columns(), plan.fields());
         let mut columns: Vec<Aggregated> = Vec::new();
+        let mut small = true;
         for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
-            let state = (index, State::new(kind, &aggregated, &fields));
+            let state = State::new(kind, &aggregated, &fields);
+            let fits = small && matches!(state, State::Sums(_));
+            small &= !fits;
+            let kept = Kept { index, state, place: fits.then_some(Place::WithRows) };
             let place = |column| projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);
             let positions: Vec<usize> = aggregated.into_iter().map(place).collect();
             match columns.iter_mut().find(|column| column.positions == positions) {
-                Some(column) => column.states.push(state),
-                None => columns.push(Aggregated { positions, states: vec![state] }),
+                Some(column) => column.states.push(kept),
+                None => columns.push(Aggregated { positions, states: vec![kept] }),
             }
         }
-        Self { rows: plan.rows(), columns, wanted: Wanted::default(), others: Wanted::default() }
+        let memory = columns.iter().map(|_| Memory::default()).collect();
+        let mut new = Self { rows: plan.rows(), columns, memory, tables: Vec::new() };
+        new.lay_out();
+        new
+    }
+
+    fn kept(&mut self) -> impl Iterator<Item = &mut Kept> {
+        self.columns.iter_mut().flat_map(|column| &mut column.states)
+    }
+
+    /// Gives lanes to the states that add up, but for the one whose integers are counted together with rows.
+    fn lay_out(&mut self) {
+        let mut lanes = vec![1];
+        let mut shared = false;
+        for Kept { state, place, .. } in self.kept().filter(|kept| kept.state.lanes() > 0) {
+            shared = true;
+            if *place != Some(Place::WithRows) {
+                *place = Some(next_place(&mut lanes, state.lanes()));
+            }
+        }
+        self.tables = lanes.into_iter().filter(|_| shared).map(LaneTable::new).collect();
+    }
+
+    /// Gives lanes of its own to the state whose integers were counted together with rows: they are not small any more.
+    fn part(&mut self, groups: usize) {
+        self.gather();
+        self.kept().filter(|kept| kept.place == Some(Place::WithRows)).for_each(|kept| kept.place = None);
+        self.lay_out();
+        self.tables.iter_mut().for_each(|table| table.grow(groups));
     }
 
     /// Adds the selected rows of a batch that has all columns of the plan, of which `ids` tells the groups. There are
@@ -56,41 +122,136 @@ impl Accumulators {
         ids: GroupIds<'_>,
         groups: usize,
     ) -> Result<(), Malformed> {
-        let Rows { state: counted_by, others } = &mut self.rows;
-        others.grow(groups);
-        if counted_by.is_none() {
-            others.add(ids)?;
+        self.rows.others.grow(groups);
+        if self.rows.state.is_none() && self.tables.is_empty() {
+            self.rows.others.add(ids)?;
         }
-        for Aggregated { positions, states } in &mut self.columns {
-            let column = |position: usize| batch.columns.get(position).ok_or(Malformed("a column is not there"));
-            let (first, second) = match positions[..] {
-                [first] => (column(first)?, None),
-                [first, second, ..] => (column(first)?, Some(column(second)?)),
-                [] => return Err(Malformed("an aggregate has no column")),
-            };
-            let Some(second) = second else {
-                let (with_values, values) = self.wanted.of(level, first, selection, ids);
-                for (index, state) in states {
-                    state.grow(groups);
-                    state.update(level, with_values, values)?;
-                    if *counted_by == Some(*index) && first.has_nulls() {
-                        others.add(ids)?;
-                        others.subtract(with_values)?;
-                    }
-                }
-                continue;
-            };
-            // Pairs of which one is null do not count.
-            let both = both_valid(batch.rows, first.validity, second.validity);
-            let [first, second] = [first, second].map(|column| column.with_validity(both.bitmap()));
-            let (with_values, values) = self.wanted.of(level, &first, selection, ids);
-            let (_, others) = self.others.of(level, &second, selection, ids);
-            for (_, state) in states {
+        self.tables.iter_mut().for_each(|table| table.grow(groups));
+        let mut memory = std::mem::take(&mut self.memory);
+        let counted = self.columns.iter().zip(&mut memory);
+        let counted = counted.map(|(column, memory)| column.counted(level, batch, selection, ids, memory));
+        let counted = counted.collect::<Result<Vec<_>, _>>()?;
+        self.share(level, selection.wanted(batch.rows), ids, &counted)?;
+        for (column, counted) in self.columns.iter_mut().zip(&counted) {
+            for Kept { index, state, .. } in column.states.iter_mut().filter(|kept| kept.place.is_none()) {
                 state.grow(groups);
-                state.update_pairs(level, with_values, values, others)?;
+                state.add(level, counted.ids, &counted.values)?;
+                if self.rows.state == Some(*index) && counted.nulls {
+                    self.rows.others.add(ids)?;
+                    self.rows.others.subtract(counted.ids)?;
+                }
+            }
+        }
+        drop(counted);
+        self.memory = memory;
+        Ok(())
+    }
+
+    /// Adds values to the lanes of the states that share rows of state.
+    fn share(
+        &mut self,
+        level: Level,
+        rows: usize,
+        ids: GroupIds<'_>,
+        counted: &[Counted<'_>],
+    ) -> Result<(), Malformed> {
+        let Some(groups) = self.tables.first().map(LaneTable::groups) else { return Ok(()) };
+        self.keep_small_apart(level, groups, counted)?;
+        let mut of_all: Vec<Addends<'_>> = vec![Vec::new(); self.tables.len()];
+        of_all[0].push((0, Addend::One));
+        for (column, counted) in counted.iter().enumerate() {
+            for state in 0..self.columns[column].states.len() {
+                let Some(place) = self.columns[column].states[state].place else { continue };
+                let addends = self.addends(level, (column, state), place, &counted.values)?;
+                let kept = &mut self.columns[column].states[state].state;
+                if counted.nulls || addends.is_none() {
+                    kept.grow(groups);
+                    // All rows are counted with the others.
+                    kept.recount(ids, u64::wrapping_sub)?;
+                }
+                match (addends, place) {
+                    (Some(mut addends), Place::WithRows) => of_all[0].splice(..1, addends.drain(..1)).for_each(drop),
+                    (Some(addends), Place::Lanes { table, .. }) if counted.nulls => {
+                        kept.recount(counted.ids, u64::wrapping_add)?;
+                        let values = counted.values[0].len();
+                        self.tables[table].add(level, counted.ids.into(), values, &addends)?;
+                    }
+                    (Some(addends), Place::Lanes { table, .. }) => of_all[table].extend(addends),
+                    (None, _) => kept.add(level, counted.ids, &counted.values)?,
+                }
+            }
+        }
+        for (table, addends) in self.tables.iter_mut().zip(of_all).filter(|(_, addends)| !addends.is_empty()) {
+            table.add(level, ids.into(), rows, &addends)?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that integers are only counted together with rows if they are small.
+    fn keep_small_apart(&mut self, level: Level, groups: usize, counted: &[Counted<'_>]) -> Result<(), Malformed> {
+        for (column, counted) in self.columns.iter_mut().zip(counted) {
+            for kept in column.states.iter_mut().filter(|kept| kept.place == Some(Place::WithRows)) {
+                let offer = kept.state.offer(level, &counted.values)?;
+                let rows = counted.values[0].len() as u64;
+                let small = |(_, most): &(Addend<'_>, u64)| *most <= rows.saturating_mul(SMALL);
+                if counted.nulls || !matches!(offer, Offer::Lanes(offered) if offered.iter().all(small)) {
+                    self.part(groups);
+                    return Ok(());
+                }
             }
         }
         Ok(())
+    }
+
+    /// What values add to the lanes of a state; `None` if lanes cannot hold them. What is in all lanes may be taken over for
+    /// that.
+    fn addends<'a>(
+        &mut self,
+        level: Level,
+        (column, state): (usize, usize),
+        place: Place,
+        values: &[Values<'a>],
+    ) -> Result<Option<Addends<'a>>, Malformed> {
+        for _ in 0..2 {
+            match self.columns[column].states[state].state.offer(level, values)? {
+                Offer::Unfit => return Ok(None),
+                Offer::Lanes(offered) if offered.iter().any(|(_, most)| *most > MOST_AT_ONCE) => return Ok(None),
+                Offer::Lanes(offered) => {
+                    let (table, first, offered) = match place {
+                        Place::Lanes { table, first } => (table, first, offered),
+                        Place::WithRows => (0, 0, offered.into_iter().map(with_rows).collect()),
+                    };
+                    let table = &mut self.tables[table];
+                    let mut lanes = (first..).zip(&offered);
+                    if lanes.all(|(lane, (_, most))| table.reserve(lane, *most)) {
+                        let addends = (first..).zip(offered).map(|(lane, (addend, _))| (lane, addend));
+                        return Ok(Some(addends.collect()));
+                    }
+                }
+                Offer::Full => {}
+            }
+            self.gather();
+        }
+        Ok(None)
+    }
+
+    /// Lets the states take over what is in the tables.
+    fn gather(&mut self) {
+        let Some(first) = self.tables.first() else { return };
+        let with_rows = self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(Place::WithRows));
+        let rows = |group| match (first.sum(0, group), with_rows) {
+            (lane, true) => lanes::Counted::of(lane).count,
+            (lane, false) => lane as u64,
+        };
+        let rows: Vec<u64> = (0..first.groups()).map(rows).collect();
+        self.rows.others.grow(rows.len());
+        self.rows.others.add_all(&rows);
+        for Kept { state, place, .. } in self.columns.iter_mut().flat_map(|column| &mut column.states) {
+            if let Some(place) = place {
+                state.gather(&rows, &self.tables, *place);
+            }
+        }
+        self.tables.iter_mut().for_each(LaneTable::clear);
     }
 
     /// Adds sets of rows of which only sums and bounds are known, to these groups.
@@ -108,7 +269,7 @@ impl Accumulators {
         for Aggregated { positions, states } in &mut self.columns {
             let column = positions.first().and_then(|&position| summary.columns.get(position));
             let column = column.ok_or(Malformed("a summary's column is not there"))?;
-            for (_, state) in states {
+            for Kept { state, .. } in states {
                 state.grow(groups);
                 state.summaries(level, ids, summary.rows, column)?;
             }
@@ -117,9 +278,60 @@ impl Accumulators {
     }
 
     /// The states of all groups that have these keys.
-    pub(crate) fn finish(self, keys: Option<GroupKeys>) -> Partial {
-        let mut states: Vec<(usize, State)> = self.columns.into_iter().flat_map(|column| column.states).collect();
-        states.sort_by_key(|(index, _)| *index);
-        Partial::new(keys, self.rows, states.into_iter().map(|(_, state)| state).collect())
+    pub(crate) fn finish(mut self, keys: Option<GroupKeys>) -> Partial {
+        self.gather();
+        let mut states: Vec<Kept> = self.columns.into_iter().flat_map(|column| column.states).collect();
+        states.sort_by_key(|kept| kept.index);
+        Partial::new(keys, self.rows, states.into_iter().map(|kept| kept.state).collect())
+    }
+}
+
+/// The next lanes, of tables that have so many.
+fn next_place(tables: &mut Vec<usize>, wanted: usize) -> Place {
+    if tables.last().is_none_or(|lanes| lanes + wanted > MOST_LANES) {
+        tables.push(0);
+    }
+    let table = tables.len() - 1;
+    let first = tables[table];
+    tables[table] += wanted;
+    Place::Lanes { table, first }
+}
+
+/// Counts integers together with rows.
+fn with_rows((addend, most): (Addend<'_>, u64)) -> (Addend<'_>, u64) {
+    match addend {
+        Addend::Integers(values) => (Addend::Counted(values), lanes::Counted::room(values.len(), most)),
+        other => (other, u64::MAX),
+    }
+}
+
+impl Aggregated {
+    /// The values of the columns that count. Pairs of which one is null do not.
+    fn counted<'a>(
+        &self,
+        level: Level,
+        batch: &Batch<'a>,
+        selection: Selection<'a>,
+        ids: GroupIds<'a>,
+        Memory { first, second, both }: &'a mut Memory,
+    ) -> Result<Counted<'a>, Malformed> {
+        let column = |position: usize| batch.columns.get(position).ok_or(Malformed("a column is not there"));
+        match self.positions[..] {
+            [one] => {
+                let column = column(one)?;
+                let (ids, values) = first.of(level, column, selection, ids);
+                Ok(Counted { ids, values: vec![values], nulls: column.has_nulls() })
+            }
+            [one, other, ..] => {
+                let (one, other) = (column(one)?, column(other)?);
+                *both = both_valid(batch.rows, one.validity, other.validity);
+                let nulls = one.has_nulls() || other.has_nulls();
+                let [one, other] = [one, other].map(|column| column.with_validity(both.bitmap()));
+                let (_, others) = second.of(level, &other, selection, ids);
+                let (ids, values) = first.of(level, &one, selection, ids);
+                Ok(Counted { ids, values: vec![values, others], nulls })
+            }
+            [] => Err(Malformed("an aggregate has no column")),
+        }
     }
 }

@@ -156,11 +156,11 @@ impl Partial {
     }
 
     /// Makes everything ready to be looked at.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self, threads: usize) {
         if let Some(GroupKeys::Packed(keys)) = &mut self.keys {
             keys.settle();
         }
-        self.states.iter_mut().for_each(State::settle);
+        self.states.iter_mut().for_each(|state| state.settle(threads));
     }
 
     /// The rows of a group.

@@ -201,7 +201,10 @@ impl Plan {
     fn sums_suffice(&self) -> bool {
         let logical_type = |column: usize| self.schema.fields()[column].logical_type;
         let keys = self.keys.iter().all(|&key| self.is_text(key));
-        let states = self.states().into_iter().all(|(_, kind)| matches!(kind, StateKind::Integers | StateKind::Counts));
+        let states = self
+            .states()
+            .into_iter()
+            .all(|(_, kind)| matches!(kind, StateKind::Integers | StateKind::Sums | StateKind::Counts));
         let columns =
             self.projection().into_iter().all(|column| self.is_text(column) || logical_type(column).fits_64_bits());
         self.grouped && self.computed.is_empty() && keys && states && columns
@@ -216,7 +219,19 @@ impl Plan {
     pub(crate) fn states(&self) -> Vec<(Vec<usize>, StateKind)> {
         let fields = self.fields();
         let state = |output: &Output| Some((output.columns.clone(), output.bind(&fields).ok()?.state?));
-        distinct(self.outputs.iter().filter_map(state))
+        let all = distinct(self.outputs.iter().filter_map(state));
+        let is_needed = |(columns, kind): &(Vec<usize>, StateKind)| {
+            // What also knows bounds knows sums.
+            *kind != StateKind::Sums || !all.contains(&(columns.clone(), StateKind::Integers))
+        };
+        all.iter().filter(|state| is_needed(state)).cloned().collect()
+    }
+
+    /// Which of all states an aggregate of these columns is computed from that needs one of this kind.
+    pub(crate) fn state_of(&self, columns: &[usize], kind: StateKind) -> Option<usize> {
+        let states = self.states();
+        let find = |kind| states.iter().position(|state| state.0 == columns && state.1 == kind);
+        find(kind).or_else(|| (kind == StateKind::Sums).then(|| find(StateKind::Integers)).flatten())
     }
 
     /// The aggregates that keep values of rows, so that there is no limit to what they keep of one group.
@@ -235,7 +250,10 @@ impl Plan {
         let tells = |(columns, kind): &(Vec<usize>, StateKind)| {
             *kind == StateKind::Integers && fields[columns[0]].logical_type.fits_64_bits()
         };
-        Rows { state: self.states().iter().position(tells), ..Rows::default() }
+        let states = self.states();
+        // Those that share rows of state count rows there.
+        let shared = states.iter().any(|(columns, kind)| State::new(*kind, columns, &fields).lanes() > 0);
+        Rows { state: states.iter().position(tells).filter(|_| !shared), ..Rows::default() }
     }
 
     /// All columns: those of the table, and those that are computed.

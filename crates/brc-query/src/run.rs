@@ -3,6 +3,7 @@
 use crate::group::{Found, GroupTable};
 use crate::inputs::RowPlace;
 use crate::memory::Memory;
+use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::{self, Limits, Partitioning, Parts};
 use crate::plan::Plan;
@@ -13,8 +14,8 @@ use crate::spilled_answer::SpilledAnswer;
 use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// An answer, as memory allows.
@@ -99,7 +100,7 @@ impl Plan {
         let partials = match partitioning.packing() {
             Some(packing) => partitions::regroup(self, table.path(), merged, all_records, packing, threads)?,
             None => {
-                merged.settle();
+                merged.settle(threads);
                 vec![merged]
             }
         };
@@ -123,7 +124,7 @@ impl Plan {
         let (found, totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
         let mut merged = self.no_groups();
         found.into_iter().try_for_each(|found| merged.merge(found.groups))?;
-        merged.settle();
+        merged.settle(threads);
         Ok((merged, totals))
     }
 
@@ -140,12 +141,16 @@ impl Plan {
             QueryWorker { groups, totals: ScanTotals::default() }
         };
         let workers = scan(table, &self.scan_options(), partitioning.threads, progress, new_worker)?;
+        let workers: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
+        let finish = |number: usize| {
+            let worker = workers[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            Ok::<_, Error>(worker.map(QueryWorker::finish))
+        };
         let (mut totals, mut found) = (ScanTotals::default(), Vec::new());
-        for mut worker in workers {
-            worker.totals.aggregate_time = worker.groups.time();
-            worker.totals.lanes = worker.groups.lanes();
-            totals.add(&worker.totals);
-            found.push(worker.groups.finish());
+        for (of_worker, its_totals) in parallel::map(workers.len(), partitioning.threads, finish)?.into_iter().flatten()
+        {
+            totals.add(&its_totals);
+            found.push(of_worker);
         }
         totals.scan_time = start.elapsed();
         Ok((found, totals))
@@ -202,7 +207,7 @@ impl Plan {
         for partial in partials {
             merged.merge(partial)?;
         }
-        merged.settle();
+        merged.settle(1);
         QueryResult::of_groups(self, vec![merged], 1, totals)
     }
 
@@ -227,6 +232,14 @@ impl Plan {
 struct QueryWorker<'a> {
     groups: GroupTable<'a>,
     totals: ScanTotals,
+}
+
+impl<'a> QueryWorker<'a> {
+    fn finish(mut self) -> (Found<'a>, ScanTotals) {
+        self.totals.aggregate_time = self.groups.time();
+        self.totals.lanes = self.groups.lanes();
+        (self.groups.finish(), self.totals)
+    }
 }
 
 impl Worker for QueryWorker<'_> {

@@ -275,6 +275,10 @@ impl<'a> Rows<'a> {
         self.valid.is_none_or(|valid| valid.get(row))
     }
 
+    pub(crate) fn are_all_valid(&self) -> bool {
+        self.valid.is_none_or(|valid| valid.count_nulls() == 0)
+    }
+
     /// Integers of up to 64 bits, row by row.
     pub(crate) fn narrow(&self, mut of: impl FnMut(usize) -> Result<i64, Fault>) -> Result<Vector, Fault> {
         let value = |row| if self.is_valid(row) { of(row) } else { Ok(0) };

@@ -78,6 +78,12 @@ impl<'a> PackedArray<'a> {
         self.read(part.start, &mut out[part]);
     }
 
+    /// Replaces `out` by some of the integers.
+    pub(crate) fn read_rows(&self, rows: Range<usize>, out: &mut Vec<i64>) {
+        out.resize(rows.len(), 0);
+        self.read(rows.start, out);
+    }
+
     /// Reads some integers from `first` on.
     ///
     /// # Errors

@@ -6,8 +6,8 @@ mod common;
 
 use brc_core::predicate::{Known, KnownValues, float_order};
 use brc_core::{
-    BatchWriter, Comparison, Error, LogicalType, Order, PartEncoder, PhysicalType, Predicate, Progress, ScanOptions,
-    Schema, Table, Verdict,
+    Batch, BatchWriter, Comparison, Data, Error, LogicalType, Order, PartEncoder, PhysicalType, Predicate, Progress,
+    Result, ScanOptions, Schema, Sink, Summary, Table, Verdict,
 };
 use buren::{Writer, WriterOptions};
 use common::typed::{Cell, Typed, all_types, encode, mix, scan, write};
@@ -285,6 +285,50 @@ fn dictionaries_pay_where_a_quarter_comes_again() {
     let columns = reader.describe().unwrap().columns;
     assert_eq!(columns[0].schemes, [("dictionary", 2)]);
     assert!(columns[1].schemes.iter().all(|(scheme, _)| *scheme != "dictionary"), "{:?}", columns[1].schemes);
+}
+
+/// Numbers in disguise that are few get codes, whatever the digits of a block have in common; those that are many, or
+/// whose bounds are not known for their different lengths, come as strings.
+#[test]
+fn numbers_in_disguise_get_codes() {
+    struct AllCoded(Vec<bool>);
+    impl Sink for AllCoded {
+        fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+            let coded = batch.columns.iter().map(|column| matches!(column.data, Data::Codes { .. }));
+            self.0 = self.0.iter().zip(coded).map(|(all, coded)| *all && coded).collect();
+            Ok(())
+        }
+
+        fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+            Ok(())
+        }
+    }
+    let rows = 120_000;
+    let column = |text: &dyn Fn(u64) -> String| -> Vec<Cell> {
+        (0..rows).map(|row| Cell::Bytes(text(mix(3, row)).into_bytes())).collect()
+    };
+    let columns = vec![
+        column(&|number| format!("id{:010}/x", number % 3000)),
+        column(&|number| format!("{}", 40_000 + number % 3000)),
+        column(&|number| format!("id{:010}", number % 80_000)),
+        (0..rows).map(|row| Cell::Bytes(format!("{}", row % 3000).into_bytes())).collect(),
+    ];
+    let schema = Schema::parse("few:string,digits:string,many:string,ordered:string").unwrap();
+    let table = Typed { schema, columns };
+    let options = WriterOptions { dictionary_bytes: 0, ..options("none", None) };
+    let file = write(&table, &[3000; 39], options, 0).unwrap();
+    let reader = open(&file).unwrap();
+    assert!(scan(&reader, &everything(&table)).unwrap().0.columns == table.columns);
+    reader.verify(2, &Progress::default()).unwrap();
+    let schemes: Vec<_> = reader.describe().unwrap().columns.into_iter().map(|column| column.schemes).collect();
+    assert!(schemes.iter().all(|schemes| *schemes == [("strings", 40)]), "{schemes:?}");
+    let all_coded = |options: &ScanOptions| {
+        let mut all = AllCoded(vec![true; 4]);
+        let scanned = reader.scanner(options).unwrap().scan(&reader.split(0).unwrap(), &mut all);
+        assert!(scanned.is_ok());
+        all.0
+    };
+    assert_eq!(all_coded(&everything(&table)), [true, true, false, false]);
 }
 
 /// A date that follows another one is stored as a difference, and needs no other column to be asked for.

@@ -53,7 +53,7 @@ impl Kernel for Bounds<'_> {
 pub struct FixedSum {
     /// In units of a power of two.
     pub sum: i128,
-    /// How many floats there are.
+    /// How many floats there are, modulo 2⁶⁴.
     pub count: u64,
 }
 
@@ -91,7 +91,7 @@ impl Kernel for AddFloats<'_> {
             let sum = self.sums.get_mut(group as usize).ok_or(UnknownGroup)?;
             let (mantissa, exponent) = parts(value);
             sum.sum = sum.sum.wrapping_add(i128::from(mantissa) << ((exponent - self.unit) & 63));
-            sum.count += 1;
+            sum.count = sum.count.wrapping_add(1);
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Kernel for AddRun<'_> {
             i128::from(mantissa) << ((exponent - self.unit) & 63)
         });
         self.sum.sum = shifted.fold(self.sum.sum, i128::wrapping_add);
-        self.sum.count += self.values.len() as u64;
+        self.sum.count = self.sum.count.wrapping_add(self.values.len() as u64);
     }
 }
 
@@ -131,6 +131,61 @@ pub fn parts(value: f64) -> (i64, i32) {
     let magnitude = (bits & ((1 << 52) - 1) | u64::from(field != 0) << 52) as i64;
     let sign = bits as i64 >> 63;
     ((magnitude ^ sign) - sign, field.max(1) + FINEST - 1)
+}
+
+/// How floats become two integers each: their lower [`Limbs::LOW_BITS`] bits in units of a power of two, and what is above.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limbs {
+    /// One over the unit of the upper integers.
+    to_high: f64,
+    /// The unit of the upper integers.
+    high: f64,
+    /// One over the unit of the lower ones.
+    to_low: f64,
+}
+
+impl Limbs {
+    /// The bits of the lower integers, which have the sign of the float.
+    pub const LOW_BITS: u32 = 40;
+
+    /// In units of `2^unit`; `None` if a float does not hold what is computed with. Of floats, all exponents must be from
+    /// `unit` on, and what is above the lower bits must fit 64 bits.
+    #[must_use]
+    pub fn of(unit: i32) -> Option<Self> {
+        let power = |exponent: i32| f64::from_bits(((exponent + 1023) as u64) << 52);
+        let high = unit + Self::LOW_BITS as i32;
+        (-900..900).contains(&unit).then(|| Self { to_high: power(-high), high: power(high), to_low: power(-unit) })
+    }
+
+    /// What is above the lower bits. All that is computed is exact: powers of two scale, and a float without its upper bits
+    /// is one.
+    #[inline(always)]
+    #[must_use]
+    pub fn high(self, value: f64) -> i64 {
+        truncated(value * self.to_high)
+    }
+
+    /// The lower bits.
+    #[inline(always)]
+    #[must_use]
+    pub fn low(self, value: f64) -> i64 {
+        let high = (value * self.to_high).trunc();
+        truncated((value - high * self.high) * self.to_low)
+    }
+
+    /// The sum in units, of which these are the sums of both parts.
+    #[must_use]
+    pub fn join(high: i64, low: i64) -> i128 {
+        (i128::from(high) << Self::LOW_BITS) + i128::from(low)
+    }
+}
+
+/// A float without what is behind the point. Unlike `as` it does not ask whether the integer has room for it.
+#[inline(always)]
+fn truncated(value: f64) -> i64 {
+    let value = if value.abs() < 9e18 { value } else { 0.0 };
+    // SAFETY: the value is a number and below 2^63.
+    unsafe { value.to_int_unchecked() }
 }
 
 /// An integer of 256 bits in units of a power of two.

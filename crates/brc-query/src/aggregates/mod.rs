@@ -311,5 +311,5 @@ fn bounds_of(fields: &[&Field]) -> Result<(LogicalType, StateKind), &'static str
 
 /// The state that knows the sum of a column's numbers.
 fn sums_of(logical_type: LogicalType) -> StateKind {
-    if logical_type.physical() == PhysicalType::Floats { StateKind::FloatSums } else { StateKind::Integers }
+    if logical_type.physical() == PhysicalType::Floats { StateKind::FloatSums } else { StateKind::Sums }
 }

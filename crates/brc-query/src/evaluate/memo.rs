@@ -137,12 +137,13 @@ impl Memo {
             && let Some(values) = self.found.narrow.as_deref()
             && self.output.fits_64_bits()
         {
-            let values = codes.iter().map_while(|&code| values.get(code as usize).copied());
-            let values: Vec<i64> = values.collect();
-            return match values.len() == codes.len() {
-                true => Ok(Vector { values: Values::Narrow(values), validity: BitmapBuffer::default() }),
-                false => Err(Fault::Malformed("a code is not in its dictionary")),
-            };
+            // Checked beforehand, so that rows are looked up without an early end.
+            let largest = codes.iter().fold(0, |largest, &code| largest.max(code)) as usize;
+            if largest >= values.len() && !codes.is_empty() {
+                return Err(Fault::Malformed("a code is not in its dictionary"));
+            }
+            let values = codes.iter().map(|&code| values[code as usize]).collect();
+            return Ok(Vector { values: Values::Narrow(values), validity: BitmapBuffer::default() });
         }
         let mut codes = Vec::new();
         codes_of(column, &mut codes);

@@ -1,8 +1,10 @@
 //! `s like pattern`: whether a string is what a pattern says, in which `%` stands for any characters and `_` for one.
 
+use super::pieces::Pieces;
 use super::{Bound, Function, Mismatch, constant_text, count, refuse, string};
 use crate::node::Typed;
-use memchr::memmem::Finder;
+use crate::vector::{Values, ViewData};
+use brc_core::LogicalType;
 use regex::bytes::{Regex, RegexBuilder};
 
 pub(super) static LIKE: Function = Function {
@@ -21,9 +23,15 @@ pub(super) fn bind(arguments: &[Typed], insensitive: bool) -> Result<Bound, Mism
     let Some(parts) = parts(&pattern, escape.as_deref()) else {
         return refuse(1, "needs a UTF-8 pattern that does not end with its escape, which is one character");
     };
-    if !insensitive && let [Part::Any, Part::Text(text), Part::Any] = &parts[..] {
-        let finder = Finder::new(text.as_bytes()).into_owned();
-        return Ok(Bound::test(move |text| finder.find(text).is_some()));
+    if let Some(pieces) = pieces(&parts).filter(|_| !insensitive) {
+        return Ok(Bound::new(LogicalType::Bool, move |views, rows| match (&views[0].data, rows.are_all_valid()) {
+            (ViewData::Strings(strings), true) => {
+                let mut found = vec![0; rows.count];
+                pieces.search(*strings, |row| found[row] = 1);
+                Ok(rows.vector(Values::Narrow(found)))
+            }
+            _ => rows.truths(|row| pieces.are_in(views[0].bytes(row))),
+        }));
     }
     let Ok(test) = test(&parts, insensitive) else { return refuse(1, "is too long a pattern") };
     Ok(Bound::test(test))
@@ -57,6 +65,30 @@ fn parts(pattern: &[u8], escape: Option<&[u8]>) -> Option<Vec<Part>> {
         }
     }
     Some(parts)
+}
+
+/// The pieces of text that strings have; `None` if more is asked of them.
+fn pieces(parts: &[Part]) -> Option<Pieces> {
+    let (mut parts, mut start, mut end) = (parts, "", "");
+    if let [Part::Text(text), rest @ ..] = parts
+        && rest.first() == Some(&Part::Any)
+    {
+        (start, parts) = (text, rest);
+    }
+    if let [rest @ .., Part::Text(text)] = parts
+        && rest.last() == Some(&Part::Any)
+    {
+        (end, parts) = (text, rest);
+    }
+    let [Part::Any, inner @ ..] = parts else { return None };
+    let inner = match inner {
+        [] => inner,
+        [inner @ .., Part::Any] => inner,
+        _ => return None,
+    };
+    let texts = inner.iter().filter(|part| **part != Part::Any);
+    let texts = texts.map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None });
+    Some(Pieces::new(start, &texts.collect::<Option<Vec<_>>>()?, end))
 }
 
 /// Whether a string matches. In one that is not UTF-8, `_` is also a byte of no character.
@@ -115,9 +147,23 @@ mod tests {
             ("__%-%", "é-5", false),
             ("%__", "é", false),
             ("__", "éß", true),
+            ("a%b%c", "axbyc", true),
+            ("a%b%c", "axcyb", false),
+            ("%b%%c%", "xbcx", true),
+            ("%b%c%", "xcbx", false),
+            ("ab%ba", "aba", false),
+            ("ab%ba", "abba", true),
         ] {
             let parts = parts(pattern.as_bytes(), None).unwrap();
+            if let Some(pieces) = pieces(&parts) {
+                assert_eq!(pieces.are_in(text.as_bytes()), matches, "{text} like {pattern}");
+            }
             assert_eq!(test(&parts, false).unwrap()(text.as_bytes()), matches, "{text} like {pattern}");
+        }
+        for (pattern, simple) in
+            [("a%", true), ("%a%b", true), ("%", true), ("a", false), ("a_%", false), ("%_%", false)]
+        {
+            assert_eq!(pieces(&parts(pattern.as_bytes(), None).unwrap()).is_some(), simple, "{pattern}");
         }
         let binary = parts(b"__-%", None).unwrap();
         assert!(test(&binary, false).unwrap()(b"\xe9\xff-x"));

@@ -27,6 +27,7 @@ mod modulo;
 mod month;
 mod multiply;
 mod negate;
+mod pieces;
 mod power;
 mod prefix;
 mod regexp_matches;

@@ -70,7 +70,7 @@ fn group(
     keys.settle();
     let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
     partial.absorb(&early.groups, &early.members[number], &numbers);
-    partial.settle();
+    partial.settle(1);
     Ok(partial)
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn in_order(plan: &Plan, partial: Partial) -> Result<Partial> {
     };
     let Some(order) = order else { return Ok(partial) };
     let mut partial = partial.take(&order);
-    partial.settle();
+    partial.settle(1);
     Ok(partial)
 }
 
@@ -118,7 +118,7 @@ impl EarlyGroups {
 
     fn left(self) -> Option<Partial> {
         let mut left = (!self.others.is_empty()).then(|| self.groups.take(&self.others));
-        left.iter_mut().for_each(Partial::settle);
+        left.iter_mut().for_each(|left| left.settle(1));
         left
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn regroup_parts<T: Send>(
     let mut found: Vec<T> = found.into_iter().flatten().collect();
     if found.is_empty() {
         let mut none = plan.no_groups();
-        none.settle();
+        none.settle(1);
         found.push(each(none)?);
     }
     Ok(found)
@@ -70,7 +70,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
         match self.attempt(&part)? {
             Grouped::Whole(mut groups) => {
                 drop(part);
-                groups.settle();
+                groups.settle(1);
                 (self.each)(groups)
             }
             Grouped::TooLarge(2..) if Part::may_split(depth) => {

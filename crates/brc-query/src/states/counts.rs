@@ -25,6 +25,11 @@ impl Counts {
         self.change(groups, |count, rows| *count -= rows)
     }
 
+    /// Adds so many rows to each group.
+    pub(crate) fn add_all(&mut self, rows: &[u64]) {
+        self.0.iter_mut().zip(rows).for_each(|(count, rows)| *count += rows);
+    }
+
     fn change(&mut self, groups: GroupIds<'_>, change: impl Fn(&mut u64, u64)) -> Result<(), Malformed> {
         let mut change = |code: u32, rows: u32| {
             change(self.0.get_mut(code as usize).ok_or(UnknownGroup)?, rows.into());

@@ -117,7 +117,7 @@ impl Accumulator for Distinct {
         });
     }
 
-    fn settle(&mut self) {
+    fn settle(&mut self, _: usize) {
         self.count();
     }
 }

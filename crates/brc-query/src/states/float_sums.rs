@@ -4,10 +4,12 @@
 //! that people have nearly always lie within its range. What does not is added up in an integer of any length. Whether the
 //! values of a batch fit is asked once for all of them.
 
+use super::lanes::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Values};
 use crate::group::Malformed;
 use crate::ratio::{nearest, nearest_small};
-use brc_kernels::accumulate::floats::{Exponents, FixedSum, add_floats, add_run, exponents, parts};
+use brc_kernels::accumulate::floats::{Exponents, FixedSum, Limbs, add_floats, add_run, exponents, parts};
+use brc_kernels::accumulate::lanes::Addend;
 use brc_kernels::accumulate::{UnknownGroup, each_run};
 use brc_kernels::cpu::Level;
 use num_bigint::{BigInt, BigUint};
@@ -23,6 +25,12 @@ const STEP: i32 = 8;
 /// How far below the largest of the first values the unit lies.
 const BELOW: i32 = 40;
 
+/// How far below the largest of the first values the unit of lanes lies, which have fewer bits.
+const LANES_BELOW: i32 = 26;
+
+/// The most bits that a float may have in the upper of its lanes, so that there is room for many.
+const UPPER_BITS: i32 = 46;
+
 /// The bits of a sum, less one, so that one more value never makes it wrap.
 const BITS: u32 = 126;
 
@@ -37,6 +45,10 @@ pub(crate) struct FloatSums {
     rest: HashMap<u32, Rest>,
     /// No sum is above that.
     bound: u128,
+    /// The unit of what is in lanes.
+    lanes_unit: Option<i32>,
+    /// What that becomes as soon as the lanes are empty.
+    next_unit: Option<i32>,
 }
 
 /// Sums as plain data.
@@ -103,7 +115,9 @@ impl FloatSums {
     }
 
     pub(super) fn add(&mut self, group: usize, value: f64) -> Result<(), Malformed> {
-        self.sums.get_mut(group).ok_or(UnknownGroup)?.count += 1;
+        let count = &mut self.sums.get_mut(group).ok_or(UnknownGroup)?.count;
+        // Where some values are in lanes, counts wrap in between.
+        *count = count.wrapping_add(1);
         if !value.is_finite() {
             let rest = self.rest.entry(group as u32).or_default();
             rest.nan |= value.is_nan();
@@ -226,6 +240,7 @@ impl Accumulator for FloatSums {
             unit: self.unit,
             rest: rest.collect(),
             bound: self.bound,
+            ..Self::default()
         }
     }
 
@@ -255,11 +270,53 @@ impl Accumulator for FloatSums {
     }
 }
 
+impl Gathered for FloatSums {
+    fn lanes(&self) -> usize {
+        2
+    }
+
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+        let Some(values) = values.first() else { return Ok(Offer::Unfit) };
+        let values = values.floats()?;
+        let (low, high) = match exponents(level, values) {
+            Exponents::Zeros => return Ok(Offer::Lanes(Vec::new())),
+            Exponents::Between(low, high) => (low, high),
+            Exponents::Special => return Ok(Offer::Unfit),
+        };
+        let upper_bits = |unit: i32| high + 53 - unit - Limbs::LOW_BITS as i32;
+        let unit = *self.lanes_unit.get_or_insert_with(|| low.min(high - LANES_BELOW));
+        if low < unit && upper_bits(low) <= UPPER_BITS {
+            self.next_unit = Some(low);
+            return Ok(Offer::Full);
+        }
+        let limbs = Limbs::of(unit).filter(|_| low >= unit && upper_bits(unit) <= UPPER_BITS);
+        let Some(limbs) = limbs else { return Ok(Offer::Unfit) };
+        let most = |bits: u32| (values.len() as u64) << bits;
+        Ok(Offer::Lanes(vec![
+            (Addend::High(values, limbs), most(upper_bits(unit).max(0) as u32)),
+            (Addend::Low(values, limbs), most(Limbs::LOW_BITS)),
+        ]))
+    }
+
+    fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {
+        self.sums[group].count = self.sums[group].count.wrapping_add(rows);
+        self.add_units(group, Limbs::join(sums[0], sums[1]), self.lanes_unit.unwrap_or(0));
+    }
+
+    fn gathered(&mut self) {
+        self.lanes_unit = self.next_unit.take().or(self.lanes_unit);
+    }
+
+    fn counts_mut(&mut self, group: usize) -> Option<&mut u64> {
+        self.sums.get_mut(group).map(|sum| &mut sum.count)
+    }
+}
+
 impl From<Parts> for FloatSums {
     fn from(Parts { counts, sums, unit, rest }: Parts) -> Self {
         let bound = sums.iter().map(|sum| sum.unsigned_abs()).max().unwrap_or(0);
         let sums = counts.into_iter().zip(sums).map(|(count, sum)| FixedSum { sum, count }).collect();
-        Self { sums, unit, rest, bound }
+        Self { sums, unit, rest, bound, ..Self::default() }
     }
 }
 

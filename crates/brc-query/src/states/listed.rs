@@ -76,7 +76,7 @@ impl Accumulator for Listed {
         self.strings.extend(strings);
     }
 
-    fn settle(&mut self) {
+    fn settle(&mut self, _: usize) {
         self.strings.sort_by_key(|(group, row, _)| (*group, *row));
         self.starts = vec![0; self.len + 1];
         self.strings.iter().for_each(|(group, ..)| self.starts[*group as usize + 1] += 1);

@@ -14,12 +14,14 @@ mod float_products;
 mod float_sums;
 mod frequencies;
 mod integers;
+pub(crate) mod lanes;
 pub(crate) mod largest;
 mod listed;
 mod moments;
 mod owned;
 mod pairs;
 mod sketch;
+mod sums;
 mod values;
 mod wide;
 
@@ -120,7 +122,7 @@ impl<'a> Values<'a> {
     }
 
     /// How many there are.
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Integers(values) => values.len(),
             Self::Floats(values) => values.len(),
@@ -174,7 +176,7 @@ pub(crate) trait Accumulator {
     fn finish(&mut self) {}
 
     /// Makes everything ready to be looked at: nothing more will be merged either.
-    fn settle(&mut self) {}
+    fn settle(&mut self, _: usize) {}
 
     /// Whether what arrived from elsewhere makes sense.
     fn is_sound(&self) -> bool {
@@ -196,6 +198,8 @@ pub(crate) enum StateKind {
     Counts,
     /// Count, sum, smallest and largest of integers.
     Integers,
+    /// Count and sum of integers.
+    Sums,
     /// The sum and the count of floats.
     FloatSums,
     /// The smallest and the largest float.
@@ -229,6 +233,7 @@ impl StateKind {
             Self::Distinct | Self::Frequencies | Self::Values | Self::Listed => true,
             Self::Largest(most) => most > largest::MOST,
             Self::Counts
+            | Self::Sums
             | Self::Integers
             | Self::FloatSums
             | Self::FloatBounds
@@ -247,6 +252,7 @@ pub(crate) enum State {
     Counts(counts::Counts),
     Integers(integers::IntegerStates),
     Wide(wide::WideStates),
+    Sums(sums::IntegerSums),
     FloatSums(float_sums::FloatSums),
     FloatBounds(float_bounds::FloatBounds),
     Bytes(bytes::ByteBounds),
@@ -271,6 +277,7 @@ macro_rules! with_kinds {
             Counts,
             Integers,
             Wide,
+            Sums,
             FloatSums,
             FloatBounds,
             Bytes,
@@ -297,6 +304,7 @@ macro_rules! for_state {
             State::Counts($accumulator) => $body,
             State::Integers($accumulator) => $body,
             State::Wide($accumulator) => $body,
+            State::Sums($accumulator) => $body,
             State::FloatSums($accumulator) => $body,
             State::FloatBounds($accumulator) => $body,
             State::Bytes($accumulator) => $body,
@@ -324,7 +332,8 @@ impl State {
         match kind {
             StateKind::Counts => Self::Counts(Default::default()),
             StateKind::Integers if logical_type.fits_64_bits() => Self::Integers(Default::default()),
-            StateKind::Integers => Self::Wide(Default::default()),
+            StateKind::Sums if logical_type.fits_64_bits() => Self::Sums(Default::default()),
+            StateKind::Integers | StateKind::Sums => Self::Wide(Default::default()),
             StateKind::FloatSums => Self::FloatSums(Default::default()),
             StateKind::FloatBounds => Self::FloatBounds(Default::default()),
             StateKind::Bytes => Self::Bytes(Default::default()),
@@ -353,19 +362,17 @@ impl State {
         for_state!(self, state => state.grow(groups));
     }
 
-    pub(crate) fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         for_state!(self, state => state.update(level, groups, values))
     }
 
-    /// Adds pairs of values.
-    pub(crate) fn update_pairs(
-        &mut self,
-        level: Level,
-        groups: GroupIds<'_>,
-        values: Values<'_>,
-        others: Values<'_>,
-    ) -> Result<(), Malformed> {
-        for_state!(self, state => state.update_pairs(level, groups, values, others))
+    /// Adds the values of all columns of the state.
+    pub(crate) fn add(&mut self, level: Level, groups: GroupIds<'_>, values: &[Values<'_>]) -> Result<(), Malformed> {
+        match values {
+            [values] => self.update(level, groups, *values),
+            [values, others] => for_state!(self, state => state.update_pairs(level, groups, *values, *others)),
+            _ => Err(Malformed("a state has one column or two")),
+        }
     }
 
     /// Adds what is known of sets of rows, of which none has nulls.
@@ -378,6 +385,7 @@ impl State {
     ) -> Result<(), Malformed> {
         match (self, column) {
             (Self::Integers(state), ColumnSummary::Numbers(numbers)) => state.summaries(level, groups, rows, numbers),
+            (Self::Sums(state), ColumnSummary::Numbers(numbers)) => state.summaries(groups, rows, numbers),
             (Self::Counts(state), _) => state.add_sets(groups, rows),
             _ => Err(Malformed("a summary's column of numbers is not there")),
         }
@@ -387,8 +395,8 @@ impl State {
         for_state!(self, state => state.finish());
     }
 
-    pub(crate) fn settle(&mut self) {
-        for_state!(self, state => state.settle());
+    pub(crate) fn settle(&mut self, threads: usize) {
+        for_state!(self, state => state.settle(threads));
     }
 
     pub(crate) fn is_sound(&self) -> bool {
@@ -436,6 +444,7 @@ impl State {
             Self::Counts(state) => state.get(group),
             Self::Integers(state) => state.get(group).count,
             Self::Wide(state) => state.get(group).count,
+            Self::Sums(state) => state.count(group),
             Self::Distinct(state) => state.get(group),
             Self::FloatSums(state) => state.count(group),
             Self::FloatMoments(state) => state.count(group),
@@ -462,6 +471,7 @@ impl State {
             Self::FloatBounds(state) => state.bounds(group),
             Self::Bytes(state) => state.bounds(group),
             Self::Counts(_)
+            | Self::Sums(_)
             | Self::FloatSums(_)
             | Self::Moments(_)
             | Self::WideMoments(_)
@@ -483,6 +493,7 @@ impl State {
         match self {
             Self::Integers(state) => state.sum(group),
             Self::Wide(state) => state.sum(group),
+            Self::Sums(state) => state.sum(group),
             Self::FloatSums(state) => state.sum(group).map(Sum::Float),
             Self::Counts(_)
             | Self::FloatBounds(_)

@@ -2,11 +2,12 @@
 
 use super::float_products::FloatProducts;
 use super::float_sums::FloatSums;
+use super::lanes::{self, Gathered, Offer};
+use super::sums::size;
 use super::{Accumulator, GroupIds, Values};
 use crate::group::Malformed;
-use brc_core::Integers;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::pairs::{Products, add_pairs, integer_bounds};
+use brc_kernels::accumulate::lanes::Addend;
 use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
@@ -29,68 +30,23 @@ pub(crate) struct PairMoment {
     pub(crate) exponent: u32,
 }
 
-/// Those of integers. They are added up in 64 bits as long as that is enough for all groups.
+/// Those of integers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct IntegerPairs {
-    #[serde(skip)]
-    narrow: Vec<Products>,
-    /// No sum of `narrow` is above that.
-    #[serde(skip)]
-    bound: u64,
-    wide: Vec<PairMoment>,
-    len: usize,
-}
+pub(crate) struct IntegerPairs(Vec<PairMoment>);
 
 impl IntegerPairs {
     pub(super) fn moment(&self, group: usize) -> Option<PairMoment> {
-        self.wide.get(group).cloned()
-    }
-
-    /// Whether pairs may be added in 64 bits.
-    fn has_room(&mut self, level: Level, first: Integers<'_>, second: Integers<'_>) -> bool {
-        let size = |values| {
-            let (min, max) = integer_bounds(level, values)?;
-            Some(min.unsigned_abs().max(max.unsigned_abs()).max(1))
-        };
-        let Some((x, y)) = size(first).zip(size(second)) else { return false };
-        let more = x.max(y).checked_mul(x.max(y)).and_then(|product| product.checked_mul(first.len() as u64));
-        let Some(more) = more.filter(|&more| more < 1 << 62) else { return false };
-        if self.bound + more >= 1 << 62 {
-            self.widen();
-        }
-        self.bound += more;
-        true
-    }
-
-    /// Moves everything to where there is room for any sum.
-    fn widen(&mut self) {
-        self.wide.resize_with(self.len, PairMoment::default);
-        for (wide, narrow) in self.wide.iter_mut().zip(&mut self.narrow) {
-            let Products { count, x, y, xx, yy, xy } = std::mem::take(narrow);
-            if count > 0 {
-                wide.count += count;
-                wide.x += x;
-                wide.y += y;
-                wide.xx += xx;
-                wide.yy += yy;
-                wide.xy += xy;
-            }
-        }
-        self.bound = 0;
+        self.0.get(group).cloned()
     }
 }
 
 impl Accumulator for IntegerPairs {
     fn len(&self) -> usize {
-        self.len
+        self.0.len()
     }
 
     fn grow(&mut self, groups: usize) {
-        self.len = groups.max(self.len);
-        self.narrow.resize(self.len, Products::default());
-        if !self.wide.is_empty() {
-            self.wide.resize_with(self.len, PairMoment::default);
-        }
+        self.0.resize_with(groups.max(self.0.len()), PairMoment::default);
     }
 
     fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
@@ -99,22 +55,17 @@ impl Accumulator for IntegerPairs {
 
     fn update_pairs(
         &mut self,
-        level: Level,
+        _: Level,
         groups: GroupIds<'_>,
         values: Values<'_>,
         others: Values<'_>,
     ) -> Result<(), Malformed> {
         let (first, second) = (values.integers()?, others.integers()?);
-        if let GroupIds::Rows(groups) = groups
-            && self.has_room(level, first, second)
-        {
-            return Ok(add_pairs(level, groups, first, second, &mut self.narrow)?);
-        }
-        self.wide.resize_with(self.len, PairMoment::default);
         groups.each(values.len(), |group, row| {
-            let moment = self.wide.get_mut(group).ok_or(UnknownGroup)?;
+            let moment = self.0.get_mut(group).ok_or(UnknownGroup)?;
             let (x, y) = (first.get(row), second.get(row));
-            moment.count += 1;
+            // Where some values are in lanes, counts wrap in between.
+            moment.count = moment.count.wrapping_add(1);
             moment.x += x;
             moment.y += y;
             moment.xx += product(x, x);
@@ -125,15 +76,12 @@ impl Accumulator for IntegerPairs {
     }
 
     fn take(&self, groups: &[u32]) -> Self {
-        let wide = groups.iter().map(|&group| self.wide[group as usize].clone()).collect();
-        let narrow = vec![Products::default(); groups.len()];
-        Self { narrow, bound: 0, wide, len: groups.len() }
+        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
-        self.widen();
-        for (&group, theirs) in groups.iter().zip(&other.wide) {
-            let ours = &mut self.wide[group as usize];
+        for (&group, theirs) in groups.iter().zip(&other.0) {
+            let ours = &mut self.0[group as usize];
             ours.count += theirs.count;
             ours.x += &theirs.x;
             ours.y += &theirs.y;
@@ -142,13 +90,40 @@ impl Accumulator for IntegerPairs {
             ours.xy += &theirs.xy;
         }
     }
+}
 
-    fn finish(&mut self) {
-        self.widen();
+impl Gathered for IntegerPairs {
+    fn lanes(&self) -> usize {
+        5
     }
 
-    fn is_sound(&self) -> bool {
-        self.wide.len() == self.len
+    fn offer<'a>(&mut self, level: Level, values: &[Values<'a>]) -> Result<Offer<'a>, Malformed> {
+        let Some([x, y]) = lanes::integers(values) else { return Ok(Offer::Unfit) };
+        let Some((x_size, y_size)) = size(level, x).zip(size(level, y)) else { return Ok(Offer::Unfit) };
+        let most = |one: u64, other: u64| one.saturating_mul(other).saturating_mul(x.len() as u64);
+        Ok(Offer::Lanes(vec![
+            (Addend::Integers(x), most(x_size, 1)),
+            (Addend::Integers(y), most(y_size, 1)),
+            (Addend::Products(x, x), most(x_size, x_size)),
+            (Addend::Products(y, y), most(y_size, y_size)),
+            (Addend::Products(x, y), most(x_size, y_size)),
+        ]))
+    }
+
+    fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {
+        let moment = &mut self.0[group];
+        moment.count = moment.count.wrapping_add(rows);
+        if let &[x, y, xx, yy, xy] = sums {
+            moment.x += x;
+            moment.y += y;
+            moment.xx += xx;
+            moment.yy += yy;
+            moment.xy += xy;
+        }
+    }
+
+    fn counts_mut(&mut self, group: usize) -> Option<&mut u64> {
+        self.0.get_mut(group).map(|moment| &mut moment.count)
     }
 }
 

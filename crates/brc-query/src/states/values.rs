@@ -8,6 +8,9 @@ use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
+/// Fewer values are sorted by one thread.
+const FEW: usize = 1 << 14;
+
 /// Values in the order in which they came, each with its group. Settled, they lie group by group, sorted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AllValues {
@@ -59,20 +62,19 @@ impl AllValues {
     }
 
     /// Puts the values group by group, and sorts those of each.
-    fn sort(&mut self) {
+    fn sort(&mut self, threads: usize) {
         let mut starts = vec![0; self.len + 1];
         self.groups.iter().for_each(|&group| starts[group as usize + 1] += 1);
         for group in 0..self.len {
             starts[group + 1] += starts[group];
         }
         match &mut self.numbers {
-            Numbers::Integers(values) => sort(values, &self.groups, &starts),
-            Numbers::Wide(values) => sort(values, &self.groups, &starts),
-            Numbers::Floats(values) => sort(values, &self.groups, &starts),
+            Numbers::Integers(values) => sort(values, &self.groups, &starts, threads),
+            Numbers::Wide(values) => sort(values, &self.groups, &starts, threads),
+            Numbers::Floats(values) => sort(values, &self.groups, &starts, threads),
         }
-        self.groups.clear();
-        for group in 0..self.len {
-            self.groups.extend(std::iter::repeat_n(group as u32, starts[group + 1] - starts[group]));
+        for (group, ends) in starts.windows(2).enumerate() {
+            self.groups[ends[0]..ends[1]].fill(group as u32);
         }
         self.starts = starts;
     }
@@ -85,7 +87,7 @@ fn extend<S: Copy, T: TryFrom<S>>(all: &mut Vec<T>, values: &[S]) -> Result<(), 
     Ok(())
 }
 
-fn sort<T: Copy + Ord + Default>(values: &mut Vec<T>, groups: &[u32], starts: &[usize]) {
+fn sort<T: Copy + Ord + Default + Send>(values: &mut Vec<T>, groups: &[u32], starts: &[usize], threads: usize) {
     if values.is_empty() {
         return;
     }
@@ -95,8 +97,24 @@ fn sort<T: Copy + Ord + Default>(values: &mut Vec<T>, groups: &[u32], starts: &[
         by_group[next[group as usize]] = value;
         next[group as usize] += 1;
     }
-    starts.windows(2).for_each(|pair| by_group[pair[0]..pair[1]].sort_unstable());
+    sort_groups(&mut by_group, starts, threads);
     *values = by_group;
+}
+
+/// Sorts the values of each group, of which `starts` tells where they begin and the last end.
+fn sort_groups<T: Ord + Send>(values: &mut [T], starts: &[usize], threads: usize) {
+    let (first, groups) = (starts[0], starts.len() - 1);
+    // Half of the values, as nearly as groups allow.
+    let half = starts.partition_point(|&start| start - first < values.len() / 2).min(groups);
+    if threads < 2 || half == 0 || half == groups || values.len() < FEW {
+        starts.windows(2).for_each(|ends| values[ends[0] - first..ends[1] - first].sort_unstable());
+        return;
+    }
+    let (left, right) = values.split_at_mut(starts[half] - first);
+    std::thread::scope(|scope| {
+        scope.spawn(|| sort_groups(left, &starts[..=half], threads / 2));
+        sort_groups(right, &starts[half..], threads - threads / 2);
+    });
 }
 
 impl Accumulator for AllValues {
@@ -147,8 +165,8 @@ impl Accumulator for AllValues {
         self.groups.extend(other.groups.iter().map(|&group| groups[group as usize]));
     }
 
-    fn settle(&mut self) {
-        self.sort();
+    fn settle(&mut self, threads: usize) {
+        self.sort(threads);
     }
 
     fn is_sound(&self) -> bool {
@@ -158,5 +176,27 @@ impl Accumulator for AllValues {
             Numbers::Floats(values) => values.len(),
         };
         count == self.groups.len() && self.groups.iter().all(|&group| (group as usize) < self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn groups_are_sorted_by_any_number_of_threads(
+            lengths in prop::collection::vec(prop_oneof![0usize..40, 5000usize..9000], 1..12),
+            threads in 1usize..6,
+        ) {
+            let mut starts = vec![0];
+            lengths.iter().for_each(|length| starts.push(starts[starts.len() - 1] + length));
+            let mut values: Vec<u64> = (0..starts[lengths.len()] as u64).map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            let mut expected = values.clone();
+            starts.windows(2).for_each(|ends| expected[ends[0]..ends[1]].sort_unstable());
+            sort_groups(&mut values, &starts, threads);
+            prop_assert!(values == expected);
+        }
     }
 }

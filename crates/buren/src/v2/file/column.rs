@@ -3,6 +3,7 @@
 use super::decoder::{Decoded, DecodedStrings, Decoder};
 use super::footer::{Chunk, Layout};
 use super::interner::Interner;
+use super::number_codes::NumberCodes;
 use super::reader::Reader;
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
@@ -39,6 +40,14 @@ pub(super) struct ScanColumn<'r> {
     reference: Option<Box<ScanColumn<'r>>>,
     dictionary: ChunkDictionary,
     of_file: FileValues,
+    /// Of strings that are numbers in disguise; none as long as they are not worth it.
+    number_codes: Option<NumberCodes>,
+    numbers: Vec<i64>,
+    places: Vec<i32>,
+    /// The strings of the rows at hand have codes of numbers.
+    coded: bool,
+    /// About how many rows of the file are going to be asked for, if numbers of the chunk may get codes.
+    expected: Option<usize>,
     codes: Vec<u32>,
     written_out: DecodedStrings,
     /// All values that have got a code so far.
@@ -71,7 +80,7 @@ struct FileValues {
 
 /// The scanner's code of each value of a dictionary.
 #[derive(Default)]
-struct Codes {
+pub(super) struct Codes {
     of_values: Vec<u32>,
     /// How many of the first values are at their own code.
     same: usize,
@@ -114,6 +123,11 @@ impl<'r> ScanColumn<'r> {
             reference: None,
             dictionary: ChunkDictionary::Interned(Codes::default()),
             of_file: FileValues::default(),
+            number_codes: None,
+            numbers: Vec::new(),
+            places: Vec::new(),
+            coded: false,
+            expected: None,
             codes: Vec::new(),
             written_out: DecodedStrings::default(),
             interner: Interner::default(),
@@ -134,9 +148,9 @@ impl<'r> ScanColumn<'r> {
         &self.reader.row_group(self.row_group).chunks[self.column]
     }
 
-    /// Reads what the blocks of a chunk share.
-    pub(super) fn start(&mut self, row_group: usize, cost: &mut Cost) -> Result<()> {
-        self.row_group = row_group;
+    /// Reads what the blocks of a chunk share, where about so many rows of the file are going to be asked for.
+    pub(super) fn start(&mut self, row_group: usize, rows: usize, cost: &mut Cost) -> Result<()> {
+        (self.row_group, self.coded, self.expected) = (row_group, false, Some(rows));
         let (reader, chunk, column) = (self.reader, self.chunk(), self.name());
         let source = reader.source();
         let mut tokens = None;
@@ -161,7 +175,7 @@ impl<'r> ScanColumn<'r> {
         }
         self.decoder = Some(Decoder::open(chunk, parameters, tokens).map_err(corrupt)?);
         self.reference = reference.map(|column| Box::new(Self::new(reader, column)));
-        self.reference.iter_mut().try_for_each(|reference| reference.start(row_group, cost))
+        self.reference.iter_mut().try_for_each(|reference| reference.start(row_group, rows, cost))
     }
 
     /// Takes the column that the chunk has differences from off its parameters.
@@ -267,6 +281,7 @@ impl<'r> ScanColumn<'r> {
             reference = column.decoder.as_ref().and_then(Decoder::integers);
         }
         let decoded = match &mut self.decoder {
+            Some(Decoder::Strings(_)) => self.decode_strings(rows),
             Some(decoder) => decoder.decode(&block, rows, reference),
             None => Ok(()),
         };
@@ -276,14 +291,45 @@ impl<'r> ScanColumn<'r> {
         })
     }
 
+    /// Decodes strings, as codes if they are numbers in disguise and codes are worth it.
+    fn decode_strings(&mut self, rows: Range<usize>) -> std::result::Result<(), Malformed> {
+        let block =
+            Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
+        let Some(decoder) = &mut self.decoder else { return Ok(()) };
+        self.coded = false;
+        if matches!(self.nulls, Nulls::None)
+            && let Some(format) = decoder.numbers(&block, rows.clone(), &mut self.numbers)?
+        {
+            if !self.number_codes.as_ref().is_some_and(|codes| codes.are_of(&format)) {
+                let new = |rows| NumberCodes::new(&format, self.reader, self.column, rows, &mut self.interner);
+                self.number_codes = self.expected.take().and_then(new);
+            }
+            if let Some(codes) = &self.number_codes {
+                codes.places(&self.numbers, &mut self.places);
+                self.coded = true;
+                return Ok(());
+            }
+        }
+        decoder.decode(&block, rows, None)
+    }
+
     /// Turns the codes of the chunk into those of the scanner, or into strings.
     fn look_up(&mut self) -> std::result::Result<(), Malformed> {
         const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
-        let Some(Decoded::Codes(codes)) = self.decoder.as_ref().map(Decoder::decoded) else { return Ok(()) };
-        let (interned, known) = match &self.dictionary {
-            ChunkDictionary::Interned(interned) => (interned, interned.of_values.len()),
-            ChunkDictionary::OfFile => (&self.of_file.interned, self.chunk().codes as usize),
-            ChunkDictionary::Values(values) => {
+        let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
+        let (codes, interned, known) = match (decoded, &self.dictionary) {
+            (None, _) if self.coded => match &self.number_codes {
+                Some(numbers) => (self.places.as_slice(), &numbers.codes, numbers.codes.of_values.len()),
+                None => return Ok(()),
+            },
+            (None | Some(Decoded::Data(_)), _) => return Ok(()),
+            (Some(Decoded::Codes(codes)), ChunkDictionary::Interned(interned)) => {
+                (codes, interned, interned.of_values.len())
+            }
+            (Some(Decoded::Codes(codes)), ChunkDictionary::OfFile) => {
+                (codes, &self.of_file.interned, self.chunk().codes as usize)
+            }
+            (Some(Decoded::Codes(codes)), ChunkDictionary::Values(values)) => {
                 let values = values.strings();
                 if codes.iter().any(|&code| code as u32 as usize >= values.len()) {
                     return Err(UNKNOWN);
@@ -299,7 +345,9 @@ impl<'r> ScanColumn<'r> {
 
     /// What was decoded last.
     pub(super) fn as_column(&self) -> Column<'_> {
-        let data = match (self.decoder.as_ref().map(Decoder::decoded), &self.dictionary) {
+        let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
+        let data = match (decoded, &self.dictionary) {
+            (None, _) if self.coded => Data::Codes { codes: &self.codes, dictionary: self.interner.dictionary() },
             (None, _) => Data::Integers(Integers::I16(&[])),
             (Some(Decoded::Data(data)), _) => data,
             (Some(Decoded::Codes(_)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => {

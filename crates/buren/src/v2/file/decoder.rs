@@ -5,7 +5,7 @@ use super::footer::{Chunk, Layout};
 use crate::v2::Malformed;
 use crate::v2::floats;
 use crate::v2::integers::{self, Block, Decodable, wide};
-use crate::v2::strings::{Scratch, StringBlock, StringBuffer, Tokens};
+use crate::v2::strings::{NumberFormat, Scratch, StringBlock, StringBuffer, Tokens};
 use brc_core::{ByteStrings, Data, Integers, for_integers};
 use std::ops::Range;
 
@@ -117,6 +117,20 @@ impl Decoder {
                 decoded.set_offsets()
             }
         }
+    }
+
+    /// Replaces `numbers` by those that strings are in disguise, and tells what they look like; `None` if they are others.
+    pub(super) fn numbers(
+        &self,
+        block: &Block<'_>,
+        rows: Range<usize>,
+        numbers: &mut Vec<i64>,
+    ) -> Result<Option<NumberFormat>> {
+        let Self::Strings(decoded) = self else { return Ok(None) };
+        let block = StringBlock::open(block.bytes, block.rows, decoded.tokens.as_ref())?;
+        let Some(found) = block.numbers()? else { return Ok(None) };
+        found.read(rows, numbers)?;
+        Ok(Some(found.format))
     }
 
     /// What was decoded, if it is integers.

@@ -18,6 +18,7 @@ mod footer_message;
 mod gathered;
 mod interner;
 mod local_codes;
+mod number_codes;
 mod order;
 mod own_dictionary;
 mod reader;

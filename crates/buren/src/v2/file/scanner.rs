@@ -15,27 +15,43 @@ pub(super) struct FileScanner<'r> {
     reader: &'r Reader,
     options: ScanOptions,
     columns: Vec<ScanColumn<'r>>,
+    /// The rows of all row groups that the predicate does not rule out; not yet counted at first.
+    possible_rows: Option<u64>,
     cost: Cost,
 }
 
 impl<'r> FileScanner<'r> {
     pub(super) fn new(reader: &'r Reader, options: ScanOptions) -> Self {
         let columns = options.projection.iter().map(|&column| ScanColumn::new(reader, column)).collect();
-        Self { reader, options, columns, cost: Cost::default() }
+        Self { reader, options, columns, possible_rows: None, cost: Cost::default() }
     }
 
     fn decide<'a>(&self, known: impl Fn(usize) -> Known<'a>) -> Verdict {
         self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
     }
 
+    fn verdict(&self, row_group: &RowGroup) -> Verdict {
+        self.decide(|column| {
+            let chunk = &row_group.chunks[column];
+            known(chunk.bounds.as_ref(), chunk.nulls, row_group.rows)
+        })
+    }
+
+    /// About how many rows of the file are asked for, if those of a row group are so many of `all`.
+    fn expected_rows(&mut self, wanted: usize, all: usize) -> usize {
+        let possible = self.possible_rows.unwrap_or_else(|| {
+            let row_groups = self.reader.footer.row_groups.iter();
+            let possible = row_groups.filter(|row_group| self.verdict(row_group) != Verdict::Never);
+            possible.map(|row_group| u64::from(row_group.rows)).sum()
+        });
+        self.possible_rows = Some(possible);
+        (possible as f64 * wanted as f64 / all as f64) as usize
+    }
+
     fn scan_row_group(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
         let row_group = self.reader.row_group(index);
         let rows = row_group.rows;
-        let verdict = self.decide(|column| {
-            let chunk = &row_group.chunks[column];
-            known(chunk.bounds.as_ref(), chunk.nulls, rows)
-        });
-        match verdict {
+        match self.verdict(row_group) {
             Verdict::Never => scanned.skipped_rows += u64::from(rows),
             Verdict::Always if self.summarise(row_group, sink)? => scanned.summarised_rows += u64::from(rows),
             Verdict::Always => self.deliver(index, row_group, false, sink, scanned)?,
@@ -65,26 +81,33 @@ impl<'r> FileScanner<'r> {
         sink: &mut dyn Sink,
         scanned: &mut Scanned,
     ) -> Result<()> {
-        let mut started = false;
-        for (number, start) in (0..row_group.rows as usize).step_by(BLOCK_ROWS).enumerate() {
-            let rows = BLOCK_ROWS.min(row_group.rows as usize - start);
-            let of_block = |column: usize| {
+        let all = row_group.rows as usize;
+        let rows_of = |number: usize| BLOCK_ROWS.min(all - number * BLOCK_ROWS);
+        let of_block = |number: usize| {
+            move |column: usize| {
                 let block = &row_group.chunks[column].blocks[number];
-                known(block.bounds.as_ref(), block.nulls, rows as u32)
-            };
-            if by_block && self.decide(of_block) == Verdict::Never {
-                scanned.skipped_rows += rows as u64;
-                continue;
+                known(block.bounds.as_ref(), block.nulls, rows_of(number) as u32)
             }
+        };
+        let mut numbers: Vec<usize> = (0..all.div_ceil(BLOCK_ROWS)).collect();
+        if by_block {
+            numbers.retain(|&number| self.decide(of_block(number)) != Verdict::Never);
+        }
+        let wanted: usize = numbers.iter().map(|&number| rows_of(number)).sum();
+        scanned.skipped_rows += (all - wanted) as u64;
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let expected = self.expected_rows(wanted, all);
+        for column in &mut self.columns {
+            column.start(index, expected, &mut self.cost)?;
+        }
+        for number in numbers {
             for column in &mut self.columns {
-                if !started {
-                    column.start(index, &mut self.cost)?;
-                }
-                column.load(number, rows, &mut self.cost)?;
+                column.load(number, rows_of(number), &mut self.cost)?;
             }
-            started = true;
-            self.deliver_block(rows, sink)?;
-            scanned.rows += rows as u64;
+            self.deliver_block(rows_of(number), sink)?;
+            scanned.rows += rows_of(number) as u64;
         }
         Ok(())
     }

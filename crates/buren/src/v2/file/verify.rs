@@ -113,7 +113,8 @@ impl Reader {
         cost: &mut Cost,
     ) -> Result<()> {
         let column = scan.column;
-        scan.start(row_group, cost)?;
+        // Strings are to come as they are stored.
+        scan.start(row_group, 0, cost)?;
         let mut used = vec![false; scan.distinct()];
         let mut sum = Some(0i128);
         for (number, start) in (0..rows).step_by(BLOCK_ROWS).enumerate() {

@@ -4,7 +4,7 @@ use super::buffers::StringBuffer;
 use super::sample::sample;
 use super::schemes::{self, Input, Plan, SCHEMES, Scheme, Stored};
 use super::template::Template;
-use super::{Malformed, Scratch, Strings, Tokenizer, Tokens, train};
+use super::{Malformed, Numbers, Scratch, Strings, Tokenizer, Tokens, train};
 use std::ops::Range;
 
 /// A scheme that can store some strings.
@@ -161,6 +161,14 @@ impl<'a> StringBlock<'a> {
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         self.scheme.name()
+    }
+
+    /// The values as numbers; `None` if they are stored as something else.
+    ///
+    /// # Errors
+    /// If the bytes are not those of a block.
+    pub fn numbers(&self) -> Result<Option<Numbers<'a>>, Malformed> {
+        Ok(self.scheme.numbers(self.stored)?.and_then(|packed| Numbers::new(&self.template, packed)))
     }
 
     /// Replaces what is in `out` by the values of some rows.

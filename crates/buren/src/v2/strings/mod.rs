@@ -9,6 +9,7 @@
 
 mod block;
 mod buffers;
+mod numbers;
 mod sample;
 mod schemes;
 mod section;
@@ -23,6 +24,7 @@ use super::Malformed;
 
 pub use block::{Candidate, Choice, Estimate, StringBlock, encode, estimate, untrained_bytes};
 pub use buffers::{StringBuffer, Strings};
+pub use numbers::{NumberFormat, Numbers};
 pub use sorted::{SortedBlock, encode_sorted, train_sorted};
 pub use tokens::{Tokenizer, Tokens};
 pub use train::train;

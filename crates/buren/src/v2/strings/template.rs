@@ -77,6 +77,11 @@ impl Template {
         self.parts.len() == 1 && self.literals() == 0
     }
 
+    /// What is before the only gap, and what is behind it; `None` if there are several or none.
+    pub(super) fn affixes(&self) -> Option<(&[u8], &[u8])> {
+        if let [(prefix, _)] = self.parts.as_slice() { Some((prefix, &self.end)) } else { None }
+    }
+
     /// The bytes of all literals.
     pub(super) fn literals(&self) -> usize {
         self.parts.iter().map(|(literal, _)| literal.len()).sum::<usize>() + self.end.len()

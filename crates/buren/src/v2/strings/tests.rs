@@ -63,6 +63,33 @@ fn explore(block: &[u8], rows: usize, tokens: &Tokens) {
     }
 }
 
+proptest! {
+    #[test]
+    fn numbers_are_those_that_strings_are(
+        (prefix, suffix) in ("[a-z0-9]{0,4}", "[a-z0]{0,3}"),
+        width in 0usize..15,
+        numbers in prop::collection::vec(0i64..1_000_000, 1..60),
+    ) {
+        let values: Vec<_> = numbers.iter().map(|number| format!("{prefix}{number:0width$}{suffix}").into_bytes()).collect();
+        let strings = column(&values, 40);
+        let mut block = Vec::new();
+        encode(strings.strings(), None, &mut block);
+        let block = StringBlock::open(&block, strings.strings().len(), None).unwrap();
+        if let Some(found) = block.numbers().unwrap() {
+            let (mut read, mut text) = (Vec::new(), Vec::new());
+            for first in (0..strings.strings().len()).step_by(GROUP) {
+                let rows = first..strings.strings().len().min(first + GROUP);
+                found.read(rows.clone(), &mut read).unwrap();
+                for (row, &number) in rows.zip(&read) {
+                    found.format.write(number, &mut text);
+                    prop_assert_eq!(&text, &values[row % values.len()]);
+                    prop_assert_eq!(found.format.number(&text), Some(number));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn ids_and_names_are_pinned() {
     let list: Vec<_> = SCHEMES.iter().map(|scheme| (scheme.id(), scheme.name())).collect();

@@ -5,7 +5,9 @@ use crate::array::{self, PackedArray};
 use std::ops::Range;
 
 /// The most digits: so many fit an integer of 64 bits, whatever they are.
-const MOST: usize = 18;
+pub(in crate::v2::strings) const MOST: usize = 18;
+
+const TOO_MANY: Malformed = Malformed("a number has too many digits");
 
 pub(super) struct Digits;
 
@@ -42,24 +44,49 @@ impl Scheme for Digits {
         scratch: &mut Scratch,
         out: &mut StringBuffer,
     ) -> Result<(), Malformed> {
-        const DIGITS: Malformed = Malformed("a number has too many digits");
-        let (&digits, mut bytes) = stored.bytes.split_first().ok_or(Malformed("the digits are cut off"))?;
-        let digits = usize::from(digits);
-        let array = PackedArray::take(&mut bytes, stored.rows)?;
-        if !bytes.is_empty() || digits > MOST {
-            return Err(DIGITS);
-        }
-        array.read_part(rows.clone(), &mut scratch.integers);
-        let integers = &scratch.integers[rows];
-        let most = 10u64.pow(if digits == 0 { MOST } else { digits } as u32);
-        if integers.iter().any(|&integer| integer as u64 >= most) {
-            return Err(DIGITS);
-        }
+        let packed = Packed::open(stored)?;
+        let digits = packed.digits;
+        packed.read(rows, &mut scratch.integers)?;
+        let integers = scratch.integers.as_slice();
         let length = |integer: i64| if digits == 0 { integer.checked_ilog10().unwrap_or(0) + 1 } else { digits as u32 };
         out.set_lengths(integers.iter().map(|&integer| length(integer)), 0)?;
         let (offsets, room) = out.room();
         for (ends, &integer) in offsets.windows(2).zip(integers) {
             write(integer as u64, &mut room[ends[0] as usize..ends[1] as usize]);
+        }
+        Ok(())
+    }
+
+    fn numbers<'a>(&self, stored: Stored<'a>) -> Result<Option<Packed<'a>>, Malformed> {
+        Packed::open(stored).map(Some)
+    }
+}
+
+/// The numbers of a block.
+pub(in crate::v2::strings) struct Packed<'a> {
+    array: PackedArray<'a>,
+    /// How many digits each has; 0 if none has a leading zero.
+    pub(in crate::v2::strings) digits: usize,
+}
+
+impl<'a> Packed<'a> {
+    fn open(stored: Stored<'a>) -> Result<Self, Malformed> {
+        let (&digits, mut bytes) = stored.bytes.split_first().ok_or(Malformed("the digits are cut off"))?;
+        let array = PackedArray::take(&mut bytes, stored.rows)?;
+        let digits = usize::from(digits);
+        if !bytes.is_empty() || digits > MOST {
+            return Err(TOO_MANY);
+        }
+        Ok(Self { array, digits })
+    }
+
+    /// Replaces what is in `out` by the numbers of some rows.
+    pub(in crate::v2::strings) fn read(&self, rows: Range<usize>, out: &mut Vec<i64>) -> Result<(), Malformed> {
+        self.array.read_rows(rows, out);
+        let most = 10u64.pow(if self.digits == 0 { MOST } else { self.digits } as u32);
+        // Without an early end, so that it vectorises.
+        if out.iter().fold(false, |above, &integer| above | (integer as u64 >= most)) {
+            return Err(TOO_MANY);
         }
         Ok(())
     }
@@ -73,9 +100,9 @@ fn digits(values: Strings<'_>) -> usize {
 }
 
 /// A value as a number, if its digits come back from it.
-fn number(value: &[u8], digits: usize) -> Option<i64> {
+pub(in crate::v2::strings) fn number(value: &[u8], digits: usize) -> Option<i64> {
     let numeric = (1..=MOST).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
-    let comes_back = digits > 0 || value[..] == *b"0" || numeric && value[0] != b'0';
+    let comes_back = if digits > 0 { value.len() == digits } else { value[..] == *b"0" || numeric && value[0] != b'0' };
     (numeric && comes_back).then(|| value.iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0')))
 }
 

@@ -10,6 +10,7 @@ mod plain;
 mod symbols;
 mod tokenized;
 
+pub(super) use digits::{MOST as MOST_DIGITS, Packed, number};
 pub(super) use symbols::few_symbols;
 
 use super::{LENGTHS, Malformed, Scratch, StringBuffer, Strings, Tokenizer, Tokens};
@@ -75,6 +76,11 @@ pub(super) trait Scheme: Sync {
         scratch: &mut Scratch,
         out: &mut StringBuffer,
     ) -> Result<(), Malformed>;
+
+    /// What it stored as numbers; `None` if it stored something else.
+    fn numbers<'a>(&self, _: Stored<'a>) -> Result<Option<Packed<'a>>, Malformed> {
+        Ok(None)
+    }
 }
 
 /// All schemes. Of two that need the same room and time the first is taken.

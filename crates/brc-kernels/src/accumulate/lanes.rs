@@ -1,0 +1,560 @@
+//! Rows of state: all that several aggregates add up for a group lies side by side, so that a row of a table with many groups
+//! waits for memory once, however many aggregates there are.
+//!
+//! A lane is one 64-bit sum of every group. What a batch adds to it is written down first, as 64-bit integers; then all lanes
+//! of a row's group are added to together.
+
+use super::UnknownGroup;
+use super::floats::Limbs;
+use crate::cpu::{Kernel, Level, run_at};
+use crate::direct::{Key, bounds};
+use brc_core::{Integers, Run};
+
+/// The most lanes of a table: those of a cache line.
+pub const MOST_LANES: usize = 8;
+
+/// Rows that are written down together: what is added to all lanes fits the first-level cache.
+const CHUNK: usize = 256;
+
+/// A sum of a lane stays below that.
+const ROOM: u64 = 1 << 62;
+
+/// What one batch adds to a lane is at most that: a table that was cleared has room for what was reserved for a batch before.
+pub const MOST_AT_ONCE: u64 = ROOM / 2;
+
+/// How many rows of state each of a few groups has: consecutive rows of the table take turns, so that one does not wait for
+/// the one before if both are of one group.
+const COPIES: usize = 4;
+
+/// So many groups are few.
+const FEW: usize = 64;
+
+/// What each row of a batch adds to a lane of its group.
+#[derive(Debug, Clone, Copy)]
+pub enum Addend<'a> {
+    /// Just 1.
+    One,
+    /// An integer of up to 64 bits.
+    Integers(Integers<'a>),
+    /// A small integer and 1, in one word: see [`Counted`].
+    Counted(Integers<'a>),
+    /// The product of two.
+    Products(Integers<'a>, Integers<'a>),
+    /// The upper part of a float.
+    High(&'a [f64], Limbs),
+    /// The lower part.
+    Low(&'a [f64], Limbs),
+}
+
+/// Groups by rows or by runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Groups<'a> {
+    /// A group for each row.
+    Rows(&'a [u32]),
+    /// A group for each run.
+    Runs(&'a [Run]),
+}
+
+/// The sum of integers and how many they are, in one lane: the count above the bits of the sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// How many there are.
+    pub count: u64,
+    /// Their sum.
+    pub sum: i64,
+}
+
+impl Counted {
+    /// The bits of the sum.
+    const BITS: u32 = 40;
+
+    /// Of a lane to which only [`Addend::Counted`] was added.
+    #[must_use]
+    pub fn of(lane: i64) -> Self {
+        let sum = lane << (64 - Self::BITS) >> (64 - Self::BITS);
+        Self { count: (lane.wrapping_sub(sum) >> Self::BITS) as u64, sum }
+    }
+
+    /// What [`LaneTable::reserve`] is to reserve for so many rows of which the integers come to `most` at most.
+    #[must_use]
+    pub fn room(rows: usize, most: u64) -> u64 {
+        // The sum has a sign, and so has the lane.
+        let (rows_bits, sum_bits) = (63 - Self::BITS, Self::BITS - 1);
+        let share = |size: u64, bits: u32| size.saturating_mul(ROOM >> bits);
+        share(rows as u64, rows_bits).max(share(most, sum_bits))
+    }
+}
+
+type Words = [i64; CHUNK];
+
+/// Sums of groups, a row of them for each.
+#[derive(Debug, Clone)]
+pub struct LaneTable {
+    lanes: usize,
+    groups: usize,
+    /// The rows of all groups, [`COPIES`] of each as long as these are few; in full cache lines.
+    lines: Vec<Line>,
+    /// No sum of a lane is above that.
+    bounds: [u64; MOST_LANES],
+    spare: Box<[Words; MOST_LANES]>,
+}
+
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([i64; MOST_LANES]);
+
+const EMPTY: Line = Line([0; MOST_LANES]);
+
+impl LaneTable {
+    /// No groups, with so many lanes.
+    ///
+    /// # Panics
+    /// If these are none or more than [`MOST_LANES`].
+    #[must_use]
+    pub fn new(lanes: usize) -> Self {
+        assert!((1..=MOST_LANES).contains(&lanes), "a table has some lanes");
+        Self { lanes, groups: 0, lines: Vec::new(), bounds: [0; MOST_LANES], spare: Box::new([[0; CHUNK]; MOST_LANES]) }
+    }
+
+    /// The number of lanes.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The number of groups.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    /// Words from one group to the next.
+    fn stride(&self) -> usize {
+        self.lanes.next_power_of_two()
+    }
+
+    fn copies(&self) -> usize {
+        if self.groups <= FEW { COPIES } else { 1 }
+    }
+
+    /// Adds empty groups until there are `groups`.
+    pub fn grow(&mut self, groups: usize) {
+        if groups <= self.groups {
+            return;
+        }
+        let copies = self.copies();
+        if copies > 1 && groups > FEW {
+            self.merge_copies();
+        }
+        self.groups = groups;
+        let rows = groups * self.copies();
+        self.lines.resize((rows * self.stride()).div_ceil(MOST_LANES), EMPTY);
+    }
+
+    /// Leaves one row of state for each group.
+    fn merge_copies(&mut self) {
+        let (stride, lanes) = (self.stride(), self.lanes);
+        let merged: Vec<i64> = (0..self.groups)
+            .flat_map(|group| (0..lanes).map(move |lane| (group, lane)))
+            .map(|(group, lane)| self.sum(lane, group))
+            .collect();
+        self.lines.fill(EMPTY);
+        for (row, sums) in words_mut(&mut self.lines).chunks_exact_mut(stride).zip(merged.chunks_exact(lanes)) {
+            row[..lanes].copy_from_slice(sums);
+        }
+    }
+
+    /// Whether a batch of which the addends of a lane come together at most to that, whatever their signs, may be added.
+    #[must_use]
+    pub fn reserve(&mut self, lane: usize, more: u64) -> bool {
+        let fits = more <= MOST_AT_ONCE && self.bounds[lane] + more <= ROOM;
+        self.bounds[lane] += if fits { more } else { 0 };
+        fits
+    }
+
+    /// Adds rows, each of which adds to these lanes of its group what the addends tell.
+    ///
+    /// # Errors
+    /// If a group is not below [`LaneTable::groups`], or there are not as many groups as addends have rows. Some rows may have
+    /// been added.
+    pub fn add(
+        &mut self,
+        level: Level,
+        groups: Groups<'_>,
+        rows: usize,
+        addends: &[(usize, Addend<'_>)],
+    ) -> Result<(), UnknownGroup> {
+        let fits = |(lane, addend): &(usize, Addend<'_>)| {
+            *lane < self.lanes && addend.rows().is_none_or(|found| found == rows)
+        };
+        let of_groups = match groups {
+            Groups::Rows(groups) => groups.len(),
+            Groups::Runs(runs) => runs.iter().map(|run| run.rows as usize).sum(),
+        };
+        if of_groups != rows || !addends.iter().all(fits) {
+            return Err(UnknownGroup);
+        }
+        let known = self.groups;
+        let (stride, copies) = (self.stride(), self.copies());
+        let Self { lanes, lines, spare, .. } = self;
+        for lane in (0..*lanes).filter(|lane| !addends.iter().any(|(added, _)| added == lane)) {
+            spare[lane].fill(0);
+        }
+        let words = words_mut(lines);
+        let mut runs = Runs::new(groups);
+        for start in (0..rows).step_by(CHUNK) {
+            let count = CHUNK.min(rows - start);
+            for (lane, addend) in addends {
+                addend.write(level, start, &mut spare[*lane][..count]);
+            }
+            match groups {
+                Groups::Rows(groups) => {
+                    let groups = &groups[start..start + count];
+                    if bounds(level, groups).is_some_and(|(_, largest)| largest >= known as i64) {
+                        return Err(UnknownGroup);
+                    }
+                    add_rows(level, *lanes, copies, groups, spare, words)?;
+                }
+                Groups::Runs(_) => {
+                    let mut first = 0;
+                    while first < count {
+                        let (group, end) = runs.next_part(first, count).ok_or(UnknownGroup)?;
+                        let row = words.chunks_exact_mut(stride * copies).nth(group).filter(|_| group < known);
+                        let row = row.ok_or(UnknownGroup)?;
+                        for (sum, addends) in row[..*lanes].iter_mut().zip(spare.iter()) {
+                            *sum = sum.wrapping_add(total(level, &addends[first..end]));
+                        }
+                        first = end;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A sum.
+    ///
+    /// # Panics
+    /// If there is no such lane or group.
+    #[must_use]
+    #[inline]
+    pub fn sum(&self, lane: usize, group: usize) -> i64 {
+        assert!(lane < self.lanes && group < self.groups, "a lane of a group");
+        let (stride, copies) = (self.stride(), self.copies());
+        let of_copy = |copy: usize| {
+            let place = (group * copies + copy) * stride + lane;
+            self.lines[place / MOST_LANES].0[place % MOST_LANES]
+        };
+        (1..copies).fold(of_copy(0), |sum, copy| sum.wrapping_add(of_copy(copy)))
+    }
+
+    /// Makes all sums 0.
+    pub fn clear(&mut self) {
+        self.lines.fill(EMPTY);
+        self.bounds = [0; MOST_LANES];
+    }
+}
+
+/// Where a scan of runs is.
+struct Runs<'a> {
+    runs: &'a [Run],
+    /// Rows of the first run that are done.
+    done: usize,
+}
+
+impl<'a> Runs<'a> {
+    fn new(groups: Groups<'a>) -> Self {
+        Self { runs: if let Groups::Runs(runs) = groups { runs } else { &[] }, done: 0 }
+    }
+
+    /// The group of the next rows, and where they end if they start at `first` and there are `count`.
+    fn next_part(&mut self, first: usize, count: usize) -> Option<(usize, usize)> {
+        loop {
+            let (run, rest) = self.runs.split_first()?;
+            let left = run.rows as usize - self.done;
+            if left > count - first {
+                self.done += count - first;
+                return Some((run.code as usize, count));
+            }
+            (self.runs, self.done) = (rest, 0);
+            if left > 0 {
+                return Some((run.code as usize, first + left));
+            }
+        }
+    }
+}
+
+fn words_mut(lines: &mut [Line]) -> &mut [i64] {
+    let words = lines.len() * MOST_LANES;
+    // SAFETY: a line is so many words and nothing else.
+    unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
+}
+
+fn total(level: Level, words: &[i64]) -> i64 {
+    struct Total<'a>(&'a [i64]);
+    impl Kernel for Total<'_> {
+        type Output = i64;
+
+        #[inline(always)]
+        fn run(self) -> i64 {
+            self.0.iter().fold(0, |sum, &word| sum.wrapping_add(word))
+        }
+    }
+    run_at(level, Total(words))
+}
+
+impl Addend<'_> {
+    fn rows(&self) -> Option<usize> {
+        match self {
+            Self::One => None,
+            Self::Integers(values) | Self::Counted(values) => Some(values.len()),
+            Self::Products(ones, others) => (ones.len() == others.len()).then_some(ones.len()).or(Some(usize::MAX)),
+            Self::High(values, _) | Self::Low(values, _) => Some(values.len()),
+        }
+    }
+
+    /// Writes down what some rows add.
+    fn write(&self, level: Level, start: usize, out: &mut [i64]) {
+        let rows = start..start + out.len();
+        match *self {
+            Self::One => out.fill(1),
+            Self::Integers(values) => widen(level, values, start, 0, out),
+            Self::Counted(values) => widen(level, values, start, 1 << Counted::BITS, out),
+            Self::Products(ones, others) => {
+                widen(level, ones, start, 0, out);
+                let mut factors = [0; CHUNK];
+                let factors = &mut factors[..out.len()];
+                widen(level, others, start, 0, factors);
+                run_at(level, Multiply { factors, out });
+            }
+            Self::High(values, limbs) => run_at(level, Split { values: &values[rows], limbs, high: true, out }),
+            Self::Low(values, limbs) => run_at(level, Split { values: &values[rows], limbs, high: false, out }),
+        }
+    }
+}
+
+/// Writes down integers, and `plus` with each; those of 128 bits are cut to 64.
+fn widen(level: Level, values: Integers<'_>, start: usize, plus: i64, out: &mut [i64]) {
+    let rows = start..start + out.len();
+    match values {
+        Integers::I8(values) => run_at(level, Widen { values: &values[rows], plus, out }),
+        Integers::I16(values) => run_at(level, Widen { values: &values[rows], plus, out }),
+        Integers::I32(values) => run_at(level, Widen { values: &values[rows], plus, out }),
+        Integers::I64(values) => run_at(level, Widen { values: &values[rows], plus, out }),
+        Integers::I128(values) => {
+            values[rows].iter().zip(out).for_each(|(&value, out)| *out = (value as i64).wrapping_add(plus));
+        }
+    }
+}
+
+struct Widen<'a, T> {
+    values: &'a [T],
+    plus: i64,
+    out: &'a mut [i64],
+}
+
+impl<T: Key> Kernel for Widen<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().zip(self.values).for_each(|(out, &value)| *out = self.plus.wrapping_add(value.into()));
+    }
+}
+
+struct Multiply<'a> {
+    factors: &'a [i64],
+    out: &'a mut [i64],
+}
+
+impl Kernel for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().zip(self.factors).for_each(|(out, &factor)| *out = out.wrapping_mul(factor));
+    }
+}
+
+struct Split<'a> {
+    values: &'a [f64],
+    limbs: Limbs,
+    high: bool,
+    out: &'a mut [i64],
+}
+
+impl Kernel for Split<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, limbs, high, out } = self;
+        let pairs = out.iter_mut().zip(values);
+        if high {
+            pairs.for_each(|(out, &value)| *out = limbs.high(value));
+        } else {
+            pairs.for_each(|(out, &value)| *out = limbs.low(value));
+        }
+    }
+}
+
+/// Adds what was written down of some rows to their groups, of which there are rows.
+fn add_rows(
+    level: Level,
+    lanes: usize,
+    copies: usize,
+    groups: &[u32],
+    addends: &[Words; MOST_LANES],
+    words: &mut [i64],
+) -> Result<(), UnknownGroup> {
+    macro_rules! with_lanes {
+        ($($lanes:literal of $stride:literal),+) => {
+            match (lanes, copies) {
+                $(
+                    ($lanes, 1) => {
+                        let rows = words.as_chunks_mut::<$stride>().0;
+                        run_at(level, AddRows::<$lanes, $stride, 1> { groups, addends, rows })
+                    }
+                    ($lanes, _) => {
+                        let rows = words.as_chunks_mut::<$stride>().0;
+                        run_at(level, AddRows::<$lanes, $stride, COPIES> { groups, addends, rows })
+                    }
+                )+
+                _ => Err(UnknownGroup),
+            }
+        };
+    }
+    with_lanes!(1 of 1, 2 of 2, 3 of 4, 4 of 4, 5 of 8, 6 of 8, 7 of 8, 8 of 8)
+}
+
+struct AddRows<'a, const LANES: usize, const STRIDE: usize, const TURNS: usize> {
+    groups: &'a [u32],
+    addends: &'a [Words; MOST_LANES],
+    rows: &'a mut [[i64; STRIDE]],
+}
+
+impl<const LANES: usize, const STRIDE: usize, const TURNS: usize> Kernel for AddRows<'_, LANES, STRIDE, TURNS> {
+    type Output = Result<(), UnknownGroup>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        for (row, &group) in self.groups.iter().take(CHUNK).enumerate() {
+            let place = group as usize * TURNS + row % TURNS;
+            let sums = self.rows.get_mut(place).ok_or(UnknownGroup)?;
+            for (sum, addends) in sums.iter_mut().zip(self.addends).take(LANES) {
+                *sum = sum.wrapping_add(addends[row]);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Each row adds 1, an integer, a product and a float to its group.
+    fn sums(level: Level, groups: Groups<'_>, rows: &[(u32, i16, i32, f64)], table: &mut LaneTable) {
+        let (ones, others): (Vec<i16>, Vec<i32>) = rows.iter().map(|row| (row.1, row.2)).unzip();
+        let floats: Vec<f64> = rows.iter().map(|row| row.3).collect();
+        let (ones, others, limbs) = (Integers::I16(&ones), Integers::I32(&others), Limbs::of(-60).unwrap());
+        let addends = [
+            (0, Addend::One),
+            (1, Addend::Integers(ones)),
+            (2, Addend::Products(ones, others)),
+            (3, Addend::High(&floats, limbs)),
+            (4, Addend::Low(&floats, limbs)),
+            (5, Addend::Counted(ones)),
+        ];
+        table.add(level, groups, rows.len(), &addends).unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn lanes_agree_with_plain_code(
+            runs in prop::collection::vec(
+                (0u32..100, prop::collection::vec((any::<i16>(), any::<i32>(), -1_000_000i64..1_000_000), 0..90)), 0..20,
+            ),
+            grown in 100usize..200,
+            few in any::<bool>(),
+        ) {
+            let known = if few { 20 } else { 100 };
+            let flat = runs.iter().flat_map(|(group, part)| part.iter().map(move |row| (group % known, row)));
+            let rows: Vec<_> = flat.map(|(group, row)| (group, row.0, row.1, row.2 as f64 / 4096.0)).collect();
+            let groups: Vec<u32> = rows.iter().map(|row| row.0).collect();
+            let runs = runs.iter().map(|(code, part)| Run { code: code % known, rows: part.len() as u32 });
+            let runs: Vec<Run> = runs.collect();
+            for level in Level::available() {
+                let mut table = LaneTable::new(6);
+                table.grow(known as usize);
+                sums(level, Groups::Rows(&groups), &rows, &mut table);
+                table.grow(grown);
+                sums(level, Groups::Runs(&runs), &rows, &mut table);
+                for group in 0..grown {
+                    let of_group = || rows.iter().filter(|row| row.0 as usize == group);
+                    prop_assert_eq!(table.sum(0, group), 2 * of_group().count() as i64);
+                    prop_assert_eq!(table.sum(1, group), 2 * of_group().map(|row| i64::from(row.1)).sum::<i64>());
+                    let counted = Counted { count: table.sum(0, group) as u64, sum: table.sum(1, group) };
+                    prop_assert_eq!(Counted::of(table.sum(5, group)), counted);
+                    let product = |row: &(u32, i16, i32, f64)| i64::from(row.1) * i64::from(row.2);
+                    prop_assert_eq!(table.sum(2, group), 2 * of_group().map(product).sum::<i64>());
+                    let float = Limbs::join(table.sum(3, group), table.sum(4, group));
+                    let expected = of_group().map(|row| (row.3 * 4096.0) as i128).sum::<i128>();
+                    prop_assert_eq!(float, expected << 49);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn some_lanes_may_be_left_alone() {
+        for groups in [3, 300] {
+            let mut table = LaneTable::new(3);
+            table.grow(groups);
+            let addends = [(2, Addend::Integers(Integers::I8(&[1, -2, 3])))];
+            table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &addends).unwrap();
+            table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &[(0, Addend::One)]).unwrap();
+            assert_eq!([0, 1, 2].map(|group| table.sum(2, group)), [1, 0, 1]);
+            assert_eq!([0, 1, 2].map(|lane| table.sum(lane, 2)), [2, 0, 1]);
+            table.clear();
+            assert_eq!([0, 1, 2].map(|group| table.sum(2, group)), [0, 0, 0]);
+        }
+    }
+
+    #[test]
+    fn unknown_groups_and_unequal_lengths_are_refused() {
+        let (mut table, level) = (LaneTable::new(1), Level::best());
+        table.grow(2);
+        let one = [(0, Addend::One)];
+        let run = |code, rows| Run { code, rows };
+        assert_eq!(table.add(level, Groups::Rows(&[2]), 1, &one), Err(UnknownGroup));
+        assert_eq!(table.add(level, Groups::Rows(&[1]), 2, &one), Err(UnknownGroup));
+        assert_eq!(table.add(level, Groups::Runs(&[run(2, 1)]), 1, &one), Err(UnknownGroup));
+        assert_eq!(table.add(level, Groups::Runs(&[run(0, 1), run(1, 0)]), 2, &one), Err(UnknownGroup));
+        assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &[(1, Addend::One)]), Err(UnknownGroup));
+        let short = [(0, Addend::Integers(Integers::I8(&[])))];
+        assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &short), Err(UnknownGroup));
+    }
+
+    #[test]
+    fn counted_integers_have_room() {
+        let (rows, most) = (1 << 22, (1 << 39) - 1);
+        assert!(Counted::room(rows, most) <= ROOM && Counted::room(2 * rows, 0) <= ROOM);
+        assert!(Counted::room(2 * rows + 1, 0) > ROOM && Counted::room(0, most + 2) > ROOM);
+        for (count, sum) in [(0, 0), (1, -1), (2 * rows as i64 - 1, -(most as i64)), (5, most as i64)] {
+            assert_eq!(Counted::of((count << 40) + sum), Counted { count: count as u64, sum });
+        }
+    }
+
+    #[test]
+    fn lanes_have_room_for_so_much() {
+        let mut table = LaneTable::new(1);
+        assert!(!table.reserve(0, (ROOM / 2) + 1));
+        assert!(table.reserve(0, ROOM / 2));
+        assert!(table.reserve(0, ROOM / 2));
+        assert!(!table.reserve(0, 1));
+        table.clear();
+        assert!(table.reserve(0, 1));
+    }
+}
