@@ -73,7 +73,7 @@ impl Destination {
     pub(crate) fn write(&self, plan: &Plan, answer: &Answered, threads: usize) -> Result<()> {
         let answer = match answer {
             Answered::Held(answer) => answer,
-            Answered::Spilled(answer) => return self.write_table(plan, answer, threads),
+            Answered::Spilled(answer) => return self.write_table(plan, answer.as_ref(), threads),
         };
         let table = match self {
             Self::Printed(_) if !self.format(plan).expresses_all() => {

@@ -22,9 +22,13 @@ use std::time::Instant;
 #[derive(Debug)]
 pub enum Answered {
     /// All rows are in memory.
-    Held(QueryResult),
+    Held(Box<QueryResult>),
     /// There are too many.
-    Spilled(SpilledAnswer),
+    Spilled(Box<SpilledAnswer>),
+}
+
+fn held(answer: QueryResult) -> Answered {
+    Answered::Held(Box::new(answer))
 }
 
 impl Answered {
@@ -43,7 +47,7 @@ impl Answered {
     /// If a temporary file cannot be read, or is damaged.
     pub fn load(self) -> Result<QueryResult> {
         match self {
-            Self::Held(answer) => Ok(answer),
+            Self::Held(answer) => Ok(*answer),
             Self::Spilled(answer) => answer.load(),
         }
     }
@@ -83,7 +87,7 @@ impl Plan {
         limits: Limits,
     ) -> Result<Answered> {
         if !self.grouped {
-            return self.scanned(table, || rows::select(self, table, threads, progress)).map(Answered::Held);
+            return self.scanned(table, || rows::select(self, table, threads, progress)).map(held);
         }
         let partitioning = Partitioning::new(self, limits, memory, threads);
         let (found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
@@ -108,7 +112,7 @@ impl Plan {
         totals.regroup_time = start.elapsed();
         let mut answer = QueryResult::of_groups(self, partials, threads, totals)?;
         answer.sorted_in(start.elapsed());
-        Ok(Answered::Held(answer))
+        Ok(held(answer))
     }
 
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
@@ -191,10 +195,11 @@ impl Plan {
         let Partitioning { spill, memory, .. } = partitioning;
         totals.spilled_bytes = spill.bytes();
         if blocks.iter().any(Block::is_spilled) {
-            return SpilledAnswer::new(self, blocks, spill, &memory, totals).map(Answered::Spilled);
+            let answer = SpilledAnswer::new(self, blocks, spill, &memory, totals)?;
+            return Ok(Answered::Spilled(Box::new(answer)));
         }
         let blocks = blocks.into_iter().map(|block| Ok((block.rows, block.into_cells(&spill)?)));
-        Ok(Answered::Held(QueryResult::of_blocks(self, blocks.collect::<Result<_>>()?, totals)))
+        Ok(held(QueryResult::of_blocks(self, blocks.collect::<Result<_>>()?, totals)))
     }
 
     /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].

@@ -4,7 +4,7 @@
 use super::Partitioning;
 use super::packing::{PackedKeys, Packing};
 use super::parts::{Part, Parts};
-use super::records::Reader;
+use super::records::{Layout, Reader};
 use crate::accumulators::Accumulators;
 use crate::filter::Selection;
 use crate::memory::Gauge;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a part came to.
 enum Grouped {
-    Whole(Partial),
+    Whole(Box<Partial>),
     /// Memory got short when there were so many groups.
     TooLarge(usize),
 }
@@ -39,7 +39,11 @@ pub(crate) fn regroup_parts<T: Send>(
         let (part, is_packed) = (std::mem::take(&mut part.0), part.1);
         let packing = if is_packed { partitioning.packing() } else { None };
         let mut found = Vec::new();
-        let mut work = Regrouping { plan, path, partitioning, packing, each: |groups| Ok(found.push(each(groups)?)) };
+        let each = |groups| {
+            found.push(each(groups)?);
+            Ok(())
+        };
+        let mut work = Regrouping { plan, path, partitioning, packing, each };
         work.group(part, 0)?;
         Ok(found)
     };
@@ -71,7 +75,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
             Grouped::Whole(mut groups) => {
                 drop(part);
                 groups.settle(1);
-                (self.each)(groups)
+                (self.each)(*groups)
             }
             Grouped::TooLarge(2..) if Part::may_split(depth) => {
                 let packing = self.packing.map(Arc::as_ref);
@@ -84,7 +88,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
 
     /// Words of a record.
     fn words(&self) -> usize {
-        let layout = self.partitioning.layout.as_ref().map_or(0, |layout| layout.words());
+        let layout = self.partitioning.layout.as_ref().map_or(0, Layout::words);
         (layout + self.packing.map_or(0, |packing| packing.width())).max(1)
     }
 
@@ -93,7 +97,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
         let spill = &self.partitioning.spill;
         let (mut groups, packing) = match (self.packing, &self.partitioning.layout) {
             (Some(packing), Some(_)) => match self.of_records(part, packing, &gauge)? {
-                Grouped::Whole(groups) => (groups, Some(packing)),
+                Grouped::Whole(groups) => (*groups, Some(packing)),
                 too_large => return Ok(too_large),
             },
             _ => (self.plan.no_groups(), None),
@@ -113,12 +117,14 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
                 None => groups.merge(more)?,
             }
         }
-        Ok(Grouped::Whole(groups))
+        Ok(Grouped::Whole(Box::new(groups)))
     }
 
     /// Groups the records of a part.
     fn of_records(&self, part: &Part, packing: &Arc<Packing>, gauge: &Gauge) -> Result<Grouped> {
-        let Some(layout) = &self.partitioning.layout else { return Ok(Grouped::Whole(self.plan.no_groups())) };
+        let Some(layout) = &self.partitioning.layout else {
+            return Ok(Grouped::Whole(Box::new(self.plan.no_groups())));
+        };
         let mut reader = Reader::new(packing.width(), layout);
         let mut keys = PackedKeys::new(Arc::clone(packing), 0);
         let (mut accumulators, mut numbers) = (Accumulators::new(self.plan), Vec::new());
@@ -136,7 +142,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
             Ok(true)
         })?;
         Ok(match whole {
-            true => Grouped::Whole(accumulators.finish(Some(GroupKeys::Packed(keys)))),
+            true => Grouped::Whole(Box::new(accumulators.finish(Some(GroupKeys::Packed(keys))))),
             false => Grouped::TooLarge(keys.len()),
         })
     }
