@@ -8,7 +8,7 @@ use crate::order::{self, OrderKey, SortedPart};
 use crate::packed_order::PackedOrder;
 use crate::parallel;
 use crate::partial::Partial;
-use crate::partitions::packing::PackedKeys;
+use crate::partitions::packing::{PackedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
 use crate::result::push_all;
 use crate::vector::{Fault, Vector};
@@ -93,12 +93,17 @@ impl<'a> Groups<'a> {
         let block = |number: usize| {
             let Block { places, order } = sorted.block(number);
             let chosen = self.choose(&places);
-            let cells = self.plan.columns.iter().map(|answer| {
-                let cells = self.cells(&answer.name, &answer.value, &chosen)?;
-                Ok(match &order {
-                    Some(order) => cells.take(order),
-                    None => cells,
-                })
+            let Some(order) = order else {
+                let cells = self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, &chosen));
+                return Ok((places.len(), cells.collect::<Result<Vec<_>>>()?));
+            };
+            // Keys are at hand in any order; what aggregates have kept is read as it lies.
+            let ordered: Vec<Place> = order.iter().map(|&row| places[row as usize]).collect();
+            let ordered =
+                Chosen { places: &ordered, tuples: chosen.tuples.as_ref().map(|keys| in_order(keys, &order)) };
+            let cells = self.plan.columns.iter().map(|answer| match answer.value.node {
+                Node::Column(key) if key < self.plan.keys.len() => self.column(key, &ordered),
+                _ => Ok(self.cells(&answer.name, &answer.value, &chosen)?.take(&order)),
             });
             Ok((places.len(), cells.collect::<Result<Vec<_>>>()?))
         };
@@ -106,11 +111,12 @@ impl<'a> Groups<'a> {
     }
 
     fn choose<'p>(&'p self, places: &'p [Place]) -> Chosen<'p> {
-        let mut tuples = Vec::new();
+        let width = self.packed.iter().flatten().next().map_or(0, |keys| keys.width());
+        let mut tuples = Vec::with_capacity(places.len() * width);
         let mut any = None;
         for place in places {
             let Some(keys) = self.packed[place.partial as usize] else { return Chosen { places, tuples: None } };
-            tuples.extend_from_slice(keys.tuple(place.group as usize));
+            push_tuple(keys.tuple(place.group as usize), &mut tuples);
             any = Some(keys);
         }
         Chosen { places, tuples: any.map(|keys| (tuples, keys)) }
@@ -235,6 +241,16 @@ impl<'a> Groups<'a> {
         let place = |(partial, row): (u32, u32)| Place { partial, group: wanted[partial as usize][row as usize] };
         Ok(Sorted::Places(order::sorted(&parts, offset, limit, threads).map(place).collect()))
     }
+}
+
+/// Packed keys of these numbers.
+fn in_order<'a>((tuples, keys): &(Vec<u64>, &'a PackedKeys), numbers: &[u32]) -> (Vec<u64>, &'a PackedKeys) {
+    let width = keys.width();
+    let mut ordered = Vec::with_capacity(numbers.len() * width);
+    for &number in numbers {
+        push_tuple(&tuples[number as usize * width..(number as usize + 1) * width], &mut ordered);
+    }
+    (ordered, keys)
 }
 
 /// The groups of a partial that an answer of few rows may have; `None` if that may be any.

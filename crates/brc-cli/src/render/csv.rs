@@ -7,6 +7,7 @@ use brc_core::{
     Batch, BatchWriter, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Result, Schema,
     Value, decimal,
 };
+use std::ops::Range;
 
 pub(super) struct Csv;
 
@@ -94,7 +95,10 @@ impl<'a> Fields<'a> {
         }
         match self.kind {
             Kind::Numbers(values, scale) => decimal::format(values.get(row), scale, out),
-            Kind::Strings(strings) => string(strings.get(row), out),
+            Kind::Strings(strings) => {
+                let (offsets, bytes) = strings.parts();
+                string_in(bytes, offsets[row] as usize..offsets[row + 1] as usize, out);
+            }
             Kind::Codes(codes, dictionary) => string(dictionary.get(codes[row]), out),
             Kind::Others(logical_type) => plain(Value::of_row(&self.column, row), logical_type, out),
         }
@@ -115,9 +119,25 @@ fn fields<'a>(values: impl Iterator<Item = (Option<Value<'a>>, LogicalType)>, ou
     out.push(b'\n');
 }
 
-/// Appends a string, in quotes if it is empty, or contains what means something in a line.
+/// Appends a string that lies between others.
 #[inline]
-fn string(text: &[u8], out: &mut Vec<u8>) {
+fn string_in(bytes: &[u8], place: Range<usize>, out: &mut Vec<u8>) {
+    const SHORT: usize = 16;
+    let (start, length) = (place.start, place.len());
+    let text = &bytes[place];
+    match bytes.get(start..start + SHORT) {
+        // A copy of known length is one move, whatever of it counts.
+        Some(longer) if length <= SHORT && !needs_quotes(text) => {
+            out.extend_from_slice(longer);
+            out.truncate(out.len() - (SHORT - length));
+        }
+        _ => string(text, out),
+    }
+}
+
+/// Whether a string is empty, or contains what means something in a line.
+#[inline]
+fn needs_quotes(text: &[u8]) -> bool {
     const SPECIAL: [bool; 256] = {
         let mut special = [false; 256];
         (special[b',' as usize], special[b'"' as usize]) = (true, true);
@@ -125,7 +145,13 @@ fn string(text: &[u8], out: &mut Vec<u8>) {
         special
     };
     // Without a branch for each byte.
-    if !text.is_empty() && !text.iter().fold(false, |special, &byte| special | SPECIAL[usize::from(byte)]) {
+    text.is_empty() || text.iter().fold(false, |special, &byte| special | SPECIAL[usize::from(byte)])
+}
+
+/// Appends a string, in quotes if need be.
+#[inline]
+fn string(text: &[u8], out: &mut Vec<u8>) {
+    if !needs_quotes(text) {
         return out.extend_from_slice(text);
     }
     out.push(b'"');

@@ -76,10 +76,7 @@ impl PackedKeys {
     /// These tuples only, in their order.
     pub(crate) fn pick(&self, numbers: &[u32]) -> Self {
         let mut tuples = Vec::with_capacity(numbers.len() * self.width());
-        match self.width() {
-            1 => tuples.extend(numbers.iter().map(|&number| self.tuples[number as usize])),
-            _ => numbers.iter().for_each(|&number| tuples.extend_from_slice(self.tuple(number as usize))),
-        }
+        numbers.iter().for_each(|&number| push_tuple(self.tuple(number as usize), &mut tuples));
         Self { packing: Arc::clone(&self.packing), tuples, index: TupleIndex::default() }
     }
 
@@ -91,5 +88,16 @@ impl PackedKeys {
     /// Appends the values that some tuples, which lie one behind the other, have for a key.
     pub(crate) fn unpack(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
         self.packing.unpack(key, tuples, cells);
+    }
+}
+
+/// Appends the words of a tuple.
+#[inline]
+pub(crate) fn push_tuple(tuple: &[u64], tuples: &mut Vec<u64>) {
+    match *tuple {
+        // Few words are worth no call.
+        [one] => tuples.push(one),
+        [one, two] => tuples.extend([one, two]),
+        _ => tuples.extend_from_slice(tuple),
     }
 }

@@ -97,7 +97,14 @@ impl Symbols {
             length += usize::from(more);
             rest %= part.weight;
         }
-        out.extend_from_slice(&text[..length]);
+        match text.first_chunk::<16>() {
+            // A copy of known length is one move, whatever of it counts.
+            Some(longer) if length <= longer.len() => {
+                out.extend_from_slice(longer);
+                out.truncate(out.len() - (longer.len() - length));
+            }
+            _ => out.extend_from_slice(&text[..length]),
+        }
     }
 }
 
