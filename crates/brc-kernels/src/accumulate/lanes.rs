@@ -441,8 +441,9 @@ impl<const LANES: usize, const STRIDE: usize, const TURNS: usize> Kernel for Add
         for (row, &group) in self.groups.iter().take(CHUNK).enumerate() {
             let place = group as usize * TURNS + row % TURNS;
             let sums = self.rows.get_mut(place).ok_or(UnknownGroup)?;
-            for (sum, addends) in sums.iter_mut().zip(self.addends).take(LANES) {
-                *sum = sum.wrapping_add(addends[row]);
+            #[allow(clippy::needless_range_loop, reason = "iterators are not unrolled")]
+            for lane in 0..LANES {
+                sums[lane] = sums[lane].wrapping_add(self.addends[lane][row]);
             }
         }
         Ok(())
