@@ -37,7 +37,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("protobuf", &["brc-encodings"]),
     ("rmp", &["brc-encodings"]),
     ("ciborium", &["brc-encodings"]),
-    ("bincode", &["brc-encodings"]),
+    ("bincode", &["brc-encodings", "brc-query"]),
     ("anyhow", &["brc-cli"]),
     ("clap", &["brc-cli"]),
 ];

@@ -221,6 +221,7 @@ fn texts(column: &Column<'_>, logical_type: LogicalType) -> Vec<String> {
             let scale = logical_type.scale();
             (0..values.len()).map(|row| decimal::to_string(values.get(row), scale)).collect()
         }
+        Data::Bytes(strings) => strings.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect(),
         _ => {
             let mut codes = Vec::new();
             assert!(batch::codes_of(column, &mut codes));

@@ -1,4 +1,6 @@
 //! Parses the numbers and takes the names of a tile's rows, sixteen rows at a time.
+//!
+//! Arrays are written out: `array::map` is not compiled for these instructions, and what it calls is inlined or not by chance.
 
 use super::{PLACES, Tile};
 use crate::interner::{PADDING, SHORT};
@@ -17,7 +19,12 @@ impl Tile {
             let marks = self.marks.as_ptr().add(Self::FIRST);
             for row in (0..rows).step_by(16) {
                 let end = |at: usize| text.add(usize::from(single(marks.add(2 * (row + at) + 1))));
-                let words = [0, 4, 8, 12].map(|at| last_words([end(at), end(at + 1), end(at + 2), end(at + 3)]));
+                let words = [
+                    last_words(end(0), end(1), end(2), end(3)),
+                    last_words(end(4), end(5), end(6), end(7)),
+                    last_words(end(8), end(9), end(10), end(11)),
+                    last_words(end(12), end(13), end(14), end(15)),
+                ];
                 let values = parser.parse(_mm512_loadu_si512(marks.add(2 * row).cast()), words);
                 _mm256_storeu_si256(numbers.add(row).cast(), values);
             }
@@ -92,11 +99,11 @@ fn side_by_side(parts: [__m128i; 4]) -> __m512i {
 /// They are readable.
 #[target_feature(enable = "avx512f")]
 #[inline]
-unsafe fn last_words(ends: [*const u8; 4]) -> __m256i {
+unsafe fn last_words(a: *const u8, b: *const u8, c: *const u8, d: *const u8) -> __m256i {
     // SAFETY: as above.
-    let [a, b, c, d] = ends.map(|end| unsafe { _mm_loadl_epi64(end.wrapping_sub(8).cast()) });
-    let low = _mm256_castsi128_si256(_mm_unpacklo_epi64(a, b));
-    _mm256_inserti128_si256::<1>(low, _mm_unpacklo_epi64(c, d))
+    let word = |end: *const u8| unsafe { _mm_loadl_epi64(end.wrapping_sub(8).cast()) };
+    let low = _mm256_castsi128_si256(_mm_unpacklo_epi64(word(a), word(b)));
+    _mm256_inserti128_si256::<1>(low, _mm_unpacklo_epi64(word(c), word(d)))
 }
 
 /// The truth table of three bits of which any is set.
@@ -127,9 +134,11 @@ impl Numbers {
     #[inline]
     fn parse(&mut self, marks: __m512i, words: [__m256i; 4]) -> __m256i {
         let set = |bytes: [u8; 4]| _mm512_set1_epi32(i32::from_le_bytes(bytes));
-        let words = [0, 2].map(|at| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(words[at]), words[at + 1]));
+        let both = |low, high| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+        let words = [both(words[0], words[1]), both(words[2], words[3])];
         // SAFETY: both are sixteen readable words.
-        let [even, odd] = unsafe { [&EVEN, &ODD].map(|lanes| _mm512_loadu_si512(lanes.as_ptr().cast())) };
+        let (even, odd) =
+            unsafe { (_mm512_loadu_si512(EVEN.as_ptr().cast()), _mm512_loadu_si512(ODD.as_ptr().cast())) };
         // "2.3\n"
         let tails = _mm512_permutex2var_epi32(words[0], odd, words[1]);
         let tails = _mm512_xor_si512(tails, set([b'0', b'.', b'0', b'\n']));
