@@ -8,7 +8,7 @@ import sys
 
 from .files import remove, size
 from .made import TYPES, fingerprint
-from .process import run
+from .process import apart, run
 
 # What a peer does in a process of its own, not counting what it takes to import it.
 PEERS = {
@@ -99,14 +99,14 @@ def cells_of(table, source, binary, threads, work):
 
 def measure_conversions(table, source, binary, arguments, work):
     types = ", ".join(f"'{name}': '{kind}'" for name, kind in TYPES[table].items())
-    expected = fingerprint(f"read_csv('{source}', header = true, columns = {{{types}}})", TYPES[table])
+    expected = apart(fingerprint, f"read_csv('{source}', header = true, columns = {{{types}}})", TYPES[table])
     cells = cells_of(table, source, binary, arguments.threads, work)
     for round_number in range(arguments.runs + 1):
         for cell in cells:
             if cell.failure:
                 continue
             cell.measure(arguments.threads, round_number > 0)
-            if round_number == 0 and not cell.failure and not check(table, cell.kind, binary, cell.target, expected):
+            if round_number == 0 and not cell.failure and not apart(check, table, cell.kind, binary, cell.target, expected):
                 cell.failure = "its rows are not those of the CSV"
             remove(cell.target)
         print(f"{table}: round {round_number} of {arguments.runs} done", flush=True)

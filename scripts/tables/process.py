@@ -1,5 +1,6 @@
-"""Runs a command as a process of its own, timed."""
+"""Processes of their own, timed or not."""
 
+import multiprocessing
 import os
 import subprocess
 import time
@@ -18,3 +19,9 @@ def run(command, threads, stdin=None, timed_by_itself=False):
     if timed_by_itself:
         seconds = float(process.stdout.read().split()[-1])
     return seconds, usage.ru_maxrss * 1024
+
+
+def apart(function, *arguments):
+    """What a function returns in a process of its own: the memory that it takes would count as that of all later ones."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)

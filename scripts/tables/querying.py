@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from .made import TYPES
-from .process import run
+from .process import apart, run
 from .questions import QUESTIONS, asked
 
 # What is asked: of each peer's storage and of ours. The peers' best time counts.
@@ -100,7 +100,7 @@ def measure_questions(table, source, binary, arguments, work):
     convert(binary, source, buren, arguments)
     convert(binary, source, parquet, arguments)
     found = {
-        "wrong": wrong_answers(binary, table, buren, source, arguments, work),
+        "wrong": apart(wrong_answers, binary, table, buren, source, arguments, work),
         "peers": {engine: ask_engine(engine, table, source, arguments, work) for engine in STORED},
         "brc of buren": ask_brc(binary, table, buren, arguments, arguments.runs),
         "brc of parquet": ask_brc(binary, table, parquet, arguments, arguments.runs),

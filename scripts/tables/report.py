@@ -33,7 +33,7 @@ def conversions(cells):
 def questions(table, found):
     lines = [
         "Milliseconds; `wanted` and the ratios are the best peer's time by that of `brc`.", "",
-        "| | brc, buren | MiB | best peer | | ratio | wanted | brc, its Parquet | DuckDB, the same Parquet | ratio | brc, CSV | best peer, CSV | ratio |",
+        "| | brc, buren | MiB | best peer | which | ratio | wanted | brc, its Parquet | DuckDB, the same Parquet | ratio | brc, CSV | best peer, CSV | ratio |",
         "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for question, (_, wanted) in QUESTIONS[table].items():
