@@ -2,6 +2,39 @@
 
 use crate::error::RowFault;
 
+/// The powers of ten that fit 64 bits with a sign.
+pub static POWERS: [i64; 19] = {
+    let mut powers = [1; 19];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = 10 * powers[exponent - 1];
+        exponent += 1;
+    }
+    powers
+};
+
+/// The first of them as floats, which are exact.
+pub static FLOAT_POWERS: [f64; 16] = {
+    let mut powers = [1.0; 16];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = POWERS[exponent] as f64;
+        exponent += 1;
+    }
+    powers
+};
+
+/// The two digits of each number below 100.
+pub static DIGIT_PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < pairs.len() {
+        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+        number += 1;
+    }
+    pairs
+};
+
 /// Reads a decimal as an integer scaled by ten to the power of `scale`: `12.3` at scale 1 is 123.
 ///
 /// The form is an optional `-`, one or more digits, and optionally a point with one or more digits. Fewer decimals
@@ -95,15 +128,6 @@ fn write_digits(mut rest: u128, scale: u8, digits: &mut Digits) -> usize {
 
 /// The same for numbers of 64 bits, two digits at a time before the point.
 fn write_narrow(mut rest: u64, scale: u8, digits: &mut Digits) -> usize {
-    const PAIRS: [[u8; 2]; 100] = {
-        let mut pairs = [[0; 2]; 100];
-        let mut number = 0;
-        while number < 100 {
-            pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
-            number += 1;
-        }
-        pairs
-    };
     let mut position = digits.len();
     for _ in 0..scale {
         position -= 1;
@@ -116,7 +140,7 @@ fn write_narrow(mut rest: u64, scale: u8, digits: &mut Digits) -> usize {
     }
     while rest >= 10 {
         position -= 2;
-        digits[position..position + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
+        digits[position..position + 2].copy_from_slice(&DIGIT_PAIRS[(rest % 100) as usize]);
         rest /= 100;
         if rest == 0 {
             return position;

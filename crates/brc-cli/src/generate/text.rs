@@ -1,15 +1,6 @@
 //! Appends numbers and dates to rows.
 
-/// The two digits of each number below 100.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
-    while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
-        number += 1;
-    }
-    pairs
-};
+use brc_core::decimal::DIGIT_PAIRS;
 
 /// The most digits of a number.
 const DIGITS: usize = 20;
@@ -21,7 +12,7 @@ pub(super) fn number(mut number: u64, width: usize, out: &mut Vec<u8>) {
     let mut start = DIGITS;
     while number >= 10 {
         start -= 2;
-        digits[start..start + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+        digits[start..start + 2].copy_from_slice(&DIGIT_PAIRS[(number % 100) as usize]);
         number /= 100;
     }
     if number > 0 {
@@ -35,7 +26,7 @@ pub(super) fn number(mut number: u64, width: usize, out: &mut Vec<u8>) {
 pub(super) fn hundredths(hundredths: u64, out: &mut Vec<u8>) {
     number(hundredths / 100, 1, out);
     out.push(b'.');
-    out.extend_from_slice(&PAIRS[(hundredths % 100) as usize]);
+    out.extend_from_slice(&DIGIT_PAIRS[(hundredths % 100) as usize]);
 }
 
 /// Appends a number of millionths with six decimals.

@@ -1,6 +1,7 @@
 //! Eight fields at once, one in each lane of 64 bits.
 
 use super::{FieldColumn, FloatShapes, Parsed};
+use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use std::arch::x86_64::*;
 use std::ops::Range;
 
@@ -373,24 +374,3 @@ fn not_digits(digits: __m512i) -> __mmask8 {
 fn signed(values: __m512i, negative: __mmask8) -> __m512i {
     _mm512_mask_sub_epi64(values, negative, _mm512_setzero_si512(), values)
 }
-
-/// Powers of ten.
-static POWERS: [i64; 19] = {
-    let mut powers = [1; 19];
-    let mut exponent = 1;
-    while exponent < powers.len() {
-        powers[exponent] = 10 * powers[exponent - 1];
-        exponent += 1;
-    }
-    powers
-};
-
-static FLOAT_POWERS: [f64; 16] = {
-    let mut powers = [1.0; 16];
-    let mut exponent = 1;
-    while exponent < powers.len() {
-        powers[exponent] = POWERS[exponent] as f64;
-        exponent += 1;
-    }
-    powers
-};

@@ -4,6 +4,7 @@
 //! depends on how many digits there are.
 
 use crate::infer::{AsFloat, as_float};
+use brc_core::decimal::{FLOAT_POWERS, POWERS};
 use brc_core::{TimeUnit, calendar};
 
 /// A value, and whether it is written in another way than it stands here.
@@ -240,27 +241,6 @@ pub(super) fn boolean(text: Text<'_>) -> Parsed<i64> {
 fn length_of_clock(unit: TimeUnit) -> usize {
     8 + if unit == TimeUnit::Second { 0 } else { 1 + unit.digits() as usize }
 }
-
-/// Powers of ten.
-const POWERS: [i64; 19] = {
-    let mut powers = [1; 19];
-    let mut exponent = 1;
-    while exponent < powers.len() {
-        powers[exponent] = 10 * powers[exponent - 1];
-        exponent += 1;
-    }
-    powers
-};
-
-const FLOAT_POWERS: [f64; 16] = {
-    let mut powers = [1.0; 16];
-    let mut exponent = 1;
-    while exponent < powers.len() {
-        powers[exponent] = POWERS[exponent] as f64;
-        exponent += 1;
-    }
-    powers
-};
 
 const EACH: u64 = u64::from_le_bytes([1; 8]);
 const ZEROS: u64 = EACH * b'0' as u64;

@@ -2,6 +2,7 @@
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
 use crate::array::{self, PackedArray};
+use brc_core::decimal::DIGIT_PAIRS;
 use std::ops::Range;
 
 /// The most digits: so many fit an integer of 64 bits, whatever they are.
@@ -111,21 +112,10 @@ pub(in crate::v2::strings) fn number(value: &[u8], digits: usize) -> Option<i64>
 fn write(mut number: u64, out: &mut [u8]) {
     let (first, pairs) = out.as_rchunks_mut();
     for pair in pairs.iter_mut().rev() {
-        *pair = PAIRS[(number % 100) as usize];
+        *pair = DIGIT_PAIRS[(number % 100) as usize];
         number /= 100;
     }
     if let [digit] = first {
         *digit = b'0' + (number % 10) as u8;
     }
 }
-
-/// The digits of the numbers below 100.
-static PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
-    while number < 100 {
-        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
-        number += 1;
-    }
-    pairs
-};
