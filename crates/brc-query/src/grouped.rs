@@ -256,7 +256,8 @@ fn in_order<'a>((tuples, keys): &(Vec<u64>, &'a PackedKeys), numbers: &[u32]) ->
 /// The groups of a partial that an answer of few rows may have; `None` if that may be any.
 pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>>> {
     let most = plan.limit.map_or(u64::MAX, |limit| limit.saturating_add(plan.offset));
-    if plan.distinct || most >= partial.groups() as u64 {
+    // The group of all rows is always there, even if it is not shown.
+    if plan.distinct || plan.keys.is_empty() || most >= partial.groups() as u64 {
         return Ok(None);
     }
     let groups = Groups::new(plan, std::slice::from_ref(partial));

@@ -386,3 +386,19 @@ fn sums_and_means_are_exact_at_the_ends() {
         [[Cell::Number(expected.sum), Cell::Number(decimal::mean(expected.sum, 3))]]
     );
 }
+
+#[test]
+fn the_group_of_all_rows_may_be_cut_off_while_memory_is_scarce() {
+    let table = table(vec![Record::default(); 3], PLAIN);
+    let query = Query {
+        by: Some(Vec::new()),
+        aggregates: Some(Expression::parse_list("count(),sum(x),avg(x)").unwrap()),
+        order_by: vec![OrderBy::column("sum(x)", true)],
+        limit: Some(0),
+        ..Query::default()
+    };
+    let plan = query.plan(&table.schema).unwrap();
+    let scarce = Memory { limit: 0, ..Memory::unlimited() };
+    let answer = plan.run_within(&table, 2, &scarce, &Progress::default()).unwrap().load().unwrap();
+    assert!(answer.is_empty());
+}
