@@ -12,6 +12,8 @@ mod rows;
 mod samples;
 mod score;
 
+pub use charset::is_utf16;
+
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use crate::names::{column_names, numbered_names};
 use layout::Layout;
