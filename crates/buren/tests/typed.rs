@@ -48,10 +48,10 @@ proptest! {
         let reader = open(&bytes).unwrap();
         prop_assert_eq!(reader.schema(), &table.schema);
         prop_assert_eq!(reader.rows(), Some(table.rows() as u64));
-        for order in [Order::Original, Order::Any] {
-            let (found, _) = scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap();
-            prop_assert_eq!(&found.columns, &expected(&table));
-        }
+        let found = |order| scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap().0.columns;
+        prop_assert_eq!(&found(Order::Original), &expected(&table));
+        // A table may be clustered by a column that makes it smaller so.
+        prop_assert_eq!(sorted_rows(&found(Order::Any)), sorted_rows(&expected(&table)));
         prop_assert_eq!(reader.verify(2, &Progress::default()).unwrap().bytes, bytes.len() as u64);
         reader.describe().unwrap();
     }
@@ -86,6 +86,13 @@ proptest! {
         prop_assert_eq!(scanned.iter().map(brc_core::Scanned::all_rows).sum::<u64>(), table.rows() as u64);
         prop_assert_eq!(matching(&found.columns, &predicate), matching(&table.columns, &predicate));
     }
+}
+
+fn sorted_rows(columns: &[Vec<Cell>]) -> Vec<Vec<&Cell>> {
+    let rows = columns.first().map_or(0, Vec::len);
+    let mut rows: Vec<Vec<&Cell>> = (0..rows).map(|row| columns.iter().map(|column| &column[row]).collect()).collect();
+    rows.sort();
+    rows
 }
 
 /// The rows for which the predicate is true.
