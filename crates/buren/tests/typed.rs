@@ -51,7 +51,7 @@ proptest! {
         let found = |order| scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap().0.columns;
         prop_assert_eq!(&found(Order::Original), &expected(&table));
         // A table may be clustered by a column that makes it smaller so.
-        prop_assert_eq!(sorted_rows(&found(Order::Any)), sorted_rows(&expected(&table)));
+        prop_assert_eq!(sorted_rows(found(Order::Any)), sorted_rows(expected(&table)));
         prop_assert_eq!(reader.verify(2, &Progress::default()).unwrap().bytes, bytes.len() as u64);
         reader.describe().unwrap();
     }
@@ -88,9 +88,11 @@ proptest! {
     }
 }
 
-fn sorted_rows(columns: &[Vec<Cell>]) -> Vec<Vec<&Cell>> {
-    let rows = columns.first().map_or(0, Vec::len);
-    let mut rows: Vec<Vec<&Cell>> = (0..rows).map(|row| columns.iter().map(|column| &column[row]).collect()).collect();
+fn sorted_rows(columns: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
+    let mut rows = vec![Vec::new(); columns.first().map_or(0, Vec::len)];
+    for column in columns {
+        rows.iter_mut().zip(column).for_each(|(row, cell)| row.push(cell));
+    }
     rows.sort();
     rows
 }
