@@ -84,39 +84,27 @@ pub fn look_up(slots: &[u32], table: &[u32], unknown: u32, found: &mut Vec<u32>)
     found.contains(&unknown)
 }
 
-/// Replaces `found` by what `table` has at these codes, or where there is none by the codes themselves; `false` if a code is
-/// not below `known`, nor is what a table of so many has.
-pub fn translate(level: Level, codes: &[i32], table: Option<&[u32]>, known: usize, found: &mut Vec<u32>) -> bool {
+/// Whether all codes are below `known`.
+#[must_use]
+pub fn are_known(level: Level, codes: &[u32], known: usize) -> bool {
+    bounds(level, codes).is_none_or(|(_, largest)| largest < known as i64)
+}
+
+/// Integers without their signs: those below 0 become large.
+#[must_use]
+pub fn unsigned(integers: &[i32]) -> &[u32] {
+    // SAFETY: both are integers of 32 bits, and every bit pattern is a value of either.
+    unsafe { std::slice::from_raw_parts(integers.as_ptr().cast(), integers.len()) }
+}
+
+/// Replaces `found` by what `table` has at these codes; `false` if a code is not below `known`, or the table does not have so
+/// many.
+#[must_use]
+pub fn translate(level: Level, codes: &[u32], table: &[u32], known: usize, found: &mut Vec<u32>) -> bool {
     found.clear();
-    run_at(level, Translate { codes, table, known, found })
-}
-
-struct Translate<'a> {
-    codes: &'a [i32],
-    table: Option<&'a [u32]>,
-    known: usize,
-    found: &'a mut Vec<u32>,
-}
-
-impl Kernel for Translate<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        // A code that is negative is too large as well.
-        let largest = self.codes.iter().fold(0, |largest: u32, &code| largest.max(code as u32));
-        if largest as usize >= self.known && !self.codes.is_empty() {
-            return false;
-        }
-        match self.table {
-            None => self.found.extend(self.codes.iter().map(|&code| code as u32)),
-            Some(table) => {
-                let Some(table) = table.get(..self.known) else { return false };
-                self.found.extend(self.codes.iter().map(|&code| table[code as u32 as usize]));
-            }
-        }
-        true
-    }
+    let Some(table) = table.get(..known).filter(|_| are_known(level, codes, known)) else { return false };
+    found.extend(codes.iter().map(|&code| table[code as usize]));
+    true
 }
 
 #[cfg(test)]
@@ -168,16 +156,14 @@ mod tests {
     fn codes_that_are_not_known_are_not_translated() {
         let mut found = vec![9];
         for level in Level::available() {
-            assert!(translate(level, &[1, 0, 1], Some(&[7, 8]), 2, &mut found));
+            assert!(translate(level, &[1, 0, 1], &[7, 8], 2, &mut found));
             assert_eq!(found, [8, 7, 8]);
-            assert!(translate(level, &[1, 0, 1], None, 2, &mut found));
-            assert_eq!(found, [1, 0, 1]);
-            assert!(translate(level, &[], None, 0, &mut found));
+            assert!(translate(level, &[], &[], 0, &mut found) && are_known(level, &[], 0));
             for codes in [[0, 2], [-1, 0]] {
-                assert!(!translate(level, &codes, None, 2, &mut found));
-                assert!(!translate(level, &codes, Some(&[7, 8]), 2, &mut found));
+                assert!(!are_known(level, unsigned(&codes), 2));
+                assert!(!translate(level, unsigned(&codes), &[7, 8], 2, &mut found));
             }
-            assert!(!translate(level, &[0], Some(&[7]), 2, &mut found));
+            assert!(!translate(level, &[0], &[7], 2, &mut found));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! What looks at one string column only is computed once for each value of its dictionary. Where values of some rows would
 //! be an error, only those count that are asked for: the branch of a `case` is no error where another one is taken.
 
+mod exact;
 mod memo;
 mod truth;
 
@@ -13,6 +14,7 @@ use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Rows, Vector, View, both_valid};
 use brc_core::{Batch, Column, Field, LogicalType};
 use brc_kernels::cpu::Level;
+use exact::Exact;
 use memo::Memo;
 
 /// An expression made ready.
@@ -44,6 +46,7 @@ enum Step {
     Case { branches: Vec<(Step, Step)>, otherwise: Option<Box<Step>>, output: LogicalType },
     Coalesce { parts: Vec<Step>, output: LogicalType },
     Call { kernel: Kernel, arguments: Vec<Step> },
+    Exact(Box<Exact>),
     Memo(Box<Memo>),
 }
 
@@ -160,7 +163,11 @@ impl Step {
                 None => Self::Constant(None, output),
             },
             Node::Call { function, arguments } => match (function.0.bind)(arguments) {
-                Ok(bound) => Self::Call { kernel: bound.kernel, arguments: steps(arguments) },
+                Ok(bound) => {
+                    let is_exact = bound.exact.is_some();
+                    let call = Self::Call { kernel: bound.kernel, arguments: steps(arguments) };
+                    if is_exact { Exact::step(typed, step, call) } else { call }
+                }
                 Err(_) => Self::Constant(None, output),
             },
         }
@@ -175,11 +182,12 @@ impl Step {
             }
             Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
             Self::Condition { .. } | Self::And(_) | Self::Or(_) | Self::Not(_) | Self::IsNull(_) => {
-                self.truth(frame)?.vector(rows)?
+                self.truth(frame)?.vector(frame.level, rows)?
             }
             Self::Case { branches, otherwise, output } => case(branches, otherwise.as_deref_mut(), *output, frame)?,
             Self::Coalesce { parts, output } => coalesce(parts, *output, frame)?,
             Self::Call { kernel, arguments } => call(kernel, arguments, frame)?,
+            Self::Exact(exact) => return exact.run(frame),
             Self::Memo(memo) => return memo.run(frame),
         }))
     }

@@ -11,7 +11,7 @@ use brc_core::batch::codes_of;
 use brc_core::{Bitmap, Column, Data, Integers};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{add_digits, bounds, look_up};
-use brc_kernels::filter::{compress, valid_bits, words};
+use brc_kernels::filter::{valid_bits, words};
 
 /// More slots than these are no shortcut any more: they would not stay in the cache.
 const MOST: u64 = 1 << 20;
@@ -75,8 +75,8 @@ impl Direct {
         self.off || self.no_digits
     }
 
-    /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`; `false` if the array is of
-    /// no use for that.
+    /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`, and puts them in the places of
+    /// their rows, where those of others mean nothing; `false` if the array is of no use for that.
     ///
     /// # Errors
     /// Those of [`KeySet::take`].
@@ -118,10 +118,7 @@ impl Direct {
         let found = self.find(level, keys, rows, &mut spare);
         if found {
             self.fill(selection, rows, ask, &mut spare)?;
-            match selection {
-                Selection::All => std::mem::swap(groups, &mut spare.groups),
-                Selection::Some(mask, _) => compress(level, &spare.groups, mask, groups),
-            }
+            std::mem::swap(groups, &mut spare.groups);
         }
         self.spare = spare;
         Ok(found)

@@ -5,7 +5,7 @@ use super::{GroupIds, State, Values};
 use crate::group::Malformed;
 use brc_core::Integers;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::lanes::{Addend, Counted, Groups, LaneTable};
+use brc_kernels::accumulate::lanes::{Addend, Counted, Groups, LaneTable, NO_GROUP};
 use brc_kernels::cpu::Level;
 
 /// What values add to the lanes of a state.
@@ -95,7 +95,9 @@ impl State {
                 Ok(())
             };
             match groups {
-                GroupIds::Rows(groups) => groups.iter().try_for_each(|&group| recount(group, 1)),
+                GroupIds::Rows(groups) => {
+                    groups.iter().filter(|&&group| group != NO_GROUP).try_for_each(|&group| recount(group, 1))
+                }
                 GroupIds::Runs(runs) => runs.iter().try_for_each(|run| recount(run.code, run.rows)),
             }
         }, Ok(()))

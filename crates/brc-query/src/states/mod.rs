@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// The groups that the wanted rows of a batch belong to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GroupIds<'a> {
-    /// A group for each row.
+    /// A group for each row; those of [`NO_GROUP`](brc_kernels::accumulate::lanes::NO_GROUP) add nothing where that is known.
     Rows(&'a [u32]),
     /// A group for each run.
     Runs(&'a [Run]),
@@ -48,6 +48,11 @@ impl GroupIds<'_> {
     /// Whether there is a group for each run.
     pub(crate) fn are_runs(&self) -> bool {
         matches!(self, Self::Runs(_))
+    }
+
+    /// Whether there is one for each of so many rows.
+    pub(crate) fn are_of_all(&self, rows: usize) -> bool {
+        matches!(self, Self::Rows(groups) if groups.len() == rows)
     }
 
     /// Calls `each` with the group and the number of every row.
