@@ -419,7 +419,14 @@ impl State {
     }
 
     /// Adds the groups of another state, which [is like](State::is_like) this one, to those that `groups` tells.
-    pub(crate) fn merge(&mut self, other: &Self, groups: &[u32]) {
+    pub(crate) fn absorb(&mut self, other: Self, groups: &[u32]) {
+        match (self, other) {
+            (Self::Values(ours), Self::Values(theirs)) => ours.append(theirs, groups),
+            (ours, other) => ours.merge(&other, groups),
+        }
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
         macro_rules! merged {
             ($($kind:ident),*) => {
                 match (self, other) {
