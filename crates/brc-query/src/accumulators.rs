@@ -114,7 +114,7 @@ impl Accumulators {
 
     /// Whether rows of a batch may be of [no group](lanes::NO_GROUP): all states are sums of integers, of which none is null.
     pub(crate) fn ignore_others(&self, batch: &Batch<'_>) -> bool {
-        let ignores = |kept: &Kept| kept.place.is_some() && matches!(kept.state, State::Sums(_));
+        let ignores = |kept: &Kept| kept.place.is_some() && matches!(kept.state, State::Sums(_) | State::WideSums(_));
         let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);
         !self.tables.is_empty()
             && self.columns.iter().all(|it| it.states.iter().all(ignores) && !it.positions.iter().any(has_nulls))

@@ -25,11 +25,15 @@ pub(crate) struct Vector {
 pub(crate) enum Values {
     /// 1 is true, 0 false.
     Truths(Vec<i8>),
+    Short(Vec<i32>),
     Narrow(Vec<i64>),
     Wide(Vec<i128>),
     Floats(Vec<f64>),
     Strings(Strings),
-    Codes { codes: Vec<u32>, dictionary: Arc<Dictionary> },
+    Codes {
+        codes: Vec<u32>,
+        dictionary: Arc<Dictionary>,
+    },
 }
 
 /// Strings one behind the other.
@@ -143,6 +147,7 @@ impl Vector {
     pub(crate) fn column(&self) -> Column<'_> {
         let data = match &self.values {
             Values::Truths(values) => Data::Integers(Integers::I8(values)),
+            Values::Short(values) => Data::Integers(Integers::I32(values)),
             Values::Narrow(values) => Data::Integers(Integers::I64(values)),
             Values::Wide(values) => Data::Integers(Integers::I128(values)),
             Values::Floats(values) => Data::Floats(values),

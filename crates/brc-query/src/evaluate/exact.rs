@@ -29,8 +29,15 @@ enum Tree {
     Leaf(usize),
     Constant(i64),
     /// `factor * of + plus`.
-    Linear { factor: i64, plus: i64, of: Box<Tree> },
-    Combined { operation: Operation, sides: Box<[Tree; 2]> },
+    Linear {
+        factor: i64,
+        plus: i64,
+        of: Box<Tree>,
+    },
+    Combined {
+        operation: Operation,
+        sides: Box<[Tree; 2]>,
+    },
 }
 
 impl Exact {
@@ -148,14 +155,7 @@ impl Tree {
     }
 
     /// Writes the values of the rows from `first` on.
-    fn write(
-        &self,
-        level: Level,
-        leaves: &[Integers<'_>],
-        first: usize,
-        out: &mut [i64],
-        spare: &mut [[i64; BLOCK]],
-    ) {
+    fn write(&self, level: Level, leaves: &[Integers<'_>], first: usize, out: &mut [i64], spare: &mut [[i64; BLOCK]]) {
         match self {
             Self::Leaf(leaf) => widen(level, leaves[*leaf].slice(first..first + out.len()), out),
             Self::Constant(value) => out.fill(*value),

@@ -88,7 +88,8 @@ impl Step {
             | Self::Coalesce { .. }
             | Self::Call { .. }
             | Self::Exact(_)
-            | Self::Memo(_) => {
+            | Self::Memo(_)
+            | Self::Table(_) => {
                 let found = self.run(frame)?;
                 let column = found.column();
                 let mut truth = Truth { holds: none(), fails: none() };

@@ -50,6 +50,7 @@ macro_rules! for_gathered {
     ($state:expr, $gathered:ident => $body:expr, $other:expr) => {
         match $state {
             State::Sums($gathered) => $body,
+            State::WideSums($gathered) => $body,
             State::FloatSums($gathered) => $body,
             State::IntegerPairs($gathered) => $body,
             _ => $other,

@@ -117,8 +117,7 @@ impl Accumulator for Largest {
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         if self.is_float {
-            let keys: Vec<i64> =
-                values.floats()?.iter().map(|&value| (float_key(value) ^ 1 << 63) as i64).collect();
+            let keys: Vec<i64> = values.floats()?.iter().map(|&value| (float_key(value) ^ 1 << 63) as i64).collect();
             return self.add_all(groups, &keys);
         }
         for_integers!(values.integers()?, values => self.add_all(groups, values))
@@ -144,7 +143,9 @@ impl Accumulator for Largest {
     }
 
     fn is_sound(&self) -> bool {
-        self.most <= MOST && Some(self.values.len()) == self.groups.checked_mul(self.most) && self.least.len() <= self.groups
+        self.most <= MOST
+            && Some(self.values.len()) == self.groups.checked_mul(self.most)
+            && self.least.len() <= self.groups
     }
 }
 

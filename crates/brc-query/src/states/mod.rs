@@ -24,6 +24,7 @@ mod sketch;
 mod sums;
 mod values;
 mod wide;
+mod wide_sums;
 
 pub(crate) use float_sums::FloatSum;
 pub(crate) use moments::Moment;
@@ -258,6 +259,7 @@ pub(crate) enum State {
     Integers(integers::IntegerStates),
     Wide(wide::WideStates),
     Sums(sums::IntegerSums),
+    WideSums(wide_sums::WideSums),
     FloatSums(float_sums::FloatSums),
     FloatBounds(float_bounds::FloatBounds),
     Bytes(bytes::ByteBounds),
@@ -283,6 +285,7 @@ macro_rules! with_kinds {
             Integers,
             Wide,
             Sums,
+            WideSums,
             FloatSums,
             FloatBounds,
             Bytes,
@@ -310,6 +313,7 @@ macro_rules! for_state {
             State::Integers($accumulator) => $body,
             State::Wide($accumulator) => $body,
             State::Sums($accumulator) => $body,
+            State::WideSums($accumulator) => $body,
             State::FloatSums($accumulator) => $body,
             State::FloatBounds($accumulator) => $body,
             State::Bytes($accumulator) => $body,
@@ -338,7 +342,8 @@ impl State {
             StateKind::Counts => Self::Counts(Default::default()),
             StateKind::Integers if logical_type.fits_64_bits() => Self::Integers(Default::default()),
             StateKind::Sums if logical_type.fits_64_bits() => Self::Sums(Default::default()),
-            StateKind::Integers | StateKind::Sums => Self::Wide(Default::default()),
+            StateKind::Integers => Self::Wide(Default::default()),
+            StateKind::Sums => Self::WideSums(Default::default()),
             StateKind::FloatSums => Self::FloatSums(Default::default()),
             StateKind::FloatBounds => Self::FloatBounds(Default::default()),
             StateKind::Bytes => Self::Bytes(Default::default()),
@@ -455,8 +460,9 @@ impl State {
         match self {
             Self::Counts(state) => state.get(group),
             Self::Integers(state) => state.get(group).count,
-            Self::Wide(state) => state.get(group).count,
+            Self::Wide(state) => state.get(group).count(),
             Self::Sums(state) => state.count(group),
+            Self::WideSums(state) => state.count(group),
             Self::Distinct(state) => state.get(group),
             Self::FloatSums(state) => state.count(group),
             Self::FloatMoments(state) => state.count(group),
@@ -484,6 +490,7 @@ impl State {
             Self::Bytes(state) => state.bounds(group),
             Self::Counts(_)
             | Self::Sums(_)
+            | Self::WideSums(_)
             | Self::FloatSums(_)
             | Self::Moments(_)
             | Self::WideMoments(_)
@@ -506,6 +513,7 @@ impl State {
             Self::Integers(state) => state.sum(group),
             Self::Wide(state) => state.sum(group),
             Self::Sums(state) => state.sum(group),
+            Self::WideSums(state) => state.sum(group),
             Self::FloatSums(state) => state.sum(group).map(Sum::Float),
             Self::Counts(_)
             | Self::FloatBounds(_)
@@ -589,7 +597,7 @@ pub(crate) enum Sum {
         count: u64,
     },
     /// Of integers of which the sum may need more than 128 bits.
-    Wide(wide::WideState),
+    Wide(wide_sums::WideSum),
     /// Of floats.
     Float(FloatSum),
 }

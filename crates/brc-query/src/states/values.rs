@@ -90,8 +90,9 @@ impl<T: Copy + Ord> List<T> {
 
     #[cold]
     fn make_room(&mut self) {
-        if self.last.len() >= PIECE {
-            self.before.push(std::mem::replace(&mut self.last, Vec::with_capacity(PIECE)));
+        match self.last.len() {
+            0..PIECE => self.last.reserve_exact((3 * self.last.len()).max(4)),
+            _ => self.before.push(std::mem::replace(&mut self.last, Vec::with_capacity(PIECE))),
         }
     }
 
