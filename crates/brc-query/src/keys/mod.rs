@@ -22,6 +22,7 @@ use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary, Value};
 use brc_kernels::accumulate::lanes::{FEWEST, NO_GROUP};
 use brc_kernels::cpu::Level;
+use brc_kernels::direct::are_known;
 use brc_kernels::filter::{blend, compress, compress_runs};
 use direct::Direct;
 use key_set::KeySet;
@@ -80,6 +81,13 @@ impl Keys {
                 let groups = strings.groups();
                 let others_stay = others_stay && groups <= FEWEST;
                 let all = strings.all_groups(key(0)?.data, found);
+                if let GroupIds::Rows(all) = all
+                    && groups <= FEWEST
+                    && !are_known(level, all, groups)
+                {
+                    // The largest would be taken for that of no group.
+                    return Err(Malformed("a code is not in its dictionary"));
+                }
                 Ok((wanted(level, all, selection, others_stay, &mut self.rows, &mut self.runs), groups))
             }
             Kind::Tuples(tuples, direct) => {
