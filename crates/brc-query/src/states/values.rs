@@ -150,6 +150,14 @@ fn push_all<S: Copy, T: Copy + Ord>(
     })
 }
 
+fn narrow<S: TryInto<i64>>(value: S) -> Result<i64, Malformed> {
+    value.try_into().map_err(|_| TOO_LARGE)
+}
+
+fn wide<S: Into<i128>>(value: S) -> Result<i128, Malformed> {
+    Ok(value.into())
+}
+
 /// Sorts the values of each group.
 fn sort_lists<T: Copy + Ord + Send>(lists: &mut [List<T>], threads: usize) {
     let values: usize = lists.iter().map(List::len).sum();
@@ -183,10 +191,10 @@ impl Accumulator for AllValues {
         match self {
             Self::Floats(lists) => push_all(lists, groups, values.floats()?, |value| Ok(float_key(value))),
             Self::Wide(lists) => for_integers!(values.integers()?, values => {
-                push_all(lists, groups, values, |value| Ok(value.into()))
+                push_all(lists, groups, values, wide)
             }),
             Self::Integers(lists) => for_integers!(values.integers()?, values => {
-                push_all(lists, groups, values, |value| value.try_into().map_err(|_| TOO_LARGE))
+                push_all(lists, groups, values, narrow)
             }),
         }
     }
