@@ -272,11 +272,10 @@ impl Digit<'_> {
 
     /// Adds the digits of a further key to the slots, or makes them the slots if there are none yet.
     fn add_to(self, level: Level, slots: &mut Vec<u32>, range: &Range) {
-        match slots.is_empty() {
-            true => for_digits!(self, values => set_digits(level, slots, values, range.null()), ()),
-            false => {
-                for_digits!(self, values => add_digits(level, slots, range.radix() as u32, values, range.null()), ())
-            }
+        if slots.is_empty() {
+            for_digits!(self, values => set_digits(level, slots, values, range.null()), ());
+        } else {
+            for_digits!(self, values => add_digits(level, slots, range.radix() as u32, values, range.null()), ());
         }
     }
 }
