@@ -4,7 +4,9 @@ use crate::commands::convert::{encoding_of, target_compression};
 use crate::render::{Format, default_format, render};
 use crate::stdout;
 use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
-use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, writer};
+use brc_encodings::{
+    CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
+};
 use brc_query::{Answered, Plan, Query, ScanTotals};
 use std::path::{Path, PathBuf};
 
@@ -34,7 +36,8 @@ impl OutputFile {
     /// If the name does not, or the file cannot be written.
     pub(crate) fn new(path: &Path, to: Option<&'static dyn Encoding>, options: OutputOptions) -> Result<Self> {
         let encoding = encoding_of(path, to)?;
-        let create = CreateOptions::new(target_compression(path, None, encoding)?);
+        let usual = CreateOptions::new(target_compression(path, None, encoding)?);
+        let create = CreateOptions { delimiter: delimiter_by_extension(path), ..usual };
         // Whoever cannot write the answer need not wait for it.
         drop(Output::create(path, &options)?);
         Ok(Self { path: path.to_owned(), encoding, create, options })

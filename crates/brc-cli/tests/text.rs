@@ -311,6 +311,19 @@ fn texts_that_are_cut_off() {
 }
 
 #[test]
+fn tsv_is_written_with_tabs() {
+    let place = Place::new();
+    place.write("t.csv", "a;b\n1;x y\n");
+    place.run("convert t.csv t.tsv").ok();
+    place.run("cat t.csv -o u.tsv").ok();
+    place.run("query t.csv --by b --agg max(a) --out v.tsv").ok();
+    place.run("convert t.csv w.tsv --output-delimiter ;").ok();
+    let [t, u, v, w] = ["t.tsv", "u.tsv", "v.tsv", "w.tsv"].map(|name| String::from_utf8(place.read(name)).unwrap());
+    assert_eq!([&t, &u, &v, &w], ["a\tb\n1\tx y\n", &t, "b\tmax(a)\nx y\t1\n", "a;b\n1;x y\n"]);
+    assert_eq!(place.run("cat t.tsv").text(), "a,b\n1,x y\n");
+}
+
+#[test]
 fn utf_16_needs_no_byte_order_mark() {
     let place = Place::new();
     let text: Vec<u8> = "id;name\r\n1;Øl\r\n2;日本\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();

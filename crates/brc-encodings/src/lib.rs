@@ -67,7 +67,8 @@ pub use input::Input;
 pub use output::{Output, OutputOptions};
 pub use projected::Projected;
 pub use registry::{
-    ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, for_input, text, writer,
+    ENCODINGS, by_extension, by_name, check_compression_name, compression_by_extension, delimiter_by_extension,
+    for_input, text, writer,
 };
 pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::remove_unfinished;

@@ -49,13 +49,24 @@ pub fn text() -> &'static dyn Encoding {
 /// The encoding that a path's extension means; one that means a compression only hides it.
 #[must_use]
 pub fn by_extension(path: &Path) -> Option<&'static dyn Encoding> {
+    let extension = extension(path)?;
+    ENCODINGS.iter().copied().find(|encoding| encoding.extensions().contains(&extension.as_str()))
+}
+
+/// The delimiter that a path's extension means for a text that is written: a tab for `.tsv`.
+#[must_use]
+pub fn delimiter_by_extension(path: &Path) -> Option<u8> {
+    (extension(path)? == "tsv").then_some(b'\t')
+}
+
+/// The extension in small letters, without one that means a compression.
+fn extension(path: &Path) -> Option<String> {
     let is_compressed = |extension: &str| {
         brc_compress::by_extension(extension).is_some() || read_only::by_extension(extension).is_some()
     };
     let inner =
         path.file_stem().map(Path::new).filter(|_| path.extension().and_then(OsStr::to_str).is_some_and(is_compressed));
-    let extension = inner.unwrap_or(path).extension()?.to_str()?.to_ascii_lowercase();
-    ENCODINGS.iter().copied().find(|encoding| encoding.extensions().contains(&extension.as_str()))
+    Some(inner.unwrap_or(path).extension()?.to_str()?.to_ascii_lowercase())
 }
 
 /// The compression that a path's last extension means.

@@ -9,7 +9,8 @@ use brc_compress::Compressor;
 use brc_core::{Progress, Schema, Table, identifier};
 use brc_encodings::projected::Filter;
 use brc_encodings::{
-    CreateOptions, Encoding, Output, OutputOptions, Projected, Target, by_extension, convert_inferred, text, writer,
+    CreateOptions, Encoding, Output, OutputOptions, Projected, Target, by_extension, convert_inferred,
+    delimiter_by_extension, text, writer,
 };
 use brc_query::Expression;
 use std::path::PathBuf;
@@ -48,8 +49,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     files: Files,
 
-    /// The delimiter of a text output [default: that of --delimiter if given, else a comma; a semicolon for the table of the
-    /// One Billion Row Challenge]
+    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter if given, else a comma; a semicolon for
+    /// the table of the One Billion Row Challenge]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     output_delimiter: Option<u8>,
 
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
     let compression = target_compression(&args.output, args.compression, to)?;
-    let delimiter = args.output_delimiter.or(args.source.delimiter());
+    let delimiter = args.output_delimiter.or(delimiter_by_extension(&args.output)).or(args.source.delimiter());
     let create = CreateOptions { delimiter, ..CreateOptions::new(compression) };
     crate::interrupt::clean_up_when_killed();
     let output_options = OutputOptions { force: args.force, sync: true, inputs };

@@ -10,7 +10,7 @@ use brc_compress::Compressor;
 use brc_core::{Error, Progress, RowFault, Schema, Table};
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
-    by_extension, check_compression_name, compression_by_extension, convert_inferred, writer,
+    by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension, writer,
 };
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     files: Files,
 
-    /// The delimiter of a text output [default: that of --delimiter if given, else a comma; a semicolon for the table of the
-    /// One Billion Row Challenge]
+    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter if given, else a comma; a semicolon for
+    /// the table of the One Billion Row Challenge]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     output_delimiter: Option<u8>,
 
@@ -148,7 +148,7 @@ impl Args {
             return Err(Error::Usage(format!("--ascii: {} has no second form that is text", to.name())));
         }
         let usual = CreateOptions::new(compression);
-        let delimiter = self.output_delimiter.or(self.source.delimiter());
+        let delimiter = self.output_delimiter.or(delimiter_by_extension(self.output())).or(self.source.delimiter());
         Ok(CreateOptions { key: self.key.clone(), delimiter, ascii: self.ascii, ..usual })
     }
 

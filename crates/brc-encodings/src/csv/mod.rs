@@ -36,7 +36,7 @@ impl Encoding for Csv {
     }
 
     fn extensions(&self) -> &'static [&'static str] {
-        &["csv", "txt"]
+        &["csv", "tsv", "txt"]
     }
 
     fn about(&self) -> &'static str {
