@@ -323,6 +323,18 @@ fn tsv_is_written_with_tabs() {
     assert_eq!(place.run("cat t.tsv").text(), "a,b\n1,x y\n");
 }
 
+/// The blocks of bgzip end within rows, also of encodings whose own chunks do not.
+#[test]
+fn files_of_bgzip_are_read() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../brc-compress/tests/fixtures/bgzip.gz");
+    let place = Place::new();
+    place.write("t.txt.gz", std::fs::read(fixture).unwrap());
+    let text = place.run("cat t.txt.gz").text();
+    assert_eq!(text.lines().count(), 12_000);
+    let named = place.run("cat t.txt.gz --names a,b --header no --threads 3 --to csv").text();
+    assert_eq!(named, format!("a,b\n{}", text.replace(';', ",")));
+}
+
 #[test]
 fn utf_16_needs_no_byte_order_mark() {
     let place = Place::new();

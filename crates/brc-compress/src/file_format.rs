@@ -4,7 +4,7 @@
 //! lengths in a place that the standard leaves to applications (a skippable frame, an extra field). So a reader finds all
 //! chunks by hopping from one to the next, without decompressing anything, and workers decompress them side by side. What
 //! marks the end makes a file that was cut between two chunks an error, where most formats would take it for a whole one.
-//! A file that another tool wrote has no such marks and is read as a stream.
+//! A file that another tool wrote has no such marks and is read as a stream, unless it is cut into blocks that can be found.
 
 use crate::DecompressError;
 use std::io::{self, Read};
@@ -39,7 +39,7 @@ pub trait FileFormat: Sync {
     }
 
     /// Finds the chunks of a file of `length` bytes by hopping over them; `None` if the file is not cut into chunks, as
-    /// one that another tool wrote. `read_at` fills the buffer it is given from that place of the file.
+    /// most that another tool wrote. `read_at` fills the buffer it is given from that place of the file.
     ///
     /// # Errors
     /// What `read_at` returns; [`io::ErrorKind::InvalidData`] if marks of chunks are there but contradict each other or
@@ -90,8 +90,8 @@ pub struct ChunkPlace {
     pub stored: u32,
     /// Its length after decompression, in bytes; not above [`LARGEST_CHUNK`].
     pub length: u32,
-    /// Its rows.
-    pub rows: u32,
+    /// Its rows; `None` if it may begin and end within one.
+    pub rows: Option<u32>,
     /// A checksum of its bytes after decompression, for formats that keep it apart from the chunk; else 0.
     pub checksum: u32,
 }

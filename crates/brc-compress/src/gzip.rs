@@ -1,6 +1,7 @@
 //! Gzip by `flate2` and `zlib-rs`: a block is one member; in a file each chunk is a member, with its mark in the extra
-//! field of the header.
+//! field of the header. The blocks of [BGZF](bgzf) are read side by side, too.
 
+use crate::bgzf;
 use crate::deflate::{self, End};
 use crate::file_format::ReadAt;
 use crate::frames::{FrameReader, Frames};
@@ -90,10 +91,14 @@ impl FileFormat for Gzip {
     }
 
     fn chunks(&self, length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option<Vec<ChunkPlace>>> {
-        MARKS.find(length, read_at)
+        let marked = MARKS.find(length, read_at)?;
+        if marked.is_some() { Ok(marked) } else { bgzf::chunks(length, read_at) }
     }
 
     fn decompress_chunk(&self, place: &ChunkPlace, stored: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
+        if place.rows.is_none() {
+            return bgzf::decompress(self, stored, output);
+        }
         MARKS.behind(NAME, place, stored)?;
         self.decompress(stored, output)
     }

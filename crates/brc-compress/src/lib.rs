@@ -7,6 +7,8 @@
 // Some of what compressions share lies idle where a build leaves compressions out.
 #![cfg_attr(not(all(feature = "snappy", feature = "lz4", feature = "deflate", feature = "zstd")), allow(dead_code))]
 
+#[cfg(feature = "deflate")]
+mod bgzf;
 mod compressor;
 #[cfg(feature = "deflate")]
 mod deflate;

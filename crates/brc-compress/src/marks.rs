@@ -219,7 +219,7 @@ impl Marks {
             }
             if let Mark::Chunk { stored, length, rows, checksum } = mark {
                 tally.data(length as usize)?;
-                places.push(ChunkPlace { offset, stored, length, rows, checksum });
+                places.push(ChunkPlace { offset, stored, length, rows: Some(rows), checksum });
             }
             offset += u64::from(stored);
         }
@@ -242,9 +242,9 @@ impl Marks {
     ) -> Result<&'a [u8], DecompressError> {
         let malformed = |reason: String| DecompressError::Malformed { compression, reason };
         let ChunkPlace { stored: bytes, length, rows, checksum, .. } = *place;
-        let expected = Mark::Chunk { stored: bytes, length, rows, checksum };
+        let expected = rows.map(|rows| Mark::Chunk { stored: bytes, length, rows, checksum });
         let mark = self.read(stored).map_err(|error| malformed(error.to_string()))?;
-        if mark != Some(expected) || stored.len() != bytes as usize {
+        if mark.is_none() || mark != expected || stored.len() != bytes as usize {
             return Err(malformed("the mark of the chunk has changed".to_owned()));
         }
         Ok(&stored[self.head_bytes()..])

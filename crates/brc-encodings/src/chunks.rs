@@ -76,9 +76,14 @@ impl Chunks {
         self.places.len()
     }
 
-    /// The rows of a chunk, as it says itself.
+    /// The rows of a chunk, as it says itself; none if it does not.
     pub(crate) fn rows(&self, chunk: usize) -> u64 {
-        self.places[chunk].rows.into()
+        self.places[chunk].rows.unwrap_or(0).into()
+    }
+
+    /// Whether each chunk begins and ends with a row.
+    pub(crate) fn hold_whole_rows(&self) -> bool {
+        self.places.iter().all(|place| place.rows.is_some())
     }
 
     /// The size of the file in bytes.

@@ -155,6 +155,23 @@ impl Input {
         Ok(Self { path, prefix, source: Source::Stream(stream), compression: Some(kind.name()) })
     }
 
+    /// The same source, as a stream if its chunks may begin and end within rows.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn in_whole_rows(self) -> Result<Self> {
+        let source = match self.source {
+            Source::Chunks(chunks) if !chunks.hold_whole_rows() => {
+                let mut stream = chunks.into_stream()?;
+                let known = self.prefix.len() as u64;
+                io::copy(&mut stream.by_ref().take(known), &mut io::sink()).map_err(read_error(&self.path))?;
+                Source::Stream(stream)
+            }
+            source => source,
+        };
+        Ok(Self { source, ..self })
+    }
+
     /// All of the source from its first byte on, for those who read it only once and in order.
     ///
     /// # Errors

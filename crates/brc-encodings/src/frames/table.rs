@@ -30,7 +30,8 @@ pub(super) enum Source {
 }
 
 impl FramesTable {
-    pub(super) fn open(layout: &'static dyn Layout, mut input: Input, options: &OpenOptions) -> Result<Self> {
+    pub(super) fn open(layout: &'static dyn Layout, input: Input, options: &OpenOptions) -> Result<Self> {
+        let mut input = input.in_whole_rows()?;
         let (schema, start) = schema(layout, &mut input, options)?;
         let path = input.path.clone();
         let bytes = input.length();

@@ -57,7 +57,7 @@ impl Encoding for Json {
         };
         options.check_names(&input.path, &schema)?;
         let layout = Objects { guessed: options.schema.is_none() };
-        Ok(Box::new(TextTable::new(input, schema, Box::new(layout), options)))
+        Ok(Box::new(TextTable::new(input.in_whole_rows()?, schema, Box::new(layout), options)))
     }
 
     fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
