@@ -23,6 +23,7 @@ mod order;
 mod own_dictionary;
 mod reader;
 mod scanner;
+mod shared_dictionary;
 mod string_chunk;
 mod strings_gathered;
 mod verify;

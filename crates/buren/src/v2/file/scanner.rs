@@ -39,13 +39,25 @@ impl<'r> FileScanner<'r> {
 
     /// About how many rows of the file are asked for, if those of a row group are so many of `all`.
     fn expected_rows(&mut self, wanted: usize, all: usize) -> usize {
-        let possible = self.possible_rows.unwrap_or_else(|| {
-            let row_groups = self.reader.footer.row_groups.iter();
-            let possible = row_groups.filter(|row_group| self.verdict(row_group) != Verdict::Never);
-            possible.map(|row_group| u64::from(row_group.rows)).sum()
-        });
-        self.possible_rows = Some(possible);
+        let possible = match self.possible_rows {
+            Some(rows) => rows,
+            None => self.look_ahead(),
+        };
         (possible as f64 * wanted as f64 / all as f64) as usize
+    }
+
+    /// Counts the rows of all row groups that are going to be read, by whichever scanner, and tells columns which values of
+    /// their dictionaries those may have.
+    fn look_ahead(&mut self) -> u64 {
+        let row_groups = self.reader.footer.row_groups.iter();
+        let possible: Vec<_> = row_groups.filter(|row_group| self.verdict(row_group) != Verdict::Never).collect();
+        for column in &mut self.columns {
+            let codes = possible.iter().map(|row_group| row_group.chunks[column.column].codes);
+            column.expect_codes(codes.max().unwrap_or(0) as usize);
+        }
+        let rows = possible.iter().map(|row_group| u64::from(row_group.rows)).sum();
+        self.possible_rows = Some(rows);
+        rows
     }
 
     fn scan_row_group(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
