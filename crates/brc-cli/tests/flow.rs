@@ -218,6 +218,8 @@ fn a_query_explains_itself() {
     let outcome = place.run("query t.buren --explain --no-statistics");
     assert!(outcome.stderr.contains("read: 100_000"), "{}", outcome.stderr);
     assert_eq!(outcome.text(), answer);
+    let outcome = place.run_of(&["query", "t.buren", "select distinct station", "--explain"]);
+    assert!(outcome.stderr.contains("groups by   station\ncomputes    nothing but the groups\n"), "{}", outcome.stderr);
 }
 
 #[test]
