@@ -8,10 +8,17 @@ use super::footer::DictionaryPart;
 use super::reader::Reader;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::place::Place;
-use crate::v2::strings::{StringBuffer, Tokens};
+use crate::v2::strings::{Scratch, StringBuffer, Tokens};
 use brc_core::{Dictionary, Result};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Room is made for so many values before they come.
+const MOST_EXPECTED: usize = 1 << 20;
+
+/// And for so many bytes.
+const MOST_EXPECTED_BYTES: usize = 1 << 27;
 
 /// What is decoded of a column's dictionary, once somebody asks for it.
 #[derive(Default)]
@@ -23,6 +30,8 @@ struct FirstParts {
     blocks: Vec<PartBlock>,
     /// The next block that nobody has begun to decode.
     next: AtomicUsize,
+    joined: Mutex<Joined>,
+    /// `None` if a block is damaged.
     whole: OnceLock<Option<Dictionary>>,
 }
 
@@ -32,8 +41,18 @@ struct PartBlock {
     count: u32,
     stored: Block,
     tokens: Option<Arc<Tokens>>,
-    /// `None` if it is damaged.
-    values: OnceLock<Option<Mutex<StringBuffer>>>,
+}
+
+/// What was decoded so far.
+#[derive(Default)]
+struct Joined {
+    /// How many blocks' values are in the dictionary.
+    blocks: usize,
+    dictionary: Dictionary,
+    /// Those of later blocks.
+    waiting: BTreeMap<usize, StringBuffer>,
+    /// Memory for more.
+    spare: Vec<StringBuffer>,
 }
 
 impl SharedDictionary {
@@ -54,11 +73,17 @@ impl SharedDictionary {
                 _ => Arc::clone(known.insert(Arc::new(FirstParts::new(needed, reader, column, cost).ok()?))),
             }
         };
-        while let Some(block) = parts.blocks.get(parts.next.fetch_add(1, Relaxed)) {
-            block.decode(reader, column, cost);
+        let mut buffers = Default::default();
+        loop {
+            let number = parts.next.fetch_add(1, Relaxed);
+            let Some(block) = parts.blocks.get(number) else { break };
+            let decoded = block.decode(parts.take_buffer(), &mut buffers, reader, column, cost);
+            parts.join(number, decoded);
         }
-        let whole = parts.whole.get_or_init(|| join(&parts.blocks));
-        whole.clone().map(|dictionary| (dictionary, parts.parts))
+        if parts.blocks.is_empty() {
+            parts.whole.get_or_init(|| Some(Dictionary::new()));
+        }
+        parts.whole.wait().clone().map(|dictionary| (dictionary, parts.parts))
     }
 }
 
@@ -80,45 +105,62 @@ impl FirstParts {
             if part.tokens.length > 0 {
                 tokens = Some(Arc::new(read_tokens(reader, column, (number, part), &mut buffer, cost)?));
             }
-            blocks.extend(part.blocks.iter().map(|&(count, stored)| PartBlock {
-                part: number,
-                count,
-                stored,
-                tokens: tokens.clone(),
-                values: OnceLock::new(),
-            }));
+            let tokens = || tokens.clone();
+            let block = |&(count, stored)| PartBlock { part: number, count, stored, tokens: tokens() };
+            blocks.extend(part.blocks.iter().map(block));
         }
-        Ok(Self { parts, blocks, next: AtomicUsize::new(0), whole: OnceLock::new() })
+        let (next, joined, whole) = Default::default();
+        Ok(Self { parts, blocks, next, joined, whole })
+    }
+
+    fn take_buffer(&self) -> StringBuffer {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner).spare.pop().unwrap_or_default()
+    }
+
+    /// Takes the values of a block, which are joined with the others as soon as those of all blocks before are.
+    fn join(&self, number: usize, decoded: Option<StringBuffer>) {
+        let Some(decoded) = decoded else {
+            self.whole.get_or_init(|| None);
+            return;
+        };
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        let Joined { blocks, dictionary, waiting, spare } = &mut *joined;
+        waiting.insert(number, decoded);
+        while let Some(values) = waiting.remove(blocks) {
+            let strings = values.strings();
+            if *blocks == 0 && !strings.is_empty() {
+                let all: usize = self.blocks.iter().map(|block| block.count as usize).sum();
+                // Others are about as long.
+                let bytes = strings.total_bytes() / strings.len() * (all + all / 16);
+                dictionary.reserve(all.min(MOST_EXPECTED), bytes.min(MOST_EXPECTED_BYTES));
+            }
+            let ends = strings.offsets()[1..].iter().map(|&end| end as usize);
+            dictionary.extend(ends, &strings.bytes()[..strings.total_bytes()]);
+            spare.push(values);
+            *blocks += 1;
+        }
+        if *blocks == self.blocks.len() {
+            self.whole.get_or_init(|| Some(std::mem::take(dictionary)));
+            spare.clear();
+        }
     }
 }
 
 impl PartBlock {
-    fn decode(&self, reader: &Reader, column: usize, cost: &mut Cost) {
+    /// Its values; `None` if it is damaged.
+    fn decode(
+        &self,
+        mut decoded: StringBuffer,
+        (buffer, scratch): &mut (BlockBuffer, Scratch),
+        reader: &Reader,
+        column: usize,
+        cost: &mut Cost,
+    ) -> Option<StringBuffer> {
         let place = Place::Dictionary { column: reader.footer.name(column), block: self.part };
-        let (mut buffer, mut scratch, mut decoded) = Default::default();
-        let buffer: &mut BlockBuffer = &mut buffer;
-        let values = buffer.load(reader.source(), &self.stored, place, cost).ok().and_then(|()| {
-            decode_dictionary(buffer.bytes(), self.count, self.tokens.as_deref(), &mut scratch, &mut decoded).ok()
-        });
-        self.values.get_or_init(|| values.map(|()| Mutex::new(decoded)));
+        buffer.load(reader.source(), &self.stored, place, cost).ok()?;
+        decode_dictionary(buffer.bytes(), self.count, self.tokens.as_deref(), scratch, &mut decoded).ok()?;
+        Some(decoded)
     }
-}
-
-/// All values one behind the other, as soon as all are there; they are taken out of the blocks.
-fn join(blocks: &[PartBlock]) -> Option<Dictionary> {
-    let decoded = blocks.iter().map(|block| block.values.wait().as_ref()).collect::<Option<Vec<_>>>()?;
-    let lock =
-        |values: &Mutex<StringBuffer>| std::mem::take(&mut *values.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut decoded: Vec<StringBuffer> = decoded.into_iter().map(lock).collect();
-    let mut all = Dictionary::new();
-    let bytes = decoded.iter().map(|values| values.strings().total_bytes()).sum();
-    all.reserve(decoded.iter().map(|values| values.strings().len()).sum(), bytes);
-    for values in decoded.drain(..) {
-        let strings = values.strings();
-        let ends = strings.offsets()[1..].iter().map(|&end| end as usize);
-        all.extend(ends, &strings.bytes()[..strings.total_bytes()]);
-    }
-    Some(all)
 }
 
 /// The tokens of a part that has some.
