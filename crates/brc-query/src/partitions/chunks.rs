@@ -46,7 +46,10 @@ impl Piles {
     /// Adds a record, which is not longer than a chunk.
     #[inline(always)]
     pub(super) fn push<const WORDS: usize>(&mut self, partition: usize, record: &[u64; WORDS]) {
-        self.room(partition, WORDS).copy_from_slice(record);
+        // A copy of so few words that are known is no call.
+        if let Some(room) = self.room(partition, WORDS).first_chunk_mut() {
+            *room = *record;
+        }
     }
 
     /// Makes room for a record of so many words, which are not more than a chunk has.
