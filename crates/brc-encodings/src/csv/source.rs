@@ -251,7 +251,8 @@ impl Source {
         let more = buffer.extend(read).map_err(read_error(&self.path))?;
         let text = buffer.as_slice();
         let read = text.len() - start;
-        cost.bytes += read as u64;
+        // What comes before the first row was read to find the dialect.
+        cost.bytes += read as u64 + if order.places.is_empty() { self.body } else { 0 };
         if text.is_empty() && !more && !order.places.is_empty() {
             return Ok(None);
         }
