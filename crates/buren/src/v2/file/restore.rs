@@ -13,7 +13,7 @@ use crate::place::Place;
 use crate::v2::Malformed;
 use crate::v2::integers::BLOCK_ROWS;
 use crate::v2::strings::StringBuffer;
-use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, Integers, Result, Sink, for_integers};
+use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, Integers, Result, Sink};
 
 /// Delivers all rows of a clustered row group.
 pub(super) fn deliver(
@@ -114,7 +114,7 @@ impl Rows {
         match (&mut self.values, column.data) {
             (Values::Wide(values), Data::Integers(Integers::I128(new))) => values.extend_from_slice(new),
             (Values::Integers(values), Data::Integers(new)) => {
-                for_integers!(new, new => values.extend(new.iter().map(|&value| value as i64)));
+                values.extend((0..new.len()).map(|row| new.get(row) as i64));
             }
             (Values::Floats(values), Data::Floats(new)) => values.extend_from_slice(new),
             (Values::Strings(values), Data::Bytes(new)) => new.iter().for_each(|value| values.push(value)),
