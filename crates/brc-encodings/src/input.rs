@@ -59,6 +59,9 @@ impl Input {
         if metadata.is_dir() {
             return Err(Error::io(path, "open")(io::ErrorKind::IsADirectory.into()));
         }
+        if metadata.file_type().is_fifo() {
+            enlarge(&file);
+        }
         // Standard input may be a file of which another process has read a part: then only the rest is meant.
         if !metadata.is_file() || file.stream_position().map_err(Error::io(path, "open"))? > 0 {
             return Self::from_stream(path.to_owned(), Box::new(file));
@@ -260,6 +263,15 @@ fn stdin() -> io::Result<File> {
         return Err(io::Error::other("standard input is closed, or is the null device"));
     }
     Ok(file)
+}
+
+/// Lets a pipe hold more, so that reader and writer change places less often; each time, both may have to be woken.
+fn enlarge(pipe: &File) {
+    /// What a user without privileges may have.
+    const PIPE_BYTES: usize = 1 << 20;
+    #[cfg(target_os = "linux")]
+    // Where there may not be that much, it is as before.
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
 }
 
 /// The error that a file has become shorter than it was when it was opened.
