@@ -41,7 +41,10 @@ impl Encoding for Buren {
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        let options = WriterOptions { key: options.key.clone(), ..WriterOptions::new(options.compression) };
+        let usual = WriterOptions::new(options.compression);
+        let dictionary_bytes =
+            options.dictionary_bytes.map_or(usual.dictionary_bytes, |it| it.min(usual.dictionary_bytes));
+        let options = WriterOptions { key: options.key.clone(), dictionary_bytes, ..usual };
         Ok(Box::new(Writer::new(schema, options)?))
     }
 
