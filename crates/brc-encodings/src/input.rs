@@ -265,14 +265,17 @@ fn stdin() -> io::Result<File> {
     Ok(file)
 }
 
-/// Lets a pipe hold more, so that reader and writer change places less often; each time, both may have to be woken.
+/// Lets a pipe hold more, so that its two ends have to be woken less often: by turns, if it is as small as usual.
+#[cfg(target_os = "linux")]
 fn enlarge(pipe: &File) {
     /// What a user without privileges may have.
     const PIPE_BYTES: usize = 1 << 20;
-    #[cfg(target_os = "linux")]
-    // Where there may not be that much, it is as before.
+    // Where there may not be as much, it stays as it is.
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
 }
+
+#[cfg(not(target_os = "linux"))]
+fn enlarge(_pipe: &File) {}
 
 /// The error that a file has become shorter than it was when it was opened.
 pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {
