@@ -48,9 +48,11 @@ pub(crate) fn hint(fault: &RowFault) -> Option<&'static str> {
         RowFault::Columns { found, expected } if found < expected => {
             Some("--ragged pad fills missing columns with nulls; if the delimiter is another one, try --delimiter")
         }
+        RowFault::CutOff { .. } => Some("is the text cut off? --ragged pad fills missing columns with nulls"),
         RowFault::Columns { .. } => Some("is the text quoted? try --quote or --escape"),
-        RowFault::UnclosedQuote => Some("are quotes ordinary characters? try --quote none"),
+        RowFault::UnclosedQuote => Some("is the text cut off? if quotes are ordinary characters, try --quote none"),
         RowFault::TextAfterQuote => Some("are quotes escaped? try --escape, or --quote none"),
+        RowFault::NoObject => Some("a line has to be one object; jq -c '.[]' makes such lines of an array"),
         RowFault::MalformedValue { .. } | RowFault::OutOfRange { .. } => {
             Some("--type NAME=string keeps a column as text")
         }

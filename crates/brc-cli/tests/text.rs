@@ -277,3 +277,44 @@ fn nulls_pass_through() {
     let compare = "compare t.csv --compressions none --runs 1 --convert-runs 1 --by key --agg sum(number)";
     assert!(place.run(compare).text().contains("buren"));
 }
+
+/// A text that ends too early, and what is said of it.
+#[test]
+fn texts_that_are_cut_off() {
+    let cut_off = "and no line end";
+    let unclosed = "a quote is never closed";
+    let cases: &[(&[u8], i32, &str)] = &[
+        (b"id,name,price\n1,Oslo,1.5\n2,Ber", 3, cut_off),
+        (b"id,name,price\n1,Oslo,1.5\n2,Troms\xc3", 3, cut_off),
+        (b"id,name,price\r1,Oslo,1.5\r2", 3, "line 3, byte 25: 1 column instead of 3, and no line end"),
+        (b"id,name,price\n1,Oslo,1.5\n2,\"Ber\ngen\",2.5\n3,\"Trom\ns", 3, unclosed),
+        (b"id,name,price\n1,Oslo,1.5\n2,Bergen,\"2.", 3, unclosed),
+        (b"\xff\xfei\0d\0,\0n\0\n\x001\0,\0O\0\n\x002\0,", 4, "1 byte at byte 22 is not valid UTF-16LE"),
+        // Nothing tells that these are not whole.
+        (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.", 0, "rows read 2"),
+        (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.5", 0, "rows read 2"),
+        (b"id,name\n1,Oslo\n2,Troms\xc3", 0, "rows read 2"),
+        (b"id,name", 0, "rows read 0"),
+    ];
+    let place = Place::new();
+    for (text, code, message) in cases {
+        place.write("t.csv", text);
+        let outcomes = [place.run("convert t.csv t.buren --force"), place.pipe("convert - t.buren --force", text)];
+        for outcome in outcomes {
+            assert_eq!(outcome.code, Some(*code), "{}: {}", text.escape_ascii(), outcome.stderr);
+            assert!(outcome.stderr.contains(message), "{}: {}", text.escape_ascii(), outcome.stderr);
+        }
+        let input = format!(" {} B →", text.len());
+        let piped = place.pipe("convert - t.buren --force", text);
+        assert!(*code != 0 || piped.stderr.contains(&input), "{}", piped.stderr);
+    }
+}
+
+#[test]
+fn utf_16_needs_no_byte_order_mark() {
+    let place = Place::new();
+    let text: Vec<u8> = "id;name\r\n1;Øl\r\n2;日本\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    place.write("t.csv", &text);
+    assert_eq!(place.run("cat t.csv").text(), "id,name\n1,Øl\n2,日本\n");
+    assert_eq!(place.pipe("cat -", &text).text(), "id,name\n1,Øl\n2,日本\n");
+}

@@ -263,6 +263,14 @@ pub enum RowFault {
         /// How many the table has.
         expected: usize,
     },
+    /// The last row has fewer columns than the table, and no line end.
+    #[error("{found} column{s} instead of {expected}, and no line end", s = if *.found == 1 { "" } else { "s" })]
+    CutOff {
+        /// How many it has.
+        found: usize,
+        /// How many the table has.
+        expected: usize,
+    },
     /// A quote is never closed.
     #[error("a quote is never closed")]
     UnclosedQuote,

@@ -5,6 +5,7 @@
 
 use crate::bitpack;
 use crate::cpu::{Kernel, Level, run_at};
+use brc_core::Integers;
 
 /// A signed integer of 16, 32 or 64 bits.
 pub trait Integer: bitpack::Value + Default + PartialEq + std::fmt::Debug {
@@ -114,26 +115,58 @@ pub enum Operation {
 /// Computes an operation for as many rows as both slices have.
 #[must_use]
 pub fn combined(level: Level, operation: Operation, ones: &[i64], others: &[i64]) -> Vec<i64> {
-    run_at(level, Combined { operation, ones, others })
+    let mut values = ones[..ones.len().min(others.len())].to_vec();
+    combine(level, operation, &mut values, others);
+    values
 }
 
-struct Combined<'a> {
+/// Replaces each value by what an operation makes of it and its neighbour in `others`, as far as both reach.
+pub fn combine(level: Level, operation: Operation, values: &mut [i64], others: &[i64]) {
+    run_at(level, Combine { operation, values, others });
+}
+
+struct Combine<'a> {
     operation: Operation,
-    ones: &'a [i64],
+    values: &'a mut [i64],
     others: &'a [i64],
 }
 
-impl Kernel for Combined<'_> {
-    type Output = Vec<i64>;
+impl Kernel for Combine<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn run(self) -> Vec<i64> {
-        let pairs = self.ones.iter().zip(self.others);
+    fn run(self) {
+        let pairs = self.values.iter_mut().zip(self.others);
         match self.operation {
-            Operation::Add => pairs.map(|(one, other)| one.wrapping_add(*other)).collect(),
-            Operation::Subtract => pairs.map(|(one, other)| one.wrapping_sub(*other)).collect(),
-            Operation::Multiply => pairs.map(|(one, other)| one.wrapping_mul(*other)).collect(),
+            Operation::Add => pairs.for_each(|(value, other)| *value = value.wrapping_add(*other)),
+            Operation::Subtract => pairs.for_each(|(value, other)| *value = value.wrapping_sub(*other)),
+            Operation::Multiply => pairs.for_each(|(value, other)| *value = value.wrapping_mul(*other)),
         }
+    }
+}
+
+/// Replaces values by integers, as far as both reach; those of 128 bits are cut.
+pub fn widen(level: Level, integers: Integers<'_>, values: &mut [i64]) {
+    match integers {
+        Integers::I8(integers) => run_at(level, Widen { integers, values }),
+        Integers::I16(integers) => run_at(level, Widen { integers, values }),
+        Integers::I32(integers) => run_at(level, Widen { integers, values }),
+        Integers::I64(integers) => run_at(level, Widen { integers, values }),
+        Integers::I128(integers) => values.iter_mut().zip(integers).for_each(|(value, &wide)| *value = wide as i64),
+    }
+}
+
+struct Widen<'a, T> {
+    integers: &'a [T],
+    values: &'a mut [i64],
+}
+
+impl<T: Copy + Into<i64>> Kernel for Widen<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.values.iter_mut().zip(self.integers).for_each(|(value, &integer)| *value = integer.into());
     }
 }
 

@@ -53,6 +53,27 @@ impl<T: Key> Kernel for Bounds<'_, T> {
     }
 }
 
+/// Replaces `slots` by the distances of values from `low`, modulo 2³².
+pub fn set_digits<T: Key>(level: Level, slots: &mut Vec<u32>, values: &[T], low: i64) {
+    slots.clear();
+    run_at(level, SetDigits { slots, values, low: low as u32 });
+}
+
+struct SetDigits<'a, T> {
+    slots: &'a mut Vec<u32>,
+    values: &'a [T],
+    low: u32,
+}
+
+impl<T: Key> Kernel for SetDigits<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.slots.extend(self.values.iter().map(|value| value.low().wrapping_sub(self.low)));
+    }
+}
+
 /// Multiplies each slot by `radix` and adds the distance of its row's value from `low`; all modulo 2³².
 pub fn add_digits<T: Key>(level: Level, slots: &mut [u32], radix: u32, values: &[T], low: i64) {
     run_at(level, AddDigits { slots, radix, values, low: low as u32 });
@@ -76,47 +97,59 @@ impl<T: Key> Kernel for AddDigits<'_, T> {
     }
 }
 
-/// Replaces `found` by what `table` has in these slots. Returns whether one of them is `unknown` there; those that the table
+/// Replaces `found` by what `table` has in these slots. Returns whether one of them is `u32::MAX` there; those that the table
 /// does not have are.
-pub fn look_up(slots: &[u32], table: &[u32], unknown: u32, found: &mut Vec<u32>) -> bool {
+pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
     found.clear();
-    found.extend(slots.iter().map(|&slot| table.get(slot as usize).copied().unwrap_or(unknown)));
-    found.contains(&unknown)
-}
-
-/// Replaces `found` by what `table` has at these codes, or where there is none by the codes themselves; `false` if a code is
-/// not below `known`, nor is what a table of so many has.
-pub fn translate(level: Level, codes: &[i32], table: Option<&[u32]>, known: usize, found: &mut Vec<u32>) -> bool {
-    found.clear();
-    run_at(level, Translate { codes, table, known, found })
-}
-
-struct Translate<'a> {
-    codes: &'a [i32],
-    table: Option<&'a [u32]>,
-    known: usize,
-    found: &'a mut Vec<u32>,
-}
-
-impl Kernel for Translate<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        // A code that is negative is too large as well.
-        let largest = self.codes.iter().fold(0, |largest: u32, &code| largest.max(code as u32));
-        if largest as usize >= self.known && !self.codes.is_empty() {
-            return false;
-        }
-        match self.table {
-            None => self.found.extend(self.codes.iter().map(|&code| code as u32)),
-            Some(table) => {
-                let Some(table) = table.get(..self.known) else { return false };
-                self.found.extend(self.codes.iter().map(|&code| table[code as u32 as usize]));
-            }
-        }
-        true
+    if !are_known(level, slots, table.len()) {
+        found.extend(slots.iter().map(|&slot| table.get(slot as usize).copied().unwrap_or(u32::MAX)));
+        return true;
     }
+    // SAFETY: all slots are in the table.
+    found.extend(slots.iter().map(|&slot| unsafe { *table.get_unchecked(slot as usize) }));
+    bounds(level, found).is_some_and(|(_, largest)| largest == u32::MAX.into())
+}
+
+/// What `table` has for each integer, where its first entry is that of `low`; `None` if it has none for one of them.
+#[must_use]
+pub fn look_up_integers<T: Copy>(level: Level, integers: Integers<'_>, low: i64, table: &[T]) -> Option<Vec<T>> {
+    let (min, max) = integer_bounds(level, integers)?;
+    let last = low.checked_add(i64::try_from(table.len()).ok()?.checked_sub(1)?)?;
+    if min < low || max > last {
+        return None;
+    }
+    // SAFETY: no integer lies outside of what the table is of.
+    let entry = |integer: i64| unsafe { *table.get_unchecked((integer - low) as usize) };
+    Some(match integers {
+        Integers::I8(integers) => integers.iter().map(|&integer| entry(integer.into())).collect(),
+        Integers::I16(integers) => integers.iter().map(|&integer| entry(integer.into())).collect(),
+        Integers::I32(integers) => integers.iter().map(|&integer| entry(integer.into())).collect(),
+        Integers::I64(integers) => integers.iter().map(|&integer| entry(integer)).collect(),
+        Integers::I128(_) => return None,
+    })
+}
+
+/// Whether all codes are below `known`.
+#[must_use]
+pub fn are_known(level: Level, codes: &[u32], known: usize) -> bool {
+    bounds(level, codes).is_none_or(|(_, largest)| largest < known as i64)
+}
+
+/// Integers without their signs: those below 0 become large.
+#[must_use]
+pub fn unsigned(integers: &[i32]) -> &[u32] {
+    // SAFETY: both are integers of 32 bits, and every bit pattern is a value of either.
+    unsafe { std::slice::from_raw_parts(integers.as_ptr().cast(), integers.len()) }
+}
+
+/// Replaces `found` by what `table` has at these codes; `false` if a code is not below `known`, or the table does not have so
+/// many.
+#[must_use]
+pub fn translate(level: Level, codes: &[u32], table: &[u32], known: usize, found: &mut Vec<u32>) -> bool {
+    found.clear();
+    let Some(table) = table.get(..known).filter(|_| are_known(level, codes, known)) else { return false };
+    found.extend(codes.iter().map(|&code| table[code as usize]));
+    true
 }
 
 #[cfg(test)]
@@ -137,11 +170,12 @@ mod tests {
             for level in Level::available() {
                 prop_assert_eq!(bounds(level, &i16s), i16s.iter().min().zip(i16s.iter().max()).map(|(a, b)| ((*a).into(), (*b).into())));
                 prop_assert_eq!(bounds(level, &i64s), i64s.iter().min().zip(i64s.iter().max()).map(|(a, b)| (*a, *b)));
-                let mut slots = codes.clone();
+                let mut slots = Vec::new();
+                set_digits(level, &mut slots, &codes, 5);
                 add_digits(level, &mut slots, radix, &i16s, -3);
                 add_digits(level, &mut slots, radix, &i64s, low);
-                let expected = rows.iter().map(|&(a, b, slot)| {
-                    let slot = slot.wrapping_mul(radix).wrapping_add((i64::from(a) + 3) as u32);
+                let expected = rows.iter().map(|&(a, b, code)| {
+                    let slot = code.wrapping_sub(5).wrapping_mul(radix).wrapping_add((i64::from(a) + 3) as u32);
                     slot.wrapping_mul(radix).wrapping_add(b.wrapping_sub(low) as u32)
                 });
                 prop_assert_eq!(&slots, &expected.collect::<Vec<_>>());
@@ -158,26 +192,41 @@ mod tests {
     #[test]
     fn slots_that_are_not_there_are_unknown() {
         let mut found = Vec::new();
-        assert!(!look_up(&[1, 0, 1], &[7, 8], u32::MAX, &mut found));
-        assert_eq!(found, [8, 7, 8]);
-        assert!(look_up(&[1, 2], &[7, 8], u32::MAX, &mut found));
-        assert!(look_up(&[0], &[u32::MAX], u32::MAX, &mut found));
+        for level in Level::available() {
+            assert!(!look_up(level, &[1, 0, 1], &[7, 8], &mut found));
+            assert_eq!(found, [8, 7, 8]);
+            assert!(look_up(level, &[1, 2], &[7, 8], &mut found));
+            assert_eq!(found, [8, u32::MAX]);
+            assert!(look_up(level, &[0], &[u32::MAX], &mut found));
+            assert!(!look_up(level, &[], &[], &mut found));
+        }
+    }
+
+    #[test]
+    fn integers_are_looked_up_where_the_table_has_all_of_them() {
+        for level in Level::available() {
+            let look_up = |integers: &[i16]| look_up_integers(level, Integers::I16(integers), -1, &[7i64, 8, 9]);
+            assert_eq!(look_up(&[-1, 1, 0, -1]), Some(vec![7, 9, 8, 7]));
+            assert_eq!(look_up(&[-2]), None);
+            assert_eq!(look_up(&[2]), None);
+            assert_eq!(look_up_integers(level, Integers::I64(&[i64::MAX]), i64::MAX, &[5]), Some(vec![5]));
+            assert_eq!(look_up_integers::<i8>(level, Integers::I64(&[i64::MIN]), i64::MAX, &[]), None);
+            assert_eq!(look_up_integers(level, Integers::I128(&[0]), 0, &[5]), None);
+        }
     }
 
     #[test]
     fn codes_that_are_not_known_are_not_translated() {
         let mut found = vec![9];
         for level in Level::available() {
-            assert!(translate(level, &[1, 0, 1], Some(&[7, 8]), 2, &mut found));
+            assert!(translate(level, &[1, 0, 1], &[7, 8], 2, &mut found));
             assert_eq!(found, [8, 7, 8]);
-            assert!(translate(level, &[1, 0, 1], None, 2, &mut found));
-            assert_eq!(found, [1, 0, 1]);
-            assert!(translate(level, &[], None, 0, &mut found));
+            assert!(translate(level, &[], &[], 0, &mut found) && are_known(level, &[], 0));
             for codes in [[0, 2], [-1, 0]] {
-                assert!(!translate(level, &codes, None, 2, &mut found));
-                assert!(!translate(level, &codes, Some(&[7, 8]), 2, &mut found));
+                assert!(!are_known(level, unsigned(&codes), 2));
+                assert!(!translate(level, unsigned(&codes), &[7, 8], 2, &mut found));
             }
-            assert!(!translate(level, &[0], Some(&[7]), 2, &mut found));
+            assert!(!translate(level, &[0], &[7], 2, &mut found));
         }
     }
 }

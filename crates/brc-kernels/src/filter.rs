@@ -3,10 +3,12 @@
 //! A mask is a slice of 64-bit words: the bit of row `r` is bit `r % 64` of word `r / 64`, and bits behind the last row
 //! are 0.
 
+mod codes;
 mod compress;
 mod range;
 
-pub use compress::{Lane, compress, compress_runs};
+pub use codes::{CodeSet, bytes};
+pub use compress::{Lane, blend, compress, compress_runs};
 pub use range::range;
 
 /// The number of words in a mask of so many rows.

@@ -8,7 +8,7 @@ use crate::states::lanes::{Offer, Place};
 use crate::states::{Accumulator, GroupIds, State, Values};
 use crate::vector::both_valid;
 use crate::wanted::Wanted;
-use brc_core::{Batch, BitmapBuffer, Summary};
+use brc_core::{Batch, BitmapBuffer, Column, Summary};
 use brc_kernels::accumulate::lanes::{self, Addend, LaneTable, MOST_AT_ONCE, MOST_LANES};
 use brc_kernels::cpu::Level;
 
@@ -110,6 +110,14 @@ impl Accumulators {
         self.kept().filter(|kept| kept.place == Some(Place::WithRows)).for_each(|kept| kept.place = None);
         self.lay_out();
         self.tables.iter_mut().for_each(|table| table.grow(groups));
+    }
+
+    /// Whether rows of a batch may be of [no group](lanes::NO_GROUP): all states are sums of integers, of which none is null.
+    pub(crate) fn ignore_others(&self, batch: &Batch<'_>) -> bool {
+        let ignores = |kept: &Kept| kept.place.is_some() && matches!(kept.state, State::Sums(_) | State::WideSums(_));
+        let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);
+        !self.tables.is_empty()
+            && self.columns.iter().all(|it| it.states.iter().all(ignores) && !it.positions.iter().any(has_nulls))
     }
 
     /// Adds the selected rows of a batch that has all columns of the plan, of which `ids` tells the groups. There are

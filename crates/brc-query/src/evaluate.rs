@@ -1,10 +1,13 @@
 //! Computes expressions, a batch at a time.
 //!
 //! A [`Program`] is an expression made ready for batches of one projection: patterns are compiled, constants are values.
-//! What looks at one string column only is computed once for each value of its dictionary. Where values of some rows would
-//! be an error, only those count that are asked for: the branch of a `case` is no error where another one is taken.
+//! What looks at one string column only is computed once for each value of its dictionary, and what looks at one column of
+//! few integers once for each of these. Where values of some rows would be an error, only those count that are asked for: the
+//! branch of a `case` is no error where another one is taken.
 
+mod exact;
 mod memo;
+mod table;
 mod truth;
 
 use crate::filter::Test;
@@ -13,7 +16,9 @@ use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Rows, Vector, View, both_valid};
 use brc_core::{Batch, Column, Field, LogicalType};
 use brc_kernels::cpu::Level;
+use exact::Exact;
 use memo::Memo;
+use table::Table;
 
 /// An expression made ready.
 pub(crate) struct Program {
@@ -44,7 +49,9 @@ enum Step {
     Case { branches: Vec<(Step, Step)>, otherwise: Option<Box<Step>>, output: LogicalType },
     Coalesce { parts: Vec<Step>, output: LogicalType },
     Call { kernel: Kernel, arguments: Vec<Step> },
+    Exact(Box<Exact>),
     Memo(Box<Memo>),
+    Table(Box<Table>),
 }
 
 /// A column of a batch as it is, or a computed one.
@@ -130,12 +137,15 @@ impl Columns<'_> {
 }
 
 impl Step {
-    /// `by_dictionary` unless it is computed of a dictionary already.
-    fn new(typed: &Typed, columns: Columns<'_>, by_dictionary: bool) -> Self {
-        if by_dictionary && let Some(memo) = Memo::new(typed, columns) {
+    /// `by_value` unless it is computed once for each value already.
+    fn new(typed: &Typed, columns: Columns<'_>, by_value: bool) -> Self {
+        if by_value && let Some(memo) = Memo::new(typed, columns) {
             return Self::Memo(Box::new(memo));
         }
-        let step = |typed: &Typed| Self::new(typed, columns, by_dictionary);
+        if by_value && let Some(table) = Table::new(typed, columns) {
+            return Self::Table(Box::new(table));
+        }
+        let step = |typed: &Typed| Self::new(typed, columns, by_value);
         let steps = |parts: &[Typed]| parts.iter().map(step).collect::<Vec<_>>();
         let output = typed.logical_type;
         match &typed.node {
@@ -160,7 +170,11 @@ impl Step {
                 None => Self::Constant(None, output),
             },
             Node::Call { function, arguments } => match (function.0.bind)(arguments) {
-                Ok(bound) => Self::Call { kernel: bound.kernel, arguments: steps(arguments) },
+                Ok(bound) => {
+                    let is_exact = bound.exact.is_some();
+                    let call = Self::Call { kernel: bound.kernel, arguments: steps(arguments) };
+                    if is_exact { Exact::step(typed, step, call) } else { call }
+                }
                 Err(_) => Self::Constant(None, output),
             },
         }
@@ -175,12 +189,14 @@ impl Step {
             }
             Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
             Self::Condition { .. } | Self::And(_) | Self::Or(_) | Self::Not(_) | Self::IsNull(_) => {
-                self.truth(frame)?.vector(rows)?
+                self.truth(frame)?.vector(frame.level, rows)?
             }
             Self::Case { branches, otherwise, output } => case(branches, otherwise.as_deref_mut(), *output, frame)?,
             Self::Coalesce { parts, output } => coalesce(parts, *output, frame)?,
             Self::Call { kernel, arguments } => call(kernel, arguments, frame)?,
+            Self::Exact(exact) => return exact.run(frame),
             Self::Memo(memo) => return memo.run(frame),
+            Self::Table(table) => return table.run(frame),
         }))
     }
 

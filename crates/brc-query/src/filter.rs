@@ -9,7 +9,7 @@ use brc_core::{
     Batch, Bitmap, Data, Dictionary, Field, Known, KnownValues, PhysicalType, Predicate, Verdict, float_order,
 };
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{range, valid_bits, words};
+use brc_kernels::filter::{CodeSet, range, valid_bits, words};
 
 /// A predicate made ready for batches of one projection.
 #[derive(Debug)]
@@ -71,8 +71,8 @@ pub(crate) enum Test {
 pub(crate) struct TextTest {
     position: usize,
     predicate: Predicate,
-    /// Whether it holds, for each code seen so far.
-    holds: Vec<bool>,
+    /// The codes seen so far for which it holds.
+    holds: CodeSet,
     /// Whether it holds for null.
     holds_for_null: bool,
 }
@@ -142,7 +142,7 @@ impl Test {
                     negate(mask, batch.rows);
                 }
             }
-            Self::Text(test) => test.evaluate(batch, mask)?,
+            Self::Text(test) => test.evaluate(level, batch, mask)?,
             Self::All(parts) => {
                 negate(mask, batch.rows);
                 combine(parts, level, batch, mask, spare, |all, part| *all &= part)?;
@@ -207,10 +207,10 @@ impl TextTest {
     fn new(position: usize, predicate: Predicate) -> Self {
         let null = Known { values: KnownValues::None, nulls: true };
         let holds_for_null = predicate.decide(&|_| null) == Verdict::Always;
-        Self { position, predicate, holds: Vec::new(), holds_for_null }
+        Self { position, predicate, holds: CodeSet::default(), holds_for_null }
     }
 
-    fn evaluate(&mut self, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), Malformed> {
+    fn evaluate(&mut self, level: Level, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), Malformed> {
         let column = batch.columns.get(self.position).ok_or(Malformed("a column of strings is not there"))?;
         match column.data {
             // The codes of nulls mean nothing where there is no value at all.
@@ -218,10 +218,8 @@ impl TextTest {
                 if dictionary.is_empty() && column.validity.is_some_and(|validity| validity.count_values() == 0) => {}
             Data::Codes { codes, dictionary } => {
                 self.learn(dictionary);
-                for (word, codes) in mask.iter_mut().zip(codes.chunks(64)) {
-                    for (bit, &code) in codes.iter().enumerate() {
-                        *word |= u64::from(self.holds(code)?) << bit;
-                    }
+                if codes.len() != batch.rows || !self.holds.select(level, codes, mask) {
+                    return Err(Malformed("a code is not in its dictionary"));
                 }
             }
             Data::Runs { runs, dictionary } => {
@@ -256,14 +254,15 @@ impl TextTest {
     }
 
     fn holds(&self, code: u32) -> Result<bool, Malformed> {
-        self.holds.get(code as usize).copied().ok_or(Malformed("a code is not in its dictionary"))
+        self.holds.get(code).ok_or(Malformed("a code is not in its dictionary"))
     }
 
     /// Decides codes that were not there yet.
     fn learn(&mut self, dictionary: &Dictionary) {
-        let more = (self.holds.len()..dictionary.len()).map(|code| self.decide(dictionary.get(code as u32)));
-        let more: Vec<bool> = more.collect();
-        self.holds.extend(more);
+        for code in self.holds.known()..dictionary.len() {
+            let holds = self.decide(dictionary.get(code as u32));
+            self.holds.push(holds);
+        }
     }
 }
 

@@ -198,10 +198,14 @@ impl<'a> GroupTable<'a> {
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
-        let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection)?;
+        let wanted = selection.wanted(batch.rows);
+        // Where most rows are wanted, it is cheaper to let the others add nothing than to leave them out of all columns.
+        let others_stay = wanted >= batch.rows / 2 && self.accumulators.ignore_others(batch);
+        let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection, others_stay)?;
+        let selection = if ids.are_of_all(batch.rows) { Selection::All } else { selection };
         let are_runs = ids.are_runs();
         self.accumulators.update(self.level, batch, selection, ids, groups)?;
-        self.lanes.add_rows(self.keys.lane(are_runs), selection.wanted(batch.rows));
+        self.lanes.add_rows(self.keys.lane(are_runs), wanted);
         Ok(())
     }
 

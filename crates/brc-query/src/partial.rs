@@ -113,8 +113,8 @@ impl Partial {
             _ => (0..other.groups() as u32).collect(),
         };
         self.grow();
-        for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
-            ours.merge(theirs, &groups);
+        for (ours, theirs) in self.states.iter_mut().zip(other.states) {
+            ours.absorb(theirs, &groups);
         }
         self.rows.others.merge(&other.rows.others, &groups);
         Ok(())
@@ -124,7 +124,7 @@ impl Partial {
     pub(crate) fn absorb(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
         self.grow();
         for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
-            ours.merge(&theirs.take(members), groups);
+            ours.absorb(theirs.take(members), groups);
         }
         self.rows.others.merge(&other.rows.others.take(members), groups);
     }
@@ -139,8 +139,8 @@ impl Partial {
             return;
         }
         self.grow();
-        for (ours, theirs) in self.states.iter_mut().zip(&other.states) {
-            ours.merge(theirs, &numbers);
+        for (ours, theirs) in self.states.iter_mut().zip(other.states) {
+            ours.absorb(theirs, &numbers);
         }
         self.rows.others.merge(&other.rows.others, &numbers);
     }

@@ -326,7 +326,7 @@ fn default_keys(schema: &Schema) -> Result<Vec<Expression>> {
         .collect();
     if strings.len() > 1 {
         let names = strings.join(", ");
-        return Err(Error::Usage(format!("several columns to group by, name one or more of: {names}")));
+        return Err(Error::Usage(format!("several columns to group by; --by names one or more of: {names}")));
     }
     Ok(strings.into_iter().map(Expression::column).collect())
 }

@@ -23,11 +23,17 @@ pub(crate) struct Vector {
 /// Its values; rows that are null have any.
 #[derive(Debug, Clone)]
 pub(crate) enum Values {
+    /// 1 is true, 0 false.
+    Truths(Vec<i8>),
+    Short(Vec<i32>),
     Narrow(Vec<i64>),
     Wide(Vec<i128>),
     Floats(Vec<f64>),
     Strings(Strings),
-    Codes { codes: Vec<u32>, dictionary: Arc<Dictionary> },
+    Codes {
+        codes: Vec<u32>,
+        dictionary: Arc<Dictionary>,
+    },
 }
 
 /// Strings one behind the other.
@@ -88,6 +94,12 @@ impl From<Malformed> for Fault {
     }
 }
 
+impl From<Values> for Vector {
+    fn from(values: Values) -> Self {
+        Self { values, validity: BitmapBuffer::default() }
+    }
+}
+
 impl Vector {
     /// A column of values of that type, which `None` makes null.
     pub(crate) fn of<'a>(
@@ -119,14 +131,13 @@ impl Vector {
 
     /// The same value in so many rows.
     pub(crate) fn repeat(logical_type: LogicalType, value: Option<Value<'_>>, rows: usize) -> Result<Self, Fault> {
-        let of_values = |values| Self { values, validity: BitmapBuffer::default() };
         Ok(match value {
             Some(Value::Integer(value)) if logical_type.fits_64_bits() => {
-                of_values(Values::Narrow(vec![value as i64; rows]))
+                Self::from(Values::Narrow(vec![value as i64; rows]))
             }
-            Some(Value::Float(value)) => of_values(Values::Floats(vec![value; rows])),
+            Some(Value::Float(value)) => Self::from(Values::Floats(vec![value; rows])),
             Some(Value::Bytes(bytes)) => {
-                of_values(Values::Codes { codes: vec![0; rows], dictionary: Arc::new([bytes].into_iter().collect()) })
+                Self::from(Values::Codes { codes: vec![0; rows], dictionary: Arc::new([bytes].into_iter().collect()) })
             }
             Some(Value::Integer(_)) | None => Self::of(logical_type, std::iter::repeat_n(value, rows))?,
         })
@@ -135,6 +146,8 @@ impl Vector {
     /// The column as batches have it.
     pub(crate) fn column(&self) -> Column<'_> {
         let data = match &self.values {
+            Values::Truths(values) => Data::Integers(Integers::I8(values)),
+            Values::Short(values) => Data::Integers(Integers::I32(values)),
             Values::Narrow(values) => Data::Integers(Integers::I64(values)),
             Values::Wide(values) => Data::Integers(Integers::I128(values)),
             Values::Floats(values) => Data::Floats(values),
@@ -330,7 +343,7 @@ impl<'a> Rows<'a> {
     }
 
     pub(crate) fn vector(&self, values: Values) -> Vector {
-        Vector { values, validity: BitmapBuffer::default() }
+        values.into()
     }
 }
 

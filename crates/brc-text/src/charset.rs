@@ -77,7 +77,11 @@ impl From<Charset> for String {
 /// Bytes that a charset does not allow. Reading hands it out inside an [`io::Error`] of kind
 /// [`InvalidData`](io::ErrorKind::InvalidData).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the {length} byte{} at byte {offset} are not valid {charset}", if *.length == 1 { "" } else { "s" })]
+#[error(
+    "{length} {bytes} at byte {offset} {are} not valid {charset}",
+    bytes = if *.length == 1 { "byte" } else { "bytes" },
+    are = if *.length == 1 { "is" } else { "are" }
+)]
 pub struct CharsetError {
     /// The charset.
     pub charset: Charset,

@@ -48,10 +48,10 @@ proptest! {
         let reader = open(&bytes).unwrap();
         prop_assert_eq!(reader.schema(), &table.schema);
         prop_assert_eq!(reader.rows(), Some(table.rows() as u64));
-        for order in [Order::Original, Order::Any] {
-            let (found, _) = scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap();
-            prop_assert_eq!(&found.columns, &expected(&table));
-        }
+        let found = |order| scan(&reader, &ScanOptions { order, ..everything(&table) }).unwrap().0.columns;
+        prop_assert_eq!(&found(Order::Original), &expected(&table));
+        // A table may be clustered by a column that makes it smaller so.
+        prop_assert_eq!(sorted_rows(found(Order::Any)), sorted_rows(expected(&table)));
         prop_assert_eq!(reader.verify(2, &Progress::default()).unwrap().bytes, bytes.len() as u64);
         reader.describe().unwrap();
     }
@@ -86,6 +86,15 @@ proptest! {
         prop_assert_eq!(scanned.iter().map(brc_core::Scanned::all_rows).sum::<u64>(), table.rows() as u64);
         prop_assert_eq!(matching(&found.columns, &predicate), matching(&table.columns, &predicate));
     }
+}
+
+fn sorted_rows(columns: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
+    let mut rows = vec![Vec::new(); columns.first().map_or(0, Vec::len)];
+    for column in columns {
+        rows.iter_mut().zip(column).for_each(|(row, cell)| row.push(cell));
+    }
+    rows.sort();
+    rows
 }
 
 /// The rows for which the predicate is true.

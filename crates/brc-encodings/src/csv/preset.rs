@@ -12,8 +12,8 @@ use std::collections::HashMap;
 /// What stands between the columns.
 pub(super) const DELIMITER: u8 = b';';
 
-/// Whether some first bytes are of a text: text has no NUL byte in its first line, unless it is UTF-16 and says so. (Later
-/// ones are bad rows, unless all is full of what text has not.)
+/// Whether some first bytes are of a text: text has no NUL byte in its first line, unless it is UTF-16. (Later ones are
+/// bad rows, unless all is full of what text has not.)
 pub(super) fn is_text(prefix: &[u8]) -> bool {
     if prefix.starts_with(b"\xff\xfe") && prefix.get(3) == Some(&0) || prefix.starts_with(b"\xfe\xff\0") {
         return true;
@@ -21,7 +21,8 @@ pub(super) fn is_text(prefix: &[u8]) -> bool {
     let line = memchr(b'\n', prefix).unwrap_or(prefix.len());
     let (line, rest) = prefix.split_at(line);
     let nuls = memchr_iter(0, rest).count();
-    memchr(0, line).is_none() && nuls * 100 <= rest.len() && !is_binary(prefix)
+    let is_text = memchr(0, line).is_none() && nuls * 100 <= rest.len() && !is_binary(prefix);
+    is_text || brc_text::sniff::is_utf16(prefix)
 }
 
 /// Whether these are the first bytes of a table of the One Billion Row Challenge: two columns, names and numbers of one

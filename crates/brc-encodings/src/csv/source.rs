@@ -192,8 +192,9 @@ impl Source {
     ) -> Result<Place> {
         let more = stream.next([&bytes, &behind].map(length), buffer).map_err(read_error(&self.path))?;
         let read = buffer.as_slice().len() as u64;
-        cost.bytes += read;
         let mut order = self.lock();
+        // What comes before the first row was read to find the dialect.
+        cost.bytes += read + if order.places.is_empty() { self.body } else { 0 };
         buffer.prepend(&order.pending);
         order.pending.clear();
         let first = order.row;

@@ -4,8 +4,8 @@
 //! A lane is one 64-bit sum of every group. What a batch adds to it is written down first, as 64-bit integers; then all lanes
 //! of a row's group are added to together.
 
-use super::UnknownGroup;
 use super::floats::Limbs;
+use super::{UnknownGroup, few};
 use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::{Key, bounds};
 use brc_core::{Integers, Run};
@@ -46,10 +46,16 @@ pub enum Addend<'a> {
     Low(&'a [f64], Limbs),
 }
 
+/// The most groups of which rows may be of none, where they stay in their places.
+pub const FEWEST: usize = few::FEW;
+
+/// The group of rows that are of none: they add nothing.
+pub const NO_GROUP: u32 = u32::MAX;
+
 /// Groups by rows or by runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Groups<'a> {
-    /// A group for each row.
+    /// A group for each row; as long as there are at most [`FEWEST`], also [`NO_GROUP`].
     Rows(&'a [u32]),
     /// A group for each run.
     Runs(&'a [Run]),
@@ -195,6 +201,11 @@ impl LaneTable {
             return Err(UnknownGroup);
         }
         let known = self.groups;
+        if let Groups::Rows(groups) = groups
+            && known <= few::FEW
+        {
+            return self.add_to_few(level, groups, addends);
+        }
         let (stride, copies) = (self.stride(), self.copies());
         let Self { lanes, lines, spare, .. } = self;
         for lane in (0..*lanes).filter(|lane| !addends.iter().any(|(added, _)| added == lane)) {
@@ -228,6 +239,44 @@ impl LaneTable {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Adds rows of few groups, lane by lane.
+    fn add_to_few(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        addends: &[(usize, Addend<'_>)],
+    ) -> Result<(), UnknownGroup> {
+        let (known, places) = (self.groups, self.stride() * self.copies());
+        let mut counts = [0; few::FEW];
+        few::counts(level, groups, &mut counts[..known]);
+        let of_none = groups.iter().filter(|&&group| group == NO_GROUP).count();
+        if counts.iter().sum::<i64>() as usize + of_none != groups.len() {
+            return Err(UnknownGroup);
+        }
+        for (lane, addend) in addends {
+            let mut sums = [0; few::FEW];
+            match *addend {
+                Addend::One => sums = counts,
+                Addend::Integers(values) => few::add(level, groups, values, &mut sums[..known]),
+                Addend::Counted(values) => {
+                    few::add(level, groups, values, &mut sums[..known]);
+                    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count << Counted::BITS);
+                }
+                Addend::Products(..) | Addend::High(..) | Addend::Low(..) => {
+                    let words = self.spare.as_flattened_mut();
+                    for (index, groups) in groups.chunks(words.len()).enumerate() {
+                        let words = &mut words[..groups.len()];
+                        addend.write(level, index * CHUNK * MOST_LANES, words);
+                        few::add(level, groups, Integers::I64(words), &mut sums[..known]);
+                    }
+                }
+            }
+            let rows = words_mut(&mut self.lines).chunks_exact_mut(places);
+            rows.zip(sums).for_each(|(row, sum)| row[*lane] = row[*lane].wrapping_add(sum));
         }
         Ok(())
     }
@@ -321,11 +370,13 @@ impl Addend<'_> {
             Self::Integers(values) => widen(level, values, start, 0, out),
             Self::Counted(values) => widen(level, values, start, 1 << Counted::BITS, out),
             Self::Products(ones, others) => {
-                widen(level, ones, start, 0, out);
                 let mut factors = [0; CHUNK];
-                let factors = &mut factors[..out.len()];
-                widen(level, others, start, 0, factors);
-                run_at(level, Multiply { factors, out });
+                for (index, out) in out.chunks_mut(CHUNK).enumerate() {
+                    let (start, factors) = (start + index * CHUNK, &mut factors[..out.len()]);
+                    widen(level, ones, start, 0, out);
+                    widen(level, others, start, 0, factors);
+                    run_at(level, Multiply { factors, out });
+                }
             }
             Self::High(values, limbs) => run_at(level, Split { values: &values[rows], limbs, high: true, out }),
             Self::Low(values, limbs) => run_at(level, Split { values: &values[rows], limbs, high: false, out }),
@@ -478,9 +529,8 @@ mod tests {
                 (0u32..100, prop::collection::vec((any::<i16>(), any::<i32>(), -1_000_000i64..1_000_000), 0..90)), 0..20,
             ),
             grown in 100usize..200,
-            few in any::<bool>(),
+            known in prop::sample::select(vec![5u32, 20, 100]),
         ) {
-            let known = if few { 20 } else { 100 };
             let flat = runs.iter().flat_map(|(group, part)| part.iter().map(move |row| (group % known, row)));
             let rows: Vec<_> = flat.map(|(group, row)| (group, row.0, row.1, row.2 as f64 / 4096.0)).collect();
             let groups: Vec<u32> = rows.iter().map(|row| row.0).collect();
@@ -521,6 +571,15 @@ mod tests {
             table.clear();
             assert_eq!([0, 1, 2].map(|group| table.sum(2, group)), [0, 0, 0]);
         }
+    }
+
+    #[test]
+    fn rows_may_be_of_no_group() {
+        let mut table = LaneTable::new(2);
+        table.grow(2);
+        let addends = [(0, Addend::One), (1, Addend::Integers(Integers::I8(&[1, -2, 3])))];
+        table.add(Level::best(), Groups::Rows(&[1, NO_GROUP, 1]), 3, &addends).unwrap();
+        assert_eq!([0, 1].map(|lane| table.sum(lane, 1)), [2, 4]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Keeps the values and the runs of the rows that a mask wants.
 
 use super::{valid_bits, words};
-use crate::cpu::Level;
+use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Run;
 
 mod sealed {
@@ -44,6 +44,37 @@ fn portable<T: Copy>(values: &[T], mask: &[u64], out: &mut Vec<T>) {
         while bits != 0 {
             out.push(values[bits.trailing_zeros() as usize]);
             bits &= bits - 1;
+        }
+    }
+}
+
+/// Empties `out` and puts the values of the wanted rows there, each in its row's place, and `other` in all others.
+///
+/// # Panics
+/// If `mask` has not exactly [`words`] words.
+pub fn blend(level: Level, values: &[u32], mask: &[u64], other: u32, out: &mut Vec<u32>) {
+    assert_eq!(mask.len(), words(values.len()), "one word for 64 rows");
+    out.clear();
+    out.resize(values.len(), other);
+    run_at(level, Blend { values, mask, out });
+}
+
+struct Blend<'a> {
+    values: &'a [u32],
+    mask: &'a [u64],
+    out: &'a mut [u32],
+}
+
+impl Kernel for Blend<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let halves = self.mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]);
+        for ((values, out), half) in self.values.chunks(32).zip(self.out.chunks_mut(32)).zip(halves) {
+            for (bit, (out, &value)) in (0..32u32).zip(out.iter_mut().zip(values)) {
+                *out = if half >> bit & 1 == 1 { value } else { *out };
+            }
         }
     }
 }
@@ -214,6 +245,20 @@ mod tests {
             check(&values.iter().map(|&value| value as i32).collect::<Vec<_>>(), &mask);
             check(&values.iter().map(|&value| value as u32).collect::<Vec<_>>(), &mask);
             check(&values.iter().map(|&value| value as i16).collect::<Vec<_>>(), &mask);
+        }
+
+        #[test]
+        fn others_take_the_places_of_unwanted_rows(
+            values in prop::collection::vec(any::<u32>(), 384), mask in masks(), short in 0usize..64,
+        ) {
+            let values = &values[..mask.len() * 64 - short];
+            let wanted = |row: usize| mask[row / 64] >> (row % 64) & 1 == 1;
+            let expected: Vec<u32> = (0..values.len()).map(|row| if wanted(row) { values[row] } else { 7 }).collect();
+            for level in Level::available() {
+                let mut out = vec![1];
+                blend(level, values, &mask, 7, &mut out);
+                prop_assert_eq!(&out, &expected);
+            }
         }
 
         #[test]

@@ -13,7 +13,7 @@ pub fn range(level: Level, values: Integers<'_>, low: i128, high: i128, mask: &m
     let level = level.min(Level::best());
     match values {
         Integers::I8(values) => match narrowed(low, high, i8::MIN.into(), i8::MAX.into()) {
-            Some((low, high)) => portable(values, low as i8, high as i8, mask),
+            Some((low, high)) => range_i8(level, values, low as i8, high as i8, mask),
             None => mask.fill(0),
         },
         Integers::I16(values) => match narrowed(low, high, i16::MIN.into(), i16::MAX.into()) {
@@ -36,6 +36,15 @@ pub fn range(level: Level, values: Integers<'_>, low: i128, high: i128, mask: &m
 fn narrowed(low: i128, high: i128, smallest: i128, largest: i128) -> Option<(i128, i128)> {
     let (low, high) = (low.max(smallest), high.min(largest));
     (low <= high).then_some((low, high))
+}
+
+fn range_i8(level: Level, values: &[i8], low: i8, high: i8, mask: &mut [u64]) {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the caller took the lower of a level and the best one that was detected.
+        Level::Avx512 => unsafe { x86::range_i8_avx512(values, low, high, mask) },
+        _ => portable(values, low, high, mask),
+    }
 }
 
 fn range_i16(level: Level, values: &[i16], low: i16, high: i16, mask: &mut [u64]) {
@@ -111,7 +120,7 @@ mod x86 {
                         // SAFETY: there are as many values as lanes.
                         let lanes = unsafe { $load(values.as_ptr().cast()) };
                         let inside = $compare($subtract(lanes, low), span);
-                        *word |= u64::from(inside) << (part * $lanes);
+                        *word |= (inside as u64) << (part * $lanes);
                     }
                 }
                 super::portable(rest, first, high, last);
@@ -119,6 +128,15 @@ mod x86 {
         };
     }
 
+    range_avx512!(
+        range_i8_avx512,
+        i8,
+        64,
+        _mm512_loadu_epi8,
+        _mm512_set1_epi8,
+        _mm512_sub_epi8,
+        _mm512_cmple_epu8_mask
+    );
     range_avx512!(
         range_i16_avx512,
         i16,

@@ -36,7 +36,11 @@ impl Binder<'_> {
                     }
                 }
             }
-            _ => (self.bind(left)?, self.bind(right)?),
+            _ => {
+                let one = self.bind(left)?;
+                let other = self.bind_beside(&one, right)?;
+                (one, other)
+            }
         };
         for (column, constant, comparison) in [(&one, &other, comparison), (&other, &one, mirrored(comparison))] {
             if let Some(literal) = literal::written(constant)
@@ -46,6 +50,12 @@ impl Binder<'_> {
             }
         }
         self.function(comparison, one, other, right.position)
+    }
+
+    /// What a value is compared with. A name without a column, beside a string, is often a string without its quotes.
+    fn bind_beside(&mut self, one: &Typed, other: &Syntax) -> Result {
+        let is_name = one.logical_type == LogicalType::String && matches!(other.kind, Kind::Column(_));
+        self.bind(other).map_err(|error| if is_name { error.with_hint(constant::STRINGS) } else { error })
     }
 
     /// A column compared with a constant; `None` if it is no column.

@@ -13,10 +13,13 @@ pub(super) fn comparison(column: usize, field: &Field, comparison: Comparison, l
     })
 }
 
+/// How to write strings, for messages.
+pub(super) const STRINGS: &str = "; write strings in single quotes";
+
 /// How to write what values of a type are compared with, for messages.
 pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str {
     match (literal, logical_type) {
-        (Literal::Number(_), LogicalType::String | LogicalType::Binary) => "; write strings in single quotes",
+        (Literal::Number(_), LogicalType::String | LogicalType::Binary) => STRINGS,
         (_, LogicalType::Bool) => "; compare it with true or false",
         (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
         (_, LogicalType::Time { .. }) => "; write times as time '23:59:59'",

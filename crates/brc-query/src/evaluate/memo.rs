@@ -6,6 +6,8 @@ use crate::node::{Node, Typed};
 use crate::vector::{Fault, Values, Vector, View};
 use brc_core::batch::codes_of;
 use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, LogicalType, PhysicalType, Value};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{CodeSet, bytes, words};
 use std::sync::Arc;
 
 /// Larger dictionaries have values that no wanted row has: rows are looked at instead.
@@ -38,6 +40,8 @@ struct Found {
     values: Vec<Number>,
     /// The result of each code, as long as all are integers of up to 64 bits.
     narrow: Option<Vec<i64>>,
+    /// The codes whose result is true, if it is a truth.
+    truths: CodeSet,
     /// All that are, each once.
     strings: Arc<Dictionary>,
     index: NameIndex,
@@ -71,6 +75,7 @@ impl Memo {
                 of_codes: Vec::new(),
                 values: Vec::new(),
                 narrow: Some(Vec::new()),
+                truths: CodeSet::default(),
                 strings: Arc::default(),
                 index: NameIndex::default(),
             },
@@ -88,7 +93,7 @@ impl Memo {
                     Err(Fault::Value(_)) => self.off = true,
                     learnt => {
                         learnt?;
-                        return self.of_column(column).map(Lent::Vector);
+                        return self.of_column(frame.level, column).map(Lent::Vector);
                     }
                 }
                 self.of_rows.run(frame)
@@ -102,7 +107,7 @@ impl Memo {
         if self.known == 0 {
             self.compute(frame, std::iter::once(None))?;
             self.of_null = self.found.of_codes.pop().flatten();
-            self.found.narrow = Some(Vec::new());
+            (self.found.narrow, self.found.truths) = (Some(Vec::new()), CodeSet::default());
         }
         while self.known < dictionary.len() {
             let end = dictionary.len().min(self.known + AT_A_TIME);
@@ -132,18 +137,25 @@ impl Memo {
         Ok(())
     }
 
-    fn of_column(&self, column: &Column<'_>) -> Result<Vector, Fault> {
+    fn of_column(&self, level: Level, column: &Column<'_>) -> Result<Vector, Fault> {
         if let (Data::Codes { codes, .. }, false) = (column.data, column.has_nulls())
             && let Some(values) = self.found.narrow.as_deref()
             && self.output.fits_64_bits()
         {
+            if self.output == LogicalType::Bool {
+                let mut mask = vec![0; words(codes.len())];
+                return match self.found.truths.select(level, codes, &mut mask) {
+                    true => Ok(Values::Truths(bytes(level, &mask, codes.len())).into()),
+                    false => Err(Fault::Malformed("a code is not in its dictionary")),
+                };
+            }
             // Checked beforehand, so that rows are looked up without an early end.
             let largest = codes.iter().fold(0, |largest, &code| largest.max(code)) as usize;
             if largest >= values.len() && !codes.is_empty() {
                 return Err(Fault::Malformed("a code is not in its dictionary"));
             }
             let values = codes.iter().map(|&code| values[code as usize]).collect();
-            return Ok(Vector { values: Values::Narrow(values), validity: BitmapBuffer::default() });
+            return Ok(Values::Narrow(values).into());
         }
         let mut codes = Vec::new();
         codes_of(column, &mut codes);
@@ -172,6 +184,7 @@ impl Found {
             Some(Value::Integer(value)) => i64::try_from(value).ok(),
             Some(Value::Float(_) | Value::Bytes(_)) | None => None,
         };
+        self.truths.push(narrow == Some(1));
         self.narrow = self.narrow.take().zip(narrow).map(|(mut all, value)| {
             all.push(value);
             all

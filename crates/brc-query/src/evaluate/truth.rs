@@ -2,10 +2,11 @@
 
 use super::{Frame, Step};
 use crate::filter::Test;
-use crate::vector::{Fault, Values, Vector, View, ViewData};
+use crate::vector::{Fault, Values, Vector, View};
 pub(super) use crate::wanted::set_rows;
-use brc_core::{Bitmap, BitmapBuffer, Column};
-use brc_kernels::filter::{valid_bits, words};
+use brc_core::{Bitmap, BitmapBuffer, Column, Data};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{bytes, range, valid_bits, words};
 
 /// The rows for which a condition holds, and those for which it fails.
 #[derive(Debug, Clone)]
@@ -15,13 +16,12 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn vector(&self, rows: usize) -> Result<Vector, Fault> {
-        let bit = |row: usize| (self.holds[row / 64] >> (row % 64) & 1) as i64;
+    pub(super) fn vector(&self, level: Level, rows: usize) -> Result<Vector, Fault> {
         let known = self.holds.iter().zip(&self.fails).flat_map(|(holds, fails)| (holds | fails).to_le_bytes());
         let known: Vec<u8> = known.collect();
         let mut validity = BitmapBuffer::default();
         validity.extend(Some(Bitmap::new(&known, 0, rows)), rows);
-        Ok(Vector { values: Values::Narrow((0..rows).map(bit).collect()), validity })
+        Ok(Vector { values: Values::Truths(bytes(level, &self.holds, rows)), validity })
     }
 }
 
@@ -87,19 +87,20 @@ impl Step {
             | Self::Case { .. }
             | Self::Coalesce { .. }
             | Self::Call { .. }
-            | Self::Memo(_) => {
+            | Self::Exact(_)
+            | Self::Memo(_)
+            | Self::Table(_) => {
                 let found = self.run(frame)?;
                 let column = found.column();
-                let view = View::of(&column)?;
                 let mut truth = Truth { holds: none(), fails: none() };
-                if let (ViewData::Narrow(values), false) = (&view.data, column.has_nulls()) {
-                    for (word, values) in truth.holds.iter_mut().zip(values.chunks(64)) {
-                        let bits = values.iter().enumerate().map(|(bit, &value)| u64::from(value != 0) << bit);
-                        *word = bits.fold(0, |word, bit| word | bit);
-                    }
-                    truth.fails = truth.holds.iter().zip(all(rows)).map(|(holds, all)| all & !holds).collect();
+                if let (Data::Integers(values), false) = (column.data, column.has_nulls())
+                    && values.len() == rows
+                {
+                    range(frame.level, values, 0, 0, &mut truth.fails);
+                    truth.holds = truth.fails.iter().zip(all(rows)).map(|(fails, all)| all & !fails).collect();
                     return Ok(truth);
                 }
+                let view = View::of(&column)?;
                 for row in (0..rows).filter(|&row| view.is_valid(row)) {
                     let side = if view.narrow(row) == 0 { &mut truth.fails } else { &mut truth.holds };
                     side[row / 64] |= 1 << (row % 64);

@@ -24,11 +24,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 2..=2, "a + b")?;
     match (arguments[0].logical_type, arguments[1].logical_type) {
         (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64) => {
-            Ok(Bound {
-                output: LogicalType::Date,
-                nullable: false,
-                kernel: exact::kernel(Add, LogicalType::Date, [0; 2], [1; 2]),
-            })
+            Ok(exact::bound(Add, LogicalType::Date, [0; 2], [1; 2]))
         }
         _ => {
             let Some((one, other)) = exact::both(arguments)? else {
@@ -40,8 +36,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
                 return refuse(1, "has more decimals than fit");
             }
             let factors = [exact::factor(one.scale, scale), exact::factor(other.scale, scale)];
-            let kernel = exact::kernel(Add, output, [one.scale, other.scale], factors);
-            Ok(Bound { output, nullable: false, kernel })
+            Ok(exact::bound(Add, output, [one.scale, other.scale], factors))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Exact arithmetic of integers and decimals: in 64 bits as long as they are enough, else in 128; what does not fit its type
 //! is an error.
 
-use super::{Kernel, Mismatch, number};
+use super::{Bound, Mismatch, number};
 use crate::node::{Scalar, Typed};
 use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, Value};
@@ -78,15 +78,24 @@ pub(super) trait Operation: Copy + Send + Sync + 'static {
     fn wide(one: i128, other: i128) -> Option<i128>;
 }
 
+/// What an operation is as long as 64 bits suffice: `one * factor ∘ other * factor`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exact {
+    pub(crate) operation: arithmetic::Operation,
+    pub(crate) factors: [i128; 2],
+}
+
 /// Computes `one * factor ∘ other * factor`.
-pub(super) fn kernel<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], factors: [i128; 2]) -> Kernel {
-    Box::new(move |views, rows| {
+pub(super) fn bound<O: Operation>(_: O, output: LogicalType, scales: [u8; 2], factors: [i128; 2]) -> Bound {
+    let exact = Exact { operation: O::NARROW, factors };
+    let bound = Bound::new(output, move |views, rows| {
         let [one, other] = [&views[0], &views[1]];
         if let Some(values) = narrow::<O>(one, other, factors) {
             return Ok(rows.vector(Values::Narrow(values)));
         }
         wide::<O>(output, scales, factors, [one, other], rows)
-    })
+    });
+    Bound { exact: Some(exact), ..bound }
 }
 
 /// All rows in 64 bits, unless that might not be enough for values between the smallest and the largest ones.
@@ -164,9 +173,9 @@ pub(super) fn scales(arguments: &[Typed]) -> [u8; 2] {
 }
 
 /// Computes an operation of floats.
-pub(super) fn floats(arguments: &[Typed], operation: fn(f64, f64) -> f64) -> super::Bound {
+pub(super) fn floats(arguments: &[Typed], operation: fn(f64, f64) -> f64) -> Bound {
     let [one, other] = scales(arguments);
-    super::Bound::new(LogicalType::Float64, move |views, rows| {
+    Bound::new(LogicalType::Float64, move |views, rows| {
         rows.floats(|row| operation(float(&views[0], one, row), float(&views[1], other, row)))
     })
 }

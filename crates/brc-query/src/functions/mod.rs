@@ -44,6 +44,7 @@ mod trim;
 mod upper;
 mod year;
 
+pub(crate) use exact::Exact;
 pub(crate) use like::like_prefix;
 
 use crate::node::{Scalar, Typed};
@@ -123,6 +124,8 @@ pub(crate) struct Bound {
     /// Whether it may be null where no argument is.
     pub(crate) nullable: bool,
     pub(crate) kernel: Kernel,
+    /// What else it is, if it is a sum, a difference or a product of integers.
+    pub(crate) exact: Option<Exact>,
 }
 
 /// Arguments that a function is not computed of.
@@ -163,7 +166,7 @@ impl Bound {
         output: LogicalType,
         kernel: impl Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, Fault> + Send + Sync + 'static,
     ) -> Self {
-        Self { output, nullable: false, kernel: Box::new(kernel) }
+        Self { output, nullable: false, kernel: Box::new(kernel), exact: None }
     }
 
     fn nullable(self) -> Self {

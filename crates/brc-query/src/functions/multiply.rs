@@ -32,6 +32,5 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         true => LogicalType::Int64,
         false => exact::decimal(one.precision.saturating_add(other.precision), one.scale + other.scale),
     };
-    let kernel = exact::kernel(Multiply, output, [one.scale, other.scale], [1; 2]);
-    Ok(Bound { output, nullable: false, kernel })
+    Ok(exact::bound(Multiply, output, [one.scale, other.scale], [1; 2]))
 }

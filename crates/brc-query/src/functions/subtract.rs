@@ -23,7 +23,7 @@ impl Operation for Subtract {
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 2..=2, "a - b")?;
-    let plain = |output| Ok(Bound { output, nullable: false, kernel: exact::kernel(Subtract, output, [0; 2], [1; 2]) });
+    let plain = |output| Ok(exact::bound(Subtract, output, [0; 2], [1; 2]));
     match (arguments[0].logical_type, arguments[1].logical_type) {
         (LogicalType::Date, LogicalType::Date) => plain(LogicalType::Int64),
         (LogicalType::Date, LogicalType::Int8 | LogicalType::Int16 | LogicalType::Int32 | LogicalType::Int64) => {
@@ -39,8 +39,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
                 return refuse(1, "has more decimals than fit");
             }
             let factors = [exact::factor(one.scale, scale), exact::factor(other.scale, scale)];
-            let kernel = exact::kernel(Subtract, output, [one.scale, other.scale], factors);
-            Ok(Bound { output, nullable: false, kernel })
+            Ok(exact::bound(Subtract, output, [one.scale, other.scale], factors))
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::group::Malformed;
 use brc_core::batch::codes_of;
 use brc_core::{Bitmap, Column, Data, Integers};
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::{add_digits, bounds, look_up};
-use brc_kernels::filter::{compress, valid_bits, words};
+use brc_kernels::direct::{add_digits, bounds, look_up, set_digits};
+use brc_kernels::filter::{valid_bits, words};
 
 /// More slots than these are no shortcut any more: they would not stay in the cache.
 const MOST: u64 = 1 << 20;
@@ -75,8 +75,8 @@ impl Direct {
         self.off || self.no_digits
     }
 
-    /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`; `false` if the array is of
-    /// no use for that.
+    /// Finds the groups of the wanted rows by these keys, of which the groups are those of `set`, and puts them in the places of
+    /// their rows, where those of others mean nothing; `false` if the array is of no use for that.
     ///
     /// # Errors
     /// Those of [`KeySet::take`].
@@ -117,11 +117,8 @@ impl Direct {
         let mut spare = std::mem::take(&mut self.spare);
         let found = self.find(level, keys, rows, &mut spare);
         if found {
-            self.fill(selection, rows, ask, &mut spare)?;
-            match selection {
-                Selection::All => std::mem::swap(groups, &mut spare.groups),
-                Selection::Some(mask, _) => compress(level, &spare.groups, mask, groups),
-            }
+            self.fill(level, selection, rows, ask, &mut spare)?;
+            std::mem::swap(groups, &mut spare.groups);
         }
         self.spare = spare;
         Ok(found)
@@ -138,13 +135,12 @@ impl Direct {
             Some(_) => {}
         }
         spare.slots.clear();
-        spare.slots.resize(rows, 0);
         for ((key, range), digits) in keys.iter().zip(&self.ranges).zip(&mut spare.digits) {
             digits.set_nulls(key, range.null());
             let of_key = digits.of(key);
             of_key.add_to(level, &mut spare.slots, range);
         }
-        true
+        spare.slots.len() == rows
     }
 
     /// Makes the ranges as wide as the keys need them. Returns whether the table has to be renewed; `None` if the keys are
@@ -179,13 +175,14 @@ impl Direct {
     /// Looks up the groups of all slots, and asks for those of wanted rows that are not known yet.
     fn fill(
         &mut self,
+        level: Level,
         selection: Selection<'_>,
         rows: usize,
         ask: impl FnOnce(Selection<'_>) -> Result<Vec<u32>, Malformed>,
         spare: &mut Spare,
     ) -> Result<(), Malformed> {
         let Spare { slots, missing, groups, .. } = spare;
-        if !look_up(slots, &self.table, UNKNOWN, groups) {
+        if !look_up(level, slots, &self.table, groups) {
             return Ok(());
         }
         missing.clear();
@@ -273,8 +270,13 @@ impl Digit<'_> {
         for_digits!(self, values => bounds(level, values), None)
     }
 
-    fn add_to(self, level: Level, slots: &mut [u32], range: &Range) {
-        for_digits!(self, values => add_digits(level, slots, range.radix() as u32, values, range.null()), ());
+    /// Adds the digits of a further key to the slots, or makes them the slots if there are none yet.
+    fn add_to(self, level: Level, slots: &mut Vec<u32>, range: &Range) {
+        if slots.is_empty() {
+            for_digits!(self, values => set_digits(level, slots, values, range.null()), ());
+        } else {
+            for_digits!(self, values => add_digits(level, slots, range.radix() as u32, values, range.null()), ());
+        }
     }
 }
 

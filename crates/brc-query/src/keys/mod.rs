@@ -20,8 +20,10 @@ use crate::states::GroupIds;
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
 use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary, Value};
+use brc_kernels::accumulate::lanes::{FEWEST, NO_GROUP};
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{compress, compress_runs};
+use brc_kernels::direct::are_known;
+use brc_kernels::filter::{blend, compress, compress_runs};
 use direct::Direct;
 use key_set::KeySet;
 use strings::Strings;
@@ -30,6 +32,8 @@ use strings::Strings;
 #[derive(Debug)]
 pub(crate) struct Keys {
     kind: Kind,
+    /// The groups of all rows of a batch.
+    all: Vec<u32>,
     /// The groups of a batch's rows or runs.
     rows: Vec<u32>,
     runs: Vec<Run>,
@@ -52,15 +56,17 @@ impl Keys {
             }
             _ => Kind::Tuples(Box::new(KeySet::new(types)), Box::default()),
         };
-        Self { kind, rows: Vec::new(), runs: Vec::new() }
+        Self { kind, all: Vec::new(), rows: Vec::new(), runs: Vec::new() }
     }
 
-    /// The groups of the wanted rows of a batch, and how many groups there are with those that are new.
+    /// The groups of the wanted rows of a batch, and how many groups there are with those that are new. If `others_stay`, rows
+    /// that are not wanted may be there as well, as many as the batch has, all in their places: they are of [`NO_GROUP`].
     pub(crate) fn groups_of<'a>(
         &'a mut self,
         level: Level,
         batch: &Batch<'a>,
         selection: Selection<'_>,
+        others_stay: bool,
     ) -> Result<(GroupIds<'a>, usize), Malformed> {
         let key = |key: usize| batch.columns.get(key).ok_or(Malformed("a key is not there"));
         match &mut self.kind {
@@ -72,17 +78,29 @@ impl Keys {
             }
             Kind::Strings(strings) => {
                 let found = strings.learn(key(0)?)?;
-                let ids = strings.groups_of(level, key(0)?.data, found, selection, &mut self.rows, &mut self.runs);
-                Ok((ids, strings.groups()))
+                let groups = strings.groups();
+                let others_stay = others_stay && groups <= FEWEST;
+                let all = strings.all_groups(key(0)?.data, found);
+                if let GroupIds::Rows(all) = all
+                    && groups <= FEWEST
+                    && !are_known(level, all, groups)
+                {
+                    // The largest would be taken for that of no group.
+                    return Err(Malformed("a code is not in its dictionary"));
+                }
+                Ok((wanted(level, all, selection, others_stay, &mut self.rows, &mut self.runs), groups))
             }
             Kind::Tuples(tuples, direct) => {
                 let keys = batch.columns.get(..tuples.types().len()).ok_or(Malformed("a key is not there"))?;
-                if !direct.groups_in(level, keys, selection, batch.rows, tuples, &mut self.rows)? {
-                    for (index, key) in keys.iter().enumerate() {
-                        tuples.take(index, key, selection)?;
-                    }
-                    tuples.number(&mut self.rows);
+                if direct.groups_in(level, keys, selection, batch.rows, tuples, &mut self.all)? {
+                    let (all, others_stay) = (GroupIds::Rows(&self.all), others_stay && tuples.len() <= FEWEST);
+                    let ids = wanted(level, all, selection, others_stay, &mut self.rows, &mut self.runs);
+                    return Ok((ids, tuples.len()));
                 }
+                for (index, key) in keys.iter().enumerate() {
+                    tuples.take(index, key, selection)?;
+                }
+                tuples.number(&mut self.rows);
                 Ok((GroupIds::Rows(&self.rows), tuples.len()))
             }
         }
@@ -267,32 +285,38 @@ impl StringKey {
         Ok(Found::Rows)
     }
 
-    /// The groups of the wanted rows of a column that was learnt.
-    fn groups_of<'a>(
-        &'a self,
-        level: Level,
-        data: Data<'a>,
-        found: Found,
-        selection: Selection<'_>,
-        rows: &'a mut Vec<u32>,
-        kept_runs: &'a mut Vec<Run>,
-    ) -> GroupIds<'a> {
-        let all = match (found, data) {
+    /// The groups of all rows of a column that was learnt.
+    fn all_groups<'a>(&'a self, data: Data<'a>, found: Found) -> GroupIds<'a> {
+        match (found, data) {
             (Found::Codes, Data::Codes { codes, .. }) => GroupIds::Rows(codes),
             (Found::Codes, Data::Runs { runs, .. }) => GroupIds::Runs(runs),
             (Found::Runs, _) => GroupIds::Runs(&self.all_runs),
             (Found::Codes | Found::Rows, _) => GroupIds::Rows(&self.all),
-        };
-        match (all, selection) {
-            (all, Selection::All) => all,
-            (GroupIds::Rows(all), Selection::Some(mask, _)) => {
-                compress(level, all, mask, rows);
-                GroupIds::Rows(rows)
+        }
+    }
+}
+
+/// The groups of the wanted rows among those of all, each in its place if others stay.
+fn wanted<'a>(
+    level: Level,
+    all: GroupIds<'a>,
+    selection: Selection<'_>,
+    others_stay: bool,
+    rows: &'a mut Vec<u32>,
+    kept_runs: &'a mut Vec<Run>,
+) -> GroupIds<'a> {
+    match (all, selection) {
+        (all, Selection::All) => all,
+        (GroupIds::Rows(all), Selection::Some(mask, _)) => {
+            match others_stay {
+                true => blend(level, all, mask, NO_GROUP, rows),
+                false => compress(level, all, mask, rows),
             }
-            (GroupIds::Runs(all), Selection::Some(mask, _)) => {
-                compress_runs(level, all, mask, kept_runs);
-                GroupIds::Runs(kept_runs)
-            }
+            GroupIds::Rows(rows)
+        }
+        (GroupIds::Runs(all), Selection::Some(mask, _)) => {
+            compress_runs(level, all, mask, kept_runs);
+            GroupIds::Runs(kept_runs)
         }
     }
 }

@@ -21,6 +21,11 @@ impl SyntaxError {
         Self { message: message.into(), position, source_text: source.to_owned() }
     }
 
+    /// The error with what may help behind it.
+    pub(crate) fn with_hint(self, hint: &str) -> Self {
+        Self { message: self.message + hint, ..self }
+    }
+
     /// ` (line 2, column 15)`, where there are several lines.
     fn place(&self) -> String {
         if !self.source_text.trim().contains('\n') {

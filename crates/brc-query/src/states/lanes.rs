@@ -5,7 +5,7 @@ use super::{GroupIds, State, Values};
 use crate::group::Malformed;
 use brc_core::Integers;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::lanes::{Addend, Counted, Groups, LaneTable};
+use brc_kernels::accumulate::lanes::{Addend, Counted, Groups, LaneTable, NO_GROUP};
 use brc_kernels::cpu::Level;
 
 /// What values add to the lanes of a state.
@@ -50,6 +50,7 @@ macro_rules! for_gathered {
     ($state:expr, $gathered:ident => $body:expr, $other:expr) => {
         match $state {
             State::Sums($gathered) => $body,
+            State::WideSums($gathered) => $body,
             State::FloatSums($gathered) => $body,
             State::IntegerPairs($gathered) => $body,
             _ => $other,
@@ -95,7 +96,9 @@ impl State {
                 Ok(())
             };
             match groups {
-                GroupIds::Rows(groups) => groups.iter().try_for_each(|&group| recount(group, 1)),
+                GroupIds::Rows(groups) => {
+                    groups.iter().filter(|&&group| group != NO_GROUP).try_for_each(|&group| recount(group, 1))
+                }
                 GroupIds::Runs(runs) => runs.iter().try_for_each(|run| recount(run.code, run.rows)),
             }
         }, Ok(()))

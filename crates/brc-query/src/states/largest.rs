@@ -16,18 +16,22 @@ pub(crate) const MOST: usize = 16;
 pub(crate) struct Largest {
     /// How many are kept of each group.
     most: usize,
-    /// Integers, or floats as their [keys](float_key) with the upper bit flipped; what no value has come for is the least.
+    groups: usize,
+    /// Integers, or floats as their [keys](float_key) with the upper bit flipped; what no value has come for is [`LEAST`].
     values: Vec<i64>,
-    /// How many there are of each group.
-    counts: Vec<u8>,
+    /// How many values of each group are [`LEAST`], up to so many as are kept; empty as long as none is.
+    least: Vec<u8>,
     is_float: bool,
 }
+
+/// No value is smaller.
+const LEAST: i64 = i64::MIN;
 
 impl Largest {
     /// Keeps so many of each group, at most [`MOST`].
     pub(super) fn new(logical_type: LogicalType, most: usize) -> Self {
         let is_float = logical_type.physical() == PhysicalType::Floats;
-        Self { most: most.min(MOST), values: Vec::new(), counts: Vec::new(), is_float }
+        Self { most: most.min(MOST), groups: 0, values: Vec::new(), least: Vec::new(), is_float }
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
@@ -36,9 +40,9 @@ impl Largest {
 
     /// The value at a place among those of a group that were kept, from the smallest, which `place` finds for their number.
     pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
-        let count = usize::from(self.counts[group]);
-        let last = count.checked_sub(1)?;
-        let value = self.values[group * self.most + last - place(count).min(last)];
+        let kept = self.kept(group);
+        let last = kept.len().checked_sub(1)?;
+        let value = kept[last - place(kept.len()).min(last)];
         Some(if self.is_float {
             Value::Float(float_of_key(value as u64 ^ 1 << 63))
         } else {
@@ -46,42 +50,75 @@ impl Largest {
         })
     }
 
+    /// The values of a group, its largest first.
+    fn kept(&self, group: usize) -> &[i64] {
+        let values = &self.values[group * self.most..(group + 1) * self.most];
+        let larger = values.partition_point(|&value| value > LEAST);
+        let least = self.least.get(group).map_or(0, |&least| usize::from(least));
+        &values[..(larger + least).min(self.most)]
+    }
+
     fn add_all<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
-        groups.each(values.len(), |group, row| {
-            let value = values[row].try_into().map_err(|_| TOO_LARGE)?;
-            self.add(group, value)
-        })
+        let value = |row: usize| values[row].try_into().map_err(|_| TOO_LARGE);
+        match self.most {
+            1 => groups.each(values.len(), |group, row| self.add_few::<1>(group, value(row)?)),
+            2 => groups.each(values.len(), |group, row| self.add_few::<2>(group, value(row)?)),
+            3 => groups.each(values.len(), |group, row| self.add_few::<3>(group, value(row)?)),
+            _ => groups.each(values.len(), |group, row| self.add(group, value(row)?)),
+        }
+    }
+
+    /// Where few are kept, each pushes the smaller one on: nothing depends on whether the value is among them, which processors
+    /// would often guess wrong.
+    #[inline(always)]
+    fn add_few<const MOST: usize>(&mut self, group: usize, value: i64) -> Result<(), Malformed> {
+        let (rows, _) = self.values.as_chunks_mut::<MOST>();
+        let kept = rows.get_mut(group).ok_or(UnknownGroup)?;
+        let mut next = value;
+        for kept in kept {
+            (*kept, next) = ((*kept).max(next), (*kept).min(next));
+        }
+        if value == LEAST {
+            self.count_least(group);
+        }
+        Ok(())
     }
 
     #[inline(always)]
     fn add(&mut self, group: usize, value: i64) -> Result<(), Malformed> {
         let kept = self.values.get_mut(group * self.most..(group + 1) * self.most).ok_or(UnknownGroup)?;
-        match kept.last() {
-            Some(&least) if value > least || (least == i64::MIN && usize::from(self.counts[group]) < self.most) => {}
-            Some(_) | None => return Ok(()),
+        if kept.last().is_some_and(|&least| value > least) {
+            let place = kept.partition_point(|&larger| larger > value);
+            kept.copy_within(place..self.most - 1, place + 1);
+            kept[place] = value;
         }
-        let place = kept.partition_point(|&larger| larger > value);
-        kept.copy_within(place..self.most - 1, place + 1);
-        kept[place] = value;
-        self.counts[group] = (self.counts[group] + 1).min(self.most as u8);
+        if value == LEAST {
+            self.count_least(group);
+        }
         Ok(())
+    }
+
+    #[cold]
+    fn count_least(&mut self, group: usize) {
+        self.least.resize(self.groups, 0);
+        self.least[group] = (self.least[group] + 1).min(self.most as u8);
     }
 }
 
 impl Accumulator for Largest {
     fn len(&self) -> usize {
-        self.counts.len()
+        self.groups
     }
 
     fn grow(&mut self, groups: usize) {
-        self.counts.resize(groups.max(self.counts.len()), 0);
-        self.values.resize(self.counts.len() * self.most, i64::MIN);
+        self.groups = groups.max(self.groups);
+        self.values.resize(self.groups * self.most, LEAST);
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         if self.is_float {
-            let values = values.floats()?;
-            return groups.each(values.len(), |group, row| self.add(group, (float_key(values[row]) ^ 1 << 63) as i64));
+            let keys: Vec<i64> = values.floats()?.iter().map(|&value| (float_key(value) ^ 1 << 63) as i64).collect();
+            return self.add_all(groups, &keys);
         }
         for_integers!(values.integers()?, values => self.add_all(groups, values))
     }
@@ -91,13 +128,14 @@ impl Accumulator for Largest {
             let start = group as usize * self.most;
             &self.values[start..start + self.most]
         });
-        let counts = groups.iter().map(|&group| self.counts[group as usize]);
-        Self { values: values.copied().collect(), counts: counts.collect(), ..*self }
+        let least = |&group: &u32| self.least.get(group as usize).copied().unwrap_or(0);
+        let least = if self.least.is_empty() { Vec::new() } else { groups.iter().map(least).collect() };
+        Self { groups: groups.len(), values: values.copied().collect(), least, ..*self }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
-        for ((&group, &count), values) in groups.iter().zip(&other.counts).zip(other.values.chunks(other.most.max(1))) {
-            for &value in &values[..usize::from(count)] {
+        for (theirs, &group) in groups.iter().enumerate() {
+            for &value in other.kept(theirs) {
                 // The group is there: nothing can be wrong.
                 let _ = self.add(group as usize, value);
             }
@@ -106,8 +144,8 @@ impl Accumulator for Largest {
 
     fn is_sound(&self) -> bool {
         self.most <= MOST
-            && self.values.len() == self.counts.len() * self.most
-            && self.counts.iter().all(|&count| usize::from(count) <= self.most)
+            && Some(self.values.len()) == self.groups.checked_mul(self.most)
+            && self.least.len() <= self.groups
     }
 }
 
@@ -143,7 +181,7 @@ mod tests {
                     let ranked = |place: usize| state.ranked(group, |count| count - 1 - place);
                     let found = (0..values.len()).filter_map(ranked);
                     prop_assert!(found.eq(values.iter().map(|&value| Value::Integer(value.into()))));
-                    prop_assert_eq!(usize::from(state.counts[group]), values.len());
+                    prop_assert_eq!(state.kept(group).len(), values.len());
                 }
             }
         }

@@ -24,6 +24,7 @@ mod sketch;
 mod sums;
 mod values;
 mod wide;
+mod wide_sums;
 
 pub(crate) use float_sums::FloatSum;
 pub(crate) use moments::Moment;
@@ -38,7 +39,7 @@ use serde::{Deserialize, Serialize};
 /// The groups that the wanted rows of a batch belong to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GroupIds<'a> {
-    /// A group for each row.
+    /// A group for each row; those of [`NO_GROUP`](brc_kernels::accumulate::lanes::NO_GROUP) add nothing where that is known.
     Rows(&'a [u32]),
     /// A group for each run.
     Runs(&'a [Run]),
@@ -48,6 +49,11 @@ impl GroupIds<'_> {
     /// Whether there is a group for each run.
     pub(crate) fn are_runs(&self) -> bool {
         matches!(self, Self::Runs(_))
+    }
+
+    /// Whether there is one for each of so many rows.
+    pub(crate) fn are_of_all(&self, rows: usize) -> bool {
+        matches!(self, Self::Rows(groups) if groups.len() == rows)
     }
 
     /// Calls `each` with the group and the number of every row.
@@ -253,6 +259,7 @@ pub(crate) enum State {
     Integers(integers::IntegerStates),
     Wide(wide::WideStates),
     Sums(sums::IntegerSums),
+    WideSums(wide_sums::WideSums),
     FloatSums(float_sums::FloatSums),
     FloatBounds(float_bounds::FloatBounds),
     Bytes(bytes::ByteBounds),
@@ -278,6 +285,7 @@ macro_rules! with_kinds {
             Integers,
             Wide,
             Sums,
+            WideSums,
             FloatSums,
             FloatBounds,
             Bytes,
@@ -305,6 +313,7 @@ macro_rules! for_state {
             State::Integers($accumulator) => $body,
             State::Wide($accumulator) => $body,
             State::Sums($accumulator) => $body,
+            State::WideSums($accumulator) => $body,
             State::FloatSums($accumulator) => $body,
             State::FloatBounds($accumulator) => $body,
             State::Bytes($accumulator) => $body,
@@ -333,7 +342,8 @@ impl State {
             StateKind::Counts => Self::Counts(Default::default()),
             StateKind::Integers if logical_type.fits_64_bits() => Self::Integers(Default::default()),
             StateKind::Sums if logical_type.fits_64_bits() => Self::Sums(Default::default()),
-            StateKind::Integers | StateKind::Sums => Self::Wide(Default::default()),
+            StateKind::Integers => Self::Wide(Default::default()),
+            StateKind::Sums => Self::WideSums(Default::default()),
             StateKind::FloatSums => Self::FloatSums(Default::default()),
             StateKind::FloatBounds => Self::FloatBounds(Default::default()),
             StateKind::Bytes => Self::Bytes(Default::default()),
@@ -414,7 +424,14 @@ impl State {
     }
 
     /// Adds the groups of another state, which [is like](State::is_like) this one, to those that `groups` tells.
-    pub(crate) fn merge(&mut self, other: &Self, groups: &[u32]) {
+    pub(crate) fn absorb(&mut self, other: Self, groups: &[u32]) {
+        match (self, other) {
+            (Self::Values(ours), Self::Values(theirs)) => ours.append(theirs, groups),
+            (ours, other) => ours.merge(&other, groups),
+        }
+    }
+
+    fn merge(&mut self, other: &Self, groups: &[u32]) {
         macro_rules! merged {
             ($($kind:ident),*) => {
                 match (self, other) {
@@ -443,8 +460,9 @@ impl State {
         match self {
             Self::Counts(state) => state.get(group),
             Self::Integers(state) => state.get(group).count,
-            Self::Wide(state) => state.get(group).count,
+            Self::Wide(state) => state.get(group).count(),
             Self::Sums(state) => state.count(group),
+            Self::WideSums(state) => state.count(group),
             Self::Distinct(state) => state.get(group),
             Self::FloatSums(state) => state.count(group),
             Self::FloatMoments(state) => state.count(group),
@@ -472,6 +490,7 @@ impl State {
             Self::Bytes(state) => state.bounds(group),
             Self::Counts(_)
             | Self::Sums(_)
+            | Self::WideSums(_)
             | Self::FloatSums(_)
             | Self::Moments(_)
             | Self::WideMoments(_)
@@ -494,6 +513,7 @@ impl State {
             Self::Integers(state) => state.sum(group),
             Self::Wide(state) => state.sum(group),
             Self::Sums(state) => state.sum(group),
+            Self::WideSums(state) => state.sum(group),
             Self::FloatSums(state) => state.sum(group).map(Sum::Float),
             Self::Counts(_)
             | Self::FloatBounds(_)
@@ -577,7 +597,7 @@ pub(crate) enum Sum {
         count: u64,
     },
     /// Of integers of which the sum may need more than 128 bits.
-    Wide(wide::WideState),
+    Wide(wide_sums::WideSum),
     /// Of floats.
     Float(FloatSum),
 }

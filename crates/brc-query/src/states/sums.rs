@@ -6,7 +6,7 @@ use crate::group::Malformed;
 use brc_core::Integers;
 use brc_core::table::Numbers;
 use brc_kernels::accumulate::UnknownGroup;
-use brc_kernels::accumulate::lanes::Addend;
+use brc_kernels::accumulate::lanes::{Addend, NO_GROUP};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,9 @@ impl Accumulator for IntegerSums {
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         let values = values.integers()?;
         groups.each(values.len(), |group, row| {
+            if group == NO_GROUP as usize {
+                return Ok(());
+            }
             let count = self.counts.get_mut(group).ok_or(UnknownGroup)?;
             // Where some values are in lanes, counts wrap in between.
             *count = count.wrapping_add(1);

@@ -1,6 +1,6 @@
 //! All values of each group, for what depends on their order.
 
-use super::{Accumulator, GroupIds, TOO_LARGE, Values, places};
+use super::{Accumulator, GroupIds, TOO_LARGE, Values};
 use crate::group::Malformed;
 use crate::keys::layout::{float_key, float_of_key};
 use brc_core::{LogicalType, PhysicalType, Value, for_integers};
@@ -11,171 +11,211 @@ use serde::{Deserialize, Serialize};
 /// Fewer values are sorted by one thread.
 const FEW: usize = 1 << 14;
 
-/// Values in the order in which they came, each with its group. Settled, they lie group by group, sorted.
+/// So many values lie side by side: what is full need not be copied to grow.
+const PIECE: usize = 256;
+
+/// The values of each group, in the order in which they came; once they are settled, sorted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct AllValues {
-    groups: Vec<u32>,
-    numbers: Numbers,
-    /// Where the values of each group begin, and behind them all where the last end; empty until they are sorted.
-    #[serde(skip)]
-    starts: Vec<usize>,
-    len: usize,
+pub(crate) enum AllValues {
+    Integers(Vec<List<i64>>),
+    /// Integers of a type that needs more than 64 bits.
+    Wide(Vec<List<i128>>),
+    /// Floats as their [keys](float_key).
+    Floats(Vec<List<u64>>),
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-enum Numbers {
-    Integers(Vec<i64>),
-    /// Integers of a type that needs more than 64 bits.
-    Wide(Vec<i128>),
-    /// Floats as their [keys](float_key).
-    Floats(Vec<u64>),
+/// The values of a group.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct List<T> {
+    /// What is full, or came from elsewhere.
+    before: Vec<Vec<T>>,
+    last: Vec<T>,
+}
+
+/// Evaluates an expression with the lists, whatever their values.
+macro_rules! for_lists {
+    ($values:expr, $lists:ident => $body:expr) => {
+        match $values {
+            AllValues::Integers($lists) => $body,
+            AllValues::Wide($lists) => $body,
+            AllValues::Floats($lists) => $body,
+        }
+    };
 }
 
 impl AllValues {
     pub(super) fn new(logical_type: LogicalType) -> Self {
-        let numbers = match logical_type.physical() {
-            PhysicalType::Floats => Numbers::Floats(Vec::new()),
-            PhysicalType::Integers | PhysicalType::Bytes if logical_type.fits_64_bits() => {
-                Numbers::Integers(Vec::new())
-            }
-            PhysicalType::Integers | PhysicalType::Bytes => Numbers::Wide(Vec::new()),
-        };
-        Self { groups: Vec::new(), numbers, starts: Vec::new(), len: 0 }
+        match logical_type.physical() {
+            PhysicalType::Floats => Self::Floats(Vec::new()),
+            PhysicalType::Integers | PhysicalType::Bytes if logical_type.fits_64_bits() => Self::Integers(Vec::new()),
+            PhysicalType::Integers | PhysicalType::Bytes => Self::Wide(Vec::new()),
+        }
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(&self.numbers) == std::mem::discriminant(&other.numbers)
+        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
     pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
-        let (start, end) = (*self.starts.get(group)?, *self.starts.get(group + 1)?);
-        if start == end {
-            return None;
-        }
-        let index = start + place(end - start).min(end - start - 1);
-        Some(match &self.numbers {
-            Numbers::Integers(values) => Value::Integer((*values.get(index)?).into()),
-            Numbers::Wide(values) => Value::Integer(*values.get(index)?),
-            Numbers::Floats(values) => Value::Float(float_of_key(*values.get(index)?)),
+        Some(match self {
+            Self::Integers(lists) => Value::Integer(lists.get(group)?.ranked(place)?.into()),
+            Self::Wide(lists) => Value::Integer(lists.get(group)?.ranked(place)?),
+            Self::Floats(lists) => Value::Float(float_of_key(lists.get(group)?.ranked(place)?)),
         })
     }
 
-    /// Puts the values group by group, and sorts those of each.
-    fn sort(&mut self, threads: usize) {
-        let mut starts = vec![0; self.len + 1];
-        self.groups.iter().for_each(|&group| starts[group as usize + 1] += 1);
-        for group in 0..self.len {
-            starts[group + 1] += starts[group];
+    /// The same as [`Accumulator::merge`], where the other is of no use any more.
+    pub(super) fn append(&mut self, other: Self, groups: &[u32]) {
+        fn append_all<T: Copy + Ord>(ours: &mut [List<T>], theirs: Vec<List<T>>, groups: &[u32]) {
+            theirs.into_iter().zip(groups).for_each(|(list, &group)| ours[group as usize].append(list));
         }
-        match &mut self.numbers {
-            Numbers::Integers(values) => sort(values, &self.groups, &starts, threads),
-            Numbers::Wide(values) => sort(values, &self.groups, &starts, threads),
-            Numbers::Floats(values) => sort(values, &self.groups, &starts, threads),
+        match (self, other) {
+            (Self::Integers(ours), Self::Integers(theirs)) => append_all(ours, theirs, groups),
+            (Self::Wide(ours), Self::Wide(theirs)) => append_all(ours, theirs, groups),
+            (Self::Floats(ours), Self::Floats(theirs)) => append_all(ours, theirs, groups),
+            (Self::Integers(_) | Self::Wide(_) | Self::Floats(_), _) => {}
         }
-        for (group, ends) in starts.windows(2).enumerate() {
-            self.groups[ends[0]..ends[1]].fill(group as u32);
-        }
-        self.starts = starts;
     }
 }
 
-fn extend<S: Copy, T: TryFrom<S>>(all: &mut Vec<T>, values: &[S]) -> Result<(), Malformed> {
-    for &value in values {
-        all.push(value.try_into().map_err(|_| TOO_LARGE)?);
+impl<T: Copy + Ord> List<T> {
+    #[inline(always)]
+    fn push(&mut self, value: T) {
+        if self.last.len() == self.last.capacity() {
+            self.make_room();
+        }
+        self.last.push(value);
     }
-    Ok(())
+
+    #[cold]
+    fn make_room(&mut self) {
+        match self.last.len() {
+            0..PIECE => self.last.reserve_exact((3 * self.last.len()).max(4)),
+            _ => self.before.push(std::mem::replace(&mut self.last, Vec::with_capacity(PIECE))),
+        }
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = &Vec<T>> {
+        self.before.iter().chain([&self.last])
+    }
+
+    fn len(&self) -> usize {
+        self.pieces().map(Vec::len).sum()
+    }
+
+    fn append(&mut self, other: Self) {
+        self.before.extend(other.before.into_iter().chain([other.last]).filter(|piece| !piece.is_empty()));
+    }
+
+    /// Sorts the values; `spare` is memory for that.
+    fn sort(&mut self, spare: &mut Vec<T>) {
+        if self.before.is_empty() {
+            return self.last.sort_unstable();
+        }
+        spare.clear();
+        self.pieces().for_each(|piece| spare.extend_from_slice(piece));
+        spare.sort_unstable();
+        let mut rest = spare.as_slice();
+        for piece in self.before.iter_mut().chain([&mut self.last]) {
+            let (sorted, others) = rest.split_at(piece.len());
+            piece.copy_from_slice(sorted);
+            rest = others;
+        }
+    }
+
+    /// One of the sorted values.
+    fn ranked(&self, place: impl FnOnce(usize) -> usize) -> Option<T> {
+        let last = self.len().checked_sub(1)?;
+        let mut place = place(last + 1).min(last);
+        for piece in self.pieces() {
+            match piece.get(place) {
+                Some(&value) => return Some(value),
+                None => place -= piece.len(),
+            }
+        }
+        None
+    }
 }
 
-fn sort<T: Copy + Ord + Default + Send>(values: &mut Vec<T>, groups: &[u32], starts: &[usize], threads: usize) {
-    if values.is_empty() {
-        return;
-    }
-    let mut next = starts.to_vec();
-    let mut by_group = vec![T::default(); values.len()];
-    for (&value, &group) in values.iter().zip(groups) {
-        by_group[next[group as usize]] = value;
-        next[group as usize] += 1;
-    }
-    sort_groups(&mut by_group, starts, threads);
-    *values = by_group;
+fn push_all<S: Copy, T: Copy + Ord>(
+    lists: &mut [List<T>],
+    groups: GroupIds<'_>,
+    values: &[S],
+    value_of: impl Fn(S) -> Result<T, Malformed>,
+) -> Result<(), Malformed> {
+    groups.each(values.len(), |group, row| {
+        lists.get_mut(group).ok_or(UnknownGroup)?.push(value_of(values[row])?);
+        Ok(())
+    })
 }
 
-/// Sorts the values of each group, of which `starts` tells where they begin and the last end.
-fn sort_groups<T: Ord + Send>(values: &mut [T], starts: &[usize], threads: usize) {
-    let (first, groups) = (starts[0], starts.len() - 1);
+fn narrow<S: TryInto<i64>>(value: S) -> Result<i64, Malformed> {
+    value.try_into().map_err(|_| TOO_LARGE)
+}
+
+fn wide<S: Into<i128>>(value: S) -> Result<i128, Malformed> {
+    Ok(value.into())
+}
+
+/// Sorts the values of each group.
+fn sort_lists<T: Copy + Ord + Send>(lists: &mut [List<T>], threads: usize) {
+    let values: usize = lists.iter().map(List::len).sum();
+    if threads < 2 || lists.len() < 2 || values < FEW {
+        let mut spare = Vec::new();
+        return lists.iter_mut().for_each(|list| list.sort(&mut spare));
+    }
     // Half of the values, as nearly as groups allow.
-    let half = starts.partition_point(|&start| start - first < values.len() / 2).min(groups);
-    if threads < 2 || half == 0 || half == groups || values.len() < FEW {
-        starts.windows(2).for_each(|ends| values[ends[0] - first..ends[1] - first].sort_unstable());
-        return;
-    }
-    let (left, right) = values.split_at_mut(starts[half] - first);
+    let mut before = 0;
+    let half = lists.iter().position(|list| {
+        before += list.len();
+        before >= values / 2
+    });
+    let (left, right) = lists.split_at_mut(half.map_or(1, |half| (half + 1).min(lists.len() - 1)));
     std::thread::scope(|scope| {
-        scope.spawn(|| sort_groups(left, &starts[..=half], threads / 2));
-        sort_groups(right, &starts[half..], threads - threads / 2);
+        scope.spawn(|| sort_lists(left, threads / 2));
+        sort_lists(right, threads - threads / 2);
     });
 }
 
 impl Accumulator for AllValues {
     fn len(&self) -> usize {
-        self.len
+        for_lists!(self, lists => lists.len())
     }
 
     fn grow(&mut self, groups: usize) {
-        self.len = groups.max(self.len);
+        for_lists!(self, lists => lists.resize_with(groups.max(lists.len()), List::default));
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        let known = self.len;
-        groups.each(values.len(), |group, _| {
-            self.groups.push(if group < known { group as u32 } else { return Err(UnknownGroup.into()) });
-            Ok(())
-        })?;
-        match &mut self.numbers {
-            Numbers::Floats(all) => all.extend(values.floats()?.iter().map(|&value| float_key(value))),
-            Numbers::Wide(all) => for_integers!(values.integers()?, values => extend(all, values))?,
-            Numbers::Integers(all) => for_integers!(values.integers()?, values => extend(all, values))?,
+        match self {
+            Self::Floats(lists) => push_all(lists, groups, values.floats()?, |value| Ok(float_key(value))),
+            Self::Wide(lists) => for_integers!(values.integers()?, values => {
+                push_all(lists, groups, values, wide)
+            }),
+            Self::Integers(lists) => for_integers!(values.integers()?, values => {
+                push_all(lists, groups, values, narrow)
+            }),
         }
-        Ok(())
     }
 
     fn take(&self, groups: &[u32]) -> Self {
-        fn kept<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
-            rows.iter().map(|&row| values[row]).collect()
+        fn taken<T: Clone>(lists: &[List<T>], groups: &[u32]) -> Vec<List<T>> {
+            groups.iter().map(|&group| lists[group as usize].clone()).collect()
         }
-        let places = places(groups, self.len);
-        let place = |row: &usize| places[self.groups[*row] as usize];
-        let rows: Vec<usize> = (0..self.groups.len()).filter(|row| place(row).is_some()).collect();
-        let numbers = match &self.numbers {
-            Numbers::Integers(values) => Numbers::Integers(kept(values, &rows)),
-            Numbers::Wide(values) => Numbers::Wide(kept(values, &rows)),
-            Numbers::Floats(values) => Numbers::Floats(kept(values, &rows)),
-        };
-        Self { groups: rows.iter().filter_map(place).collect(), numbers, starts: Vec::new(), len: groups.len() }
+        match self {
+            Self::Integers(lists) => Self::Integers(taken(lists, groups)),
+            Self::Wide(lists) => Self::Wide(taken(lists, groups)),
+            Self::Floats(lists) => Self::Floats(taken(lists, groups)),
+        }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
-        match (&mut self.numbers, &other.numbers) {
-            (Numbers::Integers(ours), Numbers::Integers(theirs)) => ours.extend_from_slice(theirs),
-            (Numbers::Wide(ours), Numbers::Wide(theirs)) => ours.extend_from_slice(theirs),
-            (Numbers::Floats(ours), Numbers::Floats(theirs)) => ours.extend_from_slice(theirs),
-            (Numbers::Integers(_) | Numbers::Wide(_) | Numbers::Floats(_), _) => return,
-        }
-        self.groups.extend(other.groups.iter().map(|&group| groups[group as usize]));
+        self.append(other.clone(), groups);
     }
 
     fn settle(&mut self, threads: usize) {
-        self.sort(threads);
-    }
-
-    fn is_sound(&self) -> bool {
-        let count = match &self.numbers {
-            Numbers::Integers(values) => values.len(),
-            Numbers::Wide(values) => values.len(),
-            Numbers::Floats(values) => values.len(),
-        };
-        count == self.groups.len() && self.groups.iter().all(|&group| (group as usize) < self.len)
+        for_lists!(self, lists => sort_lists(lists, threads));
     }
 }
 
@@ -190,13 +230,30 @@ mod tests {
             lengths in prop::collection::vec(prop_oneof![0usize..40, 5000usize..9000], 1..12),
             threads in 1usize..6,
         ) {
-            let mut starts = vec![0];
-            lengths.iter().for_each(|length| starts.push(starts[starts.len() - 1] + length));
-            let mut values: Vec<u64> = (0..starts[lengths.len()] as u64).map(|it| it.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-            let mut expected = values.clone();
-            starts.windows(2).for_each(|ends| expected[ends[0]..ends[1]].sort_unstable());
-            sort_groups(&mut values, &starts, threads);
-            prop_assert!(values == expected);
+            let value = |row: usize| (row as i64).wrapping_mul(0x1e37_79b9_7f4a_7c15);
+            let mut states = [AllValues::new(LogicalType::Int64), AllValues::new(LogicalType::Int64)];
+            for (half, state) in states.iter_mut().enumerate() {
+                state.grow(lengths.len());
+                for (group, &length) in lengths.iter().enumerate() {
+                    let values: Vec<i64> = (0..length).filter(|row| row % 2 == half).map(value).collect();
+                    let run = [brc_core::Run { code: group as u32, rows: values.len() as u32 }];
+                    let values = Values::Integers(brc_core::Integers::I64(&values));
+                    state.update(Level::best(), GroupIds::Runs(&run), values).unwrap();
+                }
+            }
+            let [mut state, other] = states;
+            let all: Vec<u32> = (0..lengths.len() as u32).collect();
+            state.merge(&other.take(&all), &all);
+            state.settle(threads);
+            for (group, &length) in lengths.iter().enumerate() {
+                let mut expected: Vec<i64> = (0..length).map(value).collect();
+                expected.sort_unstable();
+                prop_assert!(length > 0 || state.ranked(group, |_| 0).is_none());
+                for (place, value) in expected.into_iter().enumerate().step_by(97) {
+                    let found = state.ranked(group, |count| if count == length { place } else { usize::MAX });
+                    prop_assert_eq!(found, Some(Value::Integer(value.into())));
+                }
+            }
         }
     }
 }

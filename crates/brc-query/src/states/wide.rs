@@ -1,47 +1,36 @@
 //! Count, sum, smallest and largest of integers of up to 128 bits.
 
+use super::wide_sums::WideSum;
 use super::{Accumulator, GroupIds, Sum, Values};
 use crate::group::Malformed;
 use brc_core::{Integers, Statistics, Value};
 use brc_kernels::accumulate::{GroupStatistics, UnknownGroup};
 use brc_kernels::cpu::Level;
-use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
 
-/// The state of one group. The sum has 192 bits: room for 2⁶⁴ values.
+/// The state of one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WideState {
-    pub(crate) count: u64,
-    low: u128,
-    high: i64,
+    sum: WideSum,
     min: i128,
     max: i128,
 }
 
 impl WideState {
-    const EMPTY: Self = Self { count: 0, low: 0, high: 0, min: i128::MAX, max: i128::MIN };
+    const EMPTY: Self = Self { sum: WideSum::EMPTY, min: i128::MAX, max: i128::MIN };
 
-    /// The sum.
-    pub(crate) fn sum(&self) -> BigInt {
-        (BigInt::from(self.high) << 128) + BigInt::from(self.low)
+    pub(crate) fn count(&self) -> u64 {
+        self.sum.count
     }
 
     fn add(&mut self, value: i128) {
-        self.count += 1;
-        self.add_sum(value as u128, (value >> 127) as i64);
+        self.sum.add(value, 1);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }
 
-    fn add_sum(&mut self, low: u128, high: i64) {
-        let (sum, carry) = self.low.overflowing_add(low);
-        self.low = sum;
-        self.high = self.high.wrapping_add(high).wrapping_add(carry.into());
-    }
-
     fn merge(&mut self, other: &Self) {
-        self.count += other.count;
-        self.add_sum(other.low, other.high);
+        self.sum.merge(&other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -49,7 +38,9 @@ impl WideState {
 
 impl From<Statistics> for WideState {
     fn from(Statistics { count, sum, min, max }: Statistics) -> Self {
-        Self { count, low: sum as u128, high: (sum >> 127) as i64, min: min.into(), max: max.into() }
+        let mut of_values = WideSum::EMPTY;
+        of_values.add(sum, count);
+        Self { sum: of_values, min: min.into(), max: max.into() }
     }
 }
 
@@ -68,12 +59,12 @@ impl WideStates {
 
     pub(super) fn sum(&self, group: usize) -> Option<Sum> {
         let state = self.wide[group];
-        (state.count > 0).then_some(Sum::Wide(state))
+        (state.count() > 0).then_some(Sum::Wide(state.sum))
     }
 
     pub(super) fn bounds(&self, group: usize) -> Option<(Value<'_>, Value<'_>)> {
-        let WideState { count, min, max, .. } = self.wide[group];
-        (count > 0).then_some((Value::Integer(min), Value::Integer(max)))
+        let WideState { sum, min, max } = self.wide[group];
+        (sum.count > 0).then_some((Value::Integer(min), Value::Integer(max)))
     }
 }
 
@@ -123,28 +114,6 @@ impl Accumulator for WideStates {
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         for (&group, state) in groups.iter().zip(&other.wide) {
             self.wide[group as usize].merge(state);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn sums_never_wrap(values in prop::collection::vec(any::<i128>(), 0..20), cut in 0usize..20) {
-            let cut = cut.min(values.len());
-            let state = |values: &[i128]| {
-                let mut state = WideState::EMPTY;
-                values.iter().for_each(|&value| state.add(value));
-                state
-            };
-            let mut merged = state(&values[cut..]);
-            merged.merge(&state(&values[..cut]));
-            prop_assert_eq!(merged, state(&values));
-            prop_assert_eq!(merged.sum(), values.iter().map(|&value| BigInt::from(value)).sum());
         }
     }
 }

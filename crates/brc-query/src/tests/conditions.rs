@@ -286,6 +286,10 @@ fn names_and_types_are_checked() {
          temperature > 3 and station = 30\n                                ^"
     );
     assert_eq!(
+        resolved("station = Oslo"),
+        "unknown column 'Oslo' (columns: station, temperature); write strings in single quotes\n  station = Oslo\n            ^"
+    );
+    assert_eq!(
         resolved("temperature in (1, 'a')"),
         "column 'temperature' is of type decimal(18,1), but is compared with a string\n  temperature in (1, 'a')\n                     ^"
     );

@@ -30,6 +30,19 @@ pub(super) fn find(samples: &[Sample<'_>]) -> Found {
     }
 }
 
+/// Whether these first bytes are text of UTF-16 without a byte order mark, and nothing but text: plain characters show it,
+/// and no others are control characters or halves of one.
+#[must_use]
+pub fn is_utf16(start: &[u8]) -> bool {
+    let Some(Charset::Encoded(encoding)) = utf16(start) else { return false };
+    let (text, _) = encoding.decode_without_bom_handling(&start[..start.len() & !1]);
+    // The last character may be cut in two.
+    let text = text.strip_suffix(char::REPLACEMENT_CHARACTER).unwrap_or(&text);
+    text.chars().all(|character| {
+        !character.is_control() && character != char::REPLACEMENT_CHARACTER || matches!(character, '\t' | '\n' | '\r')
+    })
+}
+
 /// UTF-16 without a mark: half of every ASCII character is a zero byte, on the same side for all of them.
 fn utf16(start: &[u8]) -> Option<Charset> {
     let pairs = start.as_chunks::<2>().0;
@@ -87,7 +100,10 @@ mod tests {
         for text in ["a,b\n1,2\n", "Привет, мир\nа,б\n", "日本,東京\n1,2\n"] {
             assert_eq!(charset(&utf16_of(text, u16::to_le_bytes)), Charset::UTF_16LE, "{text}");
             assert_eq!(charset(&utf16_of(text, u16::to_be_bytes)), Charset::UTF_16BE, "{text}");
+            assert!(is_utf16(&utf16_of(text, u16::to_le_bytes)), "{text}");
         }
+        assert!(!is_utf16(b"a,b\n1,2\n"));
+        assert!(!is_utf16(b"a\0\x01\0b\0\n\0"));
     }
 
     #[test]

@@ -26,8 +26,9 @@ pub(super) struct Layout {
     pub(super) trailing_rows: usize,
 }
 
-/// The line end that most lines have, and why. Line feeds win over carriage returns, which the reader takes before them.
-pub(super) fn line_end(samples: &Samples<'_>) -> (LineEnd, String) {
+/// The line ends that rows may have, the most frequent first, and what was seen of them. Where line feeds and carriage
+/// returns stand alone, those of one kind may stand in quotes.
+pub(super) fn line_ends(samples: &Samples<'_>) -> (Vec<LineEnd>, String) {
     let (mut lf, mut crlf, mut cr) = (0, 0, 0);
     for sample in samples.iter() {
         for at in memchr::memchr2_iter(b'\n', b'\r', sample) {
@@ -39,20 +40,22 @@ pub(super) fn line_end(samples: &Samples<'_>) -> (LineEnd, String) {
             }
         }
     }
-    let found = if cr > lf + crlf {
-        LineEnd::Cr
-    } else if crlf > lf {
-        LineEnd::CrLf
-    } else {
-        LineEnd::Lf
-    };
     if lf + crlf + cr == 0 {
-        return (found, "the sample is a single line; the default".to_owned());
+        return (vec![LineEnd::Lf], "the sample is a single line; the default".to_owned());
     }
     let counts = [(LineEnd::Lf, lf), (LineEnd::CrLf, crlf), (LineEnd::Cr, cr)];
     let seen: Vec<String> =
         counts.iter().filter(|(_, count)| *count > 0).map(|(line_end, count)| format!("{count} {line_end}")).collect();
-    (found, format!("the sample has {}", seen.join(", ")))
+    let mut line_ends = vec![if crlf > lf { LineEnd::CrLf } else { LineEnd::Lf }];
+    if cr > lf + crlf {
+        line_ends.insert(0, LineEnd::Cr);
+    } else if cr > 0 {
+        line_ends.push(LineEnd::Cr);
+    }
+    if lf + crlf == 0 {
+        line_ends.truncate(1);
+    }
+    (line_ends, format!("the sample has {}", seen.join(", ")))
 }
 
 impl Layout {

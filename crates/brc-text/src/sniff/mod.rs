@@ -12,6 +12,8 @@ mod rows;
 mod samples;
 mod score;
 
+pub use charset::is_utf16;
+
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use crate::names::{column_names, numbered_names};
 use layout::Layout;
@@ -120,12 +122,14 @@ pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
     let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new() };
     let mut dialect = overrides.apply(Dialect::default());
     dialect.charset = report.charset(samples);
-    let mut samples = Samples::decode(samples, dialect.charset);
-    dialect.line_end = report.line_end(&samples);
-    samples.skip_lines(dialect.preamble_lines, dialect.line_end.last_byte());
-
-    let ranked = score::rank(&samples, &dialect, overrides);
+    let samples = Samples::decode(samples, dialect.charset);
+    let (line_ends, seen) = match overrides.line_end {
+        Some(line_end) => (vec![line_end], String::new()),
+        None => layout::line_ends(&samples),
+    };
+    let (samples, ranked) = best_line_end(&samples, &line_ends, &dialect, overrides);
     let best = &ranked[0];
+    report.line_end(best.dialect.line_end, &line_ends, seen);
     report.form(&ranked);
     dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
 
@@ -144,6 +148,25 @@ pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
         _ => numbered_names(layout.width),
     };
     Sniffed { dialect, names, findings: report.findings, advice: report.advice }
+}
+
+/// The samples without the lines that are to be left out, and the candidates for the line end whose best one is the best
+/// of all: the first of equal ones.
+fn best_line_end<'a>(
+    samples: &Samples<'a>,
+    line_ends: &[LineEnd],
+    base: &Dialect,
+    overrides: &DialectOverrides,
+) -> (Samples<'a>, Vec<Candidate>) {
+    let by = |line_end: &LineEnd| {
+        let samples = samples.without_lines(base.preamble_lines, line_end.last_byte());
+        let ranked = score::rank(&samples, &Dialect { line_end: *line_end, ..base.clone() }, overrides);
+        (samples, ranked)
+    };
+    let better = |best: (Samples<'a>, Vec<Candidate>), other: (Samples<'a>, Vec<Candidate>)| {
+        if other.1[0].score > best.1[0].score { other } else { best }
+    };
+    line_ends[1..].iter().map(by).fold(by(&line_ends[0]), better)
 }
 
 /// What is put together for the person who asks.
@@ -169,11 +192,11 @@ impl Report<'_> {
         charset
     }
 
-    fn line_end(&mut self, samples: &Samples<'_>) -> LineEnd {
-        let (found, evidence) = layout::line_end(samples);
-        let line_end = self.overrides.line_end.unwrap_or(found);
+    fn line_end(&mut self, line_end: LineEnd, tried: &[LineEnd], mut evidence: String) {
+        if line_end != tried[0] {
+            evidence += "; rows are more alike with it";
+        }
         self.add(Part::LineEnd, line_end, self.overrides.line_end.is_some(), evidence);
-        line_end
     }
 
     /// Delimiter, quote and escape, which are found together.

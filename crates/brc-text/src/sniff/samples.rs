@@ -13,6 +13,7 @@ pub(super) struct Samples<'a> {
     samples: Vec<Decoded<'a>>,
 }
 
+#[derive(Clone)]
 struct Decoded<'a> {
     bytes: Cow<'a, [u8]>,
     is_start: bool,
@@ -60,18 +61,20 @@ impl<'a> Samples<'a> {
         self.samples.iter().position(|sample| sample.is_end).and_then(|index| tables.get(index))
     }
 
-    /// Leaves out the first `lines` lines of the file.
-    pub(super) fn skip_lines(&mut self, lines: u64, line_end: u8) {
-        let start = &mut self.samples[0];
+    /// These but for the first `lines` lines of the file.
+    pub(super) fn without_lines(&self, lines: u64, line_end: u8) -> Self {
+        let mut samples = self.samples.clone();
+        let start = &mut samples[0];
         let mut skip = 0;
         for _ in 0..lines {
             let rest = &start.bytes[skip..];
             skip += memchr::memchr(line_end, rest).map_or(rest.len(), |at| at + 1);
         }
-        start.bytes = match std::mem::take(&mut start.bytes) {
-            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[skip..]),
-            Cow::Owned(bytes) => Cow::Owned(bytes[skip..].to_vec()),
-        };
+        match &mut start.bytes {
+            Cow::Borrowed(bytes) => *bytes = &bytes[skip..],
+            Cow::Owned(bytes) => drop(bytes.drain(..skip)),
+        }
+        Samples { samples }
     }
 
     /// `#`, where some lines at the file's beginning begin with it and others do not.

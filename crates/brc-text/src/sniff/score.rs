@@ -154,6 +154,8 @@ struct Fields {
     columns: usize,
     /// How far fields look like values and not like parts of them or several, from 0 to 1: the type score.
     wholeness: f64,
+    /// Whether all are numbers, dates and the like, or null.
+    are_typed: bool,
     /// Whether some begin with a double quote that is no quote by the dialect.
     begin_with_double_quote: bool,
     /// How many unquoted fields with a type have blanks around them, and how many there are.
@@ -162,13 +164,14 @@ struct Fields {
 
 impl Fields {
     fn of(tables: &[Rows<'_>], width: usize) -> Fields {
-        let (mut sum, mut count, mut begin_with_double_quote) = (0.0, 0_u32, false);
+        let (mut sum, mut count, mut are_typed, mut begin_with_double_quote) = (0.0, 0_u32, true, false);
         let mut typed = [0; 2];
         let mut is_filled = vec![false; width];
         for row in tables.iter().flat_map(Rows::iter).filter(|row| row.len() == width && !is_empty(row)) {
             for (cell, is_filled) in row.iter().zip(&mut is_filled) {
                 let kind = Kind::of(cell);
                 sum += kind.weight();
+                are_typed &= kind.is_typed() || kind == Kind::Null;
                 if kind.is_typed() && !cell.is_quoted {
                     typed[0] += usize::from(cell.is_padded);
                     typed[1] += 1;
@@ -179,7 +182,7 @@ impl Fields {
             }
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
-        Fields { columns, wholeness: sum / f64::from(count.max(1)), begin_with_double_quote, typed }
+        Fields { columns, wholeness: sum / f64::from(count.max(1)), are_typed, begin_with_double_quote, typed }
     }
 
     /// How likely so many columns are by a delimiter of this likelihood. Few columns may come from a byte that is often in
@@ -188,6 +191,8 @@ impl Fields {
         let chance = if likelihood > 0.8 { 0.5 } else { 1.0 };
         match self.columns {
             0 | 1 if delimiter == DELIMITERS[0].0 => 0.6,
+            // `;12`: what hardly ever stands beside a number delimits a column that is always empty.
+            1 if self.are_typed && likelihood > 0.9 => 0.3,
             0 | 1 => 0.2,
             columns => likelihood * (1.0 - chance / columns as f64),
         }

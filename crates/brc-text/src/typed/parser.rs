@@ -240,6 +240,7 @@ impl Gathered {
                 self.take_padded(rows, row, format, &mut bad);
                 starts.push(row.bytes.start as u32);
             } else if let Some(fault) = fault_of_reason(row.reason, self.columns.len(), format.max_row) {
+                let fault = if has_line_end(row, rows.text(), &format.syntax) { fault } else { of_last_row(fault) };
                 let is_ragged = matches!(row.reason, Reason::Columns { .. });
                 bad.push(Bad { row: None, bytes: row.bytes.clone(), column: None, fault, is_ragged });
             }
@@ -365,6 +366,18 @@ impl Lines {
 fn without_line_end<'t>(row: &'t [u8], syntax: &Syntax) -> &'t [u8] {
     let Some(text) = row.strip_suffix(&[syntax.line_end().byte()]) else { return row };
     if syntax.line_end().byte() == b'\n' { text.strip_suffix(b"\r").unwrap_or(text) } else { text }
+}
+
+fn has_line_end(row: &IrregularRow, text: &[u8], syntax: &Syntax) -> bool {
+    text[row.bytes.clone()].ends_with(&[syntax.line_end().byte()])
+}
+
+/// What is wrong with a row that nothing ends but the end of the text.
+fn of_last_row(fault: RowFault) -> RowFault {
+    match fault {
+        RowFault::Columns { found, expected } if found < expected => RowFault::CutOff { found, expected },
+        other => other,
+    }
 }
 
 /// What is wrong with a row; `None` if it was not meant as one.

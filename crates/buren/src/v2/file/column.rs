@@ -13,7 +13,7 @@ use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
 use brc_core::{Bitmap, Column, Data, Integers, Result};
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::translate;
+use brc_kernels::direct::{are_known, translate, unsigned};
 use std::ops::Range;
 
 /// Rows of a batch.
@@ -48,7 +48,9 @@ pub(super) struct ScanColumn<'r> {
     coded: bool,
     /// About how many rows of the file are going to be asked for, if numbers of the chunk may get codes.
     expected: Option<usize>,
+    /// What codes of the chunk become in the scanner's dictionary, unless they remain what they are.
     codes: Vec<u32>,
+    translated: bool,
     written_out: DecodedStrings,
     /// All values that have got a code so far.
     interner: Interner,
@@ -129,6 +131,7 @@ impl<'r> ScanColumn<'r> {
             coded: false,
             expected: None,
             codes: Vec::new(),
+            translated: false,
             written_out: DecodedStrings::default(),
             interner: Interner::default(),
             buffer: BlockBuffer::default(),
@@ -337,22 +340,28 @@ impl<'r> ScanColumn<'r> {
                 return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
             }
         };
-        match translate(Level::best(), codes, interned.of_first(known), known, &mut self.codes) {
-            true => Ok(()),
-            false => Err(UNKNOWN),
-        }
+        let (level, codes) = (Level::best(), unsigned(codes));
+        let table = interned.of_first(known);
+        self.translated = table.is_some();
+        let are_known = match table {
+            Some(table) => translate(level, codes, table, known, &mut self.codes),
+            None => are_known(level, codes, known),
+        };
+        if are_known { Ok(()) } else { Err(UNKNOWN) }
     }
 
     /// What was decoded last.
     pub(super) fn as_column(&self) -> Column<'_> {
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
+        let interned = |codes| {
+            let codes = if self.translated { &self.codes } else { unsigned(codes) };
+            Data::Codes { codes, dictionary: self.interner.dictionary() }
+        };
         let data = match (decoded, &self.dictionary) {
-            (None, _) if self.coded => Data::Codes { codes: &self.codes, dictionary: self.interner.dictionary() },
+            (None, _) if self.coded => interned(&self.places),
             (None, _) => Data::Integers(Integers::I16(&[])),
             (Some(Decoded::Data(data)), _) => data,
-            (Some(Decoded::Codes(_)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => {
-                Data::Codes { codes: &self.codes, dictionary: self.interner.dictionary() }
-            }
+            (Some(Decoded::Codes(codes)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => interned(codes),
             (Some(Decoded::Codes(_)), ChunkDictionary::Values(_)) => self.written_out.data(),
         };
         Column { data, validity: self.piece_validity() }

@@ -1,0 +1,148 @@
+//! Sums of a few groups: for each of them one pass over all values, in which those of other groups count as 0. No row waits
+//! for the one before, and a pass adds as many values at a time as a register holds.
+
+use crate::cpu::{Kernel, Level, run_at};
+use crate::direct::{Key, bounds};
+use brc_core::Integers;
+
+/// So many groups are worth a pass for each.
+pub(super) const FEW: usize = 8;
+
+/// Rows of which the sums are made in 32 bits at a time, if these suffice.
+const CHUNK: usize = 1024;
+
+/// Values up to that size never come to more than 32 bits in a chunk.
+const SMALL: i64 = (1 << 31) / CHUNK as i64 - 1;
+
+/// How many rows each group has, for as many groups as there is room for.
+pub(super) fn counts(level: Level, groups: &[u32], counts: &mut [i64]) {
+    for groups in groups.chunks(CHUNK) {
+        for (count, group) in counts.iter_mut().zip(0..) {
+            *count += run_at(level, Count { groups, group });
+        }
+    }
+}
+
+/// Adds to the sum of each group the values of its rows; those of 128 bits are cut to 64.
+pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut [i64]) {
+    match values {
+        Integers::I8(values) => add_small(level, groups, values, sums),
+        Integers::I16(values) => add_small(level, groups, values, sums),
+        Integers::I32(values) => {
+            for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
+                match bounds(level, values) {
+                    Some((min, max)) if -SMALL <= min && max <= SMALL => add_small(level, groups, values, sums),
+                    _ => add_any(level, groups, values, sums),
+                }
+            }
+        }
+        Integers::I64(values) => add_any(level, groups, values, sums),
+        Integers::I128(values) => {
+            for (&group, &value) in groups.iter().zip(values) {
+                if let Some(sum) = sums.get_mut(group as usize) {
+                    *sum = sum.wrapping_add(value as i64);
+                }
+            }
+        }
+    }
+}
+
+/// Values up to [`SMALL`].
+fn add_small<T: Copy + Into<i32>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
+    for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
+        for (sum, group) in sums.iter_mut().zip(0..) {
+            *sum = sum.wrapping_add(run_at(level, SumSmall { groups, values, group }));
+        }
+    }
+}
+
+fn add_any<T: Key>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
+    for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
+        for (sum, group) in sums.iter_mut().zip(0..) {
+            *sum = sum.wrapping_add(run_at(level, Sum { groups, values, group }));
+        }
+    }
+}
+
+struct Count<'a> {
+    groups: &'a [u32],
+    group: u32,
+}
+
+impl Kernel for Count<'_> {
+    type Output = i64;
+
+    #[inline(always)]
+    fn run(self) -> i64 {
+        self.groups.iter().map(|&group| u32::from(group == self.group)).sum::<u32>().into()
+    }
+}
+
+struct SumSmall<'a, T> {
+    groups: &'a [u32],
+    values: &'a [T],
+    group: u32,
+}
+
+impl<T: Copy + Into<i32>> Kernel for SumSmall<'_, T> {
+    type Output = i64;
+
+    #[inline(always)]
+    fn run(self) -> i64 {
+        let pairs = self.groups.iter().zip(self.values);
+        let of_group = pairs.map(|(&group, &value)| if group == self.group { value.into() } else { 0 });
+        of_group.fold(0i32, i32::wrapping_add).into()
+    }
+}
+
+struct Sum<'a, T> {
+    groups: &'a [u32],
+    values: &'a [T],
+    group: u32,
+}
+
+impl<T: Key> Kernel for Sum<'_, T> {
+    type Output = i64;
+
+    #[inline(always)]
+    fn run(self) -> i64 {
+        let pairs = self.groups.iter().zip(self.values);
+        let of_group = pairs.map(|(&group, &value)| if group == self.group { value.into() } else { 0 });
+        of_group.fold(0, i64::wrapping_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_levels_and_widths_agree_with_plain_code(
+            rows in prop::collection::vec((0u32..9, any::<i64>()), 0..2500), shift in 0u32..64,
+        ) {
+            let groups: Vec<u32> = rows.iter().map(|row| row.0).collect();
+            let wide: Vec<i128> = rows.iter().map(|row| (row.1 >> shift).into()).collect();
+            let i64s: Vec<i64> = wide.iter().map(|&value| value as i64).collect();
+            let i32s: Vec<i32> = i64s.iter().map(|&value| value as i32).collect();
+            let i16s: Vec<i16> = i64s.iter().map(|&value| value as i16).collect();
+            let i8s: Vec<i8> = i64s.iter().map(|&value| value as i8).collect();
+            for level in Level::available() {
+                for values in [
+                    Integers::I8(&i8s), Integers::I16(&i16s), Integers::I32(&i32s), Integers::I64(&i64s), Integers::I128(&wide),
+                ] {
+                    let (mut sums, mut times) = ([5i64; FEW], [0; FEW]);
+                    add(level, &groups, values, &mut sums);
+                    counts(level, &groups, &mut times);
+                    for group in 0..FEW {
+                        let of_group = (0..rows.len()).filter(|&row| groups[row] as usize == group);
+                        prop_assert_eq!(times[group], of_group.clone().count() as i64);
+                        let sum = of_group.fold(5, |sum: i64, row| sum.wrapping_add(values.get(row) as i64));
+                        prop_assert_eq!(sums[group], sum, "{:?}", level);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Looks up codes in a set of them.
+
+use super::words;
+use crate::cpu::Level;
+use crate::direct::bounds;
+
+/// Some of the codes of a dictionary: one bit for each that is known.
+#[derive(Debug, Clone, Default)]
+pub struct CodeSet {
+    /// Filled up with zeros to a multiple of [`PADDING`] words.
+    words: Vec<u32>,
+    known: usize,
+}
+
+/// Two registers of words.
+const PADDING: usize = 32;
+
+impl CodeSet {
+    /// How many codes are known: those below.
+    #[must_use]
+    pub fn known(&self) -> usize {
+        self.known
+    }
+
+    /// Makes one more code known, and whether it is in the set.
+    pub fn push(&mut self, is_in: bool) {
+        if self.known == self.words.len() * 32 {
+            self.words.resize(self.words.len() + PADDING, 0);
+        }
+        self.words[self.known / 32] |= u32::from(is_in) << (self.known % 32);
+        self.known += 1;
+    }
+
+    /// Whether a code is in the set; `None` if it is not known.
+    #[must_use]
+    pub fn get(&self, code: u32) -> Option<bool> {
+        ((code as usize) < self.known).then(|| self.words[code as usize / 32] >> (code % 32) & 1 == 1)
+    }
+
+    /// Sets the bits of the rows whose code is in the set, and clears the others; `false` if a code is not known: what is in
+    /// `mask` then means nothing.
+    ///
+    /// # Panics
+    /// If `mask` has not exactly [`words`] words.
+    #[must_use]
+    pub fn select(&self, level: Level, codes: &[u32], mask: &mut [u64]) -> bool {
+        assert_eq!(mask.len(), words(codes.len()), "one word for 64 rows");
+        if bounds(level, codes).is_some_and(|(_, largest)| largest >= self.known as i64) {
+            return false;
+        }
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected; all codes are known, so each has a word.
+            Level::Avx512 => unsafe { x86::select(&self.words, codes, mask) },
+            _ => self.portable(codes, mask),
+        }
+        true
+    }
+
+    fn portable(&self, codes: &[u32], mask: &mut [u64]) {
+        for (word, codes) in mask.iter_mut().zip(codes.chunks(64)) {
+            let bit = |&code: &u32| u64::from(self.words[code as usize / 32] >> (code % 32) & 1);
+            *word = codes.iter().rev().fold(0, |word, code| word << 1 | bit(code));
+        }
+    }
+}
+
+impl FromIterator<bool> for CodeSet {
+    fn from_iter<I: IntoIterator<Item = bool>>(codes: I) -> Self {
+        let mut all = Self::default();
+        codes.into_iter().for_each(|is_in| all.push(is_in));
+        all
+    }
+}
+
+/// The bits of so many rows as bytes: 1 where a bit is set, else 0.
+///
+/// # Panics
+/// If `mask` has not exactly [`words`] words.
+#[must_use]
+pub fn bytes(level: Level, mask: &[u64], rows: usize) -> Vec<i8> {
+    assert_eq!(mask.len(), words(rows), "one word for 64 rows");
+    let mut bytes = vec![0; mask.len() * 64];
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe { x86::bytes(mask, &mut bytes) },
+        _ => {
+            for (bytes, word) in bytes.chunks_exact_mut(64).zip(mask) {
+                bytes.iter_mut().enumerate().for_each(|(bit, byte)| *byte = (word >> bit & 1) as i8);
+            }
+        }
+    }
+    bytes.truncate(rows);
+    bytes
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::PADDING;
+    use crate::filter::valid_bits;
+    use std::arch::x86_64::*;
+
+    /// # Safety
+    /// There is a word for each code.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    pub(super) unsafe fn select(words: &[u32], codes: &[u32], mask: &mut [u64]) {
+        let Some(first) = words.first_chunk::<PADDING>() else { return mask.fill(0) };
+        // SAFETY: there are 32 words.
+        let (low, high) =
+            unsafe { (_mm512_loadu_epi32(first.as_ptr().cast()), _mm512_loadu_epi32(first[16..].as_ptr().cast())) };
+        let in_registers = words.len() == PADDING;
+        let (low_bits, one) = (_mm512_set1_epi32(31), _mm512_set1_epi32(1));
+        for (word, codes) in mask.iter_mut().zip(codes.chunks(64)) {
+            *word = 0;
+            for (part, codes) in codes.chunks(16).enumerate() {
+                let there = valid_bits(codes.len(), 0) as __mmask16;
+                // SAFETY: only codes that are there are loaded.
+                let codes = unsafe { _mm512_maskz_loadu_epi32(there, codes.as_ptr().cast()) };
+                let places = _mm512_srli_epi32::<5>(codes);
+                let found = match in_registers {
+                    true => _mm512_permutex2var_epi32(low, places, high),
+                    // SAFETY: each code has a word, as the caller promises, and so has code 0.
+                    false => unsafe { _mm512_i32gather_epi32::<4>(places, words.as_ptr().cast()) },
+                };
+                let bits = _mm512_sllv_epi32(one, _mm512_and_si512(codes, low_bits));
+                *word |= u64::from(_mm512_mask_test_epi32_mask(there, found, bits)) << (part * 16);
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn bytes(mask: &[u64], bytes: &mut [i8]) {
+        for (bytes, &word) in bytes.as_chunks_mut::<64>().0.iter_mut().zip(mask) {
+            // SAFETY: there are 64 bytes.
+            unsafe { _mm512_storeu_epi8(bytes.as_mut_ptr(), _mm512_maskz_set1_epi8(word, 1)) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::valid_bits;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_levels_agree_with_plain_code(
+            set in prop::collection::vec(any::<bool>(), 1..3000),
+            short in any::<bool>(),
+            rows in prop::collection::vec(any::<prop::sample::Index>(), 0..300),
+        ) {
+            let set = &set[..set.len().min(if short { 900 } else { 3000 })];
+            let codes: Vec<u32> = rows.iter().map(|row| row.index(set.len()) as u32).collect();
+            let of_codes: CodeSet = set.iter().copied().collect();
+            let expected: Vec<bool> = codes.iter().map(|&code| set[code as usize]).collect();
+            for level in Level::available() {
+                let mut mask = vec![7; words(codes.len())];
+                prop_assert!(of_codes.select(level, &codes, &mut mask));
+                let bits: Vec<bool> = bytes(level, &mask, codes.len()).iter().map(|&byte| byte == 1).collect();
+                prop_assert_eq!(&bits, &expected);
+                let last = mask.last().copied().unwrap_or(0);
+                prop_assert_eq!(last & !valid_bits(codes.len(), mask.len().saturating_sub(1)), 0);
+                prop_assert!(!of_codes.select(level, &[0, set.len() as u32], &mut [0]));
+            }
+            prop_assert_eq!(of_codes.get(set.len() as u32), None);
+            prop_assert!(codes.iter().zip(expected).all(|(&code, is_in)| of_codes.get(code) == Some(is_in)));
+        }
+    }
+
+    #[test]
+    fn no_code_is_in_the_set_of_none() {
+        for level in Level::available() {
+            assert!(CodeSet::default().select(level, &[], &mut []));
+            assert!(!CodeSet::default().select(level, &[0], &mut [0]));
+        }
+    }
+}

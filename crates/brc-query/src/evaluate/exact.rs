@@ -1,0 +1,189 @@
+//! Sums, differences and products of integers, a few hundred rows at a time: what lies between columns and results stays in
+//! the first-level cache, and constants are no columns.
+//!
+//! The bounds of the columns tell beforehand whether anything may need more than 64 bits; then it is computed call by call.
+
+use super::{Frame, Lent, Step};
+use crate::functions::Exact as Operator;
+use crate::node::{Node, Scalar, Typed};
+use crate::vector::{Fault, Values, Vector, both_valid};
+use brc_core::{Batch, BitmapBuffer, Data, Integers};
+use brc_kernels::arithmetic::{Operation, combine, scale, widen};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::integer_bounds;
+
+/// Rows that are computed at a time.
+const BLOCK: usize = 512;
+
+pub(super) struct Exact {
+    tree: Tree,
+    /// What is no such operation itself.
+    leaves: Vec<Step>,
+    /// Computes it where 64 bits may not suffice.
+    otherwise: Step,
+    /// Memory for what is between.
+    spare: Vec<[i64; BLOCK]>,
+}
+
+enum Tree {
+    Leaf(usize),
+    Constant(i64),
+    /// `factor * of + plus`.
+    Linear {
+        factor: i64,
+        plus: i64,
+        of: Box<Tree>,
+    },
+    Combined {
+        operation: Operation,
+        sides: Box<[Tree; 2]>,
+    },
+}
+
+impl Exact {
+    /// Computes an expression if it is such an operation, else it is left to `otherwise`; `step` computes what it is of.
+    pub(super) fn step(typed: &Typed, step: impl Fn(&Typed) -> Step, otherwise: Step) -> Step {
+        let mut leaves = Vec::new();
+        let tree = Tree::of(typed, &mut |leaf: &Typed| {
+            leaves.push(step(leaf));
+            leaves.len() - 1
+        });
+        match tree {
+            Some(tree @ (Tree::Linear { .. } | Tree::Combined { .. })) => {
+                let spare = vec![[0; BLOCK]; tree.depth()];
+                Step::Exact(Box::new(Self { tree, leaves, otherwise, spare }))
+            }
+            Some(Tree::Leaf(_) | Tree::Constant(_)) | None => otherwise,
+        }
+    }
+
+    pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
+        let leaves = self.leaves.iter_mut().map(|leaf| leaf.run(frame)).collect::<Result<Vec<_>, _>>()?;
+        match compute(&self.tree, frame, &leaves, &mut self.spare) {
+            Some(vector) => Ok(Lent::Vector(vector)),
+            None => self.otherwise.run(frame),
+        }
+    }
+}
+
+/// The values of all rows; `None` if 64 bits may not suffice.
+fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Lent<'_>], spare: &mut [[i64; BLOCK]]) -> Option<Vector> {
+    let Batch { rows, .. } = frame.batch;
+    let columns: Vec<_> = leaves.iter().map(Lent::column).collect();
+    let integers = columns.iter().map(|column| match column.data {
+        Data::Integers(values) if values.len() == rows => Some((values, integer_bounds(frame.level, values)?)),
+        _ => None,
+    });
+    let (integers, bounds): (Vec<_>, Vec<_>) = integers.collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    tree.bounds(&bounds)?;
+    let mut validity = BitmapBuffer::default();
+    validity.push_values(rows);
+    for column in columns.iter().filter(|column| column.has_nulls()) {
+        validity = both_valid(rows, validity.bitmap(), column.validity);
+    }
+    let mut values = vec![0; rows];
+    for (index, block) in values.chunks_mut(BLOCK).enumerate() {
+        tree.write(frame.level, &integers, index * BLOCK, block, spare);
+    }
+    Some(Vector { values: Values::Narrow(values), validity })
+}
+
+impl Tree {
+    /// The operations that an expression is of; `leaf` gives a number to what is none. `None` if something needs more than 64
+    /// bits.
+    fn of(typed: &Typed, leaf: &mut impl FnMut(&Typed) -> usize) -> Option<Self> {
+        if let Node::Literal(Some(Scalar::Integer(value))) = &typed.node {
+            return i64::try_from(*value).ok().map(Self::Constant);
+        }
+        if let Node::Call { function, arguments } = &typed.node
+            && let Some(Operator { operation, factors }) = (function.0.bind)(arguments).ok()?.exact
+            && let [one, other] = &arguments[..]
+        {
+            let one = Self::of(one, leaf)?.times(i64::try_from(factors[0]).ok()?)?;
+            let other = Self::of(other, leaf)?.times(i64::try_from(factors[1]).ok()?)?;
+            return one.combined(operation, other);
+        }
+        typed.logical_type.fits_64_bits().then(|| Self::Leaf(leaf(typed)))
+    }
+
+    fn times(self, factor: i64) -> Option<Self> {
+        Some(match self {
+            Self::Constant(value) => Self::Constant(value.checked_mul(factor)?),
+            of if factor == 1 => of,
+            of => Self::Linear { factor, plus: 0, of: Box::new(of) },
+        })
+    }
+
+    /// An operation; `None` if it is one of constants.
+    fn combined(self, operation: Operation, other: Self) -> Option<Self> {
+        let linear = |factor, plus, of| Some(Self::Linear { factor, plus, of: Box::new(of) });
+        match (operation, self, other) {
+            (_, Self::Constant(_), Self::Constant(_)) => None,
+            (Operation::Add, of, Self::Constant(plus)) | (Operation::Add, Self::Constant(plus), of) => {
+                linear(1, plus, of)
+            }
+            (Operation::Subtract, of, Self::Constant(value)) => linear(1, value.checked_neg()?, of),
+            (Operation::Subtract, Self::Constant(plus), of) => linear(-1, plus, of),
+            (Operation::Multiply, of, Self::Constant(factor)) | (Operation::Multiply, Self::Constant(factor), of) => {
+                linear(factor, 0, of)
+            }
+            (operation, one, other) => Some(Self::Combined { operation, sides: Box::new([one, other]) }),
+        }
+    }
+
+    /// How many blocks it needs besides its own.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Leaf(_) | Self::Constant(_) => 0,
+            Self::Linear { of, .. } => of.depth(),
+            Self::Combined { sides, .. } => sides[0].depth().max(sides[1].depth() + 1),
+        }
+    }
+
+    /// Between which two values its own lie, where those of leaves lie between such; `None` if they may need more than 64 bits.
+    fn bounds(&self, leaves: &[(i64, i64)]) -> Option<(i64, i64)> {
+        let (ones, others, operation) = match self {
+            Self::Leaf(leaf) => return leaves.get(*leaf).copied(),
+            Self::Constant(value) => return Some((*value, *value)),
+            Self::Linear { factor, plus, of } => {
+                let scaled = hull(of.bounds(leaves)?, (*factor, *factor), Operation::Multiply)?;
+                (scaled, (*plus, *plus), Operation::Add)
+            }
+            Self::Combined { operation, sides } => (sides[0].bounds(leaves)?, sides[1].bounds(leaves)?, *operation),
+        };
+        hull(ones, others, operation)
+    }
+
+    /// Writes the values of the rows from `first` on.
+    fn write(&self, level: Level, leaves: &[Integers<'_>], first: usize, out: &mut [i64], spare: &mut [[i64; BLOCK]]) {
+        match self {
+            Self::Leaf(leaf) => widen(level, leaves[*leaf].slice(first..first + out.len()), out),
+            Self::Constant(value) => out.fill(*value),
+            Self::Linear { factor, plus, of } => {
+                of.write(level, leaves, first, out, spare);
+                scale(level, *factor, *plus, out);
+            }
+            Self::Combined { operation, sides } => {
+                sides[0].write(level, leaves, first, out, spare);
+                if let Some((other, spare)) = spare.split_first_mut() {
+                    let other = &mut other[..out.len()];
+                    sides[1].write(level, leaves, first, other, spare);
+                    combine(level, *operation, out, other);
+                }
+            }
+        }
+    }
+}
+
+/// What an operation makes of values between bounds: it is the largest or the smallest at some of them.
+fn hull(ones: (i64, i64), others: (i64, i64), operation: Operation) -> Option<(i64, i64)> {
+    let corners = [(ones.0, others.0), (ones.0, others.1), (ones.1, others.0), (ones.1, others.1)];
+    let values = corners.map(|(one, other)| match operation {
+        Operation::Add => one.checked_add(other),
+        Operation::Subtract => one.checked_sub(other),
+        Operation::Multiply => one.checked_mul(other),
+    });
+    let [a, b, c, d] = values;
+    let values = [a?, b?, c?, d?];
+    Some((values.into_iter().min()?, values.into_iter().max()?))
+}
