@@ -252,7 +252,7 @@ pub struct TextOptions {
 pub struct CreateOptions {
     /// The compression of blocks; encodings that do not compress blocks leave it to whoever writes the file.
     pub compression: brc_compress::Compressor,
-    /// The cluster key's name; the string column of lowest cardinality if `None`.
+    /// The cluster key's name, or `none` for no key; the encoding's choice if `None`.
     pub key: Option<String>,
     /// What stands between the columns of a text file; what is usual for the table if `None`.
     pub delimiter: Option<u8>,

@@ -11,7 +11,7 @@ use crate::v2::Malformed;
 use crate::v2::integers::{BLOCK_ROWS, Block};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
-use brc_core::{Bitmap, Column, Data, Integers, Result};
+use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{are_known, translate, unsigned};
 use std::ops::Range;
@@ -246,6 +246,11 @@ impl<'r> ScanColumn<'r> {
             self.of_file.parts += 1;
         }
         Ok(())
+    }
+
+    /// What codes stand for.
+    pub(super) fn dictionary(&self) -> &Dictionary {
+        self.interner.dictionary()
     }
 
     /// How many values have got a code so far.

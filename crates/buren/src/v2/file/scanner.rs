@@ -4,11 +4,14 @@ use super::bounds::Bounds;
 use super::column::{PIECE, ScanColumn};
 use super::footer::{Chunk, Layout, RowGroup};
 use super::reader::Reader;
+use super::restore;
 use crate::block::Cost;
 use crate::v2::integers::BLOCK_ROWS;
 use brc_core::predicate::{Known, KnownValues};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
-use brc_core::{Batch, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict};
+use brc_core::{
+    Batch, Column, Data, Order, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict,
+};
 use std::time::Instant;
 
 pub(super) struct FileScanner<'r> {
@@ -82,6 +85,11 @@ impl<'r> FileScanner<'r> {
         scanned: &mut Scanned,
     ) -> Result<()> {
         let all = row_group.rows as usize;
+        if row_group.key.is_some() && self.options.order == Order::Original {
+            restore::deliver(self.reader, index, &mut self.columns, &mut self.cost, sink)?;
+            scanned.rows += all as u64;
+            return Ok(());
+        }
         let rows_of = |number: usize| BLOCK_ROWS.min(all - number * BLOCK_ROWS);
         let of_block = |number: usize| {
             move |column: usize| {
@@ -106,14 +114,14 @@ impl<'r> FileScanner<'r> {
             for column in &mut self.columns {
                 column.load(number, rows_of(number), &mut self.cost)?;
             }
-            self.deliver_block(rows_of(number), sink)?;
+            self.deliver_block(rows_of(number), row_group.key, sink)?;
             scanned.rows += rows_of(number) as u64;
         }
         Ok(())
     }
 
-    /// Delivers the rows of the block that every column has loaded.
-    fn deliver_block(&mut self, rows: usize, sink: &mut dyn Sink) -> Result<()> {
+    /// Delivers the rows of the block that every column has loaded; those of a cluster key as a run, where they are one.
+    fn deliver_block(&mut self, rows: usize, key: Option<usize>, sink: &mut dyn Sink) -> Result<()> {
         for first in (0..rows).step_by(PIECE) {
             let piece = first..rows.min(first + PIECE);
             let started = Instant::now();
@@ -121,7 +129,17 @@ impl<'r> FileScanner<'r> {
                 column.decode(piece.clone())?;
             }
             self.cost.decode_time += started.elapsed();
-            let columns: Vec<_> = self.columns.iter().map(ScanColumn::as_column).collect();
+            let mut columns: Vec<_> = self.columns.iter().map(ScanColumn::as_column).collect();
+            let mut run = [Run { code: 0, rows: piece.len() as u32 }];
+            let is_key = |column: &ScanColumn<'_>| Some(column.column) == key;
+            if let Some(place) = self.columns.iter().position(is_key)
+                && let Column { data: Data::Codes { codes, dictionary }, validity: None } = columns[place]
+                && let Some((&first, rest)) = codes.split_first()
+                && rest.iter().all(|&code| code == first)
+            {
+                run[0].code = first;
+                columns[place] = Column::runs(&run, dictionary);
+            }
             sink.batch(&Batch { rows: piece.len(), columns: &columns })?;
         }
         Ok(())
