@@ -19,7 +19,7 @@ pub(super) struct Stream {
 
 enum State {
     /// `None` if no thread could be started.
-    Unread(Option<Reader>),
+    Unread(Option<Box<Reader>>),
     Reading {
         wanted: Sender<Wanted>,
         read: Receiver<Result<(SplitText, bool)>>,
@@ -37,7 +37,7 @@ impl Stream {
     pub(super) fn new(stream: Box<dyn Read + Send>, copy: Option<File>, syntax: Syntax) -> Self {
         let copy = copy.map(Arc::new);
         let reader = Reader { stream, next_byte: None, ended: false, copy: copy.clone(), syntax };
-        Self { state: Mutex::new(State::Unread(Some(reader))), copy }
+        Self { state: Mutex::new(State::Unread(Some(Box::new(reader)))), copy }
     }
 
     /// Reads the next split into `text`; it has up to `bytes` bytes, and the one behind it up to `behind`. Returns whether
@@ -77,7 +77,7 @@ struct Reader {
 impl Reader {
     /// Reads in a thread from now on, a first split of so many bytes to begin with. Nobody waits for the thread to end, as
     /// it may wait for ever for what is to come.
-    fn start(mut self, bytes: usize) -> Result<State> {
+    fn start(mut self: Box<Self>, bytes: usize) -> Result<State> {
         let (wanted, to_read) = channel();
         let (deliver, read) = channel();
         let _ = wanted.send(Wanted { bytes, text: SplitText::default() });
