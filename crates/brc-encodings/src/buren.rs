@@ -48,7 +48,10 @@ impl Encoding for Buren {
             Some("none") => Key::None,
             Some(column) => Key::Column(column.to_owned()),
         };
-        let options = WriterOptions { key, ..WriterOptions::new(options.compression) };
+        let usual = WriterOptions::new(options.compression);
+        let dictionary_bytes =
+            options.dictionary_bytes.map_or(usual.dictionary_bytes, |it| it.min(usual.dictionary_bytes));
+        let options = WriterOptions { key, dictionary_bytes, ..usual };
         Ok(Box::new(Writer::new(schema, options)?))
     }
 

@@ -258,12 +258,15 @@ pub struct CreateOptions {
     pub delimiter: Option<u8>,
     /// Whether numbers are written as text by an encoding that has a binary and a text form: ppm.
     pub ascii: bool,
+    /// How much memory, in bytes, the dictionaries may take that all row groups of a buren file share; what is usual if
+    /// `None` or more.
+    pub dictionary_bytes: Option<usize>,
 }
 
 impl CreateOptions {
     /// The usual ones, with that compression.
     #[must_use]
     pub fn new(compression: brc_compress::Compressor) -> Self {
-        Self { compression, key: None, delimiter: None, ascii: false }
+        Self { compression, key: None, delimiter: None, ascii: false, dictionary_bytes: None }
     }
 }

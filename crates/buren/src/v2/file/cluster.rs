@@ -109,3 +109,88 @@ fn codes_of_integers(values: &[i64], validity: &BitmapBuffer) -> Option<(Vec<i64
 fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {
     valid.is_none_or(|valid| valid.get(row))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::file::chunk_writer::ChunkWriter;
+    use crate::v2::file::encoder::PartMeta;
+    use crate::v2::file::writer::Writer;
+    use crate::{Key, Reader, WriterOptions};
+    use brc_compress::Compressor;
+    use brc_core::{Batch, BatchWriter, Column, Data, Dictionary, Error, Integers, Progress, Schema};
+    use foldhash::fast::RandomState;
+    use std::io::Write;
+    use std::path::Path;
+
+    fn partition(column: Column<'_>, rows: usize) -> Option<(Vec<i64>, Vec<u32>)> {
+        let mut key = Gathered::new(&RandomState::default());
+        key.append(&column, rows).unwrap();
+        Partition::new(&key).map(|Partition { codes, rows }| (codes, rows))
+    }
+
+    #[test]
+    fn values_ascend_and_nulls_come_last() {
+        let dictionary: Dictionary = ["b", "c", "a"].into_iter().collect();
+        let mut valid = BitmapBuffer::default();
+        let codes: Vec<u32> = (0..80).map(|row| row % 3).collect();
+        (0..80).for_each(|row| valid.push(row != 1 && row != 4));
+        let column = Column::codes(&codes, &dictionary).with_validity(valid.bitmap());
+        let (found, rows) = partition(column, 80).unwrap();
+        assert_eq!(found[..7], [1, 3, 0, 1, 3, 0, 1]);
+        assert_eq!((rows[..2].to_vec(), rows[78..].to_vec()), (vec![2, 5], vec![1, 4]));
+
+        let numbers: Vec<i64> = codes.iter().map(|&code| [5, i64::MAX, i64::MIN][code as usize]).collect();
+        let column = Column::integers(Integers::I64(&numbers)).with_validity(valid.bitmap());
+        assert_eq!(partition(column, 80).unwrap(), (found, rows));
+    }
+
+    #[test]
+    fn short_runs_are_no_runs() {
+        let numbers: Vec<i64> = (0..160).map(|row| row % 11).collect();
+        let column = Column::integers(Integers::I64(&numbers));
+        assert_eq!(partition(column, 160), None);
+        assert!(partition(Column::integers(Integers::I64(&numbers[..10])), 10).is_none());
+        assert_eq!(partition(Column::from(Data::Floats(&[0.5; 160])), 160), None);
+    }
+
+    /// Clusters 64 rows by a key of 0 and 1 in turn, but with these codes as the order stream.
+    fn verify(codes: &[i64]) -> brc_core::Result<u64> {
+        let schema = Schema::parse("key:int64 not null").unwrap();
+        let options = WriterOptions { key: Key::None, ..WriterOptions::new(Compressor::parse("none").unwrap()) };
+        let mut writer = Writer::new(&schema, Some(0), options.clone());
+        let mut bytes = writer.start();
+        let mut encoder = writer.encoder();
+        let keys: Vec<i64> = (0..64).map(|row| row % 2).collect();
+        encoder.batch(&Batch { rows: 64, columns: &[Column::integers(Integers::I64(&keys))] }).unwrap();
+        let mut part = encoder.finish().unwrap();
+        let meta = part.meta.downcast_mut::<PartMeta>().unwrap();
+        part.bytes.truncate(meta.order.take().unwrap().offset as usize);
+        let mut chunks = ChunkWriter::new(options.compression, &mut part.bytes);
+        meta.order = Some(chunks.order_stream(&mut codes.to_vec()).unwrap());
+        writer.append(&mut part).unwrap();
+        bytes.extend_from_slice(&part.bytes);
+        bytes.extend(writer.finish().unwrap());
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        Ok(Reader::open(file, Path::new("t.buren"))?.verify(1, &Progress::default())?.rows)
+    }
+
+    #[test]
+    fn an_order_that_is_not_that_of_the_runs_is_corrupt() {
+        let alternating = |row: i64| row % 2;
+        assert_eq!(verify(&(0..64).map(alternating).collect::<Vec<_>>()).unwrap(), 64);
+        for wrong in [
+            |row: i64| i64::from(row > 40),
+            |row: i64| row % 2 * 2,
+            |row: i64| row % 2 + 1,
+            |row: i64| row % 4,
+            |_| 0,
+            |row: i64| -(row % 2),
+            |row: i64| row % 2 * 100,
+        ] {
+            let error = verify(&(0..64).map(wrong).collect::<Vec<_>>()).unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        }
+    }
+}

@@ -53,7 +53,7 @@ pub(super) fn order_stream(reader: &Reader, index: usize, cost: &mut Cost) -> Re
     let mut order = ScanColumn::new(reader, chunks.len() - 1);
     let all = read(&mut order, index, *rows as usize, cost)?;
     let codes: Vec<i64> = (0..*rows as usize).map(|row| all.integer(row)).collect();
-    let runs = codes.iter().max().map_or(0, |&last| last as usize + 1);
+    let runs = codes.iter().max().and_then(|&last| usize::try_from(last).ok()).map_or(0, |last| last + 1);
     let place = Place::Data { row_group: index, column: reader.footer.name(order.column), block: 0 };
     match Places::new(runs.min(codes.len()), &codes) {
         Some(places) => Ok((codes, places)),

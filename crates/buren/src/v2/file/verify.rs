@@ -105,15 +105,19 @@ impl Reader {
         row_group.key.map_or(Ok(()), |key| self.verify_runs(index, key, cost))
     }
 
-    /// All rows of a run have the same key, and no other run has it.
+    /// Each run has rows, all of them have the same key, and the next run has another one.
     fn verify_runs(&self, index: usize, key: usize, cost: &mut Cost) -> Result<()> {
         let (codes, _) = restore::order_stream(self, index, cost)?;
         let keys = restore::read(&mut ScanColumn::new(self, key), index, codes.len(), cost)?;
         let mut sorted = codes;
         sorted.sort_unstable();
-        let is_run = |row: usize| (sorted[row] == sorted[row - 1]) == keys.are_equal(row, row - 1);
+        let is_run = |row: usize| match sorted[row] - sorted[row - 1] {
+            0 => keys.are_equal(row, row - 1),
+            1 => !keys.are_equal(row, row - 1),
+            _ => false,
+        };
         let place = Place::Data { row_group: index, column: self.footer.name(key), block: 0 };
-        match (1..sorted.len()).all(is_run) {
+        match sorted.first() == Some(&0) && (1..sorted.len()).all(is_run) {
             true => Ok(()),
             false => Err(self.corrupt(place, "the order of rows is not that of the key's runs")),
         }
