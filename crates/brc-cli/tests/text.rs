@@ -289,7 +289,7 @@ fn texts_that_are_cut_off() {
         (b"id,name,price\r1,Oslo,1.5\r2", 3, "line 3, byte 25: 1 column instead of 3, and no line end"),
         (b"id,name,price\n1,Oslo,1.5\n2,\"Ber\ngen\",2.5\n3,\"Trom\ns", 3, unclosed),
         (b"id,name,price\n1,Oslo,1.5\n2,Bergen,\"2.", 3, unclosed),
-        (b"\xff\xfei\0d\0,\0n\0\n\x001\0,\0O\0\n\x002\0,", 4, "1 byte at byte 20 is not valid UTF-16LE"),
+        (b"\xff\xfei\0d\0,\0n\0\n\x001\0,\0O\0\n\x002\0,", 4, "1 byte at byte 22 is not valid UTF-16LE"),
         // Nothing tells that these are not whole.
         (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.", 0, "rows read 2"),
         (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.5", 0, "rows read 2"),

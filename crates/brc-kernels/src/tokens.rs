@@ -243,7 +243,7 @@ impl TokenTable {
                         }
                     }
                 }
-                lanes.write(&scratch, codes, ends);
+                lanes.write(&mut scratch, codes, ends);
                 continue;
             }
             for row in 1..window.len() {
@@ -354,8 +354,10 @@ impl Lanes {
     }
 
     /// Appends what the lanes have found.
-    fn write(self, scratch: &Scratch, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
+    fn write(self, scratch: &mut Scratch, codes: &mut Vec<i16>, ends: &mut Vec<u32>) {
         for lane in self.0 {
+            // All bytes have been cut, so that an empty last string may not have had its turn.
+            scratch.counts[lane.rows.end - 1] = lane.count as u32;
             let before = codes.len() as u32;
             ends.extend(scratch.counts[lane.rows].iter().map(|count| before + count));
             codes.extend_from_slice(&scratch.codes[lane.start..lane.start + lane.count]);
@@ -371,6 +373,26 @@ mod tests {
 
     fn few_letters(most: usize) -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(255), any::<u8>()], 2..most)
+    }
+
+    #[test]
+    fn a_lane_may_end_with_an_empty_string() {
+        let singles: Vec<[u8; 1]> = (0..=u8::MAX).map(|byte| [byte]).collect();
+        let table = TokenTable::new(singles.iter().map(<[u8; 1]>::as_slice));
+        // As many codes as there are rounds, and then a string without any.
+        let lane = [ROUNDS - 3, 1, 1, 1, 0];
+        let lengths: Vec<usize> = lane.iter().copied().cycle().take(lane.len() * LANES).collect();
+        let bytes = vec![b'a'; ROUNDS * LANES];
+        let mut offsets = vec![0];
+        offsets.extend(lengths.iter().scan(0, |end, length| {
+            *end += *length as u32;
+            Some(*end)
+        }));
+        for level in Level::available() {
+            let (mut codes, mut ends) = (Vec::new(), Vec::new());
+            table.cut(level, Pieces { offsets: &offsets, bytes: &bytes }, &mut codes, &mut ends);
+            assert_eq!((codes.len(), &ends[..]), (bytes.len(), &offsets[1..]));
+        }
     }
 
     proptest! {
