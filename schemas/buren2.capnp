@@ -63,7 +63,10 @@ struct RowGroup {
   rows @0 :UInt32;
 
   chunks @1 :List(Chunk);
-  # One for each column.
+  # One for each column, and the order stream behind them if there is a key.
+
+  key @2 :UInt32;
+  # The position of the cluster key plus one; 0 if rows lie in their original order.
 }
 
 struct Chunk {

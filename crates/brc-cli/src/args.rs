@@ -7,7 +7,7 @@ use brc_compare::{KnownQuery, QueryOptions, TableOptions};
 use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::brc_text::Delimiter;
-use brc_encodings::{ENCODINGS, Encoding, Input, OpenOptions};
+use brc_encodings::{ENCODINGS, Encoding, Input, MemoryBudget, OpenOptions};
 use brc_query::{AGGREGATES, Memory};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -47,11 +47,29 @@ pub(crate) struct MemoryArgs {
 impl MemoryArgs {
     /// What was asked for, or a share of what there is.
     pub(crate) fn memory(&self) -> Memory {
-        Memory {
-            limit: self.memory.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX),
-            temp_dir: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
-        }
+        Memory { limit: memory_limit(self.memory), temp_dir: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir) }
     }
+}
+
+// How much memory a conversion may take.
+#[derive(Clone, clap::Args)]
+pub(crate) struct ConversionMemory {
+    /// How much memory to use: less than 400M makes row groups and dictionaries of the output smaller, and lets fewer
+    /// threads work; k, M, G are powers of 1024 [default: 60 % of what this process may use]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
+    memory: Option<u64>,
+}
+
+impl ConversionMemory {
+    /// For what was asked for, or a share of what there is.
+    pub(crate) fn budget(&self) -> MemoryBudget {
+        MemoryBudget::new(memory_limit(self.memory))
+    }
+}
+
+/// The bytes that were asked for, or a share of what there is.
+fn memory_limit(asked: Option<u64>) -> u64 {
+    asked.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX)
 }
 
 // What a table cannot tell about itself.

@@ -13,9 +13,7 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
         let names: Vec<_> = columns.iter().map(|&column| table.schema().fields()[column].name.as_str()).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     };
-    let list = |names: Vec<String>| {
-        if names.is_empty() { "nothing: all rows are one group".to_owned() } else { names.join(", ") }
-    };
+    let list = |names: Vec<String>, none: &str| if names.is_empty() { none.to_owned() } else { names.join(", ") };
     let options = plan.scan_options();
     let size = table.bytes().map_or("a stream".to_owned(), bytes);
     tell("file", &format!("{}: {}, {size}", table.path().display(), encoding.name()));
@@ -25,8 +23,8 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
         tell("where", filter);
     }
     if plan.is_grouped() {
-        tell("groups by", &list(plan.keys()));
-        tell("computes", &list(plan.aggregates()));
+        tell("groups by", &list(plan.keys(), "nothing: all rows are one group"));
+        tell("computes", &list(plan.aggregates(), "nothing but the groups"));
     }
     tell("statistics", if options.statistics { "may answer for rows that need not be read" } else { "not used" });
 }

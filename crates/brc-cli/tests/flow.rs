@@ -186,8 +186,30 @@ fn tables_may_have_other_columns() {
     place
         .run("query v.buren --schema a:int")
         .fails_with(2, "its columns are ip:string,visits:int64,revenue:decimal(18,2)");
-    place.run("convert v.buren v2.buren --key visits").fails_with(2, "visits");
+    place.run("convert v.buren v2.buren --key visitors").fails_with(2, "there is no column 'visitors' to cluster by");
     assert!(!place.path("v2.buren").exists());
+}
+
+#[test]
+fn any_table_can_be_clustered_by_a_key() {
+    let place = Place::new();
+    let row = |row: u32| match row % 7 {
+        0 => format!("{row},,2020-01-02,0.5\n"),
+        shop => format!("{row},shop {shop},2020-01-{:02},{}.25\n", 1 + row % 28, row * 31 % 1000),
+    };
+    place.write("s.csv", &("id,shop,day,price\n".to_owned() + &(0..5000).map(row).collect::<String>()));
+    let question = "select shop, count(*), sum(price), min(day), first(id), last(id) group by shop";
+    let ask = |file: &str| place.run_of(&["query", file, question, "--format", "csv"]).text();
+    let (answer, rows) = (ask("s.csv"), place.run("cat s.csv --to csv").text());
+    for key in ["shop", "day", "none"] {
+        place.run(&format!("convert s.csv {key}.buren --key {key}")).ok();
+        assert_eq!(ask(&format!("{key}.buren")), answer);
+        assert_eq!(place.run(&format!("cat {key}.buren --to csv")).text(), rows);
+        place.run(&format!("verify {key}.buren")).ok();
+        let described = place.run(&format!("inspect {key}.buren --json")).text();
+        assert_eq!(described.contains(&format!("\"cluster_key\": \"{key}\"")), key != "none");
+    }
+    place.run("convert s.csv price.buren --key price").ok();
 }
 
 #[test]
@@ -218,6 +240,8 @@ fn a_query_explains_itself() {
     let outcome = place.run("query t.buren --explain --no-statistics");
     assert!(outcome.stderr.contains("read: 100_000"), "{}", outcome.stderr);
     assert_eq!(outcome.text(), answer);
+    let outcome = place.run_of(&["query", "t.buren", "select distinct station", "--explain"]);
+    assert!(outcome.stderr.contains("groups by   station\ncomputes    nothing but the groups\n"), "{}", outcome.stderr);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Questions that have less memory than they would like.
+//! Questions and conversions that have less memory than they would like.
 
 mod common;
 
@@ -96,4 +96,36 @@ fn a_killed_question_leaves_nothing() {
     run.kill().unwrap();
     run.wait().unwrap();
     assert!(std::fs::read_dir(place.path("spill")).unwrap().next().is_none());
+}
+
+#[test]
+fn a_conversion_keeps_within_its_memory() {
+    const MEBIBYTE: f64 = (1 << 20) as f64;
+    let place = visits(200_000);
+    for (memory, target) in [(48, "t.buren"), (48, "t.parquet"), (64, "t.json")] {
+        let options = format!("--memory {memory}M --threads 4 --force --no-sync --metrics m.csv");
+        // A row group of the usual size would take more than that.
+        for command in [format!("exec $BRC convert t.csv {target}"), format!("cat t.csv | $BRC convert - {target}")] {
+            place.shell(&format!("rm -f m.csv; {command} {options}")).ok();
+            let metrics = String::from_utf8(place.read("m.csv")).unwrap();
+            let peak: f64 = metrics.lines().last().unwrap().split(',').nth(5).unwrap().parse().unwrap();
+            assert!(peak < f64::from(memory) * MEBIBYTE * 1.1, "{command} {options}: {} MiB", peak / MEBIBYTE);
+        }
+    }
+}
+
+#[test]
+fn what_is_written_within_some_memory_depends_on_nothing_else() {
+    let place = visits(20_000);
+    place.run("convert t.csv usual.buren").ok();
+    place.run("convert t.csv t.buren --memory 1G").ok();
+    assert!(place.read("t.buren") == place.read("usual.buren"));
+    place.run("convert t.csv small.buren --memory 9M --threads 1").ok();
+    assert!(place.read("small.buren") != place.read("usual.buren"));
+    assert_eq!(place.run("cat small.buren").text(), place.run("cat t.buren").text());
+    place.run("convert t.csv t.buren --force --memory 9M --threads 3").ok();
+    assert!(place.read("t.buren") == place.read("small.buren"));
+    place.shell("cat t.csv | $BRC convert - t.buren --force --memory 9M --threads 3").ok();
+    assert!(place.read("t.buren") == place.read("small.buren"));
+    place.run("convert t.csv t.buren --force --memory none").fails_with(2, "--memory");
 }

@@ -1,11 +1,24 @@
 //! The distinct values of a string column, addressed by dense codes.
 
+use std::sync::Arc;
+
 /// Byte strings numbered from 0 in the order they were added. Finding the code of a string is the interner's or the
-/// sorted order's business; this type only keeps them, in one allocation.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// sorted order's business; this type only keeps them, in one allocation. Clones share it until one of them changes.
+#[derive(Debug, Clone, Default, Eq)]
 pub struct Dictionary {
+    values: Arc<Values>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Values {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+}
+
+impl PartialEq for Dictionary {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.values, &other.values) || self.values == other.values
+    }
 }
 
 impl Dictionary {
@@ -17,14 +30,20 @@ impl Dictionary {
 
     /// Makes room for so many more values of so many bytes together.
     pub fn reserve(&mut self, values: usize, bytes: usize) {
-        self.ends.reserve(values);
-        self.bytes.reserve(bytes);
+        let all = Arc::make_mut(&mut self.values);
+        all.ends.reserve(values);
+        all.bytes.reserve(bytes);
     }
 
     /// Takes all values out.
     pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
+        match Arc::get_mut(&mut self.values) {
+            Some(Values { bytes, ends }) => {
+                bytes.clear();
+                ends.clear();
+            }
+            None => *self = Self::default(),
+        }
     }
 
     /// Adds a value and returns its code. The caller sees to it that it is not there yet.
@@ -33,10 +52,26 @@ impl Dictionary {
     /// If there are 2³² values already.
     #[inline]
     pub fn push(&mut self, value: &[u8]) -> u32 {
-        let code = u32::try_from(self.ends.len()).unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct values"));
-        self.bytes.extend_from_slice(value);
-        self.ends.push(self.bytes.len());
+        let Values { bytes, ends } = Arc::make_mut(&mut self.values);
+        let code = u32::try_from(ends.len()).unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct values"));
+        bytes.extend_from_slice(value);
+        ends.push(bytes.len());
         code
+    }
+
+    /// Adds values that lie one behind the other in `bytes`: what is `ends` of each ascends, and the last is all of them.
+    ///
+    /// # Panics
+    /// If there would be 2³² values, or their ends are not those of the bytes.
+    pub fn extend(&mut self, ends: impl ExactSizeIterator<Item = usize>, bytes: &[u8]) {
+        let all = Arc::make_mut(&mut self.values);
+        let start = all.bytes.len();
+        assert!(u32::try_from(all.ends.len() + ends.len()).is_ok(), "fewer than 2^32 distinct values");
+        all.bytes.extend_from_slice(bytes);
+        let first = all.ends.len();
+        all.ends.extend(ends.map(|end| start + end));
+        assert!(all.ends[first.saturating_sub(1)..].is_sorted(), "ends ascend");
+        assert_eq!(all.ends.last().copied().unwrap_or(0), all.bytes.len(), "the last value ends with the bytes");
     }
 
     /// The value of a code.
@@ -47,20 +82,21 @@ impl Dictionary {
     #[inline]
     pub fn get(&self, code: u32) -> &[u8] {
         let index = code as usize;
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.bytes[start..self.ends[index]]
+        let Values { bytes, ends } = &*self.values;
+        let start = if index == 0 { 0 } else { ends[index - 1] };
+        &bytes[start..ends[index]]
     }
 
     /// How many values there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.values.ends.len()
     }
 
     /// Whether there is no value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.values.ends.is_empty()
     }
 
     /// The values in the order of their codes.
@@ -71,7 +107,7 @@ impl Dictionary {
     /// The length of all values together, in bytes.
     #[must_use]
     pub fn value_bytes(&self) -> usize {
-        self.bytes.len()
+        self.values.bytes.len()
     }
 }
 
@@ -97,5 +133,13 @@ mod tests {
         assert_eq!(dictionary.get(1), b"");
         assert_eq!(dictionary.get(2), "São Paulo".as_bytes());
         assert_eq!(dictionary.iter().map(<[u8]>::len).sum::<usize>(), dictionary.value_bytes());
+        let mut longer = dictionary.clone();
+        assert_eq!(longer.push(b"x"), 3);
+        assert_eq!((dictionary.len(), longer.len(), longer == dictionary), (3, 4, false));
+        let mut extended = dictionary.clone();
+        extended.extend([1].into_iter(), b"x");
+        assert_eq!(extended, longer);
+        extended.clear();
+        assert_eq!((extended.len(), longer.len()), (0, 4));
     }
 }

@@ -3,7 +3,9 @@
 use crate::description::{self, Description, Fact, Facts};
 use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified};
 use crate::input::Input;
-use ::buren::{Bounds, ColumnDescription, FileDescription, MAGIC, Reader, RowGroupDescription, Writer, WriterOptions};
+use ::buren::{
+    Bounds, ColumnDescription, FileDescription, Key, MAGIC, Reader, RowGroupDescription, Writer, WriterOptions,
+};
 use brc_core::{BatchWriter, Error, LogicalType, Progress, Result, Schema, Table, Value};
 
 pub(crate) struct Buren;
@@ -41,7 +43,15 @@ impl Encoding for Buren {
     }
 
     fn create(&self, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        let options = WriterOptions { key: options.key.clone(), ..WriterOptions::new(options.compression) };
+        let key = match options.key.as_deref() {
+            None => Key::Automatic,
+            Some("none") => Key::None,
+            Some(column) => Key::Column(column.to_owned()),
+        };
+        let usual = WriterOptions::new(options.compression);
+        let dictionary_bytes =
+            options.dictionary_bytes.map_or(usual.dictionary_bytes, |it| it.min(usual.dictionary_bytes));
+        let options = WriterOptions { key, dictionary_bytes, ..usual };
         Ok(Box::new(Writer::new(schema, options)?))
     }
 

@@ -20,8 +20,21 @@ use brc_core::{
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How many bytes of finished parts may wait for an earlier one.
-pub(crate) const PARTS_ASIDE: usize = 24 << 20;
+/// Who converts a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Workers {
+    /// How many at most; there is always one.
+    pub threads: usize,
+    /// How many bytes of finished parts may wait for an earlier one.
+    pub parts_aside: usize,
+}
+
+/// So many threads, and the usual number of bytes aside.
+impl From<usize> for Workers {
+    fn from(threads: usize) -> Self {
+        Self { threads, parts_aside: 24 << 20 }
+    }
+}
 
 /// What a conversion did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +57,7 @@ pub struct Converted {
     pub parts: u64,
 }
 
-/// Writes all rows of `table` to `output` with up to `threads` workers. Malformed rows, if the table was opened to set
+/// Writes all rows of `table` to `output` with these workers, which may be just their number. Malformed rows, if the table was opened to set
 /// them aside, go to `rejects`.
 ///
 /// # Errors
@@ -56,16 +69,17 @@ pub fn convert(
     mut writer: Box<dyn BatchWriter>,
     output: Output,
     rejects: RejectLog,
-    threads: usize,
+    workers: impl Into<Workers>,
     progress: &Progress,
 ) -> Result<Converted> {
+    let workers = workers.into();
     let everything = whole(table)?;
     let types = table.inferred();
     let output = if types.is_some() { output.staged()? } else { output };
     let start = writer.start();
     output.write_at(&start, 0)?;
     let appender = Appender::new(table, writer, rejects);
-    let ordered = Ordered::new(&output, start.len() as u64, PARTS_ASIDE, appender);
+    let ordered = Ordered::new(&output, start.len() as u64, workers.parts_aside, appender);
     let new_worker = || Converter {
         encoder: ordered.with_acceptor(|it| it.writer.encoder()),
         types: types.clone(),
@@ -73,7 +87,7 @@ pub fn convert(
         split: 0,
         long_rows: LongRows::default(),
     };
-    let scanned = scan(table, &everything, threads, progress, new_worker).map(drop);
+    let scanned = scan(table, &everything, workers.threads, progress, new_worker).map(drop);
 
     let (mut appender, end) = ordered.finish();
     if let Err(error) = scanned {
@@ -93,7 +107,7 @@ pub fn convert(
         parts: appender.parts.len() as u64,
     };
     let (output, end) =
-        widened::replace(table, appender.writer.as_mut(), types, &appender.parts, (output, end), threads, progress)?;
+        widened::replace(table, appender.writer.as_mut(), types, &appender.parts, (output, end), workers, progress)?;
     let last = appender.writer.finish()?;
     output.write_at(&last, end)?;
     converted.bytes_out = end + last.len() as u64;
@@ -123,16 +137,17 @@ pub struct Target {
 pub fn convert_inferred(
     table: &dyn Table,
     mut begin: impl FnMut(&Schema) -> Result<Target>,
-    threads: usize,
+    workers: impl Into<Workers>,
     progress: &Progress,
 ) -> Result<Converted> {
+    let workers = workers.into();
     loop {
         let inferred = table.inferred();
         let Target { writer, output, rejects } = begin(inferred.as_deref().unwrap_or(table.schema()))?;
-        match convert(table, writer, output, rejects, threads, progress) {
+        match convert(table, writer, output, rejects, workers, progress) {
             Err(Error::Widened) if inferred.is_some() => {
                 progress.restart();
-                read_all(table, threads, progress)?;
+                read_all(table, workers.threads, progress)?;
                 progress.restart();
             }
             outcome => return outcome,

@@ -252,18 +252,21 @@ pub struct TextOptions {
 pub struct CreateOptions {
     /// The compression of blocks; encodings that do not compress blocks leave it to whoever writes the file.
     pub compression: brc_compress::Compressor,
-    /// The cluster key's name; the string column of lowest cardinality if `None`.
+    /// The cluster key's name, or `none` for no key; the encoding's choice if `None`.
     pub key: Option<String>,
     /// What stands between the columns of a text file; what is usual for the table if `None`.
     pub delimiter: Option<u8>,
     /// Whether numbers are written as text by an encoding that has a binary and a text form: ppm.
     pub ascii: bool,
+    /// How much memory, in bytes, the dictionaries may take that all row groups of a buren file share; what is usual if
+    /// `None` or more.
+    pub dictionary_bytes: Option<usize>,
 }
 
 impl CreateOptions {
     /// The usual ones, with that compression.
     #[must_use]
     pub fn new(compression: brc_compress::Compressor) -> Self {
-        Self { compression, key: None, delimiter: None, ascii: false }
+        Self { compression, key: None, delimiter: None, ascii: false, dictionary_bytes: None }
     }
 }

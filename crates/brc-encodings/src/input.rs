@@ -59,6 +59,9 @@ impl Input {
         if metadata.is_dir() {
             return Err(Error::io(path, "open")(io::ErrorKind::IsADirectory.into()));
         }
+        if metadata.file_type().is_fifo() {
+            enlarge(&file);
+        }
         // Standard input may be a file of which another process has read a part: then only the rest is meant.
         if !metadata.is_file() || file.stream_position().map_err(Error::io(path, "open"))? > 0 {
             return Self::from_stream(path.to_owned(), Box::new(file));
@@ -278,6 +281,18 @@ fn stdin() -> io::Result<File> {
     }
     Ok(file)
 }
+
+/// Lets a pipe hold more, so that its two ends have to be woken less often: by turns, if it is as small as usual.
+#[cfg(target_os = "linux")]
+fn enlarge(pipe: &File) {
+    /// What a user without privileges may have.
+    const PIPE_BYTES: usize = 1 << 20;
+    // Where there may not be as much, it stays as it is.
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enlarge(_pipe: &File) {}
 
 /// The error that a file has become shorter than it was when it was opened.
 pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {

@@ -32,6 +32,7 @@ mod frames;
 pub mod input;
 mod json;
 mod long_rows;
+pub mod memory_budget;
 mod msgpack;
 mod narrow;
 pub mod ordered;
@@ -59,11 +60,12 @@ mod write_back;
 mod table_capnp;
 
 pub use brc_text;
-pub use convert::{Converted, Target, convert, convert_inferred};
+pub use convert::{Converted, Target, Workers, convert, convert_inferred};
 pub use csv::{Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;
+pub use memory_budget::MemoryBudget;
 pub use output::{Output, OutputOptions};
 pub use projected::Projected;
 pub use registry::{

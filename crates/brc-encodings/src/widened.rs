@@ -5,7 +5,7 @@
 //! else; then the file is put together in the order in which a conversion would have written it that knew all types from
 //! the start, so that nobody sees the difference.
 
-use crate::convert::PARTS_ASIDE;
+use crate::convert::Workers;
 use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
@@ -35,7 +35,7 @@ pub(crate) fn replace(
     begun: Option<Arc<Schema>>,
     parts: &[Appended],
     (output, end): (Output, u64),
-    threads: usize,
+    workers: Workers,
     progress: &Progress,
 ) -> Result<(Output, u64)> {
     let Some(types) = table.inferred().filter(|types| Some(types) != begun.as_ref()) else { return Ok((output, end)) };
@@ -51,7 +51,7 @@ pub(crate) fn replace(
         outdated.splits = splits(table, parts.iter().zip(0..));
     }
     progress.restart();
-    outdated.encode(writer, &output, end, threads, progress)?;
+    outdated.encode(writer, &output, end, workers, progress)?;
     let ranges = writer.rearrange(&outdated.types)?;
     let output = output.rearranged(&ranges)?;
     Ok((output, ranges.iter().map(|range| range.end - range.start).sum()))
@@ -87,7 +87,7 @@ impl<'a> Outdated<'a> {
         writer: &mut dyn ColumnarWriter,
         output: &Output,
         end: u64,
-        threads: usize,
+        workers: Workers,
         progress: &Progress,
     ) -> Result<()> {
         let options = ScanOptions {
@@ -97,10 +97,10 @@ impl<'a> Outdated<'a> {
             sums: false,
             order: Order::Original,
         };
-        let ordered = Ordered::new(output, end, PARTS_ASIDE, Replacer { writer, outdated: self });
+        let ordered = Ordered::new(output, end, workers.parts_aside, Replacer { writer, outdated: self });
         let new_worker =
             || Encoder { outdated: self, ordered: &ordered, encoder: None, long_rows: LongRows::default() };
-        scan(self, &options, threads, progress, new_worker).map(drop)
+        scan(self, &options, workers.threads, progress, new_worker).map(drop)
     }
 
     /// The place of a split among those that are made again.

@@ -185,7 +185,7 @@ impl<'a> GroupTable<'a> {
             }
         };
         if let (Some(partitioning), None) = (self.partitioning, &self.dealer) {
-            self.dealer = partitioning.worker(&self.keys, &keyed);
+            self.dealer = partitioning.worker(&self.keys, &keyed, batch)?;
         }
         let selection = match &mut self.dealer {
             Some(dealer) => {

@@ -15,9 +15,16 @@ use crate::vector::{Fault, Vector};
 use brc_core::{Batch, Error, Field, Result, Value};
 use brc_kernels::cpu::Level;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// How many groups an expression is computed for at a time.
 const AT_A_TIME: usize = 4096;
+
+/// How many groups are compared with others by one thread.
+const RANGE: u32 = 1 << 16;
+
+/// Few of many groups are fewer than one of so many.
+const FEW: u64 = 16;
 
 /// About how many rows of an answer are made at a time.
 pub(crate) const BLOCK: usize = 1 << 14;
@@ -195,13 +202,13 @@ impl<'a> Groups<'a> {
         Ok(cells)
     }
 
-    /// All groups of a partial that have rows, or those of them that `having` wants.
-    fn wanted(&self, partial: usize) -> Result<Vec<u32>> {
+    /// All groups that have rows, or those of them that `having` wants, of some that lie one behind the other.
+    fn wanted(&self, partial: usize, range: Range<u32>) -> Result<Vec<u32>> {
         let groups = &self.partials[partial];
         let groups: Vec<u32> = match groups.packed_keys() {
             // They are those of rows.
-            Some(keys) => (0..keys.len() as u32).collect(),
-            None => (0..groups.groups() as u32).filter(|&group| groups.has_rows(group as usize)).collect(),
+            Some(_) => range.collect(),
+            None => range.filter(|&group| groups.has_rows(group as usize)).collect(),
         };
         let Some(having) = &self.plan.having else { return Ok(groups) };
         let holds = self.cells("having", having, &self.choose(&places(partial, &groups)))?;
@@ -212,13 +219,20 @@ impl<'a> Groups<'a> {
     /// The groups of the answer, without the first that are left out, and no more than `limit`.
     fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Sorted<'_>> {
         let plan = self.plan;
-        let wanted = parallel::map(self.partials.len(), threads, |partial| self.wanted(partial))?;
         let any_packed = self.packed.iter().any(Option::is_some);
         if any_packed && (plan.order_by.is_empty(), offset, limit) == (true, 0, None) {
+            let all = |partial: usize| self.wanted(partial, 0..self.partials[partial].groups() as u32);
+            let wanted = parallel::map(self.partials.len(), threads, all)?;
             return Ok(Sorted::Packed(PackedOrder::new(self.partials, wanted, threads)));
         }
-        let part = |partial: usize| {
-            let places = places(partial, &wanted[partial]);
+        let ranges = self.ranges();
+        let wanted = parallel::map(ranges.len(), threads, |part| self.wanted(ranges[part].0, ranges[part].1.clone()))?;
+        // Where an answer has few of many groups, hardly any keys are looked at; else all are, again and again.
+        let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
+        let is_few = !plan.order_by.is_empty() && most < wanted.iter().map(Vec::len).sum::<usize>() as u64 / FEW;
+        let part = |part: usize| {
+            let (partial, groups) = (ranges[part].0, wanted[part].as_slice());
+            let places = places(partial, groups);
             let mut chosen = None;
             let mut keys = Vec::new();
             for SortKey { value, descending, nulls_first } in &plan.order_by {
@@ -226,20 +240,33 @@ impl<'a> Groups<'a> {
                 let cells = self.cells("order by", value, chosen)?;
                 keys.push(OrderKey { cells, descending: *descending, nulls_first: *nulls_first });
             }
-            // Many are hardly all looked at; few are, again and again.
-            if !any_packed {
+            let by_keys = any_packed || is_few;
+            if !by_keys {
                 let chosen = chosen.get_or_insert_with(|| self.choose(&places));
                 for key in 0..plan.keys.len() {
                     let cells = self.column(key, chosen)?;
                     keys.push(OrderKey { cells, descending: false, nulls_first: false });
                 }
             }
-            let groups = any_packed.then(|| (&self.partials[partial], wanted[partial].as_slice()));
+            let groups = by_keys.then(|| (&self.partials[partial], groups));
             Ok::<_, Error>(SortedPart { rows: places.len(), keys, groups })
         };
-        let parts = parallel::map(self.partials.len(), threads, part)?;
-        let place = |(partial, row): (u32, u32)| Place { partial, group: wanted[partial as usize][row as usize] };
+        let parts = parallel::map(ranges.len(), threads, part)?;
+        let place = |(part, row): (u32, u32)| Place {
+            partial: ranges[part as usize].0 as u32,
+            group: wanted[part as usize][row as usize],
+        };
         Ok(Sorted::Places(order::sorted(&parts, offset, limit, threads).map(place).collect()))
+    }
+
+    /// The groups of all partials, each as its number and some groups, which are few enough for a thread's cache.
+    fn ranges(&self) -> Vec<(usize, Range<u32>)> {
+        let of_partial = |(partial, groups): (usize, &Partial)| {
+            let groups = groups.groups() as u32;
+            let starts = (0..groups.max(1)).step_by(RANGE as usize);
+            starts.map(move |start| (partial, start..groups.min(start.saturating_add(RANGE))))
+        };
+        self.partials.iter().enumerate().flat_map(of_partial).collect()
     }
 }
 

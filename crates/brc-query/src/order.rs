@@ -72,12 +72,15 @@ pub(crate) fn sorted(
     let wanted = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(skipped));
     // Only those that are wanted need to be sorted.
     let cut = |entries: &mut Vec<Entry>| {
-        if wanted < entries.len() {
-            if wanted > 0 && !parts[0].is_unordered() {
+        if wanted > 0 && wanted < entries.len() && !parts[0].is_unordered() {
+            // Rows themselves are only compared where their prefixes are the same as the last one's.
+            let (_, &mut (last, ..), _) = entries.select_nth_unstable_by_key(wanted - 1, |entry| entry.0);
+            entries.retain(|entry| entry.0 <= last);
+            if wanted < entries.len() {
                 entries.select_nth_unstable_by(wanted - 1, compare);
             }
-            entries.truncate(wanted);
         }
+        entries.truncate(wanted);
     };
     let of_part = |part: usize| {
         let mut entries: Vec<Entry> =

@@ -7,7 +7,7 @@
 use crate::grouped::{BLOCK, Block, Place};
 use crate::parallel;
 use crate::partial::Partial;
-use crate::partitions::packing::PackedKeys;
+use crate::partitions::packing::{PackedKeys, order_of};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -69,16 +69,31 @@ impl<'a> PackedOrder<'a> {
 
     /// The groups of a block, in the order in which they lie in memory.
     pub(crate) fn block(&self, number: usize) -> Block<'_> {
-        let mut entries: Vec<Entry> = Vec::with_capacity(BLOCK * 2);
-        let mut places = Vec::with_capacity(BLOCK * 2);
+        let width = self.parts.first().map_or(0, |part| part.keys.width());
+        let (mut places, mut words, mut entries) = (Vec::with_capacity(BLOCK * 2), Vec::new(), Vec::new());
         for &Part { partial, keys, ref groups, ref starts } in &self.parts {
             for &group in &groups[starts[number]..starts[number + 1]] {
-                let tuple = keys.tuple(group as usize);
-                entries.push((tuple[0], tuple.get(1).copied().unwrap_or(0), places.len() as u32));
+                match *keys.tuple(group as usize) {
+                    [one] => words.push(one),
+                    [one, two, ..] => entries.push((one, two, places.len() as u32)),
+                    [] => {}
+                }
                 places.push(Place { partial, group });
             }
         }
-        match self.parts.first().map_or(0, |part| part.keys.width()) {
+        let order = match width {
+            0 | 1 => order_of(&words),
+            _ => self.order(entries, width, &places),
+        };
+        let others = &self.others[self.starts[number]..self.starts[number + 1]];
+        let order = self.with_others(&order, &places, others);
+        places.extend_from_slice(others);
+        Block { places: Cow::Owned(places), order: Some(order) }
+    }
+
+    /// The order of entries with tuples of so many words.
+    fn order(&self, mut entries: Vec<Entry>, width: usize, places: &[Place]) -> Vec<u32> {
+        match width {
             // No two tuples are the same.
             0..=2 => entries.sort_unstable(),
             _ => entries.sort_unstable_by(|one, other| {
@@ -86,25 +101,22 @@ impl<'a> PackedOrder<'a> {
                 (one.0, one.1).cmp(&(other.0, other.1)).then_with(compare)
             }),
         }
-        let others = &self.others[self.starts[number]..self.starts[number + 1]];
-        let order = self.with_others(&entries, &places, others);
-        places.extend_from_slice(others);
-        Block { places: Cow::Owned(places), order: Some(order) }
+        entries.into_iter().map(|entry| entry.2).collect()
     }
 
-    /// The order of a block's groups with others, which lie behind them.
-    fn with_others(&self, entries: &[Entry], places: &[Place], others: &[Place]) -> Vec<u32> {
-        let mut order = Vec::with_capacity(entries.len() + others.len());
-        let mut rest = entries;
+    /// The order of a block's groups, of which this is the order, with others, which lie behind them.
+    fn with_others(&self, order: &[u32], places: &[Place], others: &[Place]) -> Vec<u32> {
+        let mut all = Vec::with_capacity(order.len() + others.len());
+        let mut rest = order;
         for (&other, number) in others.iter().zip(places.len() as u32..) {
-            let is_before = |entry: &Entry| compare(self.partials, places[entry.2 as usize], other) == Ordering::Less;
+            let is_before = |&row: &u32| compare(self.partials, places[row as usize], other) == Ordering::Less;
             let (before, behind) = rest.split_at(rest.partition_point(is_before));
-            order.extend(before.iter().map(|entry| entry.2));
-            order.push(number);
+            all.extend_from_slice(before);
+            all.push(number);
             rest = behind;
         }
-        order.extend(rest.iter().map(|entry| entry.2));
-        order
+        all.extend_from_slice(rest);
+        all
     }
 }
 

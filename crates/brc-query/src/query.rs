@@ -187,6 +187,9 @@ impl Query {
             let value = value.map_or_else(|| bind::bind(&order.expression, &mut scope), Ok)?;
             plan.order_by.push(sort_key(order, value));
         }
+        // Groups differ by their keys: where an answer has all of those, its rows do too.
+        let is_shown = |key| plan.columns.iter().any(|column| column.value.node == Node::Column(key));
+        plan.distinct &= !(0..positions.len()).all(is_shown);
         plan.keys = positions;
         plan.computed = scope.inputs.computed;
         plan.outputs = scope.outputs;

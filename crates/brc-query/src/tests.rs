@@ -402,3 +402,40 @@ fn the_group_of_all_rows_may_be_cut_off_while_memory_is_scarce() {
     let answer = plan.run_within(&table, 2, &scarce, &Progress::default()).unwrap().load().unwrap();
     assert!(answer.is_empty());
 }
+
+#[test]
+fn rows_of_one_key_that_follow_each_other_are_added_up_before_they_are_dealt_out() {
+    let row =
+        |number: i64| Record { s: vec![b'a' + (number % 3) as u8], x: number / 5, y: number, ..Record::default() };
+    let mut rows: Vec<Record> = (0..2000).map(row).collect();
+    // Sums of these do not fit the records.
+    rows.extend([i64::MAX, i64::MAX, i64::MIN].map(|y| Record { x: 1000, y, ..Record::default() }));
+    let table = table(rows, PLAIN);
+    for filter in [None, Some("s <> 'b'")] {
+        let query = Query {
+            by: Some(vec![Expression::column("x")]),
+            aggregates: Some(Expression::parse_list("count(),sum(\"y y\"),avg(\"y y\"),count(t)").unwrap()),
+            filter: filter.map(|text| Expression::parse(text).unwrap()),
+            ..Query::default()
+        };
+        let plan = query.plan(&table.schema).unwrap();
+        let few = Limits { hashed: 10, direct: 10, partition: usize::MAX };
+        let answer = |limits| {
+            let answer = plan.run_limited(&table, 2, &Memory::unlimited(), &Progress::default(), limits);
+            answer.unwrap().load().unwrap()
+        };
+        let dealt_out = answer(few);
+        assert!(dealt_out.totals().lanes.rows().any(|(lane, _)| lane == crate::lanes::Lane::Partitions));
+        assert_eq!(cells(&dealt_out), cells(&answer(Limits::NONE)));
+    }
+}
+
+#[test]
+fn rows_that_show_all_keys_are_distinct_already() {
+    let is_distinct = |text: &str| Query::parse(text).unwrap().plan(&Record::schema()).unwrap().distinct;
+    assert!(!is_distinct("select distinct s, x from t"));
+    assert!(!is_distinct("select distinct x + 1, upper(s) from t"));
+    assert!(!is_distinct("select distinct x, sum(x) from t group by 1"));
+    assert!(is_distinct("select distinct sum(x) from t group by s"));
+    assert!(is_distinct("select distinct s from t group by s, x"));
+}

@@ -31,7 +31,7 @@ mod buren2_capnp;
 pub use description::{BlockTotals, Bounds, ChunkDescription, ColumnDescription, FileDescription, RowGroupDescription};
 pub use reader::{Reader, Verified};
 pub use trailer::{MAGIC, VERSION, check_magic};
-pub use writer::{Writer, WriterOptions};
+pub use writer::{Key, Writer, WriterOptions};
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

@@ -3,19 +3,31 @@
 use crate::v1;
 use crate::v2::file;
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, ColumnarWriter, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, Result, Schema};
 
 /// Tables of more columns have no one obvious question, so a cluster key is not chosen for them.
 const FEW_COLUMNS: usize = 8;
+
+/// The cluster key: the column by which rows are grouped inside a row group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Key {
+    /// The string column of lowest cardinality in each row group, if the table has few columns, all of them strings or numbers
+    /// of 64 bits without nulls; no key otherwise.
+    #[default]
+    Automatic,
+    /// No key: rows lie in their original order.
+    None,
+    /// The column of that name, in each row group where it has few enough values.
+    Column(String),
+}
 
 /// How to write a file.
 #[derive(Clone)]
 pub struct WriterOptions {
     /// The compression of blocks that it makes smaller.
     pub compression: Compressor,
-    /// The name of the cluster key. `None` for the string column of lowest cardinality in each row group, if the table has
-    /// few columns, all of them strings or numbers of 64 bits without nulls; no key otherwise.
-    pub key: Option<String>,
+    /// By which column rows are clustered.
+    pub key: Key,
     /// How much memory, in bytes, the dictionaries may take that strings of all row groups share; when they have taken it,
     /// further row groups have dictionaries of their own. The file depends on it.
     pub dictionary_bytes: usize,
@@ -25,7 +37,7 @@ impl WriterOptions {
     /// Those of a file whose blocks are compressed so.
     #[must_use]
     pub fn new(compression: Compressor) -> Self {
-        Self { compression, key: None, dictionary_bytes: 80 << 20 }
+        Self { compression, key: Key::Automatic, dictionary_bytes: 80 << 20 }
     }
 }
 
@@ -36,24 +48,36 @@ impl Writer {
     /// A writer of a table of that schema.
     ///
     /// # Errors
-    /// If the key is no string column of the schema, or the table cannot be clustered.
+    /// If the key is no column of the schema, or one of floats or of integers of more than 64 bits.
     pub fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
         let fields = schema.fields();
         let obvious = fields.len() <= FEW_COLUMNS && fields.iter().all(|field| !field.nullable);
-        let version_1 = v1::writer::Writer::supports(schema) && schema.metadata().is_empty();
-        if options.key.is_some() {
-            v1::writer::key_column(schema, &options)?;
-            if !version_1 {
-                return Err(Error::Usage(
-                    "only tables of strings, int64 and decimal(18, scale) columns can be clustered by a key".to_owned(),
-                ));
-            }
-        }
-        Ok(Self(if version_1 && (obvious || options.key.is_some()) {
-            Box::new(v1::writer::Writer::new(schema, options)?)
+        let key = match &options.key {
+            Key::Column(name) => Some(key_column(schema, name)?),
+            Key::Automatic | Key::None => None,
+        };
+        let version_1 = v1::writer::Writer::supports(schema)
+            && obvious
+            && schema.metadata().is_empty()
+            && options.key != Key::None
+            && key.is_none_or(|key| fields[key].logical_type == LogicalType::String);
+        Ok(Self(if version_1 {
+            Box::new(v1::writer::Writer::new(schema, key, options.compression))
         } else {
-            Box::new(file::Writer::new(schema, options))
+            Box::new(file::Writer::new(schema, key, options))
         }))
+    }
+}
+
+fn key_column(schema: &Schema, name: &str) -> Result<usize> {
+    let column =
+        schema.index_of(name).ok_or_else(|| Error::Usage(format!("there is no column '{name}' to cluster by")))?;
+    match schema.fields()[column].logical_type {
+        LogicalType::Decimal { precision, .. } if precision <= LogicalType::MAX_PRECISION_64 => Ok(column),
+        other @ (LogicalType::Float64 | LogicalType::Decimal { .. }) => {
+            Err(Error::Usage(format!("cannot cluster by column '{name}': it is {other}")))
+        }
+        _ => Ok(column),
     }
 }
 

@@ -10,7 +10,7 @@ use common::typed::{Cell, Typed, scan, write};
 use common::{open, options};
 
 /// Every layout, with nulls and without, in two row groups.
-fn small_file(compression: &str) -> Vec<u8> {
+fn small_file(compression: &str, key: Option<&str>) -> Vec<u8> {
     let decimal = LogicalType::Decimal { precision: 38, scale: 3 };
     let types = [
         (LogicalType::Int32, 300, 0),
@@ -22,7 +22,7 @@ fn small_file(compression: &str) -> Vec<u8> {
         (LogicalType::String, 1 << 40, 20),
         (LogicalType::Bool, 0, 100),
     ];
-    write(&Typed::new(&types, 90, 3).with_dates(), &[70], options(compression, None), 0).unwrap()
+    write(&Typed::new(&types, 90, 3).with_dates(), &[70], options(compression, key), 0).unwrap()
 }
 
 /// What a careful user can learn from a file: its rows, and that it is sound.
@@ -35,8 +35,8 @@ fn answer(bytes: &[u8]) -> Result<(Vec<Vec<Cell>>, Verified)> {
 
 #[test]
 fn any_damaged_byte_is_found() {
-    for compression in ["none", "lz4"] {
-        let bytes = small_file(compression);
+    for (compression, key) in [("none", None), ("lz4", None), ("none", Some("c4"))] {
+        let bytes = small_file(compression, key);
         let sound = answer(&bytes).unwrap();
         assert_eq!(sound.1.bytes, bytes.len() as u64);
         for at in 0..bytes.len() {
@@ -52,7 +52,7 @@ fn any_damaged_byte_is_found() {
 
 #[test]
 fn any_truncation_is_found() {
-    let bytes = small_file("none");
+    let bytes = small_file("none", None);
     for length in 0..bytes.len() {
         let error = answer(&bytes[..length]).unwrap_err();
         assert!(matches!(error, Error::Corrupt { .. }), "{length}: {error}");
@@ -63,7 +63,7 @@ fn any_truncation_is_found() {
 
 #[test]
 fn damage_is_named() {
-    let mut bytes = small_file("none");
+    let mut bytes = small_file("none", None);
     bytes[17] ^= 4;
     let message = answer(&bytes).unwrap_err().to_string();
     assert!(message.starts_with("t.buren: corrupt file: row group 0, column 'c0', "), "{message}");
@@ -90,7 +90,7 @@ fn peak_memory() -> u64 {
 #[test]
 fn forged_footers_are_survived() {
     for compression in ["none", "lz4"] {
-        let bytes = small_file(compression);
+        let bytes = small_file(compression, None);
         let end = bytes.len() - 32;
         let footer = u64::from_le_bytes(bytes[end..end + 8].try_into().unwrap()) as usize;
         let before = peak_memory();
@@ -112,7 +112,7 @@ fn forged_footers_are_survived() {
 /// so the block of a byte is found by the checksum that fits the bytes around it.
 #[test]
 fn forged_blocks_are_survived() {
-    let bytes = small_file("none");
+    let bytes = small_file("none", None);
     let reader = open(&bytes).unwrap();
     let end = bytes.len() - 32 - reader.describe().unwrap().footer_bytes as usize;
     let mut blocks = 0;

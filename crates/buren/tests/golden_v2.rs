@@ -109,6 +109,36 @@ fn golden_dates_are_read_and_written() {
     );
 }
 
+/// Rows that are clustered by a key with nulls, in one of two row groups.
+fn clustered() -> Typed {
+    let types = [
+        (LogicalType::Int32, 300, 0),
+        (LogicalType::String, 1 << 40, 10),
+        (LogicalType::Float64, 300, 5),
+        (LogicalType::String, 5, 10),
+    ];
+    let mut table = Typed::new(&types, ROWS, 2);
+    for (row, cell) in table.columns[3].iter_mut().enumerate().skip(PARTS[0]) {
+        *cell = Cell::Bytes(row.to_string().into_bytes());
+    }
+    table
+}
+
+#[test]
+fn a_golden_clustered_file_is_read_and_written() {
+    let (table, bytes) = (clustered(), std::fs::read(path("v2-clustered", "none")).unwrap());
+    let reader = open(&bytes).unwrap();
+    let (found, _) = scan(&reader, &ScanOptions::everything(&table.schema)).unwrap();
+    assert!(found.columns == table.columns);
+    let keys: Vec<_> = reader.describe().unwrap().row_groups.iter().map(|row_group| row_group.key).collect();
+    assert_eq!(keys, [Some(3), None]);
+    reader.verify(1, &Progress::default()).unwrap();
+    assert!(
+        write(&table, &PARTS, options("none", Some("c3")), 2).unwrap() == bytes,
+        "the writer no longer writes it as it did"
+    );
+}
+
 #[test]
 fn golden_files_are_read() {
     let table = table();
@@ -161,10 +191,11 @@ fn write_missing_golden_files() {
             std::fs::write(path, write(&table(), &PARTS, options(compression, None), 2).unwrap()).unwrap();
         }
     }
-    if !path("v2-dates", "none").exists() {
-        std::fs::write(path("v2-dates", "none"), write(&dates(), &PARTS, options("none", None), 2).unwrap()).unwrap();
-    }
-    if !path("v2-image", "none").exists() {
-        std::fs::write(path("v2-image", "none"), write(&image(), &PARTS, options("none", None), 2).unwrap()).unwrap();
+    for (name, table, key) in
+        [("v2-dates", dates(), None), ("v2-image", image(), None), ("v2-clustered", clustered(), Some("c3"))]
+    {
+        if !path(name, "none").exists() {
+            std::fs::write(path(name, "none"), write(&table, &PARTS, options("none", key), 2).unwrap()).unwrap();
+        }
     }
 }

@@ -170,10 +170,11 @@ fn an_empty_table_is_a_file_without_row_groups() {
 }
 
 #[test]
-fn the_key_must_be_a_string_column() {
-    let table = Schema::parse("name:string not null,size:int not null").unwrap();
+fn the_key_must_be_a_column_of_strings_or_integers() {
+    let table = Schema::parse("name:string not null,size:float64,price:decimal(30,2)").unwrap();
     for (key, message) in [
-        ("size", "cannot cluster by column 'size': it is int64, not string"),
+        ("size", "cannot cluster by column 'size': it is float64"),
+        ("price", "cannot cluster by column 'price': it is decimal(30,2)"),
         ("color", "there is no column 'color' to cluster by"),
     ] {
         let error = Writer::new(&table, options("none", Some(key))).err().unwrap();

@@ -9,7 +9,7 @@ use brc_core::{
     Batch, BatchWriter, Comparison, Data, Error, LogicalType, Order, PartEncoder, PhysicalType, Predicate, Progress,
     Result, ScanOptions, Schema, Sink, Summary, Table, Verdict,
 };
-use buren::{Writer, WriterOptions};
+use buren::{Key, Writer, WriterOptions};
 use common::typed::{Cell, Typed, all_types, encode, mix, scan, write};
 use common::{open, options};
 use proptest::prelude::*;
@@ -53,6 +53,46 @@ proptest! {
         // A table may be clustered by a column that makes it smaller so.
         prop_assert_eq!(sorted_rows(found(Order::Any)), sorted_rows(expected(&table)));
         prop_assert_eq!(reader.verify(2, &Progress::default()).unwrap().bytes, bytes.len() as u64);
+        reader.describe().unwrap();
+    }
+
+    #[test]
+    fn clustered_rows_come_back(
+        (mut columns, key) in columns().prop_flat_map(|columns| {
+            let keys = 0..columns.len();
+            (Just(columns), keys)
+        }),
+        rows in prop_oneof![Just(0usize), 1usize..200, 1000usize..4000],
+        seed: u64,
+        parts in prop::collection::vec(0usize..3000, 0..3),
+        cut in 0usize..1000,
+        predicate_on_key: bool,
+    ) {
+        if let LogicalType::Float64 | LogicalType::Decimal { precision: 38, .. } = columns[key].0 {
+            columns[key].0 = LogicalType::String;
+        }
+        columns[key].1 = columns[key].1.min(5);
+        let table = Typed::new(&columns, rows, seed);
+        let name = table.schema.fields()[key].name.clone();
+        let bytes = write(&table, &parts, options("lz4", Some(&name)), 0).unwrap();
+        prop_assert!(bytes == write(&table, &parts, options("lz4", Some(&name)), cut).unwrap(), "batches do not matter");
+        let reader = open(&bytes).unwrap();
+        let (found, _) = scan(&reader, &everything(&table)).unwrap();
+        prop_assert_eq!(&found.columns, &expected(&table));
+        let predicate = match table.columns[key].first() {
+            Some(Cell::Bytes(value)) if predicate_on_key => {
+                Predicate::Compare { column: key, comparison: Comparison::Equal, value: value.clone() }
+            }
+            _ => Predicate::And(Vec::new()),
+        };
+        for order in [Order::Original, Order::Any] {
+            let asked = ScanOptions { order, predicate: Some(predicate.clone()), ..everything(&table) };
+            let (found, scanned) = scan(&reader, &asked).unwrap();
+            prop_assert_eq!(scanned.iter().map(brc_core::Scanned::all_rows).sum::<u64>(), rows as u64);
+            let sorted = |mut rows: Vec<Vec<Cell>>| { rows.sort_unstable(); rows };
+            prop_assert_eq!(sorted(matching(&found.columns, &predicate)), sorted(matching(&table.columns, &predicate)));
+        }
+        reader.verify(2, &Progress::default()).unwrap();
         reader.describe().unwrap();
     }
 
@@ -145,6 +185,31 @@ fn blocks_without_matches_are_not_read() {
 }
 
 #[test]
+fn clusters_of_several_blocks() {
+    let types = [(LogicalType::Date, 1 << 20, 0), (LogicalType::String, 5, 10), (LogicalType::String, 300, 30)];
+    let table = Typed::new(&types, 140_000, 1).with_dates();
+    let reader = open(&write(&table, &[135_000], options("none", Some("c1")), 0).unwrap()).unwrap();
+    let description = reader.describe().unwrap();
+    assert_eq!(description.row_groups.iter().map(|group| group.key).collect::<Vec<_>>(), [Some(1), Some(1)]);
+    reader.verify(2, &Progress::default()).unwrap();
+    assert!(scan(&reader, &everything(&table)).unwrap().0.columns == table.columns);
+    let Cell::Bytes(first) = &table.columns[1][0] else { panic!("the first row has a string") };
+    let predicate = Predicate::Compare { column: 1, comparison: Comparison::Equal, value: first.clone() };
+    let asked = ScanOptions { predicate: Some(predicate.clone()), order: Order::Any, ..everything(&table) };
+    let (found, scanned) = scan(&reader, &asked).unwrap();
+    assert_eq!(matching(&found.columns, &predicate).len(), matching(&table.columns, &predicate).len());
+    assert!(scanned[0].skipped_rows > 60_000, "{}", scanned[0].skipped_rows);
+}
+
+#[test]
+fn keys_of_many_values_cluster_nothing() {
+    let table = Typed::new(&[(LogicalType::Int64, 2, 0), (LogicalType::Int32, 1, 0)], 3000, 1);
+    let reader = open(&write(&table, &[], options("none", Some("c0")), 0).unwrap()).unwrap();
+    assert_eq!(reader.describe().unwrap().row_groups[0].key, None);
+    assert!(scan(&reader, &everything(&table)).unwrap().0.columns == table.columns);
+}
+
+#[test]
 fn statistics_stand_for_integers_without_nulls() {
     let types = [(LogicalType::Int32, 300, 0), (LogicalType::Date, 300, 10), (LogicalType::String, 300, 0)];
     let table = Typed::new(&types, 5000, 1);
@@ -177,9 +242,11 @@ fn which_version_a_table_gets() {
         assert_eq!(reader.describe().unwrap().version, version, "{schema}");
         assert_eq!(reader.schema(), &schema);
     }
-    let dates = Schema::parse("station:string,day:date").unwrap();
-    let error = Writer::new(&dates, options("none", Some("station"))).err().unwrap();
-    assert!(error.to_string().starts_with("only tables of strings, int64"), "{error}");
+    for (key, version) in [(Key::Automatic, 1), (Key::None, 2), (Key::Column("station".to_owned()), 1)] {
+        let mut writer = Writer::new(&Schema::one_brc(), WriterOptions { key, ..options("none", None) }).unwrap();
+        let bytes = [writer.start(), writer.finish().unwrap()].concat();
+        assert_eq!(open(&bytes).unwrap().describe().unwrap().version, version);
+    }
 }
 
 #[test]

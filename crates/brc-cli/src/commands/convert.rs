@@ -1,6 +1,6 @@
 //! `brc convert`: writes a table in another encoding.
 
-use crate::args::{Files, Opened, Source, Threads, compression, encoding};
+use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, encoding};
 use crate::failure::hint;
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
@@ -40,8 +40,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
     compression: Option<Compressor>,
 
-    /// The cluster key: the column by which rows are grouped inside a row group [default: the string column with the fewest
-    /// distinct values]
+    /// The cluster key: the column by which rows are grouped inside a row group of buren, so that questions by it are faster;
+    /// none for no key [default: the string column with the fewest distinct values, if all others are numbers]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
@@ -49,9 +49,12 @@ pub(crate) struct Args {
     #[arg(long)]
     ascii: bool,
 
-    /// The size of a row group, in bytes of text; k, M, G are powers of 1024
-    #[arg(long, value_name = "BYTES", default_value = "16M", value_parser = row_group)]
-    row_group: u64,
+    /// The size of a row group, in bytes of text; k, M, G are powers of 1024 [default: 16M, or less if --memory is small]
+    #[arg(long, value_name = "BYTES", value_parser = row_group)]
+    row_group: Option<u64>,
+
+    #[command(flatten)]
+    memory: ConversionMemory,
 
     #[command(flatten)]
     threads: Threads,
@@ -108,9 +111,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         return Err(Error::Usage("convert needs a file to read and a file to write".to_owned()).into());
     }
     let to = encoding_of(args.output(), args.to)?;
+    let budget = args.memory.budget();
+    let row_group_bytes = args.row_group.unwrap_or(budget.row_group_bytes());
     let options = OpenOptions {
         keep_rejects: args.rejects.is_some(),
-        row_group_bytes: Some(args.row_group),
+        row_group_bytes: Some(row_group_bytes),
         ..args.source.open_options()
     };
     let inputs = expand(args.inputs())?;
@@ -124,9 +129,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Ok(Target { writer, output, rejects: reject_log(args, &inputs)? })
     };
     let progress = Progress::default();
-    let threads = args.threads.count();
+    let workers = budget.workers(args.threads.count(), row_group_bytes);
     let converted =
-        watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, threads, &progress))?;
+        watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
     eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     for line in rejected(&converted).into_iter().chain(altered(table.as_ref())) {
         eprintln!("{}", printable::lines(line.as_bytes()));
@@ -149,7 +154,8 @@ impl Args {
         }
         let usual = CreateOptions::new(compression);
         let delimiter = self.output_delimiter.or(delimiter_by_extension(self.output())).or(self.source.delimiter());
-        Ok(CreateOptions { key: self.key.clone(), delimiter, ascii: self.ascii, ..usual })
+        let dictionary_bytes = Some(self.memory.budget().dictionary_bytes());
+        Ok(CreateOptions { key: self.key.clone(), delimiter, ascii: self.ascii, dictionary_bytes, ..usual })
     }
 
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {

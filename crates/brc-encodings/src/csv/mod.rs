@@ -13,6 +13,7 @@ mod row;
 mod sniff;
 mod source;
 mod split_text;
+mod stream;
 mod table;
 mod table_writer;
 mod writer;

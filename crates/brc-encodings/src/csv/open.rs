@@ -1,12 +1,14 @@
 //! Finds out how a text is written, and of which columns it is.
 
 use super::sniff::sniff_text;
-use super::source::{Stream, Text};
+use super::source::Text;
+use super::stream::Stream;
 use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source, temporary_file};
 use brc_core::{Error, Field, LogicalType, Result, Table, identifier};
 use brc_kernels::cpu::Level;
+use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
 use brc_text::rows::{Piece, RowOptions, RowScanner, Rows};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
@@ -51,7 +53,7 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
     };
     look(&input.prefix[start.body..], is_whole, &format, &mut columns);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
-    let text = text(input.source, input.prefix, start.body, is_inferred)?;
+    let text = text(input.source, input.prefix, start.body, is_inferred, &format.syntax)?;
     Ok(Box::new(CsvTable::new(Parts {
         path: input.path,
         text,
@@ -232,14 +234,14 @@ impl Output for Nowhere {
 }
 
 /// The text, from its first row on if it is a stream.
-fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool) -> Result<Text> {
+fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool, syntax: &Syntax) -> Result<Text> {
     Ok(match source {
         Source::File { file, length } => Text::File { file, length },
         Source::Chunks(chunks) => Text::Chunks(chunks),
         Source::Stream(rest) => {
             prefix.drain(..body);
             let copy = is_inferred.then(temporary_file).transpose()?;
-            Text::Stream(std::sync::Mutex::new(Stream::new(Box::new(Cursor::new(prefix).chain(rest)), copy)))
+            Text::Stream(Stream::new(Box::new(Cursor::new(prefix).chain(rest)), copy, syntax.clone()))
         }
     })
 }

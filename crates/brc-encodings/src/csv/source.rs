@@ -4,10 +4,11 @@
 //! text before. So each split is gone through for both cases at once by whoever scans it, and what it does to the state
 //! before it is [chained](Chain) in the order of the splits. Where rows start is kept: a table may be scanned again.
 //!
-//! A stream is read in the order of the splits. It can be scanned again only where it is copied to a temporary file on the
-//! way, which it is if types are inferred.
+//! A [stream](Stream) is read in the order of the splits. It can be scanned again only where it is copied to a temporary file
+//! on the way, which it is if types are inferred.
 
-use super::split_text::SplitText;
+use super::split_text::{PORTION, SplitText};
+use super::stream::Stream;
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::input::{cut_off, read_full_at};
 use brc_core::{Error, Result};
@@ -17,63 +18,16 @@ use brc_text::rows::{Chain, Cut, Piece, RowOptions, RowScanner};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How much text is gone through at once: what stays in a cache.
-const PORTION: usize = 256 << 10;
-
 /// Where the bytes come from.
 pub(super) enum Text {
     File { file: File, length: u64 },
     Chunks(Chunks),
-    Stream(Mutex<Stream>),
-}
-
-/// A stream, at the first byte of the rows.
-pub(super) struct Stream {
-    reader: Box<dyn Read + Send>,
-    /// A byte that was read ahead, to know whether there is more.
-    ahead: Option<u8>,
-    ended: bool,
-    copy: Option<File>,
-}
-
-impl Stream {
-    pub(super) fn new(reader: Box<dyn Read + Send>, copy: Option<File>) -> Self {
-        Self { reader, ahead: None, ended: false, copy }
-    }
-
-    /// Appends up to so many bytes, and tells whether there are more behind them.
-    fn read(&mut self, bytes: usize, buffer: &mut Vec<u8>) -> std::io::Result<bool> {
-        if bytes == 0 {
-            return Ok(!self.ended);
-        }
-        let start = buffer.len();
-        buffer.extend(self.ahead.take());
-        let missing = bytes.saturating_sub(buffer.len() - start) as u64;
-        self.reader.by_ref().take(missing).read_to_end(buffer)?;
-        if buffer.len() - start < bytes {
-            self.ended = true;
-        } else {
-            let mut next = [0];
-            let read = loop {
-                match self.reader.read(&mut next) {
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    outcome => break outcome?,
-                }
-            };
-            self.ahead = (read == 1).then_some(next[0]);
-            self.ended = read == 0;
-        }
-        if let Some(copy) = &mut self.copy {
-            copy.write_all(&buffer[start..])?;
-        }
-        Ok(!self.ended)
-    }
+    Stream(Stream),
 }
 
 /// The text of a table.
@@ -172,12 +126,10 @@ impl Source {
                 if order.broken || order.places.last().is_some_and(|place| place.last) {
                     return Ok(None);
                 }
-                let next = order.places.len() as u64;
-                if next == index {
-                    let there = self.read_next(&mut order, stream, range(index), buffer, cost)?;
+                if order.places.len() as u64 == index {
+                    // All others wait for this split; but who has to scan an earlier one again may do so meanwhile.
                     drop(order);
-                    self.turn.notify_all();
-                    return Ok(there);
+                    return self.read_next(stream, [range(index), range(index + 1)], buffer, cost).map(Some);
                 }
                 order = self.wait(order);
             }
@@ -200,8 +152,7 @@ impl Source {
             drop(order);
             buffer.clear();
             let bytes = range(next);
-            self.read_range(bytes.clone(), buffer, cost)?;
-            let transitions = self.transitions(buffer.as_slice());
+            self.read_and_follow(bytes.clone(), buffer, cost)?;
             order = self.lock();
             while (order.places.len() as u64) < next {
                 if order.broken {
@@ -210,7 +161,7 @@ impl Source {
                 order = self.wait(order);
             }
             let is_last = bytes.end >= self.length();
-            self.chain(&mut order, bytes, is_last, &transitions, &[])?;
+            self.chain(&mut order, bytes, is_last, buffer.transitions(), &[])?;
             order.announced.remove(&next);
             self.turn.notify_all();
             if next == index
@@ -231,41 +182,29 @@ impl Source {
         }
     }
 
-    /// Reads the next split of a stream, whose turn it is.
+    /// Reads the next split of a stream, whose turn it is; its bytes are the first of two ranges.
     fn read_next(
         &self,
-        order: &mut Order,
-        stream: &Mutex<Stream>,
-        bytes: Range<u64>,
+        stream: &Stream,
+        [bytes, behind]: [Range<u64>; 2],
         buffer: &mut SplitText,
         cost: &mut ReadCost,
-    ) -> Result<Option<Place>> {
-        let start = order.pending.len();
-        let wanted = usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX);
-        let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = |buffer: &mut Vec<u8>| {
-            buffer.append(&mut order.pending);
-            stream.read(wanted, buffer)
-        };
-        buffer.clear();
-        let more = buffer.extend(read).map_err(read_error(&self.path))?;
-        let text = buffer.as_slice();
-        let read = text.len() - start;
+    ) -> Result<Place> {
+        let more = stream.next([&bytes, &behind].map(length), buffer).map_err(read_error(&self.path))?;
+        let read = buffer.as_slice().len() as u64;
+        let mut order = self.lock();
         // What comes before the first row was read to find the dialect.
-        cost.bytes += read as u64 + if order.places.is_empty() { self.body } else { 0 };
-        if text.is_empty() && !more && !order.places.is_empty() {
-            return Ok(None);
-        }
-        let transitions = self.transitions(&text[start..]);
-        let from = order.row;
-        self.chain(order, bytes.start..bytes.start + read as u64, !more, &transitions, text)?;
-        order.pending.extend_from_slice(&text[(order.row - from) as usize..]);
-        Ok(order.places.last().copied())
-    }
-
-    fn transitions(&self, text: &[u8]) -> Vec<(Transition, usize)> {
-        let level = Level::best();
-        text.chunks(PORTION).map(|portion| (Transition::new(level, &self.syntax, portion), portion.len())).collect()
+        cost.bytes += read + if order.places.is_empty() { self.body } else { 0 };
+        buffer.prepend(&order.pending);
+        order.pending.clear();
+        let first = order.row;
+        let bytes = bytes.start..bytes.start + read;
+        let place = self.chain(&mut order, bytes, !more, buffer.transitions(), buffer.as_slice())?;
+        let row = (order.row - first) as usize;
+        order.pending.extend_from_slice(&buffer.as_slice()[row..]);
+        drop(order);
+        self.turn.notify_all();
+        Ok(place)
     }
 
     /// Finds out where the rows of the next split are. Of a stream, `at_hand` is its text with the row under way before it.
@@ -276,7 +215,7 @@ impl Source {
         is_last: bool,
         transitions: &[(Transition, usize)],
         at_hand: &[u8],
-    ) -> Result<()> {
+    ) -> Result<Place> {
         let skip = order.chain.skip();
         let first = order.row;
         let mut start = bytes.start;
@@ -302,7 +241,7 @@ impl Source {
             order.row = bytes.end;
         }
         order.places.push(place);
-        Ok(())
+        Ok(place)
     }
 
     /// Goes through the row under way up to the end of `bytes`, as it may be too long. Of a stream, `at_hand` begins where these
@@ -347,30 +286,43 @@ impl Source {
         if place.is_empty { Ok(()) } else { self.read_range(place.byte..place.end, buffer, cost) }
     }
 
+    /// Appends the bytes of a range, and follows them.
+    fn read_and_follow(&self, range: Range<u64>, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
+        if let Text::File { file, .. } = &self.text {
+            buffer.reserve(length(&range));
+            for start in range.clone().step_by(PORTION) {
+                let end = range.end.min(start + PORTION as u64);
+                buffer.append_portion((end - start) as usize, &self.syntax, |room| {
+                    self.read_at(file, room, start, cost)
+                })?;
+            }
+            return Ok(());
+        }
+        self.read_range(range, buffer, cost)?;
+        buffer.follow_all(&self.syntax);
+        Ok(())
+    }
+
     /// Appends the bytes of a range.
     fn read_range(&self, range: Range<u64>, buffer: &mut SplitText, cost: &mut ReadCost) -> Result<()> {
-        let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-        let mut read_at = |file: &File, offset: u64| -> Result<()> {
-            buffer.append(length, |room| {
-                let read = read_full_at(file, room, offset).map_err(Error::io(&self.path, "read"))?;
-                cost.bytes += read as u64;
-                if read == length { Ok(()) } else { Err(cut_off(&self.path, offset + read as u64)) }
-            })
-        };
+        let length = length(&range);
         match &self.text {
-            Text::File { file, .. } => read_at(file, range.start),
+            Text::File { file, .. } => buffer.append(length, |room| self.read_at(file, room, range.start, cost)),
             Text::Stream(stream) => {
-                let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-                let copy = stream.copy.as_ref().map(File::try_clone).transpose();
-                drop(stream);
-                match copy.map_err(Error::io(&self.path, "read the temporary copy of"))? {
-                    Some(copy) => read_at(&copy, range.start - self.body),
-                    None => Err(Error::unsupported(&self.path, "is a stream, which is read only once")),
-                }
+                let once = || Error::unsupported(&self.path, "is a stream, which is read only once");
+                let (copy, start) = (stream.copy().ok_or_else(once)?, range.start - self.body);
+                buffer.append(length, |room| self.read_at(copy, room, start, cost))
             }
             Text::Chunks(chunks) if length > 0 => buffer.extend(|buffer| read_chunks(chunks, range, buffer, cost)),
             Text::Chunks(_) => Ok(()),
         }
+    }
+
+    /// Fills a buffer from a place of a file.
+    fn read_at(&self, file: &File, room: &mut [u8], offset: u64, cost: &mut ReadCost) -> Result<usize> {
+        let read = read_full_at(file, room, offset).map_err(Error::io(&self.path, "read"))?;
+        cost.bytes += read as u64;
+        if read == room.len() { Ok(read) } else { Err(cut_off(&self.path, offset + read as u64)) }
     }
 
     fn wait<'a>(&self, order: MutexGuard<'a, Order>) -> MutexGuard<'a, Order> {
@@ -380,6 +332,11 @@ impl Source {
     fn lock(&self) -> MutexGuard<'_, Order> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How many bytes there are in a range.
+fn length(range: &Range<u64>) -> usize {
+    usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
 }
 
 /// Appends a range of decompressed bytes.

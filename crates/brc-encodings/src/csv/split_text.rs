@@ -1,9 +1,15 @@
 //! The text of a split, in memory that is used again for the next one.
 //!
 //! A split's first row nearly always begins before it, which is known only once the split has been read. So there is room
-//! before the text, and nothing has to move.
+//! before the text, and nothing has to move. What the text does to the state before it is found while it is read, when it
+//! is in a cache.
 
+use brc_kernels::cpu::Level;
+use brc_kernels::structure::{Syntax, Transition};
 use std::ops::Range;
+
+/// How much text is read and gone through at once: what stays in a cache.
+pub(super) const PORTION: usize = 256 << 10;
 
 /// Room before the text, in bytes: rows are rarely longer.
 const ROOM: usize = 64 << 10;
@@ -13,6 +19,8 @@ pub(super) struct SplitText {
     /// It keeps its length, so that memory is cleared only when it is new.
     buffer: Vec<u8>,
     text: Range<usize>,
+    /// What each portion does, and its length in bytes.
+    transitions: Vec<(Transition, usize)>,
 }
 
 impl SplitText {
@@ -20,7 +28,13 @@ impl SplitText {
         &self.buffer[self.text.clone()]
     }
 
+    /// What the portions do that were [appended](Self::append_portion), each with its length in bytes.
+    pub(super) fn transitions(&self) -> &[(Transition, usize)] {
+        &self.transitions
+    }
+
     pub(super) fn clear(&mut self) {
+        self.transitions.clear();
         self.text = ROOM..ROOM;
         self.buffer.resize(self.buffer.len().max(ROOM), 0);
     }
@@ -30,15 +44,48 @@ impl SplitText {
         self.text.start = self.text.end.min(self.text.start + bytes);
     }
 
-    /// Appends what `fill` writes to so many bytes.
-    pub(super) fn append<E>(&mut self, bytes: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<(), E> {
+    /// Has room for so many bytes more, without taking the memory before it is used.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.buffer.reserve_exact((self.text.end + bytes).saturating_sub(self.buffer.len()));
+    }
+
+    /// Appends what `fill` writes to so many bytes at most; it returns how many it wrote.
+    pub(super) fn append<E>(
+        &mut self,
+        bytes: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<(), E> {
         let new = self.text.end..self.text.end + bytes;
         if self.buffer.len() < new.end {
             self.buffer.resize(new.end, 0);
         }
-        fill(&mut self.buffer[new.clone()])?;
-        self.text.end = new.end;
+        self.text.end += fill(&mut self.buffer[new])?;
         Ok(())
+    }
+
+    /// The same, and follows what was written; returns that.
+    pub(super) fn append_portion<E>(
+        &mut self,
+        bytes: usize,
+        syntax: &Syntax,
+        fill: impl FnOnce(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<&[u8], E> {
+        let start = self.text.end;
+        self.append(bytes, fill)?;
+        self.follow(start..self.text.end, syntax);
+        Ok(&self.buffer[start..self.text.end])
+    }
+
+    /// Follows all of the text.
+    pub(super) fn follow_all(&mut self, syntax: &Syntax) {
+        for start in self.text.clone().step_by(PORTION) {
+            self.follow(start..self.text.end.min(start + PORTION), syntax);
+        }
+    }
+
+    fn follow(&mut self, portion: Range<usize>, syntax: &Syntax) {
+        let transition = Transition::new(Level::best(), syntax, &self.buffer[portion.clone()]);
+        self.transitions.push((transition, portion.len()));
     }
 
     /// Appends what `extend` appends to a vector.
@@ -73,9 +120,9 @@ mod tests {
         let mut text = SplitText::default();
         for before in [0, 1, ROOM - 2, ROOM, ROOM + 1, 3 * ROOM, 5] {
             text.clear();
-            let Ok(()) = text.append(6, |room| {
-                room.copy_from_slice(b"behind");
-                Ok::<_, Infallible>(())
+            let Ok(()) = text.append(8, |room| {
+                room[..6].copy_from_slice(b"behind");
+                Ok::<_, Infallible>(6)
             });
             let Ok(_) = text.extend(|bytes| std::io::Write::write(bytes, b" it")) else { unreachable!() };
             text.skip(2);

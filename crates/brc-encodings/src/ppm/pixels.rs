@@ -98,8 +98,8 @@ impl Places {
     /// Sets them to those of some pixels, of which `first` of the image stand before.
     fn set(&mut self, width: u32, rows: usize, first: u64) {
         match self {
-            Self::Narrow { x, y } => set(x, y, width, rows, first, |place| place as i16),
-            Self::Wide { x, y } => set(x, y, width, rows, first, |place| place as i32),
+            Self::Narrow { x, y } => set(x, y, width, rows, first),
+            Self::Wide { x, y } => set(x, y, width, rows, first),
         }
     }
 
@@ -111,14 +111,34 @@ impl Places {
     }
 }
 
-fn set<T: Copy>(xs: &mut Vec<T>, ys: &mut Vec<T>, width: u32, rows: usize, first: u64, narrow: impl Fn(u32) -> T) {
-    xs.clear();
-    ys.clear();
+/// A place that fits the type.
+trait Place: Copy + Default {
+    fn of(place: u32) -> Self;
+}
+
+impl Place for i16 {
+    fn of(place: u32) -> Self {
+        place as Self
+    }
+}
+
+impl Place for i32 {
+    fn of(place: u32) -> Self {
+        place as Self
+    }
+}
+
+fn set<T: Place>(xs: &mut Vec<T>, ys: &mut Vec<T>, width: u32, rows: usize, first: u64) {
+    xs.resize(rows, T::default());
+    ys.resize(rows, T::default());
     let (mut x, mut y) = ((first % u64::from(width)) as u32, (first / u64::from(width)) as u32);
-    while xs.len() < rows {
-        let run = (rows - xs.len()).min((width - x) as usize);
-        xs.extend((x..x + run as u32).map(&narrow));
-        ys.extend(std::iter::repeat_n(narrow(y), run));
+    let mut done = 0;
+    while done < rows {
+        let run = (rows - done).min((width - x) as usize);
+        let of_run = done..done + run;
+        xs[of_run.clone()].iter_mut().zip(x..x + run as u32).for_each(|(place, x)| *place = T::of(x));
+        ys[of_run].fill(T::of(y));
+        done += run;
         (x, y) = (0, y.wrapping_add(1));
     }
 }

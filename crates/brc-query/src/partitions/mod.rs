@@ -10,8 +10,11 @@
 //!
 //! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
 
+mod chunks;
+mod layout;
 pub(crate) mod packing;
 mod parts;
+mod reader;
 mod records;
 mod regroup;
 mod regroup_parts;
@@ -28,8 +31,8 @@ use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::states::StateKind;
 use brc_core::{Batch, LogicalType, PhysicalType};
+use layout::Layout;
 use packing::{Packer, Packing};
-use records::Layout;
 pub(crate) use records::Records;
 use spill::Spill;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -57,6 +60,13 @@ impl Default for Limits {
     }
 }
 
+/// How rows are dealt out.
+#[derive(Debug)]
+struct Dealing {
+    packing: Arc<Packing>,
+    layout: Layout,
+}
+
 /// What all workers of a scan agree on.
 #[derive(Debug)]
 pub(crate) struct Partitioning {
@@ -64,7 +74,7 @@ pub(crate) struct Partitioning {
     key_types: Vec<(LogicalType, bool)>,
     limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
-    packing: OnceLock<Option<Arc<Packing>>>,
+    dealing: OnceLock<Option<Dealing>>,
     /// Set by the first worker that finds memory short.
     is_short: AtomicBool,
     pub(crate) memory: Memory,
@@ -79,7 +89,7 @@ impl Partitioning {
             layout: if plan.keys.is_empty() { None } else { Layout::of(plan) },
             key_types: plan.key_types(),
             limits,
-            packing: OnceLock::new(),
+            dealing: OnceLock::new(),
             is_short: AtomicBool::new(false),
             memory: memory.clone(),
             spill: Spill::new(memory.temp_dir.clone()),
@@ -91,27 +101,55 @@ impl Partitioning {
     /// a file, for it is not known of which part they are. With its next batch a worker decides that.
     pub(crate) fn memory_is_short(&self) -> bool {
         self.is_short.store(true, Relaxed);
-        self.layout.is_none() || self.packing.get().is_some()
+        self.layout.is_none() || self.dealing.get().is_some()
     }
 
     /// How keys are packed, if they are.
     pub(crate) fn packing(&self) -> Option<&Arc<Packing>> {
-        self.packing.get()?.as_ref()
+        Some(&self.dealing.get()?.as_ref()?.packing)
     }
 
-    /// A worker's partitions, once there are any: `keys` are its own so far, and `batch` has the columns of keys as they come.
-    pub(crate) fn worker(&self, keys: &Keys, batch: &Batch<'_>) -> Option<Dealer<'_>> {
-        let layout = self.layout.as_ref()?;
+    /// What records have behind their keys, if there are any.
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.dealing.get()?.as_ref()?.layout)
+    }
+
+    /// A worker's partitions, once there are any: `keys` are its own so far, `keyed` has the columns of keys as they come, and
+    /// `batch` all columns.
+    pub(crate) fn worker(
+        &self,
+        keys: &Keys,
+        keyed: &Batch<'_>,
+        batch: &Batch<'_>,
+    ) -> Result<Option<Dealer<'_>>, Malformed> {
+        let Some(layout) = &self.layout else { return Ok(None) };
         let most = if keys.are_hashed() { self.limits.hashed } else { self.limits.direct };
-        let packing = match self.packing.get() {
-            Some(packing) => packing,
-            None if keys.len() > most || self.is_short.load(Relaxed) => {
-                self.packing.get_or_init(|| Packing::of(&self.key_types, keys, batch.columns).map(Arc::new))
+        if self.dealing.get().is_none() {
+            if keys.len() <= most && !self.is_short.load(Relaxed) {
+                return Ok(None);
             }
-            None => return None,
-        };
-        let packing = packing.as_ref()?;
-        Some(Dealer { packer: Packer::new(packing), records: Records::new(packing.width(), layout), left: Vec::new() })
+            let packing = Packing::of(&self.key_types, keys, keyed.columns);
+            let dealing = packing.map(|packing| Dealing::new(packing, layout, keyed, batch)).transpose()?;
+            self.dealing.get_or_init(|| dealing);
+        }
+        let dealing = self.dealing.get().and_then(Option::as_ref);
+        Ok(dealing.map(|Dealing { packing, layout }| Dealer {
+            packer: Packer::new(packing),
+            records: Records::new(packing.width(), layout),
+            left: Vec::new(),
+        }))
+    }
+}
+
+impl Dealing {
+    /// For rows like those of a batch, of which `keyed` has the keys.
+    fn new(packing: Packing, layout: &Layout, keyed: &Batch<'_>, batch: &Batch<'_>) -> Result<Self, Malformed> {
+        let mut packer = Packer::new(&packing);
+        packer.pack(keyed)?;
+        let tuples: Vec<&[u64]> = packer.tuples.chunks_exact(packing.width()).collect();
+        let repeated = tuples.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        let layout = layout.for_rows_like(batch, repeated * 2 > tuples.len());
+        Ok(Self { layout, packing: Arc::new(packing) })
     }
 }
 
@@ -120,7 +158,7 @@ impl Partitioning {
 pub(crate) struct Dealer<'a> {
     packer: Packer<'a>,
     pub(crate) records: Records<'a>,
-    /// The wanted rows whose keys do not fit.
+    /// The wanted rows that do not fit.
     left: Vec<u64>,
 }
 
@@ -136,7 +174,7 @@ impl Dealer<'_> {
         let Self { packer, records, left } = self;
         left.clear();
         left.resize(batch.rows.div_ceil(64), 0);
-        let unfit = records.add(&packer.tuples, &packer.fits, batch, selection, left)?;
+        let unfit = records.add(&packer.tuples, &mut packer.fits, batch, selection, left)?;
         Ok(if unfit == batch.rows { Selection::All } else { Selection::Some(left, unfit) })
     }
 }

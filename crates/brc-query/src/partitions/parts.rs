@@ -1,8 +1,9 @@
 //! What groups will be made of, part by part: as records, in memory or in a file, and as groups that were made of some rows and
 //! then written to the file, because there was no room for more. No group is of two parts.
 
+use super::chunks::{CHUNK, Chunks};
 use super::packing::Packing;
-use super::records::{CHUNK, Chunks, PARTITION_BITS, PARTITIONS, Records, partition_hash, partition_hasher};
+use super::records::{PARTITION_BITS, PARTITIONS, Records, partition_hash, partition_hasher};
 use super::spill::{Frame, Spill};
 use crate::partial::Partial;
 use brc_core::{Result, Value};
@@ -115,8 +116,8 @@ impl Default for Parts {
 impl Parts {
     /// Adds one worker's records as they are.
     pub(crate) fn add(&mut self, records: Records<'_>) {
-        for (chunks, part) in records.partitions.into_iter().zip(&mut self.0) {
-            if chunks.iter().any(|chunk| !chunk.is_empty()) {
+        for (chunks, part) in records.into_partitions().zip(&mut self.0) {
+            if !chunks.is_empty() {
                 part.chunks.push(chunks);
             }
         }
@@ -134,7 +135,7 @@ impl Parts {
     /// Writes all records of a worker to the file.
     pub(crate) fn spill_records(&mut self, records: &mut Records<'_>, spill: &Spill) -> Result<()> {
         let mut bytes = Vec::new();
-        for (chunks, part) in records.partitions.iter_mut().zip(&mut self.0) {
+        for (chunks, part) in records.take_partitions().zip(&mut self.0) {
             for chunk in chunks.iter() {
                 if bytes.len() >= FRAME {
                     part.records.push(spill.write(&bytes)?);
@@ -146,7 +147,6 @@ impl Parts {
                 part.records.push(spill.write(&bytes)?);
                 bytes.clear();
             }
-            chunks.clear();
         }
         Ok(())
     }

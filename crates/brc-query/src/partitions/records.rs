@@ -1,11 +1,12 @@
 //! Rows of a partition, as words one behind the other: the packed keys, then the values that are aggregated.
 
-use super::fits_record;
+use super::chunks::{Chunks, Piles};
+use super::layout::Layout;
 use crate::filter::Selection;
 use crate::group::Malformed;
-use crate::plan::Plan;
-use crate::states::{StateKind, TOO_LARGE};
-use brc_core::{Batch, BitmapBuffer, Column, Data, Integers};
+use crate::states::TOO_LARGE;
+use crate::wanted::set_rows;
+use brc_core::{Batch, Data, Integers};
 use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hasher};
 
@@ -18,106 +19,17 @@ pub(super) const PARTITION_BITS: u32 = 8;
 /// How many partitions there are.
 pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;
 
-/// Words of memory that a partition gets at a time.
-pub(super) const CHUNK: usize = 1 << 11;
-
-/// The most columns whose nulls fit a word.
-const MOST_COLUMNS: usize = 64;
-
-/// Which columns of a batch a record has values of.
-#[derive(Debug)]
-pub(crate) struct Layout {
-    /// How many columns a batch has.
-    columns: usize,
-    /// Those with values, of which the flag says whether they are floats.
-    values: Vec<(usize, bool)>,
-    /// Whether a word of nulls follows.
-    nulls: bool,
-}
-
-impl Layout {
-    /// For the states of a plan; `None` if its values do not fit.
-    pub(super) fn of(plan: &Plan) -> Option<Self> {
-        let (projection, fields) = (plan.batch_columns(), plan.fields());
-        let mut kinds: Vec<(usize, Vec<StateKind>)> = Vec::new();
-        for (columns, kind) in plan.states() {
-            for column in columns {
-                match kinds.iter_mut().find(|(known, _)| *known == column) {
-                    Some((_, kinds)) => kinds.push(kind),
-                    None => kinds.push((column, vec![kind])),
-                }
-            }
-        }
-        let fits = |(column, kinds): &(usize, Vec<StateKind>)| fits_record(fields[*column].logical_type, kinds);
-        if !kinds.iter().all(fits) || kinds.len() > MOST_COLUMNS {
-            return None;
-        }
-        let place = |&(column, _): &(usize, Vec<StateKind>)| {
-            let position = projection.iter().position(|&projected| projected == column)?;
-            Some((position, fields[column].logical_type.physical() == brc_core::PhysicalType::Floats))
-        };
-        let nulls = kinds.iter().any(|(column, _)| fields[*column].nullable);
-        Some(Self { columns: projection.len(), values: kinds.iter().map(place).collect::<Option<_>>()?, nulls })
-    }
-
-    /// Words of a record behind its tuple.
-    pub(super) fn words(&self) -> usize {
-        self.values.len() + usize::from(self.nulls)
-    }
-}
-
 /// One worker's records.
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
     pub(super) layout: &'a Layout,
     /// Words of a tuple.
     width: usize,
-    pub(super) partitions: Vec<Chunks>,
-    /// The values of a batch's columns.
-    lanes: Vec<Vec<u64>>,
+    piles: Piles,
+    /// The records of a batch, and the values of one of its columns.
+    batch: Vec<u64>,
+    lane: Vec<u64>,
     nulls: Vec<u64>,
-}
-
-/// The records of one partition.
-#[derive(Debug, Default)]
-pub(super) struct Chunks {
-    full: Vec<Vec<u64>>,
-    last: Vec<u64>,
-}
-
-impl Chunks {
-    /// Room for one more record of so many words.
-    #[inline]
-    fn room(&mut self, words: usize) -> &mut Vec<u64> {
-        if self.last.len() + words > self.last.capacity() {
-            let chunk = std::mem::replace(&mut self.last, Vec::with_capacity(CHUNK.max(words)));
-            if !chunk.is_empty() {
-                self.full.push(chunk);
-            }
-        }
-        &mut self.last
-    }
-
-    /// How many words all records have.
-    pub(super) fn words(&self) -> usize {
-        self.full.iter().map(Vec::len).sum::<usize>() + self.last.len()
-    }
-
-    /// All records, chunk by chunk.
-    pub(super) fn into_iter(self) -> impl Iterator<Item = Vec<u64>> {
-        self.full.into_iter().chain([self.last])
-    }
-
-    /// The same where they are.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u64]> {
-        self.full.iter().chain([&self.last]).map(Vec::as_slice)
-    }
-
-    /// Forgets all records. The memory of one chunk is kept for more.
-    pub(super) fn clear(&mut self) {
-        self.full = Vec::new();
-        self.last.clear();
-    }
 }
 
 /// The hash of a tuple, of which the upper bits choose its partition.
@@ -140,9 +52,8 @@ pub(super) fn partition_hasher() -> FixedState {
 
 impl<'a> Records<'a> {
     pub(super) fn new(width: usize, layout: &'a Layout) -> Self {
-        let mut partitions = Vec::new();
-        partitions.resize_with(PARTITIONS, Chunks::default);
-        Self { layout, width, partitions, lanes: vec![Vec::new(); layout.values.len()], nulls: Vec::new() }
+        let (batch, lane, nulls) = Default::default();
+        Self { layout, width, piles: Piles::new(PARTITIONS), batch, lane, nulls }
     }
 
     /// Words of a record.
@@ -150,79 +61,163 @@ impl<'a> Records<'a> {
         self.width + self.layout.words()
     }
 
-    /// Adds the wanted rows of a batch whose tuples fit. Marks the others in `left`, and returns how many they are.
+    /// The records of each partition.
+    pub(super) fn into_partitions(self) -> impl Iterator<Item = Chunks> {
+        self.piles.into_partitions()
+    }
+
+    /// The same; none are left.
+    pub(super) fn take_partitions(&mut self) -> impl Iterator<Item = Chunks> {
+        std::mem::replace(&mut self.piles, Piles::new(PARTITIONS)).into_partitions()
+    }
+
+    /// Adds the wanted rows of a batch whose tuples fit, as do their values. Marks the others in `left`, and returns how many
+    /// they are.
     pub(super) fn add(
         &mut self,
         tuples: &[u64],
-        fits: &[bool],
+        fits: &mut [bool],
         batch: &Batch<'_>,
         selection: Selection<'_>,
         left: &mut [u64],
     ) -> Result<usize, Malformed> {
-        self.take_values(batch)?;
-        let (hasher, width, words) = (partition_hasher(), self.width, self.words());
-        let Self { layout, partitions, lanes, nulls, .. } = self;
+        if !self.layout.nulls {
+            let values = self.layout.values.iter().filter_map(|&(position, _)| batch.columns.get(position));
+            for validity in values.filter(|column| column.has_nulls()).filter_map(|column| column.validity) {
+                fits.iter_mut().zip(validity.iter()).for_each(|(fits, valid)| *fits &= valid);
+            }
+        }
+        let all_fit = fits.iter().all(|&fits| fits);
+        let mut rows = None;
         let mut unfit = 0;
-        let mut add = |row: usize| {
-            if !fits[row] {
-                left[row / 64] |= 1 << (row % 64);
-                unfit += 1;
-                return;
-            }
-            let tuple = &tuples[row * width..(row + 1) * width];
-            let record = partitions[partition_of(&hasher, tuple)].room(words);
-            // Word by word: so few are not worth a call.
-            tuple.iter().for_each(|&word| record.push(word));
-            lanes.iter().for_each(|lane| record.push(lane[row]));
-            if layout.nulls {
-                record.push(nulls[row]);
-            }
-        };
-        match selection {
-            Selection::All => (0..batch.rows).for_each(add),
-            Selection::Some(mask, _) => {
-                for (index, &word) in mask.iter().enumerate() {
-                    let mut left = word;
-                    while left != 0 {
-                        add(index * 64 + left.trailing_zeros() as usize);
-                        left &= left - 1;
-                    }
+        if !all_fit || matches!(selection, Selection::Some(..)) {
+            let kept: &mut Vec<u32> = rows.insert(Vec::with_capacity(batch.rows));
+            let mut add = |row: usize| match fits[row] {
+                true => kept.push(row as u32),
+                false => {
+                    left[row / 64] |= 1 << (row % 64);
+                    unfit += 1;
                 }
+            };
+            match selection {
+                Selection::All => (0..batch.rows).for_each(add),
+                Selection::Some(mask, _) => set_rows(mask).for_each(&mut add),
             }
+        }
+        self.lay_out(tuples, batch, rows.as_deref())?;
+        match self.words() {
+            1 => self.deal::<1>(),
+            2 => self.deal::<2>(),
+            3 => self.deal::<3>(),
+            4 => self.deal::<4>(),
+            5 => self.deal::<5>(),
+            6 => self.deal::<6>(),
+            _ => self.deal_long(),
         }
         Ok(unfit)
     }
 
-    /// Finds the words of the values of all rows.
-    fn take_values(&mut self, batch: &Batch<'_>) -> Result<(), Malformed> {
+    /// Makes records of some rows of a batch, or of all of them.
+    fn lay_out(&mut self, tuples: &[u64], batch: &Batch<'_>, rows: Option<&[u32]>) -> Result<(), Malformed> {
+        let (width, words) = (self.width, self.words());
+        self.batch.clear();
+        self.batch.resize(rows.map_or(batch.rows, <[u32]>::len) * words, 0);
+        for word in 0..width {
+            put(&mut self.batch, words, word, rows, |row| tuples[row * width + word]);
+        }
         self.nulls.clear();
         if self.layout.nulls {
             self.nulls.resize(batch.rows, 0);
         }
-        for (place, (&(position, is_float), lane)) in self.layout.values.iter().zip(&mut self.lanes).enumerate() {
+        for (place, &(position, is_float)) in self.layout.values.iter().enumerate() {
             let column = batch.columns.get(position).ok_or(Malformed("a column is not there"))?;
-            lane.clear();
             let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
+            self.lane.clear();
             match (column.data, is_float) {
-                (Data::Integers(values), false) => words(values, |row| column.is_valid(row), lane)?,
-                (Data::Floats(values), true) => lane.extend(values.iter().map(|value| value.to_bits())),
+                (Data::Integers(values), false) => words_of(values, |row| column.is_valid(row), &mut self.lane)?,
+                (Data::Floats(values), true) => self.lane.extend(values.iter().map(|value| value.to_bits())),
                 // Only whether there is a value counts.
-                (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_), false) => lane.resize(batch.rows, 0),
+                (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_), false) => self.lane.resize(batch.rows, 0),
                 (Data::Integers(_) | Data::Floats(_), _) | (_, true) => {
                     return Err(Malformed("a column is of another type"));
                 }
             }
-            if let Some(validity) = validity {
+            let lane = self.lane.get(..batch.rows).ok_or(Malformed("its columns are not equally long"))?;
+            put(&mut self.batch, words, width + place, rows, |row| lane[row]);
+            if let Some(validity) = validity.filter(|_| self.layout.nulls) {
                 let bits = self.nulls.iter_mut().zip(validity.iter());
                 bits.for_each(|(nulls, valid)| *nulls |= u64::from(!valid) << place);
             }
         }
+        if self.layout.nulls {
+            put(&mut self.batch, words, words - 1, rows, |row| self.nulls[row]);
+        }
+        if self.layout.folded {
+            put(&mut self.batch, words, words - 1, rows, |_| 1);
+        }
         Ok(())
+    }
+
+    /// Deals out the records of a batch.
+    fn deal<const WORDS: usize>(&mut self) {
+        let Self { layout, width, piles, batch, .. } = self;
+        let (mut records, hasher) = (batch.as_chunks_mut::<WORDS>().0, partition_hasher());
+        if layout.folded {
+            let folded = fold(records, *width);
+            records = &mut records[..folded];
+        }
+        match *width {
+            // A loop over one word is none.
+            1 => records.iter().for_each(|record| piles.push(partition_of(&hasher, &record[..1]), record)),
+            width => records.iter().for_each(|record| piles.push(partition_of(&hasher, &record[..width]), record)),
+        }
+    }
+
+    /// The same for any words. Such records are not worth folding.
+    fn deal_long(&mut self) {
+        let (words, hasher) = (self.words(), partition_hasher());
+        for record in self.batch.chunks_exact(words) {
+            let partition = partition_of(&hasher, &record[..self.width]);
+            self.piles.room(partition, words).copy_from_slice(record);
+        }
     }
 }
 
+/// Sets a word of all records of so many words, of which these are the rows.
+#[inline(always)]
+fn put(records: &mut [u64], words: usize, word: usize, rows: Option<&[u32]>, value: impl Fn(usize) -> u64) {
+    let places = records.iter_mut().skip(word).step_by(words);
+    match rows {
+        None => places.enumerate().for_each(|(row, place)| *place = value(row)),
+        Some(rows) => places.zip(rows).for_each(|(place, &row)| *place = value(row as usize)),
+    }
+}
+
+/// Makes one record of those that follow each other with the same tuple, as far as their sums fit; returns how many are left.
+fn fold<const WORDS: usize>(records: &mut [[u64; WORDS]], width: usize) -> usize {
+    let Some(&(mut sum)) = records.first() else { return 0 };
+    let mut last = 0;
+    for next in 1..records.len() {
+        let (mut added, mut differs) = (records[next], 0);
+        // A loop over so few words that are known is none.
+        for word in 0..WORDS {
+            if word < width {
+                differs |= added[word] ^ sum[word];
+            } else {
+                let (value, overflows) = (added[word] as i64).overflowing_add(sum[word] as i64);
+                differs |= u64::from(overflows);
+                added[word] = value as u64;
+            }
+        }
+        last += usize::from(differs != 0);
+        sum = if differs == 0 { added } else { records[next] };
+        records[last] = sum;
+    }
+    last + 1
+}
+
 /// Appends integers as words.
-fn words(values: Integers<'_>, is_valid: impl Fn(usize) -> bool, lane: &mut Vec<u64>) -> Result<(), Malformed> {
+fn words_of(values: Integers<'_>, is_valid: impl Fn(usize) -> bool, lane: &mut Vec<u64>) -> Result<(), Malformed> {
     match values {
         Integers::I8(values) => lane.extend(values.iter().map(|&value| i64::from(value) as u64)),
         Integers::I16(values) => lane.extend(values.iter().map(|&value| i64::from(value) as u64)),
@@ -238,72 +233,17 @@ fn words(values: Integers<'_>, is_valid: impl Fn(usize) -> bool, lane: &mut Vec<
     Ok(())
 }
 
-/// Turns records back into columns.
-#[derive(Debug)]
-pub(super) struct Reader<'a> {
-    layout: &'a Layout,
-    width: usize,
-    pub(super) tuples: Vec<u64>,
-    integers: Vec<Vec<i64>>,
-    floats: Vec<Vec<f64>>,
-    validity: Vec<BitmapBuffer>,
-    rows: usize,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(width: usize, layout: &'a Layout) -> Self {
-        let columns = layout.values.len();
-        Self {
-            layout,
-            width,
-            tuples: Vec::new(),
-            integers: vec![Vec::new(); columns],
-            floats: vec![Vec::new(); columns],
-            validity: Vec::new(),
-            rows: 0,
-        }
-    }
-
-    /// Words of a record.
-    pub(super) fn words(&self) -> usize {
-        self.width + self.layout.words()
-    }
-
-    /// Takes the records of a chunk.
-    pub(super) fn take(&mut self, chunk: &[u64]) {
-        let words = self.words();
-        self.rows = chunk.len() / words;
-        self.tuples.clear();
-        chunk.chunks_exact(words).for_each(|record| self.tuples.extend_from_slice(&record[..self.width]));
-        let nulls_at = words - 1;
-        self.validity.clear();
-        for (place, &(_, is_float)) in self.layout.values.iter().enumerate() {
-            let values = chunk.chunks_exact(words).map(|record| record[self.width + place]);
-            if is_float {
-                self.floats[place].clear();
-                self.floats[place].extend(values.map(f64::from_bits));
-            } else {
-                self.integers[place].clear();
-                self.integers[place].extend(values.map(|value| value as i64));
-            }
-            let mut validity = BitmapBuffer::default();
-            if self.layout.nulls && chunk.chunks_exact(words).any(|record| record[nulls_at] >> place & 1 == 1) {
-                chunk.chunks_exact(words).for_each(|record| validity.push(record[nulls_at] >> place & 1 == 0));
-            }
-            self.validity.push(validity);
-        }
-    }
-
-    /// The columns that a batch of the plan would have, as far as they are aggregated.
-    pub(super) fn columns(&self) -> (usize, Vec<Column<'_>>) {
-        let mut columns = vec![Column::integers(Integers::I64(&[])); self.layout.columns];
-        for (place, &(position, is_float)) in self.layout.values.iter().enumerate() {
-            let data = match is_float {
-                true => Data::Floats(&self.floats[place]),
-                false => Data::Integers(Integers::I64(&self.integers[place])),
-            };
-            columns[position] = Column::from(data).with_validity(self.validity[place].bitmap());
-        }
-        (self.rows, columns)
+    #[test]
+    fn rows_of_one_key_become_one_record() {
+        let max = i64::MAX as u64;
+        let mut records =
+            [[1, 5, 1], [1, -7i64 as u64, 1], [2, 1, 1], [1, max, 1], [1, 1, 1], [1, 2, 1], [3, 0, 1], [3, 0, 1]];
+        let folded = fold(&mut records, 1);
+        assert_eq!(records[..folded], [[1, -2i64 as u64, 2], [2, 1, 1], [1, max, 1], [1, 3, 2], [3, 0, 2]]);
+        assert_eq!(fold::<3>(&mut [], 1), 0);
     }
 }

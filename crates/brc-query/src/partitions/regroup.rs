@@ -1,18 +1,17 @@
 //! The second half of grouping by partitions: each becomes groups of its own, with those that were found before there were
 //! partitions.
 
+use super::chunks::Chunks;
 use super::packing::{PackedKeys, Packing};
-use super::records::{Chunks, PARTITIONS, Reader, Records, partition_hasher, partition_of};
+use super::reader::Reader;
+use super::records::{PARTITIONS, Records, partition_hasher, partition_of};
 use crate::accumulators::Accumulators;
-use crate::filter::Selection;
 use crate::grouped::foremost;
 use crate::parallel;
 use crate::partial::{GroupKeys, Partial};
 use crate::plan::Plan;
-use crate::states::GroupIds;
 use crate::vector::Fault;
-use brc_core::{Batch, Result};
-use brc_kernels::cpu::Level;
+use brc_core::Result;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,7 +33,7 @@ pub(crate) fn regroup(
     let mut partitions: Vec<Mutex<Vec<Chunks>>> = Vec::new();
     partitions.resize_with(PARTITIONS, Mutex::default);
     for worker in records {
-        for (chunks, partition) in worker.partitions.into_iter().zip(&mut partitions) {
+        for (chunks, partition) in worker.into_partitions().zip(&mut partitions) {
             partition.get_mut().unwrap_or_else(PoisonError::into_inner).push(chunks);
         }
     }
@@ -59,12 +58,10 @@ fn group(
     let mut keys = PackedKeys::new(Arc::clone(packing), records.min(MOST_EXPECTED));
     let mut accumulators = Accumulators::new(plan);
     let mut numbers = Vec::new();
-    for chunk in chunks.into_iter().flat_map(Chunks::into_iter) {
-        reader.take(&chunk);
+    for chunk in chunks.iter().flat_map(Chunks::iter) {
+        reader.take(chunk);
         keys.number(&reader.tuples, &mut numbers);
-        let (rows, columns) = reader.columns();
-        let batch = Batch { rows, columns: &columns };
-        accumulators.update(Level::best(), &batch, Selection::All, GroupIds::Rows(&numbers), keys.len())?;
+        reader.add_to(&mut accumulators, &numbers, keys.len())?;
     }
     keys.number(&early.tuples[number], &mut numbers);
     keys.settle();

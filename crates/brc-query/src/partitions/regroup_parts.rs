@@ -2,19 +2,17 @@
 //! begun, and a part whose groups are too many is split.
 
 use super::Partitioning;
+use super::layout::Layout;
 use super::packing::{PackedKeys, Packing};
 use super::parts::{Part, Parts};
-use super::records::{Layout, Reader};
+use super::reader::Reader;
 use crate::accumulators::Accumulators;
-use crate::filter::Selection;
 use crate::memory::Gauge;
 use crate::parallel;
 use crate::partial::{GroupKeys, Partial};
 use crate::plan::Plan;
-use crate::states::GroupIds;
 use crate::vector::Fault;
-use brc_core::{Batch, Error, Result};
-use brc_kernels::cpu::Level;
+use brc_core::{Error, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -88,14 +86,14 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
 
     /// Words of a record.
     fn words(&self) -> usize {
-        let layout = self.partitioning.layout.as_ref().map_or(0, Layout::words);
+        let layout = self.partitioning.layout().map_or(0, Layout::words);
         (layout + self.packing.map_or(0, |packing| packing.width())).max(1)
     }
 
     fn attempt(&self, part: &Part) -> Result<Grouped> {
         let gauge = self.partitioning.memory.of_partition(self.partitioning.threads);
         let spill = &self.partitioning.spill;
-        let (mut groups, packing) = match (self.packing, &self.partitioning.layout) {
+        let (mut groups, packing) = match (self.packing, self.partitioning.layout()) {
             (Some(packing), Some(_)) => match self.of_records(part, packing, &gauge)? {
                 Grouped::Whole(groups) => (*groups, Some(packing)),
                 too_large => return Ok(too_large),
@@ -110,8 +108,11 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
             let more: Partial = spill.read_value(frame)?;
             match packing {
                 Some(packing) => {
-                    let tuples = (0..more.groups()).filter_map(|group| packing.pack(&more, group, &mut text));
-                    let tuples: Vec<u64> = tuples.flatten().collect();
+                    let mut tuples = Vec::with_capacity(more.groups() * packing.width());
+                    for group in 0..more.groups() {
+                        let tuple = packing.pack(&more, group, &mut text).ok_or_else(|| self.is_of_another_part())?;
+                        tuples.extend(tuple);
+                    }
                     groups.absorb_packed(more, &tuples);
                 }
                 None => groups.merge(more)?,
@@ -122,7 +123,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
 
     /// Groups the records of a part.
     fn of_records(&self, part: &Part, packing: &Arc<Packing>, gauge: &Gauge) -> Result<Grouped> {
-        let Some(layout) = &self.partitioning.layout else {
+        let Some(layout) = self.partitioning.layout() else {
             return Ok(Grouped::Whole(Box::new(self.plan.no_groups())));
         };
         let mut reader = Reader::new(packing.width(), layout);
@@ -134,11 +135,8 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
             }
             reader.take(chunk);
             keys.number(&reader.tuples, &mut numbers);
-            let (rows, columns) = reader.columns();
-            let batch = Batch { rows, columns: &columns };
-            let ids = GroupIds::Rows(&numbers);
-            let updated = accumulators.update(Level::best(), &batch, Selection::All, ids, keys.len());
-            updated.map_err(|malformed| Fault::from(malformed).error(self.path))?;
+            let added = reader.add_to(&mut accumulators, &numbers, keys.len());
+            added.map_err(|malformed| Fault::from(malformed).error(self.path))?;
             Ok(true)
         })?;
         Ok(match whole {
@@ -149,6 +147,11 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
 
     fn is_too_large(&self, gauge: &Gauge, groups: usize) -> bool {
         gauge.is_short() || groups > self.partitioning.limits.partition
+    }
+
+    /// What was written for a part comes back with keys that cannot be packed, though only such as can be were.
+    fn is_of_another_part(&self) -> Error {
+        Error::corrupt(self.path, "the temporary file", "a group is not of the part that it was written for")
     }
 
     fn one_group_is_too_large(&self) -> Error {

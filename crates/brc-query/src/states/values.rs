@@ -17,19 +17,26 @@ const PIECE: usize = 256;
 /// The values of each group, in the order in which they came; once they are settled, sorted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum AllValues {
-    Integers(Vec<List<i64>>),
+    Integers(Lists<i64>),
     /// Integers of a type that needs more than 64 bits.
-    Wide(Vec<List<i128>>),
+    Wide(Lists<i128>),
     /// Floats as their [keys](float_key).
-    Floats(Vec<List<u64>>),
+    Floats(Lists<u64>),
 }
 
-/// The values of a group.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct List<T> {
+/// The values of groups, each in pieces.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Lists<T> {
+    /// The piece of each group that grows: few bytes a group, so that they stay in the cache.
+    last: Vec<Vec<T>>,
     /// What is full, or came from elsewhere.
-    before: Vec<Vec<T>>,
-    last: Vec<T>,
+    before: Vec<Vec<Vec<T>>>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { last: Vec::new(), before: Vec::new() }
+    }
 }
 
 /// Evaluates an expression with the lists, whatever their values.
@@ -46,9 +53,11 @@ macro_rules! for_lists {
 impl AllValues {
     pub(super) fn new(logical_type: LogicalType) -> Self {
         match logical_type.physical() {
-            PhysicalType::Floats => Self::Floats(Vec::new()),
-            PhysicalType::Integers | PhysicalType::Bytes if logical_type.fits_64_bits() => Self::Integers(Vec::new()),
-            PhysicalType::Integers | PhysicalType::Bytes => Self::Wide(Vec::new()),
+            PhysicalType::Floats => Self::Floats(Lists::default()),
+            PhysicalType::Integers | PhysicalType::Bytes if logical_type.fits_64_bits() => {
+                Self::Integers(Lists::default())
+            }
+            PhysicalType::Integers | PhysicalType::Bytes => Self::Wide(Lists::default()),
         }
     }
 
@@ -59,76 +68,59 @@ impl AllValues {
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
     pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
         Some(match self {
-            Self::Integers(lists) => Value::Integer(lists.get(group)?.ranked(place)?.into()),
-            Self::Wide(lists) => Value::Integer(lists.get(group)?.ranked(place)?),
-            Self::Floats(lists) => Value::Float(float_of_key(lists.get(group)?.ranked(place)?)),
+            Self::Integers(lists) => Value::Integer(lists.ranked(group, place)?.into()),
+            Self::Wide(lists) => Value::Integer(lists.ranked(group, place)?),
+            Self::Floats(lists) => Value::Float(float_of_key(lists.ranked(group, place)?)),
         })
     }
 
     /// The same as [`Accumulator::merge`], where the other is of no use any more.
     pub(super) fn append(&mut self, other: Self, groups: &[u32]) {
-        fn append_all<T: Copy + Ord>(ours: &mut [List<T>], theirs: Vec<List<T>>, groups: &[u32]) {
-            theirs.into_iter().zip(groups).for_each(|(list, &group)| ours[group as usize].append(list));
-        }
         match (self, other) {
-            (Self::Integers(ours), Self::Integers(theirs)) => append_all(ours, theirs, groups),
-            (Self::Wide(ours), Self::Wide(theirs)) => append_all(ours, theirs, groups),
-            (Self::Floats(ours), Self::Floats(theirs)) => append_all(ours, theirs, groups),
+            (Self::Integers(ours), Self::Integers(theirs)) => ours.append(theirs, groups),
+            (Self::Wide(ours), Self::Wide(theirs)) => ours.append(theirs, groups),
+            (Self::Floats(ours), Self::Floats(theirs)) => ours.append(theirs, groups),
             (Self::Integers(_) | Self::Wide(_) | Self::Floats(_), _) => {}
         }
     }
 }
 
-impl<T: Copy + Ord> List<T> {
+impl<T: Copy + Ord> Lists<T> {
     #[inline(always)]
-    fn push(&mut self, value: T) {
-        if self.last.len() == self.last.capacity() {
-            self.make_room();
+    fn push(&mut self, group: usize, value: T) -> Result<(), Malformed> {
+        let last = self.last.get_mut(group).ok_or(UnknownGroup)?;
+        if last.len() == last.capacity() {
+            make_room(last, &mut self.before[group]);
         }
-        self.last.push(value);
+        last.push(value);
+        Ok(())
     }
 
-    #[cold]
-    fn make_room(&mut self) {
-        match self.last.len() {
-            0..PIECE => self.last.reserve_exact((3 * self.last.len()).max(4)),
-            _ => self.before.push(std::mem::replace(&mut self.last, Vec::with_capacity(PIECE))),
-        }
+    fn grow(&mut self, groups: usize) {
+        self.last.resize_with(groups.max(self.last.len()), Vec::new);
+        self.before.resize_with(self.last.len(), Vec::new);
     }
 
-    fn pieces(&self) -> impl Iterator<Item = &Vec<T>> {
-        self.before.iter().chain([&self.last])
+    fn take(&self, groups: &[u32]) -> Self {
+        let last = groups.iter().map(|&group| self.last[group as usize].clone());
+        let before = groups.iter().map(|&group| self.before[group as usize].clone());
+        Self { last: last.collect(), before: before.collect() }
     }
 
-    fn len(&self) -> usize {
-        self.pieces().map(Vec::len).sum()
-    }
-
-    fn append(&mut self, other: Self) {
-        self.before.extend(other.before.into_iter().chain([other.last]).filter(|piece| !piece.is_empty()));
-    }
-
-    /// Sorts the values; `spare` is memory for that.
-    fn sort(&mut self, spare: &mut Vec<T>) {
-        if self.before.is_empty() {
-            return self.last.sort_unstable();
-        }
-        spare.clear();
-        self.pieces().for_each(|piece| spare.extend_from_slice(piece));
-        spare.sort_unstable();
-        let mut rest = spare.as_slice();
-        for piece in self.before.iter_mut().chain([&mut self.last]) {
-            let (sorted, others) = rest.split_at(piece.len());
-            piece.copy_from_slice(sorted);
-            rest = others;
+    fn append(&mut self, other: Self, groups: &[u32]) {
+        for ((last, before), &group) in other.last.into_iter().zip(other.before).zip(groups) {
+            let pieces = before.into_iter().chain([last]).filter(|piece| !piece.is_empty());
+            self.before[group as usize].extend(pieces);
         }
     }
 
-    /// One of the sorted values.
-    fn ranked(&self, place: impl FnOnce(usize) -> usize) -> Option<T> {
-        let last = self.len().checked_sub(1)?;
-        let mut place = place(last + 1).min(last);
-        for piece in self.pieces() {
+    /// One of the sorted values of a group.
+    fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<T> {
+        let (before, last) = (self.before.get(group)?, self.last.get(group)?);
+        let pieces = || before.iter().chain([last]);
+        let highest = pieces().map(Vec::len).sum::<usize>().checked_sub(1)?;
+        let mut place = place(highest + 1).min(highest);
+        for piece in pieces() {
             match piece.get(place) {
                 Some(&value) => return Some(value),
                 None => place -= piece.len(),
@@ -136,18 +128,41 @@ impl<T: Copy + Ord> List<T> {
         }
         None
     }
+
+    fn is_sound(&self) -> bool {
+        self.last.len() == self.before.len()
+    }
+}
+
+#[cold]
+fn make_room<T>(last: &mut Vec<T>, before: &mut Vec<Vec<T>>) {
+    match last.len() {
+        0..PIECE => last.reserve_exact((3 * last.len()).max(4)),
+        _ => before.push(std::mem::replace(last, Vec::with_capacity(PIECE))),
+    }
+}
+
+/// Sorts the values of a group; `spare` is memory for that.
+fn sort<T: Copy + Ord>(last: &mut [T], before: &mut [Vec<T>], spare: &mut Vec<T>) {
+    spare.clear();
+    before.iter().for_each(|piece| spare.extend_from_slice(piece));
+    spare.extend_from_slice(last);
+    spare.sort_unstable();
+    let mut rest = spare.as_slice();
+    for piece in before.iter_mut().map(Vec::as_mut_slice).chain([last]) {
+        let (sorted, others) = rest.split_at(piece.len());
+        piece.copy_from_slice(sorted);
+        rest = others;
+    }
 }
 
 fn push_all<S: Copy, T: Copy + Ord>(
-    lists: &mut [List<T>],
+    lists: &mut Lists<T>,
     groups: GroupIds<'_>,
     values: &[S],
     value_of: impl Fn(S) -> Result<T, Malformed>,
 ) -> Result<(), Malformed> {
-    groups.each(values.len(), |group, row| {
-        lists.get_mut(group).ok_or(UnknownGroup)?.push(value_of(values[row])?);
-        Ok(())
-    })
+    groups.each(values.len(), |group, row| lists.push(group, value_of(values[row])?))
 }
 
 fn narrow<S: TryInto<i64>>(value: S) -> Result<i64, Malformed> {
@@ -159,32 +174,34 @@ fn wide<S: Into<i128>>(value: S) -> Result<i128, Malformed> {
 }
 
 /// Sorts the values of each group.
-fn sort_lists<T: Copy + Ord + Send>(lists: &mut [List<T>], threads: usize) {
-    let values: usize = lists.iter().map(List::len).sum();
-    if threads < 2 || lists.len() < 2 || values < FEW {
+fn sort_all<T: Copy + Ord + Send>(last: &mut [Vec<T>], before: &mut [Vec<Vec<T>>], threads: usize) {
+    let of_group = |(last, before): (&Vec<T>, &Vec<Vec<T>>)| last.len() + before.iter().map(Vec::len).sum::<usize>();
+    let values: usize = last.iter().zip(before.iter()).map(of_group).sum();
+    if threads < 2 || last.len() < 2 || values < FEW {
         let mut spare = Vec::new();
-        return lists.iter_mut().for_each(|list| list.sort(&mut spare));
+        return last.iter_mut().zip(before).for_each(|(last, before)| sort(last, before, &mut spare));
     }
     // Half of the values, as nearly as groups allow.
-    let mut before = 0;
-    let half = lists.iter().position(|list| {
-        before += list.len();
-        before >= values / 2
+    let mut seen = 0;
+    let half = last.iter().zip(before.iter()).position(|group| {
+        seen += of_group(group);
+        seen >= values / 2
     });
-    let (left, right) = lists.split_at_mut(half.map_or(1, |half| (half + 1).min(lists.len() - 1)));
+    let half = half.map_or(1, |half| (half + 1).min(last.len() - 1));
+    let ((last, right_last), (before, right_before)) = (last.split_at_mut(half), before.split_at_mut(half));
     std::thread::scope(|scope| {
-        scope.spawn(|| sort_lists(left, threads / 2));
-        sort_lists(right, threads - threads / 2);
+        scope.spawn(|| sort_all(last, before, threads / 2));
+        sort_all(right_last, right_before, threads - threads / 2);
     });
 }
 
 impl Accumulator for AllValues {
     fn len(&self) -> usize {
-        for_lists!(self, lists => lists.len())
+        for_lists!(self, lists => lists.last.len())
     }
 
     fn grow(&mut self, groups: usize) {
-        for_lists!(self, lists => lists.resize_with(groups.max(lists.len()), List::default));
+        for_lists!(self, lists => lists.grow(groups));
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
@@ -200,13 +217,10 @@ impl Accumulator for AllValues {
     }
 
     fn take(&self, groups: &[u32]) -> Self {
-        fn taken<T: Clone>(lists: &[List<T>], groups: &[u32]) -> Vec<List<T>> {
-            groups.iter().map(|&group| lists[group as usize].clone()).collect()
-        }
         match self {
-            Self::Integers(lists) => Self::Integers(taken(lists, groups)),
-            Self::Wide(lists) => Self::Wide(taken(lists, groups)),
-            Self::Floats(lists) => Self::Floats(taken(lists, groups)),
+            Self::Integers(lists) => Self::Integers(lists.take(groups)),
+            Self::Wide(lists) => Self::Wide(lists.take(groups)),
+            Self::Floats(lists) => Self::Floats(lists.take(groups)),
         }
     }
 
@@ -215,7 +229,11 @@ impl Accumulator for AllValues {
     }
 
     fn settle(&mut self, threads: usize) {
-        for_lists!(self, lists => sort_lists(lists, threads));
+        for_lists!(self, lists => sort_all(&mut lists.last, &mut lists.before, threads));
+    }
+
+    fn is_sound(&self) -> bool {
+        for_lists!(self, lists => lists.is_sound())
     }
 }
 

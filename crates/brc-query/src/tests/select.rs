@@ -63,6 +63,15 @@ fn groups_are_answered() {
             "cold 1; mild 4; warm 5",
         ),
         ("select sum(1), count(1), min(3)", "10 10 3"),
+        (
+            "select s, sum(x), sum(x * x), sum(1 - x) where x > -0.5 group by s order by s",
+            "a 8.0 21.00 -4.0; b 10.0 30.00 -5.0",
+        ),
+        (
+            "select s, sum(x * 1000000000000000 * 1000000000000000) where x > -0.5 group by s order by s",
+            "a 8000000000000000000000000000000.0; b 10000000000000000000000000000000.0",
+        ),
+        ("select sum(12 // (\"y y\" + 1)), sum(case when \"y y\" = 1 then 5 else 7 end)", "78 64"),
     ] {
         check(text, expected);
     }

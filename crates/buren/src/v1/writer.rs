@@ -11,7 +11,6 @@ use crate::v1::dictionary_blocks;
 use crate::v1::encoder::{Encoder, PartMeta};
 use crate::v1::footer::{Content, DictionaryBlocks, Footer, ROWS_PER_BLOCK};
 use crate::v1::footer_message;
-use crate::writer::WriterOptions;
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
 use foldhash::fast::RandomState;
@@ -51,24 +50,21 @@ impl Writer {
         })
     }
 
-    /// A writer of a table of that schema.
-    ///
-    /// # Errors
-    /// If the key is no string column of the schema.
-    pub(crate) fn new(schema: &Schema, options: WriterOptions) -> Result<Self> {
-        let key = key_column(schema, &options)?;
+    /// A writer of a table of that schema, clustered by a column of strings: the key, or else the one of lowest cardinality in
+    /// each row group.
+    pub(crate) fn new(schema: &Schema, key: Option<usize>, compression: Compressor) -> Self {
         let columns = schema.fields().len();
         let footer = Footer {
             schema: schema.clone(),
             rows: 0,
             rows_per_block: ROWS_PER_BLOCK,
-            compression: options.compression.compression,
+            compression: compression.compression,
             dictionaries: vec![DictionaryBlocks::default(); columns],
             row_groups: Vec::new(),
         };
         let interners = (0..columns).map(|_| Interner::default()).collect();
         let schema = Arc::new(schema.clone());
-        Ok(Self { schema, compression: options.compression, key, footer, interners, numbers: Vec::new() })
+        Self { schema, compression, key, footer, interners, numbers: Vec::new() }
     }
 
     /// Writes the dictionary of a column and returns the position in it of each number.
@@ -103,20 +99,6 @@ impl Writer {
             }
         }
         Ok(())
-    }
-}
-
-/// The column that the table is to be clustered by.
-///
-/// # Errors
-/// If it is no string column of the schema.
-pub(crate) fn key_column(schema: &Schema, options: &WriterOptions) -> Result<Option<usize>> {
-    let Some(name) = &options.key else { return Ok(None) };
-    let column =
-        schema.index_of(name).ok_or_else(|| Error::Usage(format!("there is no column '{name}' to cluster by")))?;
-    match schema.fields()[column].logical_type {
-        LogicalType::String => Ok(Some(column)),
-        other => Err(Error::Usage(format!("cannot cluster by column '{name}': it is {other}, not string"))),
     }
 }
 

@@ -8,7 +8,7 @@ use brc_core::{
     Batch, BatchWriter, Column, Dictionary, Integers, Order, Part, Result, ScanOptions, Scanned, Schema, Sink,
     Statistics, Summary, Table,
 };
-use buren::{Reader, Writer, WriterOptions};
+use buren::{Key, Reader, Writer, WriterOptions};
 use std::io::Write;
 use std::path::Path;
 
@@ -72,7 +72,10 @@ pub fn schema(columns: &[Data]) -> Schema {
 /// Options of that compression and key.
 pub fn options(compression: &str, key: Option<&str>) -> WriterOptions {
     let compression = brc_compress::Compressor::parse(compression).unwrap();
-    WriterOptions { key: key.map(str::to_owned), ..WriterOptions::new(compression) }
+    WriterOptions {
+        key: key.map_or(Key::Automatic, |key| Key::Column(key.to_owned())),
+        ..WriterOptions::new(compression)
+    }
 }
 
 /// Writes a file: each part has that many rows, the last one the rest. `workers` encoders take turns.

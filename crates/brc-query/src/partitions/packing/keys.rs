@@ -1,6 +1,7 @@
 //! The packed keys of groups.
 
 use super::Packing;
+use super::bits::bits_of;
 use crate::cells::Cells;
 use crate::keys::index::TupleIndex;
 use brc_core::Value;
@@ -54,9 +55,7 @@ impl PackedKeys {
     /// The numbers of all tuples in their order.
     pub(crate) fn order(&self) -> Vec<u32> {
         if self.width() == 1 {
-            let mut sorted: Vec<(u64, u32)> = self.tuples.iter().copied().zip(0..).collect();
-            sorted.sort_unstable();
-            return sorted.into_iter().map(|(_, number)| number).collect();
+            return order_of(&self.tuples);
         }
         let mut sorted: Vec<(u64, u64, u32)> = (0..)
             .zip(self.tuples.chunks_exact(self.width()))
@@ -91,6 +90,24 @@ impl PackedKeys {
     }
 }
 
+/// The numbers of all words in the order of the words. Where the bits in which these differ leave room for their numbers, what
+/// is sorted is no more than a word for each.
+pub(crate) fn order_of(words: &[u64]) -> Vec<u32> {
+    let Some(&first) = words.first() else { return Vec::new() };
+    let differing = words.iter().fold(0, |all, word| all | (word ^ first));
+    let (above, below) = (differing.leading_zeros() % 64, differing.trailing_zeros() % 64);
+    let for_numbers = bits_of(words.len() as u64 - 1);
+    if 64 - above - below + for_numbers <= 64 {
+        let entry = |(&word, number): (&u64, u64)| word << above >> (above + below) << for_numbers | number;
+        let mut sorted: Vec<u64> = words.iter().zip(0..).map(entry).collect();
+        sorted.sort_unstable();
+        return sorted.into_iter().map(|entry| (entry & ((1 << for_numbers) - 1)) as u32).collect();
+    }
+    let mut sorted: Vec<(u64, u32)> = words.iter().copied().zip(0..).collect();
+    sorted.sort_unstable();
+    sorted.into_iter().map(|(_, number)| number).collect()
+}
+
 /// Appends the words of a tuple.
 #[inline]
 pub(crate) fn push_tuple(tuple: &[u64], tuples: &mut Vec<u64>) {
@@ -99,5 +116,24 @@ pub(crate) fn push_tuple(tuple: &[u64], tuples: &mut Vec<u64>) {
         [one] => tuples.push(one),
         [one, two] => tuples.extend([one, two]),
         _ => tuples.extend_from_slice(tuple),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn words_are_sorted_however_many_bits_differ(
+            words in prop::collection::hash_set(any::<u64>(), 0..40), above in 0u32..64, below in 0u32..64
+        ) {
+            let words = words.into_iter().map(|word| word >> above << below);
+            let words: Vec<u64> = words.collect::<std::collections::HashSet<_>>().into_iter().collect();
+            let sorted: Vec<u64> = order_of(&words).into_iter().map(|number| words[number as usize]).collect();
+            prop_assert_eq!(sorted.len(), words.len());
+            prop_assert!(sorted.is_sorted());
+        }
     }
 }

@@ -10,7 +10,7 @@ mod keys;
 mod packer;
 mod symbols;
 
-pub(crate) use keys::{PackedKeys, push_tuple};
+pub(crate) use keys::{PackedKeys, order_of, push_tuple};
 pub(crate) use packer::Packer;
 
 use crate::cells::Cells;

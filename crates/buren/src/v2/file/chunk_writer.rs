@@ -71,6 +71,12 @@ impl<'a> ChunkWriter<'a> {
         Ok(Encoded::Chunk(rows.sum_up(chunk)))
     }
 
+    /// Appends the codes of a cluster key in the original order of rows.
+    pub(super) fn order_stream(&mut self, codes: &mut [i64]) -> Result<Chunk> {
+        let rows = Rows { count: codes.len(), validity: None };
+        Ok(rows.sum_up(self.integers(codes, rows, &[])?))
+    }
+
     fn integers(&mut self, values: &mut [i64], rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {
         rows.fill(values, 0);
         let mut chunk = self.chunk(Layout::Integers);

@@ -5,13 +5,14 @@ use super::footer::{Chunk, Layout};
 use super::interner::Interner;
 use super::number_codes::NumberCodes;
 use super::reader::Reader;
+use super::shared_dictionary::read_tokens;
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
 use crate::v2::Malformed;
 use crate::v2::integers::{BLOCK_ROWS, Block};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
-use brc_core::{Bitmap, Column, Data, Integers, Result};
+use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{are_known, translate, unsigned};
 use std::ops::Range;
@@ -52,8 +53,7 @@ pub(super) struct ScanColumn<'r> {
     codes: Vec<u32>,
     translated: bool,
     written_out: DecodedStrings,
-    /// All values that have got a code so far.
-    interner: Interner,
+    values: Values,
     buffer: BlockBuffer,
     validity: BlockBuffer,
     block: usize,
@@ -72,9 +72,40 @@ enum ChunkDictionary {
     OfFile,
 }
 
+/// All values that have got a code so far.
+enum Values {
+    /// Those of the column's dictionary, which all scanners share.
+    Shared(Dictionary),
+    Interned(Interner),
+}
+
+impl Values {
+    /// The same to which others may be added; those of the column's dictionary are told to `of_file`.
+    fn interner(&mut self, of_file: &mut FileValues) -> &mut Interner {
+        if let Self::Shared(dictionary) = self {
+            let mut interner = Interner::default();
+            of_file.interned = dictionary.iter().map(|value| interner.intern(value).0).collect();
+            *self = Self::Interned(interner);
+        }
+        match self {
+            Self::Interned(interner) => interner,
+            Self::Shared(_) => unreachable!("values that are shared were just interned"),
+        }
+    }
+
+    fn dictionary(&self) -> &Dictionary {
+        match self {
+            Self::Shared(dictionary) => dictionary,
+            Self::Interned(interner) => interner.dictionary(),
+        }
+    }
+}
+
 /// What was read so far of the column's dictionary.
 #[derive(Default)]
 struct FileValues {
+    /// Row groups to come have codes below that.
+    expected: usize,
     interned: Codes,
     parts: usize,
     tokens: Option<Tokens>,
@@ -97,6 +128,11 @@ impl Codes {
     /// What codes of the first values become; `None` if they remain what they are.
     fn of_first(&self, values: usize) -> Option<&[u32]> {
         (self.same < values).then_some(&self.of_values)
+    }
+
+    /// What codes of any value become.
+    fn of_all(&self) -> Option<&[u32]> {
+        self.of_first(self.of_values.len())
     }
 }
 
@@ -133,7 +169,7 @@ impl<'r> ScanColumn<'r> {
             codes: Vec::new(),
             translated: false,
             written_out: DecodedStrings::default(),
-            interner: Interner::default(),
+            values: Values::Interned(Interner::default()),
             buffer: BlockBuffer::default(),
             validity: BlockBuffer::default(),
             block: 0,
@@ -204,29 +240,50 @@ impl<'r> ScanColumn<'r> {
                 .and_then(|()| append(&decoded, of_values))
                 .map_err(|reason| reader.corrupt(place, reason))?;
         }
-        let known = self.interner.dictionary();
+        let interner = self.values.interner(&mut self.of_file);
+        let known = interner.dictionary();
         let has_room = known.len() < MOST_VALUES && known.value_bytes() < MOST_BYTES;
         self.dictionary = if has_room || values.strings().iter().any(|value| value.len() > LONG) {
-            ChunkDictionary::Interned(values.strings().iter().map(|value| self.interner.intern(value).0).collect())
+            ChunkDictionary::Interned(values.strings().iter().map(|value| interner.intern(value).0).collect())
         } else {
             ChunkDictionary::Values(values)
         };
         Ok(())
     }
 
-    /// Reads on in the column's dictionary until so many of its values are known.
+    /// Tells that row groups to come have codes of the column's dictionary below that.
+    pub(super) fn expect_codes(&mut self, codes: usize) {
+        self.of_file.expected = codes;
+    }
+
+    /// Sees to it that so many of the first values of the column's dictionary are known.
     pub(super) fn read_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
+        // Where some were shared, all were that are expected.
+        let is_first = self.values.dictionary().is_empty() && self.of_file.parts == 0;
+        if is_first && self.of_file.expected >= values {
+            let shared = &self.reader.dictionaries[self.column];
+            if let Some((dictionary, parts)) = shared.first(self.of_file.expected, self.reader, self.column, cost) {
+                (self.values, self.of_file.parts) = (Values::Shared(dictionary), parts);
+            }
+        }
+        match &self.values {
+            Values::Shared(dictionary) if dictionary.len() >= values => Ok(()),
+            Values::Shared(_) | Values::Interned(_) => self.intern_file_dictionary(values, cost),
+        }
+    }
+
+    /// Reads on in the column's dictionary until so many of its values are known.
+    fn intern_file_dictionary(&mut self, values: usize, cost: &mut Cost) -> Result<()> {
         let (reader, column) = (self.reader, self.name());
         let parts = &reader.footer.dictionaries[self.column].parts;
         let (mut scratch, mut decoded) = Default::default();
+        self.values.interner(&mut self.of_file);
         while self.of_file.interned.of_values.len() < values
             && let Some(part) = parts.get(self.of_file.parts)
         {
             if part.tokens.length > 0 {
-                let place = Place::DictionaryTokens { column, part: self.of_file.parts };
-                self.buffer.load(reader.source(), &part.tokens, place, cost)?;
-                let tokens = Tokens::read(self.buffer.bytes()).map_err(|reason| reader.corrupt(place, reason))?;
-                self.of_file.tokens = Some(tokens);
+                let part = (self.of_file.parts, part);
+                self.of_file.tokens = Some(read_tokens(reader, self.column, part, &mut self.buffer, cost)?);
             }
             for (count, stored) in &part.blocks {
                 let place = Place::Dictionary { column, block: self.of_file.parts };
@@ -239,8 +296,9 @@ impl<'r> ScanColumn<'r> {
                     &mut decoded,
                 )
                 .map_err(|reason| reader.corrupt(place, reason))?;
+                let interner = self.values.interner(&mut self.of_file);
                 for value in decoded.strings().iter() {
-                    self.of_file.interned.push(self.interner.intern(value).0);
+                    self.of_file.interned.push(interner.intern(value).0);
                 }
             }
             self.of_file.parts += 1;
@@ -248,9 +306,14 @@ impl<'r> ScanColumn<'r> {
         Ok(())
     }
 
+    /// What codes stand for.
+    pub(super) fn dictionary(&self) -> &Dictionary {
+        self.values.dictionary()
+    }
+
     /// How many values have got a code so far.
     pub(super) fn distinct(&self) -> usize {
-        self.interner.dictionary().len()
+        self.values.dictionary().len()
     }
 
     /// Reads a block of the chunk, which has so many rows.
@@ -304,8 +367,9 @@ impl<'r> ScanColumn<'r> {
             && let Some(format) = decoder.numbers(&block, rows.clone(), &mut self.numbers)?
         {
             if !self.number_codes.as_ref().is_some_and(|codes| codes.are_of(&format)) {
-                let new = |rows| NumberCodes::new(&format, self.reader, self.column, rows, &mut self.interner);
-                self.number_codes = self.expected.take().and_then(new);
+                let (reader, column, expected) = (self.reader, self.column, self.expected.take());
+                let interner = self.values.interner(&mut self.of_file);
+                self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, reader, column, rows, interner));
             }
             if let Some(codes) = &self.number_codes {
                 codes.places(&self.numbers, &mut self.places);
@@ -322,15 +386,20 @@ impl<'r> ScanColumn<'r> {
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
         let (codes, interned, known) = match (decoded, &self.dictionary) {
             (None, _) if self.coded => match &self.number_codes {
-                Some(numbers) => (self.places.as_slice(), &numbers.codes, numbers.codes.of_values.len()),
+                Some(numbers) => (self.places.as_slice(), numbers.codes.of_all(), numbers.codes.of_values.len()),
                 None => return Ok(()),
             },
             (None | Some(Decoded::Data(_)), _) => return Ok(()),
             (Some(Decoded::Codes(codes)), ChunkDictionary::Interned(interned)) => {
-                (codes, interned, interned.of_values.len())
+                (codes, interned.of_all(), interned.of_values.len())
             }
             (Some(Decoded::Codes(codes)), ChunkDictionary::OfFile) => {
-                (codes, &self.of_file.interned, self.chunk().codes as usize)
+                let known = self.chunk().codes as usize;
+                let interned = match &self.values {
+                    Values::Shared(_) => None,
+                    Values::Interned(_) => self.of_file.interned.of_first(known),
+                };
+                (codes, interned, known)
             }
             (Some(Decoded::Codes(codes)), ChunkDictionary::Values(values)) => {
                 let values = values.strings();
@@ -341,9 +410,8 @@ impl<'r> ScanColumn<'r> {
             }
         };
         let (level, codes) = (Level::best(), unsigned(codes));
-        let table = interned.of_first(known);
-        self.translated = table.is_some();
-        let are_known = match table {
+        self.translated = interned.is_some();
+        let are_known = match interned {
             Some(table) => translate(level, codes, table, known, &mut self.codes),
             None => are_known(level, codes, known),
         };
@@ -355,7 +423,7 @@ impl<'r> ScanColumn<'r> {
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
         let interned = |codes| {
             let codes = if self.translated { &self.codes } else { unsigned(codes) };
-            Data::Codes { codes, dictionary: self.interner.dictionary() }
+            Data::Codes { codes, dictionary: self.values.dictionary() }
         };
         let data = match (decoded, &self.dictionary) {
             (None, _) if self.coded => interned(&self.places),
@@ -376,7 +444,8 @@ impl<'r> ScanColumn<'r> {
     }
 }
 
-fn decode_dictionary(
+/// Decodes a block of a dictionary.
+pub(super) fn decode_dictionary(
     bytes: &[u8],
     count: u32,
     tokens: Option<&Tokens>,

@@ -42,6 +42,8 @@ impl Reader {
                 None => schemes.push((name, 1)),
             }
         }
+        let of_key = footer.row_groups.iter().filter(|row_group| row_group.key == Some(column));
+        let order_streams = of_key.filter_map(RowGroup::order_stream);
         let of_dictionary = |chunk: &'_ Chunk| -> Vec<_> {
             let dictionary = chunk.dictionary.iter().map(|(_, block)| *block);
             dictionary.chain(Some(chunk.tokens).filter(|tokens| tokens.length > 0)).collect()
@@ -61,7 +63,7 @@ impl Reader {
             logical_type: field.logical_type,
             schemes,
             widths: None,
-            data: totals(chunks()),
+            data: totals(chunks().chain(order_streams)),
             maps: BlockTotals::default(),
             dictionary: BlockTotals::of(&dictionaries),
             cardinality,
@@ -72,18 +74,19 @@ impl Reader {
 }
 
 fn describe_row_group(row_group: &RowGroup) -> RowGroupDescription {
-    let describe = |chunk: &Chunk| ChunkDescription {
+    let describe = |(column, chunk): (usize, &Chunk)| ChunkDescription {
         scheme: scheme(chunk),
         width: 0,
-        data: totals(std::iter::once(chunk)),
+        data: totals([chunk].into_iter().chain(row_group.order_stream().filter(|_| row_group.key == Some(column)))),
         cardinality: cardinality(chunk),
         statistics: statistics(chunk).map(|(min, max, sum)| Statistics { count: row_group.rows.into(), sum, min, max }),
     };
+    let columns = row_group.chunks[..row_group.chunks.len() - usize::from(row_group.key.is_some())].iter();
     RowGroupDescription {
         rows: row_group.rows,
-        key: None,
+        key: row_group.key,
         run_index: BlockTotals::default(),
-        chunks: row_group.chunks.iter().map(describe).collect(),
+        chunks: columns.enumerate().map(describe).collect(),
     }
 }
 

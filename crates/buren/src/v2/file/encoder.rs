@@ -1,7 +1,8 @@
 //! Turns the rows of one split, or some of their columns, into column chunks.
 
 use super::chunk_writer::{ChunkWriter, Encoded, Reference};
-use super::footer::MOST_ROWS;
+use super::cluster::Partition;
+use super::footer::{Chunk, MOST_ROWS};
 use super::gathered::{Gathered, Values};
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
@@ -10,6 +11,8 @@ use foldhash::fast::RandomState;
 /// What the writer must know of a part: its columns; chunks are placed from the start of the part.
 pub(super) struct PartMeta {
     pub(super) columns: Vec<Encoded>,
+    /// The order stream, if the rows are clustered.
+    pub(super) order: Option<Chunk>,
 }
 
 /// Dates are stored as differences from others, of so many columns at most: one tells when the others were, roughly.
@@ -26,6 +29,8 @@ pub(super) struct EncodedColumn {
 /// One worker's encoder.
 pub(super) struct Encoder {
     about: Vec<EncodedColumn>,
+    /// The cluster key.
+    key: Option<usize>,
     compression: Compressor,
     rows: usize,
     columns: Vec<Gathered>,
@@ -33,9 +38,21 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(about: Vec<EncodedColumn>, compression: Compressor, hasher: RandomState) -> Self {
+    pub(super) fn new(
+        about: Vec<EncodedColumn>,
+        key: Option<usize>,
+        compression: Compressor,
+        hasher: RandomState,
+    ) -> Self {
         let columns = about.iter().map(|_| Gathered::new(&hasher)).collect();
-        Self { about, compression, rows: 0, columns, bytes: Vec::new() }
+        Self { about, key, compression, rows: 0, columns, bytes: Vec::new() }
+    }
+
+    /// Moves the rows into runs of the key, if there is one and its runs are long enough.
+    fn cluster(&mut self) -> Option<Partition> {
+        let partition = Partition::new(self.columns.get(self.key?)?)?;
+        self.columns.iter_mut().for_each(|column| column.arrange(&partition.rows));
+        Some(partition)
     }
 }
 
@@ -72,6 +89,7 @@ fn reference<'a>(about: &EncodedColumn, gathered: &'a Gathered) -> Option<Refere
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
         let rows = std::mem::take(&mut self.rows) as u64;
+        let partition = self.cluster();
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut writer = ChunkWriter::new(self.compression, &mut bytes);
         let mut columns = Vec::with_capacity(self.columns.len());
@@ -87,8 +105,9 @@ impl PartEncoder for Encoder {
             }
             columns.push(encoded);
         }
+        let order = partition.map(|mut partition| writer.order_stream(&mut partition.codes)).transpose()?;
         self.columns.iter_mut().for_each(Gathered::clear);
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns, order }) })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

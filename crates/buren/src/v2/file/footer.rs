@@ -10,6 +10,9 @@ use brc_core::{PhysicalType, Schema};
 /// Rows of a row group are at most this many.
 pub(super) const MOST_ROWS: u32 = 1 << 26;
 
+/// What messages call the order stream.
+const ORDER_STREAM: &str = "(order of rows)";
+
 pub(crate) struct Footer {
     pub(super) schema: Schema,
     pub(super) rows: u64,
@@ -23,7 +26,17 @@ pub(crate) struct Footer {
 
 pub(super) struct RowGroup {
     pub(super) rows: u32,
+    /// The column by which rows are clustered, if they are.
+    pub(super) key: Option<usize>,
+    /// One for each column, and the order stream if there is a key.
     pub(super) chunks: Vec<Chunk>,
+}
+
+impl RowGroup {
+    /// The codes of the key in the original order of rows, if the rows are clustered.
+    pub(super) fn order_stream(&self) -> Option<&Chunk> {
+        self.key.and_then(|_| self.chunks.last())
+    }
 }
 
 /// The dictionary of a column of the file, in the order of its codes.
@@ -205,8 +218,8 @@ fn place<'a>(blocks: impl Iterator<Item = &'a mut Block>, mut offset: u64) {
 }
 
 impl Footer {
-    /// The name of a column.
+    /// The name of a column, or what the order stream is called that lies behind all columns.
     pub(super) fn name(&self, column: usize) -> &str {
-        &self.schema.fields()[column].name
+        self.schema.fields().get(column).map_or(ORDER_STREAM, |field| &field.name)
     }
 }

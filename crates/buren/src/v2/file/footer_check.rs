@@ -9,7 +9,7 @@ use super::footer::{Chunk, Dictionary, Footer, Layout, MOST_ROWS, RowBlock};
 use crate::block::{Block, MOST_SHRINKING};
 use crate::trailer::HEADER_BYTES;
 use crate::v2::integers::BLOCK_ROWS;
-use brc_core::{Field, PhysicalType};
+use brc_core::{Field, LogicalType, PhysicalType};
 use std::ops::RangeInclusive;
 
 /// The values of a block of a dictionary.
@@ -29,18 +29,23 @@ pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), Strin
             extents.push((part.offset, part.stored_bytes()));
         }
     }
-    let known: Vec<u64> = footer.dictionaries.iter().map(Dictionary::values).collect();
+    let order = Field::required("order of rows", LogicalType::Int64);
+    let fields: Vec<&Field> = footer.schema.fields().iter().chain([&order]).collect();
+    let known: Vec<u64> = footer.dictionaries.iter().map(Dictionary::values).chain([0]).collect();
     for (index, row_group) in footer.row_groups.iter_mut().enumerate() {
         if row_group.rows == 0 || row_group.rows > MOST_ROWS {
             return Err(format!("row group {index}: {} rows", row_group.rows));
         }
         rows = rows.saturating_add(row_group.rows.into());
-        for ((chunk, field), known) in row_group.chunks.iter_mut().zip(footer.schema.fields()).zip(&known) {
+        for ((chunk, field), known) in row_group.chunks.iter_mut().zip(&fields).zip(&known) {
             check_chunk(chunk, field, row_group.rows)
                 .and_then(|()| check_codes(chunk, *known))
                 .map_err(|reason| format!("row group {index}, column '{}': {reason}", field.name))?;
             chunk.place_blocks();
             extents.push((chunk.offset, chunk.stored_bytes()));
+        }
+        if let Some(order) = row_group.order_stream() {
+            check_order_stream(order, row_group.rows).map_err(|reason| format!("row group {index}: {reason}"))?;
         }
     }
     if rows != footer.rows {
@@ -133,6 +138,14 @@ fn check_chunk(chunk: &Chunk, field: &Field, rows: u32) -> Result<(), String> {
         return Err(format!("a dictionary of {} values for {rows} rows", chunk.distinct()));
     }
     fits::check(chunk, field)
+}
+
+/// Codes of a key are less than there are rows.
+fn check_order_stream(order: &Chunk, rows: u32) -> Result<(), String> {
+    match order.bounds {
+        Some(Bounds::Numbers { min: 0, max }) if max < rows.into() && !order.is_difference() => Ok(()),
+        _ => Err("the order of rows is none of codes".to_owned()),
+    }
 }
 
 fn check_row_block(block: &RowBlock, rows: u32) -> Result<(), String> {

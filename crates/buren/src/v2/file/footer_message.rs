@@ -32,6 +32,7 @@ pub(super) fn write(contents: &Footer) -> Result<Vec<u8>> {
     for (index, row_group) in (0..).zip(&contents.row_groups) {
         let mut builder = row_groups.reborrow().get(index);
         builder.set_rows(row_group.rows);
+        builder.set_key(row_group.key.map_or(0, |key| key as u32 + 1));
         let mut chunks = builder.init_chunks(row_group.chunks.len() as u32);
         for (index, chunk) in (0..).zip(&row_group.chunks) {
             write_chunk(chunk, chunks.reborrow().get(index));
@@ -212,11 +213,15 @@ fn read_dictionary_blocks(
 fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<RowGroup, Problem> {
     let chunks = row_group.get_chunks()?;
     let columns = schema.fields().len();
-    if chunks.len() as usize != columns {
+    let key = (row_group.get_key() as usize).checked_sub(1);
+    if key.is_some_and(|key| key >= columns) {
+        return Err(Problem::malformed("a cluster key that is no column"));
+    }
+    if chunks.len() as usize != columns + usize::from(key.is_some()) {
         return Err(Problem::malformed(format!("{} chunks for {columns} columns", chunks.len())));
     }
     let chunks = chunks.iter().map(read_chunk).collect::<Result<_, _>>()?;
-    Ok(RowGroup { rows: row_group.get_rows(), chunks })
+    Ok(RowGroup { rows: row_group.get_rows(), key, chunks })
 }
 
 fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {

@@ -56,6 +56,22 @@ impl Gathered {
         Ok(())
     }
 
+    /// Puts the rows in another order: the first of them is to be `order[0]`.
+    pub(super) fn arrange(&mut self, order: &[u32]) {
+        if let Some(bitmap) = self.validity.bitmap() {
+            let mut arranged = BitmapBuffer::default();
+            order.iter().for_each(|&row| arranged.push(bitmap.get(row as usize)));
+            self.validity = arranged;
+        }
+        match &mut self.values {
+            Values::Nothing => {}
+            Values::Integers(values) => arrange(values, order),
+            Values::Wide(values) => arrange(values, order),
+            Values::Floats(values) => arrange(values, order),
+            Values::Strings(strings) => strings.arrange(order),
+        }
+    }
+
     /// Forgets the rows, but keeps memory for others.
     pub(super) fn clear(&mut self) {
         self.validity.clear();
@@ -66,6 +82,10 @@ impl Gathered {
             Values::Nothing | Values::Wide(_) => self.values = Values::Nothing,
         }
     }
+}
+
+pub(super) fn arrange<T: Copy>(values: &mut Vec<T>, order: &[u32]) {
+    *values = order.iter().map(|&row| values[row as usize]).collect();
 }
 
 impl Values {

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod chunk_writer;
+mod cluster;
 mod column;
 mod decoder;
 mod describe;
@@ -22,7 +23,9 @@ mod number_codes;
 mod order;
 mod own_dictionary;
 mod reader;
+mod restore;
 mod scanner;
+mod shared_dictionary;
 mod string_chunk;
 mod strings_gathered;
 mod verify;

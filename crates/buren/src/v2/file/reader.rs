@@ -4,6 +4,7 @@ use super::footer::{Footer, RowGroup};
 use super::footer_check;
 use super::footer_message;
 use super::scanner::FileScanner;
+use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
 use crate::place::Place;
@@ -18,6 +19,8 @@ pub(crate) struct Reader {
     pub(super) file_bytes: u64,
     pub(super) footer_bytes: u64,
     pub(super) footer: Footer,
+    /// Of each column.
+    pub(super) dictionaries: Vec<SharedDictionary>,
 }
 
 impl Reader {
@@ -30,7 +33,8 @@ impl Reader {
         let mut footer = footer_message::read(&path, &footer)?;
         let checked = footer_check::check(&mut footer, footer_offset);
         checked.map_err(|reason| Error::corrupt(&path, "footer", reason))?;
-        Ok(Self { path, file, file_bytes, footer_bytes, footer })
+        let dictionaries = footer.dictionaries.iter().map(|_| SharedDictionary::default()).collect();
+        Ok(Self { path, file, file_bytes, footer_bytes, footer, dictionaries })
     }
 
     pub(crate) fn metadata(&self) -> &[(String, Vec<u8>)] {

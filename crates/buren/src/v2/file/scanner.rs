@@ -4,11 +4,14 @@ use super::bounds::Bounds;
 use super::column::{PIECE, ScanColumn};
 use super::footer::{Chunk, Layout, RowGroup};
 use super::reader::Reader;
+use super::restore;
 use crate::block::Cost;
 use crate::v2::integers::BLOCK_ROWS;
 use brc_core::predicate::{Known, KnownValues};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
-use brc_core::{Batch, Order, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict};
+use brc_core::{
+    Batch, Column, Data, Order, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict,
+};
 use std::time::Instant;
 
 pub(super) struct FileScanner<'r> {
@@ -39,13 +42,25 @@ impl<'r> FileScanner<'r> {
 
     /// About how many rows of the file are asked for, if those of a row group are so many of `all`.
     fn expected_rows(&mut self, wanted: usize, all: usize) -> usize {
-        let possible = self.possible_rows.unwrap_or_else(|| {
-            let row_groups = self.reader.footer.row_groups.iter();
-            let possible = row_groups.filter(|row_group| self.verdict(row_group) != Verdict::Never);
-            possible.map(|row_group| u64::from(row_group.rows)).sum()
-        });
-        self.possible_rows = Some(possible);
+        let possible = match self.possible_rows {
+            Some(rows) => rows,
+            None => self.look_ahead(),
+        };
         (possible as f64 * wanted as f64 / all as f64) as usize
+    }
+
+    /// Counts the rows of all row groups that are going to be read, by whichever scanner, and tells columns which values of
+    /// their dictionaries those may have.
+    fn look_ahead(&mut self) -> u64 {
+        let row_groups = self.reader.footer.row_groups.iter();
+        let possible: Vec<_> = row_groups.filter(|row_group| self.verdict(row_group) != Verdict::Never).collect();
+        for column in &mut self.columns {
+            let codes = possible.iter().map(|row_group| row_group.chunks[column.column].codes);
+            column.expect_codes(codes.max().unwrap_or(0) as usize);
+        }
+        let rows = possible.iter().map(|row_group| u64::from(row_group.rows)).sum();
+        self.possible_rows = Some(rows);
+        rows
     }
 
     fn scan_row_group(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
@@ -82,6 +97,11 @@ impl<'r> FileScanner<'r> {
         scanned: &mut Scanned,
     ) -> Result<()> {
         let all = row_group.rows as usize;
+        if row_group.key.is_some() && self.options.order == Order::Original {
+            restore::deliver(self.reader, index, &mut self.columns, &mut self.cost, sink)?;
+            scanned.rows += all as u64;
+            return Ok(());
+        }
         let rows_of = |number: usize| BLOCK_ROWS.min(all - number * BLOCK_ROWS);
         let of_block = |number: usize| {
             move |column: usize| {
@@ -106,14 +126,14 @@ impl<'r> FileScanner<'r> {
             for column in &mut self.columns {
                 column.load(number, rows_of(number), &mut self.cost)?;
             }
-            self.deliver_block(rows_of(number), sink)?;
+            self.deliver_block(rows_of(number), row_group.key, sink)?;
             scanned.rows += rows_of(number) as u64;
         }
         Ok(())
     }
 
-    /// Delivers the rows of the block that every column has loaded.
-    fn deliver_block(&mut self, rows: usize, sink: &mut dyn Sink) -> Result<()> {
+    /// Delivers the rows of the block that every column has loaded; those of a cluster key as a run, where they are one.
+    fn deliver_block(&mut self, rows: usize, key: Option<usize>, sink: &mut dyn Sink) -> Result<()> {
         for first in (0..rows).step_by(PIECE) {
             let piece = first..rows.min(first + PIECE);
             let started = Instant::now();
@@ -121,7 +141,17 @@ impl<'r> FileScanner<'r> {
                 column.decode(piece.clone())?;
             }
             self.cost.decode_time += started.elapsed();
-            let columns: Vec<_> = self.columns.iter().map(ScanColumn::as_column).collect();
+            let mut columns: Vec<_> = self.columns.iter().map(ScanColumn::as_column).collect();
+            let mut run = [Run { code: 0, rows: piece.len() as u32 }];
+            let is_key = |column: &ScanColumn<'_>| Some(column.column) == key;
+            if let Some(place) = self.columns.iter().position(is_key)
+                && let Column { data: Data::Codes { codes, dictionary }, validity: None } = columns[place]
+                && let Some((&first, rest)) = codes.split_first()
+                && rest.iter().all(|&code| code == first)
+            {
+                run[0].code = first;
+                columns[place] = Column::runs(&run, dictionary);
+            }
             sink.batch(&Batch { rows: piece.len(), columns: &columns })?;
         }
         Ok(())

@@ -8,6 +8,7 @@ use super::bounds::Bounds;
 use super::column::{PIECE, ScanColumn};
 use super::footer::{Chunk, DictionaryPart, Layout, RowGroup};
 use super::reader::Reader;
+use super::restore;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::place::Place;
 use crate::reader::Verified;
@@ -33,7 +34,7 @@ impl Reader {
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let work = || {
             // With what was read of the columns' dictionaries.
-            let mut scans: Vec<_> = (0..columns).map(|column| ScanColumn::new(self, column)).collect();
+            let mut scans: Vec<_> = (0..=columns).map(|column| ScanColumn::new(self, column)).collect();
             loop {
                 let index = next.fetch_add(1, Relaxed);
                 let Some(row_group) = row_groups.get(index) else { return };
@@ -101,7 +102,25 @@ impl Reader {
                 self.verify_chunk(index, &mut scan, chunk, row_group.rows as usize, cost)?;
             }
         }
-        Ok(())
+        row_group.key.map_or(Ok(()), |key| self.verify_runs(index, key, cost))
+    }
+
+    /// Each run has rows, all of them have the same key, and the next run has another one.
+    fn verify_runs(&self, index: usize, key: usize, cost: &mut Cost) -> Result<()> {
+        let (codes, _) = restore::order_stream(self, index, cost)?;
+        let keys = restore::read(&mut ScanColumn::new(self, key), index, codes.len(), cost)?;
+        let mut sorted = codes;
+        sorted.sort_unstable();
+        let is_run = |row: usize| match sorted[row] - sorted[row - 1] {
+            0 => keys.are_equal(row, row - 1),
+            1 => !keys.are_equal(row, row - 1),
+            _ => false,
+        };
+        let place = Place::Data { row_group: index, column: self.footer.name(key), block: 0 };
+        match sorted.first() == Some(&0) && (1..sorted.len()).all(is_run) {
+            true => Ok(()),
+            false => Err(self.corrupt(place, "the order of rows is not that of the key's runs")),
+        }
     }
 
     fn verify_chunk(

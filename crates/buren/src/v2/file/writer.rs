@@ -17,6 +17,8 @@ use std::ops::Range;
 /// Writes a file of version 2.
 pub(crate) struct Writer {
     compression: Compressor,
+    /// The cluster key.
+    key: Option<usize>,
     footer: Footer,
     /// Of all dictionaries.
     hasher: RandomState,
@@ -31,8 +33,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A writer of a table of that schema.
-    pub(crate) fn new(schema: &Schema, options: WriterOptions) -> Self {
+    /// A writer of a table of that schema, whose row groups are clustered by a column if there is a `key`.
+    pub(crate) fn new(schema: &Schema, key: Option<usize>, options: WriterOptions) -> Self {
         let metadata = schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect();
         let footer = Footer {
             schema: schema.clone(),
@@ -47,6 +49,7 @@ impl Writer {
         let dictionaries = schema.fields().iter().map(|_| FileDictionary::new(&hasher)).collect();
         Self {
             compression: options.compression,
+            key,
             footer,
             hasher,
             dictionaries,
@@ -56,16 +59,21 @@ impl Writer {
         }
     }
 
-    fn encoder_of(&self, schema: &Schema, columns: impl Iterator<Item = usize>) -> Box<dyn PartEncoder> {
+    fn encoder_of(
+        &self,
+        schema: &Schema,
+        columns: impl Iterator<Item = usize>,
+        key: Option<usize>,
+    ) -> Box<dyn PartEncoder> {
         let about = |column: usize| {
             let field = &schema.fields()[column];
             let is_date = field.logical_type == LogicalType::Date;
             EncodedColumn { name: field.name.clone(), number: column as u32, is_date }
         };
-        Box::new(Encoder::new(columns.map(about).collect(), self.compression, self.hasher.clone()))
+        Box::new(Encoder::new(columns.map(about).collect(), key, self.compression, self.hasher.clone()))
     }
 
-    /// The chunks of a part, which has these columns and whose bytes come next.
+    /// The chunks of a part, which has these columns and whose bytes come next; the order stream behind them, if it has one.
     fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Vec<Chunk>> {
         let empty: Box<dyn std::any::Any + Send> = Box::new(());
         let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
@@ -74,7 +82,7 @@ impl Writer {
         let mut writer = ChunkWriter::new(self.compression, &mut part.bytes);
         let mut chunks = Vec::with_capacity(meta.columns.len());
         for (encoded, column) in meta.columns.into_iter().zip(columns) {
-            let mut chunk = match encoded {
+            let chunk = match encoded {
                 Encoded::Chunk(chunk) => chunk,
                 Encoded::Codes(codes, validity) => {
                     let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
@@ -86,9 +94,10 @@ impl Writer {
                     chunk
                 }
             };
-            chunk.offset += self.position;
             chunks.push(chunk);
         }
+        chunks.extend(meta.order);
+        chunks.iter_mut().for_each(|chunk| chunk.offset += self.position);
         self.position += part.bytes.len() as u64;
         Ok(chunks)
     }
@@ -108,7 +117,7 @@ fn unknown_column(column: usize) -> Error {
 
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        self.encoder_of(&self.footer.schema, 0..self.footer.schema.fields().len())
+        self.encoder_of(&self.footer.schema, 0..self.footer.schema.fields().len(), self.key)
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -121,13 +130,15 @@ impl BatchWriter for Writer {
         let chunks = self.take(part, 0..self.dictionaries.len())?;
         if part.rows > 0 {
             self.footer.rows += part.rows;
-            self.footer.row_groups.push(RowGroup { rows: part.rows as u32, chunks });
+            let key = self.key.filter(|_| chunks.len() > self.dictionaries.len());
+            self.footer.row_groups.push(RowGroup { rows: part.rows as u32, key, chunks });
         }
         Ok(())
     }
 
     fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
-        Some(self)
+        // A column by itself does not know where the key has moved its rows.
+        if self.key.is_some() { None } else { Some(self) }
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
@@ -145,7 +156,7 @@ impl BatchWriter for Writer {
 
 impl ColumnarWriter for Writer {
     fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>> {
-        Ok(self.encoder_of(schema, columns.iter().copied()))
+        Ok(self.encoder_of(schema, columns.iter().copied(), None))
     }
 
     fn spans_parts(&self, logical_type: LogicalType) -> bool {

@@ -86,7 +86,9 @@ fn length(address: [u8; 4]) -> u32 {
 /// Writes an address, and up to four bytes behind it.
 #[inline]
 fn write(address: [u8; 4], out: &mut [u8]) {
-    let [(a, a_length), (b, b_length), (c, c_length), (d, _)] = address.map(|part| PARTS[usize::from(part)]);
+    let [a, b, c, d] = address;
+    let part = |part: u8| PARTS[usize::from(part)];
+    let ((a, a_length), (b, b_length), (c, c_length), (d, _)) = (part(a), part(b), part(c), part(d));
     let first = u64::from(a) | u64::from(b) << (8 * a_length);
     let second = u64::from(c) | u64::from(d) << (8 * c_length);
     let middle = usize::from(a_length + b_length);

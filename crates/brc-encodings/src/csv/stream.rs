@@ -1,0 +1,139 @@
+//! A stream that a thread of its own reads ahead, split by split, while workers parse what came before.
+//!
+//! Whoever writes into a pipe stands still while nobody reads it, and then the workers wait for what it could have
+//! written meanwhile. Reading ahead takes the memory of one more split.
+
+use super::split_text::{PORTION, SplitText};
+use brc_kernels::structure::Syntax;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A stream, at the first byte of the rows.
+pub(super) struct Stream {
+    state: Mutex<State>,
+    /// Keeps all that was read, if it may have to be read again.
+    copy: Option<Arc<File>>,
+}
+
+enum State {
+    /// `None` if no thread could be started.
+    Unread(Option<Box<Reader>>),
+    Reading {
+        wanted: Sender<Wanted>,
+        read: Receiver<Result<(SplitText, bool)>>,
+    },
+}
+
+/// A split to read, and memory for it.
+struct Wanted {
+    bytes: usize,
+    text: SplitText,
+}
+
+impl Stream {
+    /// What is read is also written to `copy`.
+    pub(super) fn new(stream: Box<dyn Read + Send>, copy: Option<File>, syntax: Syntax) -> Self {
+        let copy = copy.map(Arc::new);
+        let reader = Reader { stream, next_byte: None, ended: false, copy: copy.clone(), syntax };
+        Self { state: Mutex::new(State::Unread(Some(Box::new(reader)))), copy }
+    }
+
+    /// Reads the next split into `text`; it has up to `bytes` bytes, and the one behind it up to `behind`. Returns whether
+    /// there is more behind this one.
+    ///
+    /// # Errors
+    /// What goes wrong with reading; nothing more is read then.
+    pub(super) fn next(&self, [bytes, behind]: [usize; 2], text: &mut SplitText) -> Result<bool> {
+        let ended = || Error::other("nothing reads it any more");
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Unread(reader) = &mut *state {
+            *state = reader.take().ok_or_else(ended)?.start(bytes)?;
+        }
+        let State::Reading { wanted, read } = &*state else { return Err(ended()) };
+        // It is not there to take it if the stream ended or could not be read: what it found out is there to be received.
+        let _ = wanted.send(Wanted { bytes: behind, text: std::mem::take(text) });
+        let (read, more) = read.recv().map_err(|_| ended())??;
+        *text = read;
+        Ok(more)
+    }
+
+    /// All that was read so far, if it is kept.
+    pub(super) fn copy(&self) -> Option<&File> {
+        self.copy.as_deref()
+    }
+}
+
+struct Reader {
+    stream: Box<dyn Read + Send>,
+    /// A byte that was read to know whether there is more.
+    next_byte: Option<u8>,
+    ended: bool,
+    copy: Option<Arc<File>>,
+    syntax: Syntax,
+}
+
+impl Reader {
+    /// Reads in a thread from now on, a first split of so many bytes to begin with. Nobody waits for the thread to end, as
+    /// it may wait for ever for what is to come.
+    fn start(mut self: Box<Self>, bytes: usize) -> Result<State> {
+        let (wanted, to_read) = channel();
+        let (deliver, read) = channel();
+        let _ = wanted.send(Wanted { bytes, text: SplitText::default() });
+        let work = move || {
+            for Wanted { bytes, text } in to_read {
+                let outcome = self.read_split(bytes, text);
+                let goes_on = matches!(outcome, Ok((_, true)));
+                if deliver.send(outcome).is_err() || !goes_on {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("read-ahead".to_owned()).spawn(work)?;
+        Ok(State::Reading { wanted, read })
+    }
+
+    /// Reads up to so many bytes, and whether there are more.
+    fn read_split(&mut self, bytes: usize, mut text: SplitText) -> Result<(SplitText, bool)> {
+        text.clear();
+        text.reserve(bytes);
+        let mut left = bytes;
+        while left > 0 && !self.ended {
+            let Self { stream, next_byte, ended, syntax, .. } = self;
+            let portion = text.append_portion(left.min(PORTION), syntax, |room| {
+                let taken = next_byte.take().map_or(0, |byte| {
+                    room[0] = byte;
+                    1
+                });
+                let read = taken + read_full(stream, &mut room[taken..])?;
+                *ended = read < room.len();
+                Ok::<_, Error>(read)
+            })?;
+            left -= portion.len();
+            if let Some(copy) = &self.copy {
+                (&**copy).write_all(portion)?;
+            }
+        }
+        if !self.ended && self.next_byte.is_none() {
+            let mut next = [0];
+            self.ended = read_full(&mut self.stream, &mut next)? == 0;
+            self.next_byte = (!self.ended).then_some(next[0]);
+        }
+        Ok((text, !self.ended))
+    }
+}
+
+/// Reads until `buffer` is full or the stream ends; returns how many bytes there were.
+fn read_full(stream: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match stream.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

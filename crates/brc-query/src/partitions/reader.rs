@@ -1,0 +1,112 @@
+//! From the records of a partition back to what is aggregated.
+
+use super::layout::Layout;
+use crate::accumulators::Accumulators;
+use crate::filter::Selection;
+use crate::group::Malformed;
+use crate::states::GroupIds;
+use brc_core::table::{ColumnSummary, Numbers, Sums};
+use brc_core::{Batch, BitmapBuffer, Column, Data, Integers, Summary};
+use brc_kernels::cpu::Level;
+
+/// Turns records back into columns.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    layout: &'a Layout,
+    width: usize,
+    pub(super) tuples: Vec<u64>,
+    integers: Vec<Vec<i64>>,
+    floats: Vec<Vec<f64>>,
+    validity: Vec<BitmapBuffer>,
+    /// How many rows each record is of, if those are not all 1.
+    rows: Vec<u32>,
+    records: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// For records of that layout behind tuples of so many words.
+    pub(super) fn new(width: usize, layout: &'a Layout) -> Self {
+        let columns = layout.values.len();
+        Self {
+            layout,
+            width,
+            tuples: Vec::new(),
+            integers: vec![Vec::new(); columns],
+            floats: vec![Vec::new(); columns],
+            validity: Vec::new(),
+            rows: Vec::new(),
+            records: 0,
+        }
+    }
+
+    /// Words of a record.
+    pub(super) fn words(&self) -> usize {
+        self.width + self.layout.words()
+    }
+
+    /// Takes the records of a chunk.
+    pub(super) fn take(&mut self, chunk: &[u64]) {
+        let words = self.words();
+        self.records = chunk.len() / words;
+        self.tuples.clear();
+        match self.width {
+            1 => self.tuples.extend(chunk.chunks_exact(words).map(|record| record[0])),
+            _ => chunk.chunks_exact(words).for_each(|record| self.tuples.extend_from_slice(&record[..self.width])),
+        }
+        let last = words - 1;
+        self.rows.clear();
+        if self.layout.folded {
+            self.rows.extend(chunk.chunks_exact(words).map(|record| record[last] as u32));
+        }
+        self.validity.clear();
+        for (place, &(_, is_float)) in self.layout.values.iter().enumerate() {
+            let values = chunk.chunks_exact(words).map(|record| record[self.width + place]);
+            if is_float {
+                self.floats[place].clear();
+                self.floats[place].extend(values.map(f64::from_bits));
+            } else {
+                self.integers[place].clear();
+                self.integers[place].extend(values.map(|value| value as i64));
+            }
+            let mut validity = BitmapBuffer::default();
+            if self.layout.nulls && chunk.chunks_exact(words).any(|record| record[last] >> place & 1 == 1) {
+                chunk.chunks_exact(words).for_each(|record| validity.push(record[last] >> place & 1 == 0));
+            }
+            self.validity.push(validity);
+        }
+    }
+
+    /// Adds what was taken to the states of these groups, of which there are so many by now.
+    pub(super) fn add_to(&self, states: &mut Accumulators, numbers: &[u32], groups: usize) -> Result<(), Malformed> {
+        if self.layout.folded {
+            let columns = self.sums();
+            return states.summarise(Level::best(), &Summary { rows: &self.rows, columns: &columns }, numbers, groups);
+        }
+        let columns = self.columns();
+        let batch = Batch { rows: self.records, columns: &columns };
+        states.update(Level::best(), &batch, Selection::All, GroupIds::Rows(numbers), groups)
+    }
+
+    /// The columns that a batch of the plan would have, as far as they are aggregated.
+    fn columns(&self) -> Vec<Column<'_>> {
+        let mut columns = vec![Column::integers(Integers::I64(&[])); self.layout.columns];
+        for (place, &(position, is_float)) in self.layout.values.iter().enumerate() {
+            let data = match is_float {
+                true => Data::Floats(&self.floats[place]),
+                false => Data::Integers(Integers::I64(&self.integers[place])),
+            };
+            columns[position] = Column::from(data).with_validity(self.validity[place].bitmap());
+        }
+        columns
+    }
+
+    /// What is known of the rows of each record. Nobody asks for the smallest and the largest of their values.
+    fn sums(&self) -> Vec<ColumnSummary<'_>> {
+        let numbers = |sums| ColumnSummary::Numbers(Numbers { min: sums, max: sums, sum: Sums::Narrow(sums) });
+        let mut columns = vec![numbers(&[]); self.layout.columns];
+        for (&(position, _), sums) in self.layout.values.iter().zip(&self.integers) {
+            columns[position] = numbers(sums);
+        }
+        columns
+    }
+}

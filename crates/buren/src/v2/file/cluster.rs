@@ -1,0 +1,196 @@
+//! Order-preserving clusters: rows of a row group move into runs of equal keys, so that a key's rows lie side by side, and
+//! back.
+//!
+//! The partition is stable: rows of a run keep their order. So the codes of the key in the original order of rows, the order
+//! stream, are all it takes to undo it.
+
+use super::gathered::{Gathered, Values};
+use super::order::Order;
+use super::strings_gathered::Form;
+use brc_core::{Bitmap, BitmapBuffer};
+
+/// Runs shorter than this on average are not worth clustering for.
+const LEAST_ROWS_PER_RUN: usize = 16;
+
+/// How the rows of a row group are moved.
+pub(super) struct Partition {
+    /// The key's code of each row, in the original order: values ascend with their codes, null has the last one.
+    pub(super) codes: Vec<i64>,
+    /// The rows as they lie then: first those with code 0, in their order.
+    pub(super) rows: Vec<u32>,
+}
+
+impl Partition {
+    /// `None` if the key's values are of a kind that has no codes, or if its runs would be too short.
+    pub(super) fn new(key: &Gathered) -> Option<Self> {
+        let (codes, runs) = codes(key)?;
+        if codes.len() / runs.max(1) < LEAST_ROWS_PER_RUN {
+            return None;
+        }
+        let mut places = Places::new(runs, &codes)?;
+        let mut rows = vec![0; codes.len()];
+        for (row, &code) in codes.iter().enumerate() {
+            rows[places.next(code) as usize] = row as u32;
+        }
+        Some(Self { codes, rows })
+    }
+}
+
+/// Where the next row of each run lies.
+pub(super) struct Places(Vec<u32>);
+
+impl Places {
+    /// The places of the first rows of so many runs, of which these are the codes in any order; `None` if one is no code of
+    /// a run.
+    pub(super) fn new(runs: usize, codes: &[i64]) -> Option<Self> {
+        let mut rows = vec![0; runs];
+        for &code in codes {
+            *rows.get_mut(usize::try_from(code).ok()?)? += 1;
+        }
+        let mut start = 0;
+        for rows in &mut rows {
+            start += std::mem::replace(rows, start);
+        }
+        Some(Self(rows))
+    }
+
+    /// The place of the next row with a code, one of those that `new` was given.
+    pub(super) fn next(&mut self, code: i64) -> u32 {
+        let place = &mut self.0[code as usize];
+        *place += 1;
+        *place - 1
+    }
+}
+
+/// The code of each row, and how many there are.
+fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
+    let valid = key.validity.bitmap();
+    match &key.values {
+        Values::Integers(values) => codes_of_integers(values, &key.validity),
+        Values::Strings(strings) => match &strings.form {
+            Form::Codes { codes, values } => {
+                let order = Order::new(values.dictionary());
+                let mut sorted: Vec<u32> = (0..order.len() as u32).collect();
+                sorted.sort_unstable_by(|&a, &b| order.compare(a, b));
+                let mut ranks = vec![0; sorted.len()];
+                (0..).zip(&sorted).for_each(|(rank, &code)| ranks[code as usize] = rank);
+                let null = ranks.len() as i64;
+                let rank = |(row, &code): (usize, &u32)| if is_valid(valid, row) { ranks[code as usize] } else { null };
+                Some((codes.iter().enumerate().map(rank).collect(), ranks.len() + usize::from(valid.is_some())))
+            }
+            Form::Each(_) => None,
+        },
+        Values::Wide(values) => {
+            let narrow =
+                |(row, &value): (usize, &i128)| if is_valid(valid, row) { i64::try_from(value) } else { Ok(0) };
+            let values = values.iter().enumerate().map(narrow).collect::<Result<Vec<_>, _>>().ok()?;
+            codes_of_integers(&values, &key.validity)
+        }
+        Values::Nothing | Values::Floats(_) => None,
+    }
+}
+
+fn codes_of_integers(values: &[i64], validity: &BitmapBuffer) -> Option<(Vec<i64>, usize)> {
+    let valid = validity.bitmap();
+    let of_valid = values.iter().enumerate().filter(|(row, _)| is_valid(valid, *row));
+    let mut distinct: Vec<i64> = of_valid.map(|(_, &value)| value).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if values.len() / distinct.len().max(1) < LEAST_ROWS_PER_RUN {
+        return None;
+    }
+    let rank = |(row, value): (usize, &i64)| match is_valid(valid, row) {
+        true => distinct.partition_point(|known| known < value) as i64,
+        false => distinct.len() as i64,
+    };
+    Some((values.iter().enumerate().map(rank).collect(), distinct.len() + usize::from(valid.is_some())))
+}
+
+fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {
+    valid.is_none_or(|valid| valid.get(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::file::chunk_writer::ChunkWriter;
+    use crate::v2::file::encoder::PartMeta;
+    use crate::v2::file::writer::Writer;
+    use crate::{Key, Reader, WriterOptions};
+    use brc_compress::Compressor;
+    use brc_core::{Batch, BatchWriter, Column, Data, Dictionary, Error, Integers, Progress, Schema};
+    use foldhash::fast::RandomState;
+    use std::io::Write;
+    use std::path::Path;
+
+    fn partition(column: Column<'_>, rows: usize) -> Option<(Vec<i64>, Vec<u32>)> {
+        let mut key = Gathered::new(&RandomState::default());
+        key.append(&column, rows).unwrap();
+        Partition::new(&key).map(|Partition { codes, rows }| (codes, rows))
+    }
+
+    #[test]
+    fn values_ascend_and_nulls_come_last() {
+        let dictionary: Dictionary = ["b", "c", "a"].into_iter().collect();
+        let mut valid = BitmapBuffer::default();
+        let codes: Vec<u32> = (0..80).map(|row| row % 3).collect();
+        (0..80).for_each(|row| valid.push(row != 1 && row != 4));
+        let column = Column::codes(&codes, &dictionary).with_validity(valid.bitmap());
+        let (found, rows) = partition(column, 80).unwrap();
+        assert_eq!(found[..7], [1, 3, 0, 1, 3, 0, 1]);
+        assert_eq!((rows[..2].to_vec(), rows[78..].to_vec()), (vec![2, 5], vec![1, 4]));
+
+        let numbers: Vec<i64> = codes.iter().map(|&code| [5, i64::MAX, i64::MIN][code as usize]).collect();
+        let column = Column::integers(Integers::I64(&numbers)).with_validity(valid.bitmap());
+        assert_eq!(partition(column, 80).unwrap(), (found, rows));
+    }
+
+    #[test]
+    fn short_runs_are_no_runs() {
+        let numbers: Vec<i64> = (0..160).map(|row| row % 11).collect();
+        let column = Column::integers(Integers::I64(&numbers));
+        assert_eq!(partition(column, 160), None);
+        assert!(partition(Column::integers(Integers::I64(&numbers[..10])), 10).is_none());
+        assert_eq!(partition(Column::from(Data::Floats(&[0.5; 160])), 160), None);
+    }
+
+    /// Clusters 64 rows by a key of 0 and 1 in turn, but with these codes as the order stream.
+    fn verify(codes: &[i64]) -> brc_core::Result<u64> {
+        let schema = Schema::parse("key:int64 not null").unwrap();
+        let options = WriterOptions { key: Key::None, ..WriterOptions::new(Compressor::parse("none").unwrap()) };
+        let mut writer = Writer::new(&schema, Some(0), options.clone());
+        let mut bytes = writer.start();
+        let mut encoder = writer.encoder();
+        let keys: Vec<i64> = (0..64).map(|row| row % 2).collect();
+        encoder.batch(&Batch { rows: 64, columns: &[Column::integers(Integers::I64(&keys))] }).unwrap();
+        let mut part = encoder.finish().unwrap();
+        let meta = part.meta.downcast_mut::<PartMeta>().unwrap();
+        part.bytes.truncate(meta.order.take().unwrap().offset as usize);
+        let mut chunks = ChunkWriter::new(options.compression, &mut part.bytes);
+        meta.order = Some(chunks.order_stream(&mut codes.to_vec()).unwrap());
+        writer.append(&mut part).unwrap();
+        bytes.extend_from_slice(&part.bytes);
+        bytes.extend(writer.finish().unwrap());
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        Ok(Reader::open(file, Path::new("t.buren"))?.verify(1, &Progress::default())?.rows)
+    }
+
+    #[test]
+    fn an_order_that_is_not_that_of_the_runs_is_corrupt() {
+        let alternating = |row: i64| row % 2;
+        assert_eq!(verify(&(0..64).map(alternating).collect::<Vec<_>>()).unwrap(), 64);
+        for wrong in [
+            |row: i64| i64::from(row > 40),
+            |row: i64| row % 2 * 2,
+            |row: i64| row % 2 + 1,
+            |row: i64| row % 4,
+            |_| 0,
+            |row: i64| -(row % 2),
+            |row: i64| row % 2 * 100,
+        ] {
+            let error = verify(&(0..64).map(wrong).collect::<Vec<_>>()).unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        }
+    }
+}
