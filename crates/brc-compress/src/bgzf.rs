@@ -17,7 +17,7 @@ const LENGTH: usize = 4;
 /// The longest block before compression.
 const LONGEST: u32 = 64 << 10;
 
-/// Blocks are read together up to this length before compression.
+/// Blocks are read together up to this length before compression, and twice as many bytes of the file.
 const TOGETHER: u32 = 1 << 20;
 
 /// The bytes of the block that begins with this header; `None` if it is no such header.
@@ -57,7 +57,10 @@ pub(crate) fn chunks(length: u64, read_at: &mut ReadAt<'_>) -> io::Result<Option
         if block.length > LONGEST {
             return Ok(None);
         }
-        match places.last_mut().filter(|place| place.length + block.length <= TOGETHER) {
+        let fits = |place: &&mut ChunkPlace| {
+            place.length + block.length <= TOGETHER && place.stored + block.stored <= 2 * TOGETHER
+        };
+        match places.last_mut().filter(fits) {
             Some(place) => (place.stored, place.length) = (place.stored + block.stored, place.length + block.length),
             None => places.push(block),
         }
