@@ -30,17 +30,20 @@ pub(super) fn find(samples: &[Sample<'_>]) -> Found {
     }
 }
 
-/// Whether these first bytes are text of UTF-16 without a byte order mark, and nothing but text: plain characters show it,
-/// and no others are control characters or halves of one.
+/// Whether these first bytes are lines of UTF-16 without a byte order mark, and nothing else: plain characters show it, and no
+/// others are control characters or halves of one. An odd number of bytes is none of UTF-16.
 #[must_use]
 pub fn is_utf16(start: &[u8]) -> bool {
     let Some(Charset::Encoded(encoding)) = utf16(start) else { return false };
-    let (text, _) = encoding.decode_without_bom_handling(&start[..start.len() & !1]);
+    let (text, _) = encoding.decode_without_bom_handling(start);
     // The last character may be cut in two.
     let text = text.strip_suffix(char::REPLACEMENT_CHARACTER).unwrap_or(&text);
-    text.chars().all(|character| {
-        !character.is_control() && character != char::REPLACEMENT_CHARACTER || matches!(character, '\t' | '\n' | '\r')
-    })
+    let has_lines = start.len().is_multiple_of(2) && text.contains(['\n', '\r']);
+    has_lines
+        && text.chars().all(|character| {
+            !character.is_control() && character != char::REPLACEMENT_CHARACTER
+                || matches!(character, '\t' | '\n' | '\r')
+        })
 }
 
 /// UTF-16 without a mark: half of every ASCII character is a zero byte, on the same side for all of them.
@@ -103,6 +106,7 @@ mod tests {
             assert!(is_utf16(&utf16_of(text, u16::to_le_bytes)), "{text}");
         }
         assert!(!is_utf16(b"a,b\n1,2\n"));
+        assert!(!is_utf16(b"A\0;1.0\n") && !is_utf16(b"A\0;1.0\n\n"));
         assert!(!is_utf16(b"a\0\x01\0b\0\n\0"));
     }
 
