@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
     compression: Option<Compressor>,
 
-    /// The cluster key: the column by which rows are grouped inside a row group of buren, so that questions by it are faster;
+    /// The cluster key: the column by which rows are grouped inside a row group of buren, so that conditions on it read less;
     /// none for no key [default: the string column with the fewest distinct values, if all others are numbers]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
