@@ -84,8 +84,8 @@ impl Counted {
     /// What [`LaneTable::reserve`] is to reserve for so many rows of which the integers come to `most` at most.
     #[must_use]
     pub fn room(rows: usize, most: u64) -> u64 {
-        // The sum has a sign, and so has the lane.
-        let (rows_bits, sum_bits) = (63 - Self::BITS, Self::BITS - 1);
+        // The sum has a sign, and so has the lane; what fills all of the room is one more than their largest.
+        let (rows_bits, sum_bits) = (62 - Self::BITS, Self::BITS - 2);
         let share = |size: u64, bits: u32| size.saturating_mul(ROOM >> bits);
         share(rows as u64, rows_bits).max(share(most, sum_bits))
     }
@@ -599,11 +599,12 @@ mod tests {
 
     #[test]
     fn counted_integers_have_room() {
-        let (rows, most) = (1 << 22, (1 << 39) - 1);
-        assert!(Counted::room(rows, most) <= ROOM && Counted::room(2 * rows, 0) <= ROOM);
-        assert!(Counted::room(2 * rows + 1, 0) > ROOM && Counted::room(0, most + 2) > ROOM);
-        for (count, sum) in [(0, 0), (1, -1), (2 * rows as i64 - 1, -(most as i64)), (5, most as i64)] {
-            assert_eq!(Counted::of((count << 40) + sum), Counted { count: count as u64, sum });
+        let (rows, most) = (1i64 << 22, 1i64 << 38);
+        assert_eq!((Counted::room(rows as usize, 0), Counted::room(0, most as u64)), (ROOM, ROOM));
+        // As much as there is room for, and what is in the word then.
+        for (count, sum) in [(0, 0), (1, -1), (rows, -most), (rows, most), (rows, 0), (5, most)] {
+            let lane = count.checked_mul(1 << 40).and_then(|count| count.checked_add(sum)).unwrap();
+            assert_eq!(Counted::of(lane), Counted { count: count as u64, sum });
         }
     }
 
