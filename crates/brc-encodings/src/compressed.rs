@@ -129,6 +129,14 @@ impl CompressedEncoder {
 }
 
 impl PartEncoder for CompressedEncoder {
+    fn begin(&mut self, part: u64) {
+        self.inner.begin(part);
+    }
+
+    fn skip(&mut self) {
+        self.inner.skip();
+    }
+
     fn finish(&mut self) -> Result<Part> {
         let part = self.inner.finish()?;
         self.compress(part)
