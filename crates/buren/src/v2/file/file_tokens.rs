@@ -55,3 +55,49 @@ impl FileTokens {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::strings::StringBuffer;
+    use std::sync::Arc;
+
+    /// Some thousand sentences of these words.
+    fn sentences(words: &[&str]) -> StringBuffer {
+        let word = |at: usize| words[at * at % 7919 % words.len()];
+        let sentences: Vec<String> =
+            (0..20_000).map(|row| format!("{} {} {}", word(row), word(row * 3 + 1), word(row * 7 + 2))).collect();
+        sentences.iter().map(String::as_bytes).collect()
+    }
+
+    #[test]
+    fn parts_have_the_tokens_of_the_first_unless_they_are_other_text() {
+        let usual = sentences(&["carefully", "final", "deposits", "sleep", "above", "the", "furiously", "express"]);
+        let other = sentences(&["zwölf", "Boxkämpfer", "jagen", "quer", "über", "großen", "Sylter", "Deich"]);
+        let tokens = FileTokens::default();
+        let tokens_of = |part: Option<u64>, values: &StringBuffer| {
+            tokens.estimate(part, 0, values.strings()).tokenizer.expect("tokens pay")
+        };
+        let [first, second, third] = std::thread::scope(|scope| {
+            let second = scope.spawn(|| tokens_of(Some(1), &usual));
+            let third = scope.spawn(|| tokens_of(Some(2), &other));
+            let first = tokens_of(Some(0), &usual);
+            tokens.end(Some(0));
+            [first, second.join().unwrap(), third.join().unwrap()]
+        });
+        assert!(Arc::ptr_eq(&first, &second));
+        assert!(!Arc::ptr_eq(&first, &third));
+        assert!(!Arc::ptr_eq(&first, &tokens_of(None, &usual)));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_first_part_that_does_not_come() {
+        let values = sentences(&["one", "two", "three", "four", "five"]);
+        let tokens = FileTokens::default();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| tokens.estimate(Some(1), 0, values.strings()).bytes);
+            tokens.end(Some(0));
+            assert!(second.join().unwrap() > 0);
+        });
+    }
+}
