@@ -69,13 +69,10 @@ fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
         Values::Integers(values) => codes_of_integers(values, &key.validity),
         Values::Strings(strings) => match &strings.form {
             Form::Codes { codes, values } => {
-                let order = Order::new(values.dictionary());
-                let mut sorted: Vec<u32> = (0..order.len() as u32).collect();
-                sorted.sort_unstable_by(|&a, &b| order.compare(a, b));
-                let mut ranks = vec![0; sorted.len()];
-                (0..).zip(&sorted).for_each(|(rank, &code)| ranks[code as usize] = rank);
+                let (_, ranks) = Order::new(values.dictionary()).ranks();
                 let null = ranks.len() as i64;
-                let rank = |(row, &code): (usize, &u32)| if is_valid(valid, row) { ranks[code as usize] } else { null };
+                let rank =
+                    |(row, &code): (usize, &u32)| if is_valid(valid, row) { ranks[code as usize].into() } else { null };
                 Some((codes.iter().enumerate().map(rank).collect(), ranks.len() + usize::from(valid.is_some())))
             }
             Form::Each(_) => None,

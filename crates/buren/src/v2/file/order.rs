@@ -25,6 +25,15 @@ impl<'a> Order<'a> {
         Self { dictionary, keys }
     }
 
+    /// The codes in ascending order of their values, and where in that order each code is.
+    pub(super) fn ranks(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut sorted: Vec<u32> = (0..self.len() as u32).collect();
+        sorted.sort_unstable_by(|&a, &b| self.compare(a, b));
+        let mut ranks = vec![0; sorted.len()];
+        (0..).zip(&sorted).for_each(|(rank, &code)| ranks[code as usize] = rank);
+        (sorted, ranks)
+    }
+
     /// How many values there are.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
