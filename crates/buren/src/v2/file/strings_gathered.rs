@@ -2,7 +2,7 @@
 //!
 //! Which of the two depends on the rows alone, not on how they came: as codes or not, in which batches.
 
-use super::gathered::arrange;
+use super::gathered::at;
 use super::interner::Interner;
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
@@ -63,7 +63,7 @@ impl Strings {
     /// Puts the rows in another order: the first of them is to be `order[0]`.
     pub(super) fn arrange(&mut self, order: &[u32]) {
         match &mut self.form {
-            Form::Codes { codes, .. } => arrange(codes, order),
+            Form::Codes { codes, .. } => *codes = at(codes, order),
             Form::Each(each) => {
                 let strings = each.strings();
                 let arranged = order.iter().map(|&row| strings.get(row as usize)).collect();
