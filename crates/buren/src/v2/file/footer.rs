@@ -11,7 +11,7 @@ use brc_core::{PhysicalType, Schema};
 pub(super) const MOST_ROWS: u32 = 1 << 26;
 
 /// What messages call the order stream.
-const ORDER_STREAM: &str = "(order of rows)";
+pub(super) const ORDER_STREAM: &str = "(order of rows)";
 
 pub(crate) struct Footer {
     pub(super) schema: Schema,
