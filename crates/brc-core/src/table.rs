@@ -327,6 +327,8 @@ pub struct Part {
     pub cuts: Vec<Cut>,
     /// What [`BatchWriter::append`] needs to know; private to the encoding.
     pub meta: Box<dyn Any + Send>,
+    /// How many bytes of memory that takes, if they are many.
+    pub meta_bytes: usize,
 }
 
 impl Part {

@@ -215,7 +215,7 @@ impl Accept for Appender<'_> {
     const SPARES: usize = 2;
 
     fn size(piece: &Piece) -> usize {
-        piece.part.as_ref().map_or(0, |part| part.bytes.len()) + piece.rejects.memory()
+        piece.part.as_ref().map_or(0, |part| part.bytes.len() + part.meta_bytes) + piece.rejects.memory()
     }
 
     fn accept(&mut self, piece: Piece) -> Result<Vec<u8>> {
@@ -409,7 +409,7 @@ mod tests {
     impl PartEncoder for Lines {
         fn finish(&mut self) -> Result<Part> {
             let Self(bytes, rows) = std::mem::take(self);
-            Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()) })
+            Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()), meta_bytes: 0 })
         }
     }
 

@@ -158,7 +158,7 @@ impl Accept for Replacer<'_> {
     const SPARES: usize = 2;
 
     fn size((_, part): &Self::Piece) -> usize {
-        part.bytes.len()
+        part.bytes.len() + part.meta_bytes
     }
 
     fn accept(&mut self, (number, mut part): Self::Piece) -> Result<Vec<u8>> {

@@ -23,6 +23,13 @@ pub(super) enum Encoded {
     Codes(LocalCodes, BitmapBuffer),
 }
 
+impl Encoded {
+    /// How many bytes are kept of rows that are not yet a chunk.
+    pub(super) fn memory(&self) -> usize {
+        if let Self::Codes(codes, _) = self { codes.memory() } else { 0 }
+    }
+}
+
 /// Values of another column of the same rows, none of them null, that differences may be stored from.
 #[derive(Clone, Copy)]
 pub(super) struct Reference<'a> {

@@ -124,7 +124,8 @@ impl PartEncoder for Encoder {
         let order = partition.map(|mut partition| writer.order_stream(&mut partition.codes)).transpose()?;
         self.columns.iter_mut().for_each(Gathered::clear);
         self.tokens.end(self.part.take());
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns, order }) })
+        let meta_bytes = columns.iter().map(Encoded::memory).sum();
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns, order }), meta_bytes })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {
