@@ -2,6 +2,7 @@
 
 use crate::cells::Cells;
 use crate::grouped::Groups;
+use crate::parallel;
 use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::totals::ScanTotals;
@@ -36,7 +37,10 @@ pub struct OutputColumn {
 impl QueryResult {
     /// The answer that groups give: settled partials that have no group in common.
     pub(crate) fn of_groups(plan: &Plan, partials: Vec<Partial>, threads: usize, totals: ScanTotals) -> Result<Self> {
-        let answer = Self::of_blocks(plan, Groups::new(plan, &partials).blocks(threads)?, totals);
+        let groups = Groups::new(plan, &partials);
+        let sorted = groups.in_order(threads)?;
+        let blocks = parallel::map(sorted.blocks(), threads, |number| groups.block(&sorted, number))?;
+        let answer = Self::of_blocks(plan, blocks, totals);
         if !plan.distinct {
             return Ok(answer);
         }

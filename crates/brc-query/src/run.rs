@@ -1,7 +1,9 @@
 //! Runs a plan: scans a table with several threads, and merges what they found.
 
 use crate::group::{Found, GroupTable};
+use crate::grouped::Groups;
 use crate::inputs::RowPlace;
+use crate::long_answer::LongAnswer;
 use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
@@ -10,7 +12,6 @@ use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::rows;
 use crate::runs::{Block, Sorter};
-use crate::spilled_answer::SpilledAnswer;
 use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 use std::path::Path;
@@ -18,13 +19,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+/// The rows of fewer groups are made before any is looked at.
+const MANY: u64 = 1 << 17;
+
 /// An answer, as memory allows.
 #[derive(Debug)]
 pub enum Answered {
     /// All rows are in memory.
     Held(Box<QueryResult>),
-    /// There are too many.
-    Spilled(Box<SpilledAnswer>),
+    /// There are many, which are made or read when they are looked at.
+    Long(Box<LongAnswer>),
 }
 
 fn held(answer: QueryResult) -> Answered {
@@ -37,18 +41,18 @@ impl Answered {
     pub fn totals(&self) -> &ScanTotals {
         match self {
             Self::Held(answer) => answer.totals(),
-            Self::Spilled(answer) => answer.totals(),
+            Self::Long(answer) => answer.totals(),
         }
     }
 
     /// All rows in memory.
     ///
     /// # Errors
-    /// If a temporary file cannot be read, or is damaged.
-    pub fn load(self) -> Result<QueryResult> {
+    /// As for [`LongAnswer::load`].
+    pub fn load(self, threads: usize) -> Result<QueryResult> {
         match self {
             Self::Held(answer) => Ok(*answer),
-            Self::Spilled(answer) => answer.load(),
+            Self::Long(answer) => answer.load(threads),
         }
     }
 }
@@ -59,7 +63,7 @@ impl Plan {
     /// # Errors
     /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
     pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
-        self.run_within(table, threads, &Memory::unlimited(), progress)?.load()
+        self.run_within(table, threads, &Memory::unlimited(), progress)?.load(threads)
     }
 
     /// The same with no more memory than that, but for questions that group nothing. What is more is kept in a temporary file.
@@ -110,9 +114,15 @@ impl Plan {
         };
         totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
         totals.regroup_time = start.elapsed();
-        let mut answer = QueryResult::of_groups(self, partials, threads, totals)?;
+        if totals.groups < MANY || self.distinct {
+            let mut answer = QueryResult::of_groups(self, partials, threads, totals)?;
+            answer.sorted_in(start.elapsed());
+            return Ok(held(answer));
+        }
+        let sorted = Groups::new(self, &partials).in_order(threads)?;
+        let mut answer = LongAnswer::of_groups(self, partials, sorted, totals)?;
         answer.sorted_in(start.elapsed());
-        Ok(held(answer))
+        Ok(Answered::Long(Box::new(answer)))
     }
 
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
@@ -195,8 +205,8 @@ impl Plan {
         let Partitioning { spill, memory, .. } = partitioning;
         totals.spilled_bytes = spill.bytes();
         if blocks.iter().any(Block::is_spilled) {
-            let answer = SpilledAnswer::new(self, blocks, spill, &memory, totals)?;
-            return Ok(Answered::Spilled(Box::new(answer)));
+            let answer = LongAnswer::of_blocks(self, blocks, spill, &memory, totals)?;
+            return Ok(Answered::Long(Box::new(answer)));
         }
         let blocks = blocks.into_iter().map(|block| Ok((block.rows, block.into_cells(&spill)?)));
         Ok(held(QueryResult::of_blocks(self, blocks.collect::<Result<_>>()?, totals)))

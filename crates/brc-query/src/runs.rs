@@ -11,7 +11,7 @@ use crate::partitions::spill::{Frame, Spill};
 use crate::plan::{Answer, Plan};
 use crate::result::{QueryResult, kind_of};
 use crate::totals::ScanTotals;
-use brc_core::Result;
+use brc_core::{Error, Result};
 use std::cmp::Ordering;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
@@ -47,7 +47,11 @@ impl Block {
     }
 
     /// Calls `with` with them.
-    pub(crate) fn with_cells<T>(&self, spill: &Spill, with: impl FnOnce(&[Cells]) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_cells<T, E: From<Error>>(
+        &self,
+        spill: &Spill,
+        with: impl FnOnce(&[Cells]) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         match &self.cells {
             Held::Here(cells) => with(cells),
             Held::Spilled(frame) => with(&spill.read_value::<Vec<Cells>>(frame)?),

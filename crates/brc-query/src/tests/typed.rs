@@ -419,7 +419,7 @@ proptest! {
         let plan = question.plan();
         let table = TypedTable::new(rows, manner);
         let answer = plan.run_limited(&table, threads, &memory, &Progress::default(), limits);
-        match (answer.and_then(Answered::load), expected) {
+        match (answer.and_then(|answer| answer.load(2)), expected) {
             (Ok(answer), Some(expected)) => {
                 prop_assert!(same(&cells(&answer), &expected), "{:?}\n{:?}", cells(&answer), expected);
             }
