@@ -7,14 +7,13 @@ use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::spill::Spill;
-use crate::plan::Plan;
+use crate::plan::{Answer, Plan};
 use crate::result::QueryResult;
 use crate::runs::Block;
 use crate::totals::ScanTotals;
 use crate::vector::Fault;
 use brc_core::{Batch, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
-use std::time::Duration;
 
 /// How many blocks a split has if memory allows: as many as make a good row group.
 const SPLIT_BLOCKS: usize = 64;
@@ -39,6 +38,8 @@ pub struct LongAnswer {
 enum Source {
     /// Groups in memory.
     Groups { partials: Vec<Partial>, sorted: Sorted },
+    /// Rows of the table: some of these parts, in that order.
+    Rows { parts: Vec<Vec<Cells>>, order: Vec<(u32, u32)> },
     /// Blocks of which some or all are in a file that nobody else sees.
     File { blocks: Vec<Block>, spill: Spill },
 }
@@ -67,6 +68,19 @@ impl LongAnswer {
         Ok(Self { plan: plan.clone(), schema: plan.answer_schema()?, source, starts, split_blocks, totals })
     }
 
+    /// The answer that rows of these parts give, each told by its part and its place there.
+    pub(crate) fn of_rows(
+        plan: &Plan,
+        parts: Vec<Vec<Cells>>,
+        order: Vec<(u32, u32)>,
+        totals: ScanTotals,
+    ) -> Result<Self> {
+        let starts = starts(order.chunks(BLOCK).map(<[_]>::len));
+        let source = Source::Rows { parts, order };
+        let split_blocks = SPLIT_BLOCKS;
+        Ok(Self { plan: plan.clone(), schema: plan.answer_schema()?, source, starts, split_blocks, totals })
+    }
+
     /// The same in splits of about so many rows, or fewer.
     #[must_use]
     pub fn with_splits_of(self, rows: usize) -> Self {
@@ -79,9 +93,8 @@ impl LongAnswer {
         &self.totals
     }
 
-    /// Takes note of how long it took, since groups began to be merged.
-    pub(crate) fn sorted_in(&mut self, time: Duration) {
-        self.totals.sort_time = time - self.totals.regroup_time;
+    pub(crate) fn totals_mut(&mut self) -> &mut ScanTotals {
+        &mut self.totals
     }
 
     /// All rows in memory, whatever they take.
@@ -89,7 +102,9 @@ impl LongAnswer {
     /// # Errors
     /// If the file cannot be read, or is damaged; if a value is none of the type of its column.
     pub fn load(&self, threads: usize) -> Result<QueryResult> {
-        let of_block = |number: usize| self.with_block(number, |cells| Ok::<_, brc_core::Error>((self.rows_of(number), cells.to_vec())));
+        let of_block = |number: usize| {
+            self.with_block(number, |cells| Ok::<_, brc_core::Error>((self.rows_of(number), cells.to_vec())))
+        };
         let blocks = parallel::map(self.blocks(), threads, of_block)?;
         Ok(QueryResult::of_blocks(&self.plan, blocks, self.totals.clone()))
     }
@@ -110,6 +125,17 @@ impl LongAnswer {
     ) -> Result<T, E> {
         match &self.source {
             Source::Groups { partials, sorted } => with(&Groups::new(&self.plan, partials).block(sorted, number)?.1),
+            Source::Rows { parts, order } => {
+                let rows = &order[self.starts[number] as usize..self.starts[number + 1] as usize];
+                let column = |(column, answer): (usize, &Answer)| {
+                    let mut cells = Cells::with_capacity(answer.value.logical_type, rows.len());
+                    rows.iter().for_each(|&(part, row)| {
+                        cells.push(parts[part as usize][column].get(row as usize));
+                    });
+                    cells
+                };
+                with(&self.plan.columns.iter().enumerate().map(column).collect::<Vec<_>>())
+            }
             Source::File { blocks, spill } => blocks[number].with_cells(spill, with),
         }
     }

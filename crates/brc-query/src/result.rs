@@ -9,7 +9,6 @@ use crate::totals::ScanTotals;
 use crate::vector::{Fault, View};
 use brc_core::{Column, LogicalType, Result, Value};
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// The sorted rows of an answer.
 #[derive(Debug, Clone)]
@@ -113,9 +112,8 @@ impl QueryResult {
         (0..self.rows).map(|row| Row { answer: self, row, column: 0 })
     }
 
-    /// Takes note of how long it took, since groups began to be merged.
-    pub(crate) fn sorted_in(&mut self, time: Duration) {
-        self.totals.sort_time = time - self.totals.regroup_time;
+    pub(crate) fn totals_mut(&mut self) -> &mut ScanTotals {
+        &mut self.totals
     }
 
     /// What was done to find the answer.

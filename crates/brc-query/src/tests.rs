@@ -3,6 +3,7 @@
 pub(crate) mod conditions;
 pub(crate) mod memory;
 mod select;
+mod sorted_rows;
 mod typed;
 pub(crate) mod typed_table;
 mod widening;

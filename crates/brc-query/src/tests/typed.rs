@@ -2,7 +2,7 @@
 
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
 use super::{limits, memory};
-use crate::{AGGREGATES, Answered, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
+use crate::{AGGREGATES, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
 use brc_kernels::accumulate::floats::parts;
 use num_bigint::{BigInt, BigUint};
