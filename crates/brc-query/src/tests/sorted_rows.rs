@@ -99,7 +99,7 @@ impl Question {
         let table = table(rows.to_vec(), manner);
         let plan = self.query().plan(&table.schema).unwrap();
         let answer = plan.run_within(&table, threads, memory, &Progress::default()).unwrap().load(threads).unwrap();
-        let found: Vec<_> = answer.rows().map(|row| row.collect::<Vec<_>>()).collect();
+        let found: Vec<_> = answer.rows().map(Iterator::collect::<Vec<_>>).collect();
         fn values(row: &Record) -> Vec<Option<Value<'_>>> {
             let next = Value::Integer(i128::from(row.x) + 10);
             vec![Some(Value::Bytes(&row.t)), Some(next), Some(Value::Integer(row.y.into()))]
