@@ -19,6 +19,10 @@ const SMALL: u64 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Accumulators {
     rows: Rows,
+    /// Somebody asks how many rows a group has, and not just whether it has some.
+    rows_are_asked_for: bool,
+    /// At most so many groups have no rows yet.
+    empty: usize,
     columns: Vec<Aggregated>,
     memory: Vec<Memory>,
     /// What states share that only add up; none if no state does. The first lane of the first counts rows.
@@ -82,7 +86,8 @@ impl Accumulators {
             }
         }
         let memory = columns.iter().map(|_| Memory::default()).collect();
-        let mut new = Self { rows: plan.rows(), columns, memory, tables: Vec::new() };
+        let (rows, rows_are_asked_for) = (plan.rows(), plan.counts_rows());
+        let mut new = Self { rows, rows_are_asked_for, empty: 0, columns, memory, tables: Vec::new() };
         new.lay_out();
         new
     }
@@ -130,9 +135,10 @@ impl Accumulators {
         ids: GroupIds<'_>,
         groups: usize,
     ) -> Result<(), Malformed> {
+        self.empty += groups.saturating_sub(self.rows.others.len());
         self.rows.others.grow(groups);
         if self.rows.state.is_none() && self.tables.is_empty() {
-            self.rows.others.add(ids)?;
+            self.count_rows(ids)?;
         }
         self.tables.iter_mut().for_each(|table| table.grow(groups));
         let mut memory = std::mem::take(&mut self.memory);
@@ -152,6 +158,17 @@ impl Accumulators {
         }
         drop(counted);
         self.memory = memory;
+        Ok(())
+    }
+
+    /// Counts rows, as far as that is of interest.
+    fn count_rows(&mut self, ids: GroupIds<'_>) -> Result<(), Malformed> {
+        if self.rows_are_asked_for {
+            return self.rows.others.add(ids);
+        }
+        if self.empty > 0 {
+            self.empty -= self.rows.others.mark(ids)?;
+        }
         Ok(())
     }
 

@@ -256,6 +256,13 @@ impl Plan {
         Rows { state: states.iter().position(tells).filter(|_| !shared), ..Rows::default() }
     }
 
+    /// Whether an answer tells how many rows groups have.
+    pub(crate) fn counts_rows(&self) -> bool {
+        let fields = self.fields();
+        let needs_state = |output: &Output| output.bind(&fields).is_ok_and(|bound| bound.state.is_some());
+        !self.outputs.iter().all(needs_state)
+    }
+
     /// All columns: those of the table, and those that are computed.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let computed = self.computed.iter().map(|computed| &computed.field);

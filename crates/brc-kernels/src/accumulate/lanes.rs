@@ -5,6 +5,7 @@
 //! of a row's group are added to together.
 
 use super::floats::Limbs;
+use super::rows::add_rows;
 use super::{UnknownGroup, few};
 use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::{Key, bounds};
@@ -24,7 +25,7 @@ pub const MOST_AT_ONCE: u64 = ROOM / 2;
 
 /// How many rows of state each of a few groups has: consecutive rows of the table take turns, so that one does not wait for
 /// the one before if both are of one group.
-const COPIES: usize = 4;
+pub(super) const COPIES: usize = 4;
 
 /// So many groups are few.
 const FEW: usize = 64;
@@ -91,7 +92,8 @@ impl Counted {
     }
 }
 
-type Words = [i64; CHUNK];
+/// What rows that are written down together add to a lane.
+pub(super) type Words = [i64; CHUNK];
 
 /// Sums of groups, a row of them for each.
 #[derive(Debug, Clone)]
@@ -213,10 +215,14 @@ impl LaneTable {
         }
         let words = words_mut(lines);
         let mut runs = Runs::new(groups);
+        let factors: Vec<_> = (0..addends.len()).map(|index| factors(addends, index)).collect();
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
-            for (lane, addend) in addends {
-                addend.write(level, start, &mut spare[*lane][..count]);
+            for ((lane, addend), factors) in addends.iter().zip(&factors) {
+                match factors {
+                    Some(factors) => multiply(level, spare, *factors, *lane, count),
+                    None => addend.write(level, start, &mut spare[*lane][..count]),
+                }
             }
             match groups {
                 Groups::Rows(groups) => {
@@ -384,6 +390,38 @@ impl Addend<'_> {
     }
 }
 
+/// The lanes to which both factors of a product are added themselves, by addends before it: they need not be written down anew.
+fn factors(addends: &[(usize, Addend<'_>)], product: usize) -> Option<[usize; 2]> {
+    let Addend::Products(one, other) = addends[product].1 else { return None };
+    let lane_of = |factor: Integers<'_>| {
+        let mut before = addends[..product].iter();
+        before.find(|(_, addend)| matches!(addend, Addend::Integers(values) if is_same(*values, factor)))
+    };
+    Some([lane_of(one)?.0, lane_of(other)?.0])
+}
+
+/// Whether two slices are the same place in memory.
+fn is_same(one: Integers<'_>, other: Integers<'_>) -> bool {
+    match (one, other) {
+        (Integers::I8(one), Integers::I8(other)) => std::ptr::eq(one, other),
+        (Integers::I16(one), Integers::I16(other)) => std::ptr::eq(one, other),
+        (Integers::I32(one), Integers::I32(other)) => std::ptr::eq(one, other),
+        (Integers::I64(one), Integers::I64(other)) => std::ptr::eq(one, other),
+        (Integers::I128(one), Integers::I128(other)) => std::ptr::eq(one, other),
+        _ => false,
+    }
+}
+
+/// Writes down the products of what was written down for two other lanes.
+fn multiply(level: Level, words: &mut [Words; MOST_LANES], [one, other]: [usize; 2], lane: usize, count: usize) {
+    if let Ok([one, out]) = words.get_disjoint_mut([one, lane]) {
+        out[..count].copy_from_slice(&one[..count]);
+    }
+    if let Ok([other, out]) = words.get_disjoint_mut([other, lane]) {
+        run_at(level, Multiply { factors: &other[..count], out: &mut out[..count] });
+    }
+}
+
 /// Writes down integers, and `plus` with each; those of 128 bits are cut to 64.
 fn widen(level: Level, values: Integers<'_>, start: usize, plus: i64, out: &mut [i64]) {
     let rows = start..start + out.len();
@@ -449,58 +487,6 @@ impl Kernel for Split<'_> {
     }
 }
 
-/// Adds what was written down of some rows to their groups, of which there are rows.
-fn add_rows(
-    level: Level,
-    lanes: usize,
-    copies: usize,
-    groups: &[u32],
-    addends: &[Words; MOST_LANES],
-    words: &mut [i64],
-) -> Result<(), UnknownGroup> {
-    macro_rules! with_lanes {
-        ($($lanes:literal of $stride:literal),+) => {
-            match (lanes, copies) {
-                $(
-                    ($lanes, 1) => {
-                        let rows = words.as_chunks_mut::<$stride>().0;
-                        run_at(level, AddRows::<$lanes, $stride, 1> { groups, addends, rows })
-                    }
-                    ($lanes, _) => {
-                        let rows = words.as_chunks_mut::<$stride>().0;
-                        run_at(level, AddRows::<$lanes, $stride, COPIES> { groups, addends, rows })
-                    }
-                )+
-                _ => Err(UnknownGroup),
-            }
-        };
-    }
-    with_lanes!(1 of 1, 2 of 2, 3 of 4, 4 of 4, 5 of 8, 6 of 8, 7 of 8, 8 of 8)
-}
-
-struct AddRows<'a, const LANES: usize, const STRIDE: usize, const TURNS: usize> {
-    groups: &'a [u32],
-    addends: &'a [Words; MOST_LANES],
-    rows: &'a mut [[i64; STRIDE]],
-}
-
-impl<const LANES: usize, const STRIDE: usize, const TURNS: usize> Kernel for AddRows<'_, LANES, STRIDE, TURNS> {
-    type Output = Result<(), UnknownGroup>;
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        for (row, &group) in self.groups.iter().take(CHUNK).enumerate() {
-            let place = group as usize * TURNS + row % TURNS;
-            let sums = self.rows.get_mut(place).ok_or(UnknownGroup)?;
-            #[allow(clippy::needless_range_loop, reason = "iterators are not unrolled")]
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].wrapping_add(self.addends[lane][row]);
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -518,6 +504,7 @@ mod tests {
             (3, Addend::High(&floats, limbs)),
             (4, Addend::Low(&floats, limbs)),
             (5, Addend::Counted(ones)),
+            (6, Addend::Products(ones, ones)),
         ];
         table.add(level, groups, rows.len(), &addends).unwrap();
     }
@@ -537,7 +524,7 @@ mod tests {
             let runs = runs.iter().map(|(code, part)| Run { code: code % known, rows: part.len() as u32 });
             let runs: Vec<Run> = runs.collect();
             for level in Level::available() {
-                let mut table = LaneTable::new(6);
+                let mut table = LaneTable::new(7);
                 table.grow(known as usize);
                 sums(level, Groups::Rows(&groups), &rows, &mut table);
                 table.grow(grown);
@@ -550,6 +537,8 @@ mod tests {
                     prop_assert_eq!(Counted::of(table.sum(5, group)), counted);
                     let product = |row: &(u32, i16, i32, f64)| i64::from(row.1) * i64::from(row.2);
                     prop_assert_eq!(table.sum(2, group), 2 * of_group().map(product).sum::<i64>());
+                    let square = |row: &(u32, i16, i32, f64)| i64::from(row.1) * i64::from(row.1);
+                    prop_assert_eq!(table.sum(6, group), 2 * of_group().map(square).sum::<i64>());
                     let float = Limbs::join(table.sum(3, group), table.sum(4, group));
                     let expected = of_group().map(|row| (row.3 * 4096.0) as i128).sum::<i128>();
                     prop_assert_eq!(float, expected << 49);

@@ -20,6 +20,17 @@ impl Counts {
         self.change(groups, |count, rows| *count += rows)
     }
 
+    /// Counts one row of each of these groups that has none. Returns how many those are.
+    pub(crate) fn mark(&mut self, groups: GroupIds<'_>) -> Result<usize, Malformed> {
+        let mut marked = 0;
+        self.change(groups, |count, rows| {
+            let is_first = u64::from(*count == 0 && rows > 0);
+            *count += is_first;
+            marked += is_first as usize;
+        })?;
+        Ok(marked)
+    }
+
     /// Takes rows of these groups away, which were counted.
     pub(crate) fn subtract(&mut self, groups: GroupIds<'_>) -> Result<(), Malformed> {
         self.change(groups, |count, rows| *count -= rows)
@@ -30,7 +41,7 @@ impl Counts {
         self.0.iter_mut().zip(rows).for_each(|(count, rows)| *count += rows);
     }
 
-    fn change(&mut self, groups: GroupIds<'_>, change: impl Fn(&mut u64, u64)) -> Result<(), Malformed> {
+    fn change(&mut self, groups: GroupIds<'_>, mut change: impl FnMut(&mut u64, u64)) -> Result<(), Malformed> {
         let mut change = |code: u32, rows: u32| {
             change(self.0.get_mut(code as usize).ok_or(UnknownGroup)?, rows.into());
             Ok(())

@@ -73,29 +73,34 @@ enum ChunkDictionary {
 }
 
 /// All values that have got a code so far.
-enum Values {
+pub(super) enum Values {
     /// Those of the column's dictionary, which all scanners share.
     Shared(Dictionary),
+    /// All numbers from a smallest to a largest as strings, in their order.
+    Numbers(Dictionary),
     Interned(Interner),
 }
 
 impl Values {
     /// The same to which others may be added; those of the column's dictionary are told to `of_file`.
-    fn interner(&mut self, of_file: &mut FileValues) -> &mut Interner {
-        if let Self::Shared(dictionary) = self {
+    pub(super) fn interner(&mut self, of_file: &mut FileValues) -> &mut Interner {
+        if let Self::Shared(dictionary) | Self::Numbers(dictionary) = self {
             let mut interner = Interner::default();
-            of_file.interned = dictionary.iter().map(|value| interner.intern(value).0).collect();
+            let interned = dictionary.iter().map(|value| interner.intern(value).0).collect();
+            if matches!(self, Self::Shared(_)) {
+                of_file.interned = interned;
+            }
             *self = Self::Interned(interner);
         }
         match self {
             Self::Interned(interner) => interner,
-            Self::Shared(_) => unreachable!("values that are shared were just interned"),
+            Self::Shared(_) | Self::Numbers(_) => unreachable!("all values were just interned"),
         }
     }
 
-    fn dictionary(&self) -> &Dictionary {
+    pub(super) fn dictionary(&self) -> &Dictionary {
         match self {
-            Self::Shared(dictionary) => dictionary,
+            Self::Shared(dictionary) | Self::Numbers(dictionary) => dictionary,
             Self::Interned(interner) => interner.dictionary(),
         }
     }
@@ -103,7 +108,7 @@ impl Values {
 
 /// What was read so far of the column's dictionary.
 #[derive(Default)]
-struct FileValues {
+pub(super) struct FileValues {
     /// Row groups to come have codes below that.
     expected: usize,
     interned: Codes,
@@ -230,6 +235,10 @@ impl<'r> ScanColumn<'r> {
     }
 
     fn read_dictionary(&mut self, tokens: Option<&Tokens>, cost: &mut Cost) -> Result<()> {
+        if self.chunk().dictionary.is_empty() {
+            self.dictionary = ChunkDictionary::Interned(Codes::default());
+            return Ok(());
+        }
         let (reader, row_group, column) = (self.reader, self.row_group, self.name());
         let (mut scratch, mut decoded, mut values) = Default::default();
         let of_values: &mut StringBuffer = &mut values;
@@ -268,7 +277,7 @@ impl<'r> ScanColumn<'r> {
         }
         match &self.values {
             Values::Shared(dictionary) if dictionary.len() >= values => Ok(()),
-            Values::Shared(_) | Values::Interned(_) => self.intern_file_dictionary(values, cost),
+            Values::Shared(_) | Values::Numbers(_) | Values::Interned(_) => self.intern_file_dictionary(values, cost),
         }
     }
 
@@ -368,8 +377,8 @@ impl<'r> ScanColumn<'r> {
         {
             if !self.number_codes.as_ref().is_some_and(|codes| codes.are_of(&format)) {
                 let (reader, column, expected) = (self.reader, self.column, self.expected.take());
-                let interner = self.values.interner(&mut self.of_file);
-                self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, reader, column, rows, interner));
+                let values = (&mut self.values, &mut self.of_file);
+                self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, reader, column, rows, values));
             }
             if let Some(codes) = &self.number_codes {
                 codes.places(&self.numbers, &mut self.places);
@@ -397,7 +406,7 @@ impl<'r> ScanColumn<'r> {
                 let known = self.chunk().codes as usize;
                 let interned = match &self.values {
                     Values::Shared(_) => None,
-                    Values::Interned(_) => self.of_file.interned.of_first(known),
+                    Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_first(known),
                 };
                 (codes, interned, known)
             }

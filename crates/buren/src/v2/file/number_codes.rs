@@ -2,9 +2,10 @@
 //! get a code beforehand, so that rows need neither be written out as strings nor be hashed.
 
 use super::bounds::Bounds;
-use super::interner::Interner;
+use super::column::{Codes, FileValues, Values};
 use super::reader::Reader;
 use crate::v2::strings::NumberFormat;
+use brc_core::Dictionary;
 
 /// The most numbers that get codes.
 const MOST: i64 = 1 << 20;
@@ -17,17 +18,18 @@ pub(super) struct NumberCodes {
     format: NumberFormat,
     low: i64,
     /// The scanner's code of each number.
-    pub(super) codes: super::column::Codes,
+    pub(super) codes: Codes,
 }
 
 impl NumberCodes {
-    /// Gives codes to all numbers of a column; `None` if that is not worth it for so many rows.
+    /// Gives codes to all numbers of a column, whose scanner has got these values so far; `None` if that is not worth it for so
+    /// many rows.
     pub(super) fn new(
         format: &NumberFormat,
         reader: &Reader,
         column: usize,
         rows: usize,
-        interner: &mut Interner,
+        (values, of_file): (&mut Values, &mut FileValues),
     ) -> Option<Self> {
         if !format.is_ordered() {
             // The bounds of strings tell nothing of numbers.
@@ -44,12 +46,15 @@ impl NumberCodes {
         if count.checked_mul(ROWS)? > rows as i64 {
             return None;
         }
-        let mut text = Vec::new();
-        let code = |number: i64| {
-            format.write(number, &mut text);
-            interner.intern(&text).0
+        let numbers = dictionary_of(format, low, count as usize);
+        let codes = if values.dictionary().is_empty() {
+            *values = Values::Numbers(numbers);
+            (0..count as u32).collect()
+        } else {
+            let interner = values.interner(of_file);
+            numbers.iter().map(|number| interner.intern(number).0).collect()
         };
-        Some(Self { format: format.clone(), low, codes: (low..=high).map(code).collect() })
+        Some(Self { format: format.clone(), low, codes })
     }
 
     /// Whether they are codes of numbers that look like this.
@@ -63,4 +68,17 @@ impl NumberCodes {
         let place = |&number: &i64| (number.wrapping_sub(self.low) as u64).min(u32::MAX.into()) as i32;
         places.extend(numbers.iter().map(place));
     }
+}
+
+/// So many numbers from a first one on as strings.
+fn dictionary_of(format: &NumberFormat, first: i64, count: usize) -> Dictionary {
+    let mut text = Vec::new();
+    format.write(first, &mut text);
+    let mut numbers = Dictionary::new();
+    numbers.reserve(count, count * text.len());
+    for _ in 0..count {
+        numbers.push(&text);
+        format.increment(&mut text);
+    }
+    numbers
 }

@@ -40,6 +40,18 @@ impl NumberFormat {
         let _ = write!(out, "{number:0width$}", width = self.digits);
         out.extend_from_slice(&self.suffix);
     }
+
+    /// Makes of a number as a string the next one, if all have as many digits.
+    pub fn increment(&self, text: &mut [u8]) {
+        let end = text.len().saturating_sub(self.suffix.len());
+        for digit in text[..end].iter_mut().rev().take(self.digits) {
+            if *digit != b'9' {
+                *digit += 1;
+                return;
+            }
+            *digit = b'0';
+        }
+    }
 }
 
 /// The values of a block as numbers.

@@ -84,6 +84,11 @@ proptest! {
                     found.format.write(number, &mut text);
                     prop_assert_eq!(&text, &values[row % values.len()]);
                     prop_assert_eq!(found.format.number(&text), Some(number));
+                    let next = format!("{prefix}{:0width$}{suffix}", number + 1).into_bytes();
+                    if found.format.is_ordered() && next.len() == text.len() {
+                        found.format.increment(&mut text);
+                        prop_assert_eq!(&text, &next);
+                    }
                 }
             }
         }
