@@ -83,6 +83,19 @@ pub fn kept_by_thread() -> i64 {
     OF_THREAD.try_with(Cell::get).map_or(0, |(all, _)| all)
 }
 
+/// Starts to bring an entry into the cache, if it is there, and does not wait for it.
+#[inline(always)]
+pub fn prefetch<T>(entries: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(entry) = entries.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every processor of the target has the instruction, which changes no values; the entry is there.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(entry).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (entries, index);
+}
+
 /// The system's allocator, for a program to use as its `#[global_allocator]`: it never fails, but calls [`exhausted`]. What
 /// is large lies in huge pages, as far as the system has some.
 pub struct Allocator;
