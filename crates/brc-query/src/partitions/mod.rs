@@ -47,16 +47,19 @@ pub(crate) struct Limits {
     pub(crate) direct: usize,
     /// So many groups of a partition are grouped at once, where memory is short.
     pub(crate) partition: usize,
+    /// So many distinct values that are to be counted, in all groups together.
+    pub(crate) distinct: usize,
 }
 
 impl Limits {
     /// No rows are dealt out.
-    pub(crate) const NONE: Self = Self { hashed: usize::MAX, direct: usize::MAX, partition: usize::MAX };
+    pub(crate) const NONE: Self =
+        Self { hashed: usize::MAX, direct: usize::MAX, partition: usize::MAX, distinct: usize::MAX };
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { hashed: 1 << 14, direct: usize::MAX, partition: usize::MAX }
+        Self { hashed: 1 << 14, direct: usize::MAX, partition: usize::MAX, distinct: 1 << 17 }
     }
 }
 
@@ -72,7 +75,7 @@ struct Dealing {
 pub(crate) struct Partitioning {
     layout: Option<Layout>,
     key_types: Vec<(LogicalType, bool)>,
-    limits: Limits,
+    pub(crate) limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
     dealing: OnceLock<Option<Dealing>>,
     /// Set by the first worker that finds memory short.

@@ -49,6 +49,11 @@ impl Distinct {
         self.counts[group]
     }
 
+    /// How many values there are, those of all groups together.
+    pub(crate) fn values(&self) -> usize {
+        self.pairs.len()
+    }
+
     fn count(&mut self) {
         self.counts.clear();
         self.counts.resize(self.groups, 0);
