@@ -6,6 +6,7 @@
 
 mod big;
 mod bytes;
+mod code_bits;
 pub(crate) mod counts;
 mod distinct;
 mod extremes;
