@@ -73,21 +73,22 @@ impl Destination {
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
-    pub(crate) fn write(&self, plan: &Plan, answer: &Answered, threads: usize) -> Result<()> {
+    pub(crate) fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<()> {
+        let is_printed = matches!(self, Self::Printed(_));
         let answer = match answer {
-            Answered::Held(answer) => answer,
-            Answered::Spilled(answer) => return self.write_table(plan, answer.as_ref(), threads),
-        };
-        let table = match self {
-            Self::Printed(_) if !self.format(plan).expresses_all() => {
-                let mut text = Vec::new();
-                render(self.format(plan), plan, answer, &mut text)?;
-                return stdout::print_names(&text);
+            Answered::Long(answer) if is_printed => {
+                return self.write_table(plan, &answer.with_splits_of(PRINTED_ROWS), threads);
             }
-            Self::Printed(_) => answer.table()?.with_splits_of(PRINTED_ROWS),
-            Self::File(_) => answer.table()?,
+            Answered::Long(answer) => return self.write_table(plan, answer.as_ref(), threads),
+            Answered::Held(answer) => answer,
         };
-        self.write_table(plan, &table, threads)
+        if is_printed && !self.format(plan).expresses_all() {
+            let mut text = Vec::new();
+            render(self.format(plan), plan, &answer, &mut text)?;
+            return stdout::print_names(&text);
+        }
+        let table = answer.table()?;
+        self.write_table(plan, &if is_printed { table.with_splits_of(PRINTED_ROWS) } else { table }, threads)
     }
 
     fn write_table(&self, plan: &Plan, table: &dyn Table, threads: usize) -> Result<()> {

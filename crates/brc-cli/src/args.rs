@@ -34,7 +34,7 @@ impl Threads {
 // How much memory a question may take.
 #[derive(Clone, clap::Args)]
 pub(crate) struct MemoryArgs {
-    /// How much memory to use for a question with groups before writing to temporary files; k, M, G are powers of 1024
+    /// How much memory to use before writing to temporary files; k, M, G are powers of 1024
     /// [default: 60 % of what this process may use]
     #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
     memory: Option<u64>,

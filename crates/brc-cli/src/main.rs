@@ -30,6 +30,7 @@ static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(failure::panicked));
+    memory::keep_freed();
     memory::when_exhausted(failure::out_of_memory);
     interrupt::take_large_files_for_errors();
     let outcome = match commands::compare_cell::Args::of_this_process() {

@@ -327,6 +327,8 @@ pub struct Part {
     pub cuts: Vec<Cut>,
     /// What [`BatchWriter::append`] needs to know; private to the encoding.
     pub meta: Box<dyn Any + Send>,
+    /// How many bytes of memory that takes, if they are many.
+    pub meta_bytes: usize,
 }
 
 impl Part {
@@ -350,6 +352,14 @@ pub struct Cut {
 
 /// Encodes the rows of one split after the other for one worker. A sink never gets summaries when encoding.
 pub trait PartEncoder: Sink + Send {
+    /// Tells which part the next batches are of: parts are counted from 0 in the order of the file, also those without rows.
+    /// What an encoding finds out from the first part may serve the others, which wait for it then; so whoever begins the
+    /// first part must [finish](PartEncoder::finish) or [skip](PartEncoder::skip) it.
+    fn begin(&mut self, _part: u64) {}
+
+    /// Tells that the part at hand does not come: it has no rows, or they cannot be read.
+    fn skip(&mut self) {}
+
     /// Closes the part that the batches since the last call make up.
     ///
     /// # Errors
@@ -418,6 +428,9 @@ pub trait ColumnarWriter: Send {
     fn spans_parts(&self, _logical_type: LogicalType) -> bool {
         false
     }
+
+    /// Tells that parts made from now on will [replace](ColumnarWriter::replace) others.
+    fn begin_replacing(&mut self) {}
 
     /// Takes note that these columns of the part that was appended as the `part`-th, from 0, are those of `made` instead. Its
     /// bytes are the caller's to write, behind all others.

@@ -104,7 +104,7 @@ impl Sink for CompressedEncoder {
 
 impl CompressedEncoder {
     fn compress(&mut self, part: Part) -> Result<Part> {
-        let Part { rows, bytes, cuts, meta } = part;
+        let Part { rows, bytes, cuts, meta, .. } = part;
         let mut output = std::mem::take(&mut self.output);
         let mut chunks = Vec::with_capacity(cuts.len() + 1);
         let mut start = Cut { at: 0, rows: 0 };
@@ -124,11 +124,25 @@ impl CompressedEncoder {
             start = cut;
         }
         self.inner.recycle(bytes);
-        Ok(Part { rows, bytes: output, cuts: Vec::new(), meta: Box::new(CompressedMeta { inner: meta, chunks }) })
+        Ok(Part {
+            rows,
+            bytes: output,
+            cuts: Vec::new(),
+            meta: Box::new(CompressedMeta { inner: meta, chunks }),
+            meta_bytes: 0,
+        })
     }
 }
 
 impl PartEncoder for CompressedEncoder {
+    fn begin(&mut self, part: u64) {
+        self.inner.begin(part);
+    }
+
+    fn skip(&mut self) {
+        self.inner.skip();
+    }
+
     fn finish(&mut self) -> Result<Part> {
         let part = self.inner.finish()?;
         self.compress(part)

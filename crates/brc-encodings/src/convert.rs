@@ -215,7 +215,7 @@ impl Accept for Appender<'_> {
     const SPARES: usize = 2;
 
     fn size(piece: &Piece) -> usize {
-        piece.part.as_ref().map_or(0, |part| part.bytes.len()) + piece.rejects.memory()
+        piece.part.as_ref().map_or(0, |part| part.bytes.len() + part.meta_bytes) + piece.rejects.memory()
     }
 
     fn accept(&mut self, piece: Piece) -> Result<Vec<u8>> {
@@ -249,6 +249,7 @@ impl Sink for Converter<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         if self.types.as_ref() != Some(schema) {
             self.encoder = self.ordered.with_acceptor(|it| it.encoder_of(schema))?;
+            self.encoder.begin(self.split);
             self.types = Some(Arc::clone(schema));
         }
         Ok(())
@@ -277,6 +278,7 @@ impl Sink for Converter<'_, '_, '_> {
 impl Worker for Converter<'_, '_, '_> {
     fn split_begins(&mut self, split: &Split) {
         self.split = split.index;
+        self.encoder.begin(split.index);
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
@@ -286,6 +288,7 @@ impl Worker for Converter<'_, '_, '_> {
     fn split_done(&mut self, split: &Split, scanned: Scanned) -> Result<()> {
         let lines_read = scanned.all_lines();
         let part = if scanned.rows == 0 {
+            self.encoder.skip();
             None
         } else {
             Some(self.encoder.finish().map_err(|error| error.among(&scanned.rejects))?)
@@ -304,6 +307,7 @@ impl Worker for Converter<'_, '_, '_> {
     }
 
     fn split_failed(&mut self, split: &Split) {
+        self.encoder.skip();
         self.ordered.abandon(split.index);
     }
 }
@@ -312,6 +316,7 @@ impl Drop for Converter<'_, '_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             // The others must not wait for ever for what this worker had taken on.
+            self.encoder.skip();
             self.ordered.abandon(0);
         }
     }
@@ -404,7 +409,7 @@ mod tests {
     impl PartEncoder for Lines {
         fn finish(&mut self) -> Result<Part> {
             let Self(bytes, rows) = std::mem::take(self);
-            Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()) })
+            Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()), meta_bytes: 0 })
         }
     }
 

@@ -3,7 +3,8 @@
 //! A place in the target is known only when everything before it is, so a piece that is early is put aside. And only one
 //! thread writes at a time: systems let no two write one file anyway, they would burn processor time waiting for each
 //! other. Whoever delivers a piece while nobody writes becomes the writer until nothing is left to write; all others go
-//! on with their work at once, unless more bytes than a bound wait to be written.
+//! on with their work at once, unless more bytes than a bound wait to be written. Pieces are accepted likewise, which may
+//! take as long.
 
 use crate::output::Output;
 use brc_core::Result;
@@ -36,13 +37,14 @@ pub struct Ordered<'a, A: Accept> {
     output: &'a Output,
     /// How many bytes may wait.
     bound: usize,
+    /// Locked only by who does not hold the state.
+    accept: Mutex<A>,
     state: Mutex<State<A>>,
     moved: Condvar,
 }
 
 struct State<A: Accept> {
-    accept: A,
-    /// The number of the next piece to accept.
+    /// The number of the next piece to accept, or of the one that is being accepted.
     next: u64,
     /// No piece from here on will be taken: that one failed.
     end: u64,
@@ -54,6 +56,7 @@ struct State<A: Accept> {
     ready: VecDeque<(A::Bytes, usize, u64)>,
     /// The size of all that is early or ready, or is being written.
     waiting: usize,
+    is_accepting: bool,
     is_writing: bool,
     spares: Vec<A::Bytes>,
 }
@@ -62,17 +65,17 @@ impl<'a, A: Accept> Ordered<'a, A> {
     /// Pieces go to `output` from `offset` on.
     pub fn new(output: &'a Output, offset: u64, bound: usize, accept: A) -> Self {
         let state = State {
-            accept,
             next: 0,
             end: u64::MAX,
             offset,
             early: BTreeMap::new(),
             ready: VecDeque::new(),
             waiting: 0,
+            is_accepting: false,
             is_writing: false,
             spares: Vec::new(),
         };
-        Self { output, bound, state: Mutex::new(state), moved: Condvar::new() }
+        Self { output, bound, accept: Mutex::new(accept), state: Mutex::new(state), moved: Condvar::new() }
     }
 
     /// Delivers a piece, and perhaps writes it and others. Returns bytes that were written, for who can use their buffer
@@ -95,7 +98,8 @@ impl<'a, A: Accept> Ordered<'a, A> {
     fn try_deliver_ahead(&self, index: u64, piece: A::Piece) -> Result<Option<A::Bytes>> {
         let size = A::size(&piece);
         let mut state = self.lock();
-        let must_wait = |state: &State<A>| index > state.next || state.is_writing && state.waiting + size > self.bound;
+        let is_full = |state: &State<A>| state.is_writing && state.waiting + size > self.bound;
+        let must_wait = |state: &State<A>| index > state.next || state.is_accepting || is_full(state);
         while index < state.end && must_wait(&state) {
             state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -103,7 +107,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
             return Ok(None);
         }
         state.waiting += size;
-        state.accept(piece, size)?;
+        let state = self.accept(state, piece)?;
         self.write_unless_someone_does(state)
     }
 
@@ -111,7 +115,8 @@ impl<'a, A: Accept> Ordered<'a, A> {
         let size = A::size(&piece);
         let mut state = self.lock();
         // The next piece, while nobody writes, is what all others wait for: it must not wait itself.
-        while index < state.end && state.waiting + size > self.bound && (index > state.next || state.is_writing) {
+        let is_needed = |state: &State<A>| index == state.next && !state.is_accepting && !state.is_writing;
+        while index < state.end && state.waiting + size > self.bound && !is_needed(&state) {
             state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if index >= state.end {
@@ -119,7 +124,7 @@ impl<'a, A: Accept> Ordered<'a, A> {
         }
         state.waiting += size;
         state.early.insert(index, piece);
-        state.accept_all()?;
+        let state = if state.is_accepting { state } else { self.accept_all(state)? };
         self.write_unless_someone_does(state)
     }
 
@@ -160,39 +165,45 @@ impl<'a, A: Accept> Ordered<'a, A> {
         self.moved.notify_all();
     }
 
+    /// Accepts all pieces whose turn it is.
+    fn accept_all<'s>(&'s self, mut state: MutexGuard<'s, State<A>>) -> Result<MutexGuard<'s, State<A>>> {
+        loop {
+            let next = state.next;
+            let Some(piece) = state.early.remove(&next) else { return Ok(state) };
+            state = self.accept(state, piece)?;
+            state.next += 1;
+        }
+    }
+
+    /// Accepts a piece, while others go on with theirs.
+    fn accept<'s>(&'s self, mut state: MutexGuard<'s, State<A>>, piece: A::Piece) -> Result<MutexGuard<'s, State<A>>> {
+        let size = A::size(&piece);
+        state.is_accepting = true;
+        drop(state);
+        let accepted = self.with_acceptor(|acceptor| acceptor.accept(piece));
+        let mut state = self.lock();
+        state.is_accepting = false;
+        self.moved.notify_all();
+        let bytes = accepted?;
+        let offset = state.offset;
+        state.offset += bytes.as_ref().len() as u64;
+        state.ready.push_back((bytes, size, offset));
+        Ok(state)
+    }
+
     /// Lends the acceptor for a moment.
     pub fn with_acceptor<T>(&self, look: impl FnOnce(&mut A) -> T) -> T {
-        look(&mut self.lock().accept)
+        look(&mut self.accept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The acceptor, and the offset at which the pieces end.
     pub fn finish(self) -> (A, u64) {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (state.accept, state.offset)
+        (self.accept.into_inner().unwrap_or_else(PoisonError::into_inner), state.offset)
     }
 
     fn lock(&self) -> MutexGuard<'_, State<A>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<A: Accept> State<A> {
-    /// Accepts all pieces whose turn it is.
-    fn accept_all(&mut self) -> Result<()> {
-        while let Some(piece) = self.early.remove(&self.next) {
-            let size = A::size(&piece);
-            self.next += 1;
-            self.accept(piece, size)?;
-        }
-        Ok(())
-    }
-
-    fn accept(&mut self, piece: A::Piece, size: usize) -> Result<()> {
-        let bytes = self.accept.accept(piece)?;
-        let offset = self.offset;
-        self.offset += bytes.as_ref().len() as u64;
-        self.ready.push_back((bytes, size, offset));
-        Ok(())
     }
 }
 

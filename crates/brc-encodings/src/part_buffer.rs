@@ -36,6 +36,7 @@ impl PartBuffer {
             bytes: std::mem::take(&mut self.bytes),
             cuts: std::mem::take(&mut self.cuts),
             meta: Box::new(()),
+            meta_bytes: 0,
         }
     }
 
@@ -46,7 +47,7 @@ impl PartBuffer {
         self.rows_given += end.rows;
         let rest = self.bytes.split_off(end.at);
         let bytes = std::mem::replace(&mut self.bytes, rest);
-        Some(Part { rows: end.rows, bytes, cuts: std::mem::take(&mut self.cuts), meta: Box::new(()) })
+        Some(Part { rows: end.rows, bytes, cuts: std::mem::take(&mut self.cuts), meta: Box::new(()), meta_bytes: 0 })
     }
 
     /// See [`brc_core::PartEncoder::recycle`].

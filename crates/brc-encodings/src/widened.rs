@@ -51,6 +51,7 @@ pub(crate) fn replace(
         outdated.splits = splits(table, parts.iter().zip(0..));
     }
     progress.restart();
+    writer.begin_replacing();
     outdated.encode(writer, &output, end, workers, progress)?;
     let ranges = writer.rearrange(&outdated.types)?;
     let output = output.rearranged(&ranges)?;
@@ -98,8 +99,13 @@ impl<'a> Outdated<'a> {
             order: Order::Original,
         };
         let ordered = Ordered::new(output, end, workers.parts_aside, Replacer { writer, outdated: self });
-        let new_worker =
-            || Encoder { outdated: self, ordered: &ordered, encoder: None, long_rows: LongRows::default() };
+        let new_worker = || Encoder {
+            outdated: self,
+            ordered: &ordered,
+            encoder: None,
+            position: 0,
+            long_rows: LongRows::default(),
+        };
         scan(self, &options, workers.threads, progress, new_worker).map(drop)
     }
 
@@ -152,7 +158,7 @@ impl Accept for Replacer<'_> {
     const SPARES: usize = 2;
 
     fn size((_, part): &Self::Piece) -> usize {
-        part.bytes.len()
+        part.bytes.len() + part.meta_bytes
     }
 
     fn accept(&mut self, (number, mut part): Self::Piece) -> Result<Vec<u8>> {
@@ -165,8 +171,10 @@ impl Accept for Replacer<'_> {
 struct Encoder<'a, 'o> {
     outdated: &'a Outdated<'a>,
     ordered: &'a Ordered<'o, Replacer<'a>>,
-    /// There once the first rows are to come.
+    /// `None` if the encoding has none for these types, which shows when the file is begun again.
     encoder: Option<Box<dyn PartEncoder>>,
+    /// Of the split at hand.
+    position: u64,
     long_rows: LongRows,
 }
 
@@ -175,10 +183,6 @@ impl Sink for Encoder<'_, '_> {
         if *schema != self.outdated.types {
             // The input changed while it was read.
             return Err(Error::Widened);
-        }
-        if self.encoder.is_none() {
-            let new = |it: &mut Replacer<'_>| it.writer.encoder_of(schema, &self.outdated.columns);
-            self.encoder = Some(self.ordered.with_acceptor(new)?);
         }
         Ok(())
     }
@@ -194,22 +198,32 @@ impl Sink for Encoder<'_, '_> {
 }
 
 impl Worker for Encoder<'_, '_> {
+    fn split_begins(&mut self, split: &Split) {
+        let Self { outdated, ordered, encoder, position, .. } = self;
+        *position = outdated.position(split);
+        if encoder.is_none() {
+            let new = |it: &mut Replacer<'_>| it.writer.encoder_of(&outdated.types, &outdated.columns);
+            *encoder = ordered.with_acceptor(new).ok();
+        }
+        encoder.iter_mut().for_each(|encoder| encoder.begin(*position));
+    }
+
     fn sink(&mut self) -> &mut dyn Sink {
         self
     }
 
-    fn split_done(&mut self, split: &Split, _: Scanned) -> Result<()> {
+    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
         let encoder = self.encoder.as_mut().ok_or(Error::Widened)?;
-        let position = self.outdated.position(split);
-        let number = self.outdated.splits[position as usize].1;
+        let number = self.outdated.splits[self.position as usize].1;
         let part = encoder.finish()?;
-        if let Some(bytes) = self.ordered.deliver(position, (number, part))? {
+        if let Some(bytes) = self.ordered.deliver(self.position, (number, part))? {
             encoder.recycle(bytes);
         }
         Ok(())
     }
 
     fn split_failed(&mut self, split: &Split) {
+        self.encoder.iter_mut().for_each(|encoder| encoder.skip());
         self.ordered.abandon(self.outdated.position(split));
     }
 }
@@ -217,6 +231,7 @@ impl Worker for Encoder<'_, '_> {
 impl Drop for Encoder<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            self.encoder.iter_mut().for_each(|encoder| encoder.skip());
             self.ordered.abandon(0);
         }
     }

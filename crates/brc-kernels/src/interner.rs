@@ -16,7 +16,7 @@ mod table;
 
 use crate::cpu::Level;
 use brc_core::Dictionary;
-pub use builder::DictionaryBuilder;
+pub use builder::{DictionaryBuilder, hash};
 pub(crate) use hash::Key;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use hash::aes;

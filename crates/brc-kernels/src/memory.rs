@@ -83,6 +83,19 @@ pub fn kept_by_thread() -> i64 {
     OF_THREAD.try_with(Cell::get).map_or(0, |(all, _)| all)
 }
 
+/// Starts to bring an entry into the cache, if it is there, and does not wait for it.
+#[inline(always)]
+pub fn prefetch<T>(entries: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(entry) = entries.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every processor of the target has the instruction, which changes no values; the entry is there.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(entry).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (entries, index);
+}
+
 /// The system's allocator, for a program to use as its `#[global_allocator]`: it never fails, but calls [`exhausted`]. What
 /// is large lies in huge pages, as far as the system has some.
 pub struct Allocator;
@@ -109,6 +122,31 @@ fn ask_for_huge_pages(memory: *mut u8, size: usize) {
 
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_memory: *mut u8, _size: usize) {}
+
+/// Lets the system's allocator keep memory that is freed, for what is allocated next, where it would hand it back to the system
+/// piece by piece: then every batch of rows touches its vectors for the first time. Only what is [large](LARGE) goes back.
+///
+/// To be called before there are other threads; where the allocator is not that of glibc, nothing happens.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn keep_freed() {
+    use std::ffi::c_int;
+    unsafe extern "C" {
+        fn mallopt(parameter: c_int, value: c_int) -> c_int;
+    }
+    const M_TRIM_THRESHOLD: c_int = -1;
+    const M_MMAP_THRESHOLD: c_int = -3;
+    /// So many bytes that are free at the end of a heap do go back.
+    const MOST_KEPT: c_int = 1 << 28;
+    // SAFETY: these are parameters of glibc's `mallopt`, which takes any value for them, or refuses it and changes nothing.
+    unsafe {
+        mallopt(M_MMAP_THRESHOLD, LARGE as c_int);
+        mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+    }
+}
+
+/// As above.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn keep_freed() {}
 
 /// The memory, if there is any.
 fn checked(memory: *mut u8, layout: Layout) -> *mut u8 {

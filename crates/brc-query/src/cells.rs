@@ -197,28 +197,31 @@ impl Cells {
 
     /// A number that orders rows as [`Cells::compare`] does, as far as it can.
     pub(crate) fn prefix(&self, row: usize, descending: bool, nulls_first: bool) -> u128 {
-        if self.is_null(row) {
-            return if nulls_first { u128::MIN } else { u128::MAX };
-        }
-        let prefix = match &self.data {
-            Data::Integers(values) => u128::from(values[row] as u64 ^ 1 << 63) << 64,
-            Data::Wide(values) => values[row] as u128 ^ 1 << 127,
-            Data::Floats(values) => u128::from(float_key(values[row])) << 64,
-            Data::Bytes { .. } => {
-                let mut first = [0; 16];
-                if let Some(Value::Bytes(bytes)) = self.get(row) {
-                    let length = bytes.len().min(16);
-                    first[..length].copy_from_slice(&bytes[..length]);
-                }
-                u128::from_be_bytes(first)
-            }
-        };
-        if descending { !prefix } else { prefix }
+        let is_wide = matches!(self.data, Data::Wide(_));
+        prefix_of(self.get(row), is_wide, descending, nulls_first)
     }
 
     fn is_null(&self, row: usize) -> bool {
         self.validity.bitmap().is_some_and(|validity| !validity.get(row))
     }
+}
+
+/// A number that orders values of one type, as far as it can: integers are wide if 64 bits do not hold all of them.
+#[inline]
+pub(crate) fn prefix_of(value: Option<Value<'_>>, is_wide: bool, descending: bool, nulls_first: bool) -> u128 {
+    let prefix = match value {
+        None => return if nulls_first { u128::MIN } else { u128::MAX },
+        Some(Value::Integer(value)) if is_wide => value as u128 ^ 1 << 127,
+        Some(Value::Integer(value)) => u128::from(value as u64 ^ 1 << 63) << 64,
+        Some(Value::Float(value)) => u128::from(float_key(value)) << 64,
+        Some(Value::Bytes(bytes)) => {
+            let mut first = [0; 16];
+            let length = bytes.len().min(16);
+            first[..length].copy_from_slice(&bytes[..length]);
+            u128::from_be_bytes(first)
+        }
+    };
+    if descending { !prefix } else { prefix }
 }
 
 /// How values of one type are ordered.

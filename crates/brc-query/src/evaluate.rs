@@ -103,6 +103,11 @@ impl Program {
         Self { root: Step::new(typed, columns, true), inputs }
     }
 
+    /// The positions of the columns that it looks at.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = usize> {
+        self.inputs.iter().map(|&(position, _)| position)
+    }
+
     /// Its values in the rows of a batch.
     pub(crate) fn run<'a>(&mut self, level: Level, batch: &Batch<'a>) -> Result<Lent<'a>, Fault> {
         self.root.run(&Frame { level, batch: *batch, inputs: &self.inputs })

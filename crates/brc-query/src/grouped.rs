@@ -62,27 +62,36 @@ struct Chosen<'a> {
 }
 
 /// The groups of an answer, in its order.
-enum Sorted<'a> {
+#[derive(Debug)]
+pub(crate) enum Sorted {
     Places(Vec<Place>),
-    Packed(PackedOrder<'a>),
+    Packed(PackedOrder),
 }
 
-impl Sorted<'_> {
+impl Sorted {
     /// In how many blocks they come.
-    fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         match self {
             Self::Places(places) => places.len().div_ceil(BLOCK),
             Self::Packed(order) => order.blocks(),
         }
     }
 
-    fn block(&self, number: usize) -> Block<'_> {
+    /// How many rows a block has.
+    pub(crate) fn rows(&self, number: usize) -> usize {
+        match self {
+            Self::Places(places) => places.len().min((number + 1) * BLOCK) - number * BLOCK,
+            Self::Packed(order) => order.rows(number),
+        }
+    }
+
+    fn block(&self, partials: &[Partial], number: usize) -> Block<'_> {
         match self {
             Self::Places(places) => {
                 let places = &places[number * BLOCK..places.len().min((number + 1) * BLOCK)];
                 Block { places: Cow::Borrowed(places), order: None }
             }
-            Self::Packed(order) => order.block(number),
+            Self::Packed(order) => order.block(partials, number),
         }
     }
 }
@@ -93,28 +102,28 @@ impl<'a> Groups<'a> {
         Self { plan, partials, packed, inputs: plan.fields(), fields: plan.group_fields() }
     }
 
-    /// The columns of the answer, some rows after the other: how many those are, and their values.
-    pub(crate) fn blocks(&self, threads: usize) -> Result<Vec<(usize, Vec<Cells>)>> {
+    /// The groups of the answer in its order; all of them, if only rows that differ are wanted.
+    pub(crate) fn in_order(&self, threads: usize) -> Result<Sorted> {
         let (offset, limit) = if self.plan.distinct { (0, None) } else { (self.plan.offset, self.plan.limit) };
-        let sorted = self.sorted(offset, limit, threads)?;
-        let block = |number: usize| {
-            let Block { places, order } = sorted.block(number);
-            let chosen = self.choose(&places);
-            let Some(order) = order else {
-                let cells = self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, &chosen));
-                return Ok((places.len(), cells.collect::<Result<Vec<_>>>()?));
-            };
-            // Keys are at hand in any order; what aggregates have kept is read as it lies.
-            let ordered: Vec<Place> = order.iter().map(|&row| places[row as usize]).collect();
-            let ordered =
-                Chosen { places: &ordered, tuples: chosen.tuples.as_ref().map(|keys| in_order(keys, &order)) };
-            let cells = self.plan.columns.iter().map(|answer| match answer.value.node {
-                Node::Column(key) if key < self.plan.keys.len() => self.column(key, &ordered),
-                _ => Ok(self.cells(&answer.name, &answer.value, &chosen)?.take(&order)),
-            });
-            Ok((places.len(), cells.collect::<Result<Vec<_>>>()?))
+        self.sorted(offset, limit, threads)
+    }
+
+    /// Some rows of the answer: how many those are, and their columns.
+    pub(crate) fn block(&self, sorted: &Sorted, number: usize) -> Result<(usize, Vec<Cells>)> {
+        let Block { places, order } = sorted.block(self.partials, number);
+        let chosen = self.choose(&places);
+        let Some(order) = order else {
+            let cells = self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, &chosen));
+            return Ok((places.len(), cells.collect::<Result<Vec<_>>>()?));
         };
-        parallel::map(sorted.blocks(), threads, block)
+        // Keys are at hand in any order; what aggregates have kept is read as it lies.
+        let ordered: Vec<Place> = order.iter().map(|&row| places[row as usize]).collect();
+        let ordered = Chosen { places: &ordered, tuples: chosen.tuples.as_ref().map(|keys| in_order(keys, &order)) };
+        let cells = self.plan.columns.iter().map(|answer| match answer.value.node {
+            Node::Column(key) if key < self.plan.keys.len() => self.column(key, &ordered),
+            _ => Ok(self.cells(&answer.name, &answer.value, &chosen)?.take(&order)),
+        });
+        Ok((places.len(), cells.collect::<Result<Vec<_>>>()?))
     }
 
     fn choose<'p>(&'p self, places: &'p [Place]) -> Chosen<'p> {
@@ -217,7 +226,7 @@ impl<'a> Groups<'a> {
     }
 
     /// The groups of the answer, without the first that are left out, and no more than `limit`.
-    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Sorted<'_>> {
+    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Sorted> {
         let plan = self.plan;
         let any_packed = self.packed.iter().any(Option::is_some);
         if any_packed && (plan.order_by.is_empty(), offset, limit) == (true, 0, None) {

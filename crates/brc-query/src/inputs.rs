@@ -127,6 +127,11 @@ impl RowPlace {
         self.0 += rows as i64;
     }
 
+    /// The number of the first row; those behind it have the next ones.
+    pub(crate) fn number(self) -> i64 {
+        self.0
+    }
+
     fn numbers(self, rows: usize) -> Vector {
         Vector { values: Values::Narrow((self.0..self.0 + rows as i64).collect()), validity: BitmapBuffer::default() }
     }

@@ -111,7 +111,7 @@ impl Query {
     /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
     pub fn ask(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<(Plan, QueryResult)> {
         let (plan, answer) = self.ask_within(table, threads, &Memory::unlimited(), progress)?;
-        Ok((plan, answer.load()?))
+        Ok((plan, answer.load(threads)?))
     }
 
     /// The same with no more memory than that, as for [`Plan::run_within`].

@@ -2,13 +2,13 @@
 
 use crate::cells::Cells;
 use crate::grouped::Groups;
+use crate::parallel;
 use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::totals::ScanTotals;
 use crate::vector::{Fault, View};
 use brc_core::{Column, LogicalType, Result, Value};
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// The sorted rows of an answer.
 #[derive(Debug, Clone)]
@@ -36,7 +36,10 @@ pub struct OutputColumn {
 impl QueryResult {
     /// The answer that groups give: settled partials that have no group in common.
     pub(crate) fn of_groups(plan: &Plan, partials: Vec<Partial>, threads: usize, totals: ScanTotals) -> Result<Self> {
-        let answer = Self::of_blocks(plan, Groups::new(plan, &partials).blocks(threads)?, totals);
+        let groups = Groups::new(plan, &partials);
+        let sorted = groups.in_order(threads)?;
+        let blocks = parallel::map(sorted.blocks(), threads, |number| groups.block(&sorted, number))?;
+        let answer = Self::of_blocks(plan, blocks, totals);
         if !plan.distinct {
             return Ok(answer);
         }
@@ -109,9 +112,8 @@ impl QueryResult {
         (0..self.rows).map(|row| Row { answer: self, row, column: 0 })
     }
 
-    /// Takes note of how long it took, since groups began to be merged.
-    pub(crate) fn sorted_in(&mut self, time: Duration) {
-        self.totals.sort_time = time - self.totals.regroup_time;
+    pub(crate) fn totals_mut(&mut self) -> &mut ScanTotals {
+        &mut self.totals
     }
 
     /// What was done to find the answer.

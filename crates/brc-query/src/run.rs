@@ -1,54 +1,86 @@
 //! Runs a plan: scans a table with several threads, and merges what they found.
 
+use crate::first_rows;
 use crate::group::{Found, GroupTable};
+use crate::grouped::Groups;
 use crate::inputs::RowPlace;
+use crate::long_answer::LongAnswer;
 use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
+use crate::partitions::spill::Spill;
 use crate::partitions::{self, Limits, Partitioning, Parts};
 use crate::plan::Plan;
 use crate::result::QueryResult;
-use crate::rows;
 use crate::runs::{Block, Sorter};
-use crate::spilled_answer::SpilledAnswer;
+use crate::sorted_rows;
 use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// The rows of fewer groups are made before any is looked at.
+pub(crate) const MANY: u64 = 1 << 17;
 
 /// An answer, as memory allows.
 #[derive(Debug)]
 pub enum Answered {
     /// All rows are in memory.
     Held(Box<QueryResult>),
-    /// There are too many.
-    Spilled(Box<SpilledAnswer>),
-}
-
-fn held(answer: QueryResult) -> Answered {
-    Answered::Held(Box::new(answer))
+    /// There are many, which are made or read when they are looked at.
+    Long(Box<LongAnswer>),
 }
 
 impl Answered {
+    /// The answer whose rows are in these blocks.
+    pub(crate) fn of_blocks(
+        plan: &Plan,
+        blocks: Vec<Block>,
+        spill: Spill,
+        memory: &Memory,
+        mut totals: ScanTotals,
+    ) -> Result<Self> {
+        totals.spilled_bytes = spill.bytes();
+        if blocks.iter().any(Block::is_spilled) {
+            return Ok(Self::Long(Box::new(LongAnswer::of_blocks(plan, blocks, spill, memory, totals)?)));
+        }
+        let blocks = blocks.into_iter().map(|block| Ok((block.rows, block.into_cells(&spill)?)));
+        Ok(Self::held(QueryResult::of_blocks(plan, blocks.collect::<Result<_>>()?, totals)))
+    }
+
+    fn held(answer: QueryResult) -> Self {
+        Self::Held(Box::new(answer))
+    }
+
+    /// Takes note of how long it took to group and sort, since the end of the scan.
+    pub(crate) fn sorted_in(mut self, time: Duration) -> Self {
+        let totals = match &mut self {
+            Self::Held(answer) => answer.totals_mut(),
+            Self::Long(answer) => answer.totals_mut(),
+        };
+        totals.sort_time = time.saturating_sub(totals.regroup_time);
+        self
+    }
+
     /// What was done to find the answer.
     #[must_use]
     pub fn totals(&self) -> &ScanTotals {
         match self {
             Self::Held(answer) => answer.totals(),
-            Self::Spilled(answer) => answer.totals(),
+            Self::Long(answer) => answer.totals(),
         }
     }
 
     /// All rows in memory.
     ///
     /// # Errors
-    /// If a temporary file cannot be read, or is damaged.
-    pub fn load(self) -> Result<QueryResult> {
+    /// As for [`LongAnswer::load`].
+    pub fn load(self, threads: usize) -> Result<QueryResult> {
         match self {
             Self::Held(answer) => Ok(*answer),
-            Self::Spilled(answer) => answer.load(),
+            Self::Long(answer) => answer.load(threads),
         }
     }
 }
@@ -59,10 +91,10 @@ impl Plan {
     /// # Errors
     /// If the table has other columns than the plan is for, or what goes wrong while scanning it.
     pub fn run(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<QueryResult> {
-        self.run_within(table, threads, &Memory::unlimited(), progress)?.load()
+        self.run_within(table, threads, &Memory::unlimited(), progress)?.load(threads)
     }
 
-    /// The same with no more memory than that, but for questions that group nothing. What is more is kept in a temporary file.
+    /// The same with no more memory than that. What is more is kept in a temporary file.
     ///
     /// # Errors
     /// As for [`Plan::run`]; what goes wrong with the temporary file; [`Error::Memory`] if what is kept of a single group is
@@ -87,7 +119,13 @@ impl Plan {
         limits: Limits,
     ) -> Result<Answered> {
         if !self.grouped {
-            return self.scanned(table, || rows::select(self, table, threads, progress)).map(held);
+            return self.scanned(table, || match self.limit {
+                Some(limit) if self.order_by.is_empty() => {
+                    let most = limit.saturating_add(self.offset);
+                    first_rows::first(self, most, table, threads, progress).map(Answered::held)
+                }
+                _ => sorted_rows::sort(self, table, threads, memory, progress),
+            });
         }
         let partitioning = Partitioning::new(self, limits, memory, threads);
         let (found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
@@ -110,9 +148,13 @@ impl Plan {
         };
         totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
         totals.regroup_time = start.elapsed();
-        let mut answer = QueryResult::of_groups(self, partials, threads, totals)?;
-        answer.sorted_in(start.elapsed());
-        Ok(held(answer))
+        if totals.groups < MANY || self.distinct {
+            let answer = Answered::held(QueryResult::of_groups(self, partials, threads, totals)?);
+            return Ok(answer.sorted_in(start.elapsed()));
+        }
+        let sorted = Groups::new(self, &partials).in_order(threads)?;
+        let answer = Answered::Long(Box::new(LongAnswer::of_groups(self, partials, sorted, totals)?));
+        Ok(answer.sorted_in(start.elapsed()))
     }
 
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
@@ -181,11 +223,12 @@ impl Plan {
         mut totals: ScanTotals,
     ) -> Result<Answered> {
         let memory = &partitioning.memory;
-        let sorter = Sorter::new(self, &partitioning.spill, memory);
+        let sorter = Sorter::of_groups(self, &partitioning.spill, memory);
+        let of_run = sorter.plan_of_run();
         let (start, groups) = (Instant::now(), AtomicU64::new(0));
         let run = |partial: Partial| {
             groups.fetch_add(partial.groups_with_rows(), Relaxed);
-            sorter.run(partial)
+            sorter.run_of_groups(&of_run, partial)
         };
         let runs = partitions::regroup_parts(self, path, &partitioning, parts, run)?;
         totals.regroup_time = start.elapsed();
@@ -193,13 +236,7 @@ impl Plan {
         totals.sort_time = start.elapsed() - totals.regroup_time;
         totals.groups = groups.into_inner();
         let Partitioning { spill, memory, .. } = partitioning;
-        totals.spilled_bytes = spill.bytes();
-        if blocks.iter().any(Block::is_spilled) {
-            let answer = SpilledAnswer::new(self, blocks, spill, &memory, totals)?;
-            return Ok(Answered::Spilled(Box::new(answer)));
-        }
-        let blocks = blocks.into_iter().map(|block| Ok((block.rows, block.into_cells(&spill)?)));
-        Ok(held(QueryResult::of_blocks(self, blocks.collect::<Result<_>>()?, totals)))
+        Answered::of_blocks(self, blocks, spill, &memory, totals)
     }
 
     /// Merges the partials of several scans and sorts: the second half of [`Plan::run`].

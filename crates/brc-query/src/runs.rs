@@ -11,7 +11,7 @@ use crate::partitions::spill::{Frame, Spill};
 use crate::plan::{Answer, Plan};
 use crate::result::{QueryResult, kind_of};
 use crate::totals::ScanTotals;
-use brc_core::Result;
+use brc_core::{Error, Result};
 use std::cmp::Ordering;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
@@ -47,7 +47,11 @@ impl Block {
     }
 
     /// Calls `with` with them.
-    pub(crate) fn with_cells<T>(&self, spill: &Spill, with: impl FnOnce(&[Cells]) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_cells<T, E: From<Error>>(
+        &self,
+        spill: &Spill,
+        with: impl FnOnce(&[Cells]) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         match &self.cells {
             Held::Here(cells) => with(cells),
             Held::Spilled(frame) => with(&spill.read_value::<Vec<Cells>>(frame)?),
@@ -67,21 +71,40 @@ impl Block {
     }
 }
 
-/// How many runs there usually are: one for each part.
-const RUNS: u64 = 256;
+/// How many runs of groups there usually are: one for each part.
+const RUNS_OF_GROUPS: u64 = 256;
 
-/// Makes runs of groups, and merges them.
+/// How many runs of rows there may be before those that are merged take more memory than they should.
+const RUNS_OF_ROWS: u64 = 1024;
+
+/// Makes sorted runs, and merges them.
 #[derive(Debug)]
 pub(crate) struct Sorter<'a> {
     plan: &'a Plan,
-    /// The plan of which a run is the answer: it has what is sorted by as columns too.
-    of_run: Plan,
+    /// How many columns a run has: those of the answer, then what is sorted by.
+    width: usize,
+    /// How many runs are expected at most.
+    runs: u64,
     spill: &'a Spill,
     memory: &'a Memory,
 }
 
 impl<'a> Sorter<'a> {
-    pub(crate) fn new(plan: &'a Plan, spill: &'a Spill, memory: &'a Memory) -> Self {
+    /// For the groups of a plan.
+    pub(crate) fn of_groups(plan: &'a Plan, spill: &'a Spill, memory: &'a Memory) -> Self {
+        let width = plan.columns.len() + plan.order_by.len() + plan.keys.len();
+        Self { plan, width, runs: RUNS_OF_GROUPS, spill, memory }
+    }
+
+    /// For the rows of a plan that groups nothing; they are sorted by their place in the table last of all.
+    pub(crate) fn of_rows(plan: &'a Plan, spill: &'a Spill, memory: &'a Memory) -> Self {
+        let width = plan.columns.len() + plan.order_by.len() + 1;
+        Self { plan, width, runs: RUNS_OF_ROWS, spill, memory }
+    }
+
+    /// The plan of which a run of groups is the answer: it has what is sorted by as columns too.
+    pub(crate) fn plan_of_run(&self) -> Plan {
+        let plan = self.plan;
         let mut of_run = plan.clone();
         let sorted_by = plan.order_by.iter().map(|key| key.value.clone());
         let fields = plan.group_fields().into_iter().take(plan.keys.len()).enumerate();
@@ -91,15 +114,19 @@ impl<'a> Sorter<'a> {
         of_run.limit = if plan.distinct { None } else { plan.limit.map(|limit| limit.saturating_add(plan.offset)) };
         of_run.offset = 0;
         of_run.distinct = false;
-        Self { plan, of_run, spill, memory }
+        of_run
     }
 
-    /// The sorted rows that some groups give.
-    pub(crate) fn run(&self, groups: Partial) -> Result<Vec<Block>> {
-        let groups = in_order(&self.of_run, groups)?;
-        let answer = QueryResult::of_groups(&self.of_run, vec![groups], 1, ScanTotals::default())?;
+    /// The run of the sorted rows that some groups give, of which this is the plan.
+    pub(crate) fn run_of_groups(&self, of_run: &Plan, groups: Partial) -> Result<Vec<Block>> {
+        let groups = in_order(of_run, groups)?;
+        self.run(QueryResult::of_groups(of_run, vec![groups], 1, ScanTotals::default())?.into_blocks())
+    }
+
+    /// The run of sorted rows with these columns, some behind the other.
+    pub(crate) fn run(&self, sorted: impl Iterator<Item = (usize, Vec<Cells>)>) -> Result<Vec<Block>> {
         let mut blocks = Vec::new();
-        for (rows, cells) in answer.into_blocks() {
+        for (rows, cells) in sorted {
             if !self.memory.is_short() {
                 blocks.push(Block::new(rows, cells, None)?);
                 continue;
@@ -120,7 +147,7 @@ impl<'a> Sorter<'a> {
     fn rows_of(&self, bytes: usize) -> usize {
         /// Fewer are not worth a frame.
         const FEWEST: usize = 64;
-        let most = self.memory.limit / 4 / RUNS / (bytes as u64 + 1);
+        let most = self.memory.limit / 4 / self.runs / (bytes as u64 + 1);
         usize::try_from(most).unwrap_or(usize::MAX).clamp(FEWEST, BLOCK)
     }
 
@@ -145,7 +172,7 @@ impl<'a> Sorter<'a> {
 
     fn compare(&self, one: &Head<'_>, other: &Head<'_>) -> Ordering {
         let first = self.plan.columns.len();
-        let mut keys = (first..self.of_run.columns.len()).zip(self.directions());
+        let mut keys = (first..self.width).zip(self.directions());
         let ordering = keys.find_map(|(column, (descending, nulls_first))| {
             let (one, other) = ((&one.cells[column], one.row), (&other.cells[column], other.row));
             let ordering = one.0.compare(one.1, other.0, other.1, descending, nulls_first);
@@ -154,7 +181,7 @@ impl<'a> Sorter<'a> {
         ordering.unwrap_or(Ordering::Equal)
     }
 
-    /// Whether what is sorted by descends, and has nulls first: what was asked for, then the keys.
+    /// Whether what is sorted by descends, and has nulls first: what was asked for, then keys or places.
     fn directions(&self) -> impl Iterator<Item = (bool, bool)> {
         let order = self.plan.order_by.iter().map(|key| (key.descending, key.nulls_first));
         order.chain(std::iter::repeat((false, false)))

@@ -3,6 +3,7 @@
 pub(crate) mod conditions;
 pub(crate) mod memory;
 mod select;
+mod sorted_rows;
 mod typed;
 pub(crate) mod typed_table;
 mod widening;
@@ -192,7 +193,7 @@ proptest! {
         let table = table(rows, manner);
         let plan = question.plan(&table.schema);
         let answer = plan.run_limited(&table, threads, &memory, &Progress::default(), limits).unwrap();
-        let answer = answer.load().unwrap();
+        let answer = answer.load(1).unwrap();
         prop_assert_eq!(cells(&answer), expected);
         let names: Vec<_> = answer.columns().iter().map(|column| column.name.clone()).collect();
         prop_assert_eq!(names, question.names());
@@ -399,7 +400,7 @@ fn the_group_of_all_rows_may_be_cut_off_while_memory_is_scarce() {
     };
     let plan = query.plan(&table.schema).unwrap();
     let scarce = Memory { limit: 0, ..Memory::unlimited() };
-    let answer = plan.run_within(&table, 2, &scarce, &Progress::default()).unwrap().load().unwrap();
+    let answer = plan.run_within(&table, 2, &scarce, &Progress::default()).unwrap().load(2).unwrap();
     assert!(answer.is_empty());
 }
 
@@ -422,7 +423,7 @@ fn rows_of_one_key_that_follow_each_other_are_added_up_before_they_are_dealt_out
         let few = Limits { hashed: 10, direct: 10, partition: usize::MAX };
         let answer = |limits| {
             let answer = plan.run_limited(&table, 2, &Memory::unlimited(), &Progress::default(), limits);
-            answer.unwrap().load().unwrap()
+            answer.unwrap().load(2).unwrap()
         };
         let dealt_out = answer(few);
         assert!(dealt_out.totals().lanes.rows().any(|(lane, _)| lane == crate::lanes::Lane::Partitions));

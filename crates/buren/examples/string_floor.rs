@@ -34,9 +34,9 @@ fn main() {
 
 fn measure(name: &str, values: Strings<'_>) {
     let started = Instant::now();
-    let estimate = estimate(values);
+    let estimate = estimate(values, None);
     let training = started.elapsed();
-    let tokenizer = estimate.tokenizer.as_ref();
+    let tokenizer = estimate.tokenizer.as_deref();
     let tokens = tokenizer.map(Tokenizer::tokens);
     let (mut scratch, mut out) = (Scratch::default(), StringBuffer::default());
     let (mut encoding, mut decoding) = (Duration::ZERO, Duration::ZERO);

@@ -21,6 +21,12 @@ pub enum Key {
     Column(String),
 }
 
+/// Whether clustering pays for rows of so many distinct keys: runs are not too short on average.
+pub(crate) fn are_long_runs(rows: usize, keys: usize) -> bool {
+    const LEAST_ROWS: usize = 16;
+    rows / keys.max(1) >= LEAST_ROWS
+}
+
 /// How to write a file.
 #[derive(Clone)]
 pub struct WriterOptions {

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let inputs = expand(args.inputs())?;
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let compression = target_compression(args.output(), args.compression, to)?;
-    let create = args.create_options(to, compression)?;
+    let create = args.create_options(to, compression, budget.dictionary_bytes())?;
     crate::interrupt::clean_up_when_killed();
     let begin = |schema: &Schema| {
         let writer = writer(to, schema, &create)?;
@@ -148,14 +148,19 @@ impl Args {
         self.paths.last().map_or(Path::new("-"), PathBuf::as_path)
     }
 
-    fn create_options(&self, to: &dyn Encoding, compression: Compressor) -> Result<CreateOptions, Error> {
+    fn create_options(
+        &self,
+        to: &dyn Encoding,
+        compression: Compressor,
+        dictionary_bytes: usize,
+    ) -> Result<CreateOptions, Error> {
         if self.ascii && !to.has_ascii_form() {
             return Err(Error::Usage(format!("--ascii: {} has no second form that is text", to.name())));
         }
         let usual = CreateOptions::new(compression);
         let delimiter = self.output_delimiter.or(delimiter_by_extension(self.output())).or(self.source.delimiter());
-        let dictionary_bytes = Some(self.memory.budget().dictionary_bytes());
-        Ok(CreateOptions { key: self.key.clone(), delimiter, ascii: self.ascii, dictionary_bytes, ..usual })
+        let (key, ascii) = (self.key.clone(), self.ascii);
+        Ok(CreateOptions { key, delimiter, ascii, dictionary_bytes: Some(dictionary_bytes), ..usual })
     }
 
     fn output_options(&self, inputs: &[PathBuf]) -> OutputOptions {

@@ -115,8 +115,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         let memory = args.memory.memory();
         let (plan, answer) = watch(&progress, total, || query.ask_within(table, threads, &memory, &progress))?;
-        destination.write(&plan, &answer, threads)?;
-        answer.totals().clone()
+        let totals = answer.totals().clone();
+        destination.write(&plan, answer, threads)?;
+        totals
     };
     if args.explain {
         explain::after(table, &totals);

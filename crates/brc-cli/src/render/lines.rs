@@ -115,7 +115,7 @@ impl<L: Lines> Sink for Encoder<L> {
 impl<L: Lines> PartEncoder for Encoder<L> {
     fn finish(&mut self) -> Result<Part> {
         let (bytes, rows) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.rows));
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()), meta_bytes: 0 })
     }
 
     fn overflow(&mut self) -> Result<Option<Part>> {

@@ -82,7 +82,7 @@ impl Sink for Encoder {
 impl PartEncoder for Encoder {
     fn finish(&mut self) -> Result<Part> {
         let (cells, rows) = (std::mem::take(&mut self.cells), std::mem::take(&mut self.rows));
-        Ok(Part { rows, bytes: Vec::new(), cuts: Vec::new(), meta: Box::new(cells) })
+        Ok(Part { rows, bytes: Vec::new(), cuts: Vec::new(), meta: Box::new(cells), meta_bytes: 0 })
     }
 }
 

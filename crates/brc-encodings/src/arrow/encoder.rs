@@ -92,7 +92,7 @@ impl PartEncoder for Encoder {
             None => Some(self.dictionaries().cloned().collect()),
         };
         self.rows.clear();
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { batches, own }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { batches, own }), meta_bytes: 0 })
     }
 }
 

@@ -4,10 +4,10 @@ use super::Numbers;
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_core::{
-    Batch, Bitmap, BitmapBuffer, Column, Data, Dictionary, Error, LogicalType, PhysicalType, Result, Schema,
-    UnsupportedReason,
+    Batch, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, LogicalType, PhysicalType, Result,
+    Schema, UnsupportedReason,
 };
-use brc_kernels::interner::DictionaryBuilder;
+use brc_kernels::interner::{self, DictionaryBuilder};
 use std::sync::Arc;
 
 /// The rows of a part, column by column.
@@ -228,6 +228,7 @@ impl Strings {
                     }
                 }
             }
+            Data::Bytes(strings) if validity.is_none() => self.push_bytes(strings)?,
             Data::Bytes(strings) => {
                 self.codes.reserve(strings.len());
                 for (row, value) in strings.iter().enumerate() {
@@ -239,6 +240,41 @@ impl Strings {
             Data::Integers(_) | Data::Floats(_) => {}
         }
         Ok(())
+    }
+
+    /// Adds strings of which none is null.
+    fn push_bytes(&mut self, strings: ByteStrings<'_>) -> Result<(), Refusal> {
+        let is_refused = |value: &[u8]| self.is_text && std::str::from_utf8(value).is_err();
+        if let Some(row) = strings.iter().position(is_refused) {
+            return Err(Refusal::Row(row));
+        }
+        let mut hashes = Vec::new();
+        let mut taken = 0;
+        while taken < strings.len() {
+            if !self.is_looked_up {
+                self.codes.extend(strings.iter().skip(taken).map(|value| self.values.append(value)));
+                return Ok(());
+            }
+            if hashes.is_empty() {
+                hashes.extend(strings.iter().map(interner::hash));
+            }
+            let (distinct, rows) = (self.values.dictionary().len(), self.codes.len());
+            let most = if distinct < PROBE { PROBE } else { usize::MAX };
+            self.values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, &mut self.codes);
+            taken += self.codes.len() - rows;
+            self.probe(distinct, self.codes.len());
+        }
+        Ok(())
+    }
+
+    /// Sees to it that strings are no longer looked up if that hardly ever finds one: when the number of distinct ones has
+    /// just risen to a certain one from `before`.
+    fn probe(&mut self, before: usize, rows: usize) {
+        let distinct = self.values.dictionary().len();
+        if distinct == PROBE && distinct > before && rows <= PROBE + PROBE / 4 {
+            self.is_looked_up = false;
+            self.forget_own();
+        }
     }
 
     fn push_codes(&mut self, codes: &[u32], dictionary: &Dictionary) -> Result<(), Refusal> {
@@ -282,11 +318,7 @@ impl Strings {
         }
         let known = self.values.dictionary().len();
         let code = self.values.intern(value);
-        let distinct = self.values.dictionary().len();
-        if distinct == PROBE && distinct > known && self.codes.len() < PROBE + PROBE / 4 {
-            self.is_looked_up = false;
-            self.forget_own();
-        }
+        self.probe(known, self.codes.len() + 1);
         Some(code)
     }
 
@@ -307,7 +339,7 @@ impl Strings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::{ByteStrings, Run};
+    use brc_core::Run;
 
     /// The codes and the values of strings that come as bytes, as codes and as runs.
     fn gathered(names: &[String]) -> [(Vec<u32>, Dictionary); 3] {

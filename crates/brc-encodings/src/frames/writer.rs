@@ -181,7 +181,7 @@ impl FramesEncoder {
         let mut cuts = std::mem::take(&mut self.cuts);
         // The last one is the end of the part.
         cuts.pop();
-        Part { rows, bytes, cuts, meta: Box::new(std::mem::take(&mut self.frames)) }
+        Part { rows, bytes, cuts, meta: Box::new(std::mem::take(&mut self.frames)), meta_bytes: 0 }
     }
 }
 

@@ -108,7 +108,7 @@ impl PartEncoder for Encoder {
             chunks.push(Chunk { bounds, nulls: column.validity.nulls() as u64, ..chunk });
         }
         self.rows.clear();
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { chunks }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { chunks }), meta_bytes: 0 })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

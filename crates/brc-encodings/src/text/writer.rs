@@ -105,6 +105,7 @@ impl<W: RowWriter> PartEncoder for TextEncoder<W> {
         Ok(Part {
             rows: std::mem::take(&mut self.rows),
             meta: Marked::of(self.text.as_slice()),
+            meta_bytes: 0,
             bytes: self.text.take(),
             cuts: std::mem::take(&mut self.cuts),
         })
@@ -115,7 +116,7 @@ impl<W: RowWriter> PartEncoder for TextEncoder<W> {
         self.rows -= end.rows;
         self.rows_given += end.rows;
         let (bytes, cuts) = (self.text.take_first(end.at), std::mem::take(&mut self.cuts));
-        Ok(Some(Part { rows: end.rows, meta: Marked::of(&bytes), bytes, cuts }))
+        Ok(Some(Part { rows: end.rows, meta: Marked::of(&bytes), meta_bytes: 0, bytes, cuts }))
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

@@ -1,7 +1,7 @@
 //! Numbers strings of any content, of which many may be new.
 
 use super::hash::hash_bytes;
-use super::others::OtherNames;
+use super::others::{OtherNames, TOGETHER};
 use brc_core::Dictionary;
 
 /// Gives strings codes in the order in which they come: 0, 1, 2 …
@@ -11,6 +11,11 @@ pub struct DictionaryBuilder {
     codes: OtherNames,
 }
 
+/// A 32-bit hash of strings, of which all bits are good.
+pub fn hash(value: &[u8]) -> u32 {
+    hash_bytes(value)
+}
+
 impl DictionaryBuilder {
     /// The strings so far, by code.
     #[must_use]
@@ -18,21 +23,77 @@ impl DictionaryBuilder {
         &self.dictionary
     }
 
+    /// Makes room for so many more strings of so many bytes together.
+    pub fn reserve(&mut self, strings: usize, bytes: usize) {
+        self.dictionary.reserve(strings, bytes);
+        self.codes.reserve(strings);
+    }
+
     /// The code of a string, if it was interned.
     #[must_use]
     pub fn get(&self, value: &[u8]) -> Option<u32> {
-        self.codes.get(|| hash_bytes(value), value, &self.dictionary)
+        self.get_hashed(value, hash(value))
     }
 
     /// The code of a string: a new one if it was never interned.
     pub fn intern(&mut self, value: &[u8]) -> u32 {
-        let hash = hash_bytes(value);
-        match self.codes.get(|| hash, value, &self.dictionary) {
-            Some(code) => code,
-            None => {
-                let code = self.dictionary.push(value);
-                self.codes.insert(hash, code);
-                code
+        let hash = hash(value);
+        self.get_hashed(value, hash).unwrap_or_else(|| self.insert(value, hash))
+    }
+
+    /// The code of a string of that hash. Strings whose hashes come from elsewhere must all have theirs from there.
+    #[must_use]
+    pub fn get_hashed(&self, value: &[u8], hash: u32) -> Option<u32> {
+        self.codes.get(|| hash, value, &self.dictionary)
+    }
+
+    /// A new code for a string of that hash which has none.
+    pub fn insert(&mut self, value: &[u8], hash: u32) -> u32 {
+        let code = self.dictionary.push(value);
+        self.codes.insert(hash, code);
+        code
+    }
+
+    /// Appends the codes of strings of these hashes, as far as they have one.
+    pub fn get_all<'v>(
+        &self,
+        mut values: impl Iterator<Item = &'v [u8]>,
+        hashes: &[u32],
+        found: &mut Vec<Option<u32>>,
+    ) {
+        found.reserve(hashes.len());
+        for hashes in hashes.chunks(TOGETHER) {
+            let likely = self.codes.likely(hashes, &self.dictionary);
+            found.extend(hashes.iter().zip(likely).zip(&mut values).map(|((&hash, likely), value)| match likely {
+                Some((code, known)) if known == value => Some(code),
+                Some(_) => self.get_hashed(value, hash),
+                None => None,
+            }));
+        }
+    }
+
+    /// Appends the codes of strings of these hashes, new ones where they have none; but no more once there are `most`
+    /// strings.
+    pub fn intern_all<'v>(
+        &mut self,
+        mut values: impl Iterator<Item = &'v [u8]>,
+        hashes: &[u32],
+        most: usize,
+        codes: &mut Vec<u32>,
+    ) {
+        codes.reserve(hashes.len());
+        for hashes in hashes.chunks(TOGETHER) {
+            let likely = self.codes.likely(hashes, &self.dictionary);
+            let likely = likely.map(|likely| likely.map(|(code, known)| (code, known.len())));
+            for ((&hash, likely), value) in hashes.iter().zip(likely).zip(&mut values) {
+                if self.dictionary.len() >= most {
+                    return;
+                }
+                let known =
+                    likely.filter(|&(code, length)| length == value.len() && self.dictionary.get(code) == value);
+                // What comes for the first time may have come among these.
+                let code = known.map(|(code, _)| code).or_else(|| self.get_hashed(value, hash));
+                codes.push(code.unwrap_or_else(|| self.insert(value, hash)));
             }
         }
     }
@@ -52,6 +113,35 @@ impl DictionaryBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_strings_at_once_are_as_one_by_one() {
+        // Some come often, some once; of the hashes, many are the same.
+        let names: Vec<String> = (0..3000u32).map(|i| format!("name {}", i * i % 1709 % (i / 3 + 1))).collect();
+        for hash in [hash, |value: &[u8]| u32::from(value[value.len() - 1] % 7), |_: &[u8]| 0] {
+            let values = || names.iter().map(String::as_bytes);
+            let hashes: Vec<u32> = values().map(hash).collect();
+            let (mut all, mut single) = (DictionaryBuilder::default(), DictionaryBuilder::default());
+            all.reserve(0, 0);
+            all.reserve(1, 1);
+            let expected: Vec<u32> = values()
+                .zip(&hashes)
+                .map(|(value, &hash)| single.get_hashed(value, hash).unwrap_or_else(|| single.insert(value, hash)))
+                .collect();
+            let mut codes = Vec::new();
+            all.intern_all(values(), &hashes, 100, &mut codes);
+            assert_eq!((all.dictionary().len(), codes.last()), (100, Some(&99)));
+            let known = codes.len();
+            let mut found = vec![None];
+            all.get_all(values(), &hashes, &mut found);
+            assert!(
+                found[1..].iter().zip(&expected).all(|(found, &code)| *found == Some(code).filter(|&code| code < 100))
+            );
+            all.intern_all(values().skip(known), &hashes[known..], usize::MAX, &mut codes);
+            assert_eq!(codes, expected);
+            assert_eq!(all.dictionary(), single.dictionary());
+        }
+    }
 
     #[test]
     fn strings_are_numbered() {

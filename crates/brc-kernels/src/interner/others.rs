@@ -1,5 +1,6 @@
 //! Codes of names by a hash of all their bytes.
 
+use crate::memory::prefetch;
 use brc_core::Dictionary;
 
 /// Open addressing over the codes of names, with the hash beside each.
@@ -17,7 +18,11 @@ struct OtherSlot {
     code: u32,
 }
 
+/// Names that are looked up together.
+pub(super) const TOGETHER: usize = 64;
+
 impl OtherNames {
+    const LEAST_SLOTS: usize = 256;
     const FREE: OtherSlot = OtherSlot { hash: 0, code: u32::MAX };
 
     /// The code of a name of that hash, if it is there.
@@ -40,15 +45,47 @@ impl OtherNames {
         }
     }
 
+    /// For each of at most [`TOGETHER`] names of these hashes the name in the dictionary that is probably the same, with its
+    /// code. Each name waits for memory several times, but all of them wait together.
+    pub(super) fn likely<'d>(&self, hashes: &[u32], dictionary: &'d Dictionary) -> [Option<(u32, &'d [u8])>; TOGETHER] {
+        let mut likely = [None; TOGETHER];
+        let Some(mask) = self.slots.len().checked_sub(1) else { return likely };
+        hashes.iter().for_each(|&hash| prefetch(&self.slots, hash as usize & mask));
+        for (likely, &hash) in likely.iter_mut().zip(hashes) {
+            let slots = (0..=mask).map(|step| self.slots[(hash as usize + step) & mask]);
+            let mut slots = slots.take_while(|slot| slot.code != u32::MAX);
+            *likely = slots.find(|slot| slot.hash == hash).map(|slot| (slot.code, &[][..]));
+        }
+        for (code, name) in likely.iter_mut().flatten() {
+            *name = dictionary.get(*code);
+        }
+        for (_, name) in likely.iter().flatten() {
+            prefetch(name, 0);
+            prefetch(name, name.len().wrapping_sub(1));
+        }
+        likely
+    }
+
+    /// Makes room for so many names.
+    pub(super) fn reserve(&mut self, names: usize) {
+        let slots = ((self.names + names) * 2 + 1).next_power_of_two().max(Self::LEAST_SLOTS);
+        if names > 0 && slots > self.slots.len() {
+            self.resize(slots);
+        }
+    }
+
+    fn resize(&mut self, slots: usize) {
+        for slot in std::mem::replace(&mut self.slots, vec![Self::FREE; slots]) {
+            if slot.code != u32::MAX {
+                self.place(slot);
+            }
+        }
+    }
+
     /// Adds the name of a code, which is not there yet.
     pub(super) fn insert(&mut self, hash: u32, code: u32) {
         if self.names * 2 >= self.slots.len() {
-            let larger = vec![Self::FREE; (self.slots.len() * 2).max(256)];
-            for slot in std::mem::replace(&mut self.slots, larger) {
-                if slot.code != u32::MAX {
-                    self.place(slot);
-                }
-            }
+            self.resize((self.slots.len() * 2).max(Self::LEAST_SLOTS));
         }
         self.place(OtherSlot { hash, code });
         self.names += 1;

@@ -2,7 +2,7 @@
 
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
 use super::{limits, memory};
-use crate::{AGGREGATES, Answered, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
+use crate::{AGGREGATES, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
 use brc_kernels::accumulate::floats::parts;
 use num_bigint::{BigInt, BigUint};
@@ -419,7 +419,7 @@ proptest! {
         let plan = question.plan();
         let table = TypedTable::new(rows, manner);
         let answer = plan.run_limited(&table, threads, &memory, &Progress::default(), limits);
-        match (answer.and_then(Answered::load), expected) {
+        match (answer.and_then(|answer| answer.load(2)), expected) {
             (Ok(answer), Some(expected)) => {
                 prop_assert!(same(&cells(&answer), &expected), "{:?}\n{:?}", cells(&answer), expected);
             }

@@ -5,15 +5,13 @@
 
 use crate::v1::integers::Values;
 use crate::v1::integers::{Integers, ValuesMut, for_values};
-
-/// Runs shorter than this on average are not worth clustering for.
-const LEAST_ROWS_PER_RUN: usize = 16;
+use crate::writer::are_long_runs;
 
 /// The key that a row group is clustered by, of string columns given as (column, cardinality): the one of lowest
 /// cardinality, the first of equals; `None` if even that one has too few rows a run.
 pub(crate) fn choose_key(strings: impl Iterator<Item = (usize, usize)>, rows: usize) -> Option<usize> {
     let (column, cardinality) = strings.min_by_key(|&(_, cardinality)| cardinality)?;
-    (rows / cardinality.max(1) >= LEAST_ROWS_PER_RUN).then_some(column)
+    are_long_runs(rows, cardinality).then_some(column)
 }
 
 /// How the rows of one row group are moved: run *k* gets the rows whose key has code *k*, in their order.

@@ -213,7 +213,7 @@ impl PartEncoder for Encoder {
             });
         }
         self.rows = 0;
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { row_group, dictionaries }) })
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { row_group, dictionaries }), meta_bytes: 0 })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

@@ -9,6 +9,7 @@ use super::strings_gathered::Form;
 use crate::block::{self, Block};
 use crate::v2::floats;
 use crate::v2::integers::{self, BLOCK_ROWS, DIFFERENCE, wide};
+use crate::v2::strings::{Estimate, Strings};
 use crate::v2::validity::Validity;
 use brc_compress::Compressor;
 use brc_core::predicate::float_order;
@@ -20,6 +21,13 @@ pub(super) enum Encoded {
     Chunk(Chunk),
     /// Not yet a chunk, and which rows are not null.
     Codes(LocalCodes, BitmapBuffer),
+}
+
+impl Encoded {
+    /// How many bytes are kept of rows that are not yet a chunk.
+    pub(super) fn memory(&self) -> usize {
+        if let Self::Codes(codes, _) = self { codes.memory() } else { 0 }
+    }
 }
 
 /// Values of another column of the same rows, none of them null, that differences may be stored from.
@@ -42,8 +50,13 @@ impl<'a> ChunkWriter<'a> {
     }
 
     /// Appends the rows of a column as a chunk, unless their codes have to wait for the column's dictionary. Integers may be
-    /// stored as differences from one of the references.
-    pub(super) fn write(&mut self, column: &mut Gathered, references: &[Reference<'_>]) -> Result<Encoded> {
+    /// stored as differences from one of the references; `estimate` finds tokens for strings.
+    pub(super) fn write(
+        &mut self,
+        column: &mut Gathered,
+        references: &[Reference<'_>],
+        estimate: impl FnOnce(Strings<'_>) -> Estimate,
+    ) -> Result<Encoded> {
         let Gathered { values, validity, .. } = column;
         let rows = Rows { count: validity.len(), validity: validity.bitmap() };
         let chunk = match values {
@@ -58,13 +71,13 @@ impl<'a> ChunkWriter<'a> {
             }
             Values::Floats(values) => self.floats(values, rows)?,
             Values::Strings(strings) => match &mut strings.form {
-                Form::Each(each) => self.each(each, rows)?,
+                Form::Each(each) => self.each(each, rows, estimate)?,
                 Form::Codes { codes, values } => {
                     let codes = LocalCodes::new(std::mem::take(codes), std::mem::take(values), rows);
                     if codes.pay() {
                         return Ok(Encoded::Codes(codes, std::mem::take(validity)));
                     }
-                    self.each(&mut codes.each()?, rows)?
+                    self.each(&mut codes.each()?, rows, estimate)?
                 }
             },
         };

@@ -7,10 +7,8 @@
 use super::gathered::{Gathered, Values};
 use super::order::Order;
 use super::strings_gathered::Form;
+use crate::writer::are_long_runs;
 use brc_core::{Bitmap, BitmapBuffer};
-
-/// Runs shorter than this on average are not worth clustering for.
-const LEAST_ROWS_PER_RUN: usize = 16;
 
 /// How the rows of a row group are moved.
 pub(super) struct Partition {
@@ -24,7 +22,7 @@ impl Partition {
     /// `None` if the key's values are of a kind that has no codes, or if its runs would be too short.
     pub(super) fn new(key: &Gathered) -> Option<Self> {
         let (codes, runs) = codes(key)?;
-        if codes.len() / runs.max(1) < LEAST_ROWS_PER_RUN {
+        if !are_long_runs(codes.len(), runs) {
             return None;
         }
         let mut places = Places::new(runs, &codes)?;
@@ -66,16 +64,13 @@ impl Places {
 fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
     let valid = key.validity.bitmap();
     match &key.values {
-        Values::Integers(values) => codes_of_integers(values, &key.validity),
+        Values::Integers(values) => Some(codes_of_integers(values, &key.validity)),
         Values::Strings(strings) => match &strings.form {
             Form::Codes { codes, values } => {
-                let order = Order::new(values.dictionary());
-                let mut sorted: Vec<u32> = (0..order.len() as u32).collect();
-                sorted.sort_unstable_by(|&a, &b| order.compare(a, b));
-                let mut ranks = vec![0; sorted.len()];
-                (0..).zip(&sorted).for_each(|(rank, &code)| ranks[code as usize] = rank);
+                let (_, ranks) = Order::new(values.dictionary()).ranks();
                 let null = ranks.len() as i64;
-                let rank = |(row, &code): (usize, &u32)| if is_valid(valid, row) { ranks[code as usize] } else { null };
+                let rank =
+                    |(row, &code): (usize, &u32)| if is_valid(valid, row) { ranks[code as usize].into() } else { null };
                 Some((codes.iter().enumerate().map(rank).collect(), ranks.len() + usize::from(valid.is_some())))
             }
             Form::Each(_) => None,
@@ -84,26 +79,23 @@ fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
             let narrow =
                 |(row, &value): (usize, &i128)| if is_valid(valid, row) { i64::try_from(value) } else { Ok(0) };
             let values = values.iter().enumerate().map(narrow).collect::<Result<Vec<_>, _>>().ok()?;
-            codes_of_integers(&values, &key.validity)
+            Some(codes_of_integers(&values, &key.validity))
         }
         Values::Nothing | Values::Floats(_) => None,
     }
 }
 
-fn codes_of_integers(values: &[i64], validity: &BitmapBuffer) -> Option<(Vec<i64>, usize)> {
+fn codes_of_integers(values: &[i64], validity: &BitmapBuffer) -> (Vec<i64>, usize) {
     let valid = validity.bitmap();
     let of_valid = values.iter().enumerate().filter(|(row, _)| is_valid(valid, *row));
     let mut distinct: Vec<i64> = of_valid.map(|(_, &value)| value).collect();
     distinct.sort_unstable();
     distinct.dedup();
-    if values.len() / distinct.len().max(1) < LEAST_ROWS_PER_RUN {
-        return None;
-    }
     let rank = |(row, value): (usize, &i64)| match is_valid(valid, row) {
         true => distinct.partition_point(|known| known < value) as i64,
         false => distinct.len() as i64,
     };
-    Some((values.iter().enumerate().map(rank).collect(), distinct.len() + usize::from(valid.is_some())))
+    (values.iter().enumerate().map(rank).collect(), distinct.len() + usize::from(valid.is_some()))
 }
 
 fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {

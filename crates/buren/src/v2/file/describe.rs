@@ -81,12 +81,11 @@ fn describe_row_group(row_group: &RowGroup) -> RowGroupDescription {
         cardinality: cardinality(chunk),
         statistics: statistics(chunk).map(|(min, max, sum)| Statistics { count: row_group.rows.into(), sum, min, max }),
     };
-    let columns = row_group.chunks[..row_group.chunks.len() - usize::from(row_group.key.is_some())].iter();
     RowGroupDescription {
         rows: row_group.rows,
         key: row_group.key,
         run_index: BlockTotals::default(),
-        chunks: columns.enumerate().map(describe).collect(),
+        chunks: row_group.columns().iter().enumerate().map(describe).collect(),
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::chunk_writer::{ChunkWriter, Encoded, Reference};
 use super::cluster::Partition;
+use super::file_tokens::FileTokens;
 use super::footer::{Chunk, MOST_ROWS};
 use super::gathered::{Gathered, Values};
+use crate::v2::strings::Strings;
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
 use foldhash::fast::RandomState;
+use std::sync::Arc;
 
 /// What the writer must know of a part: its columns; chunks are placed from the start of the part.
 pub(super) struct PartMeta {
@@ -32,6 +35,9 @@ pub(super) struct Encoder {
     /// The cluster key.
     key: Option<usize>,
     compression: Compressor,
+    tokens: Arc<FileTokens>,
+    /// The number of the part at hand, if it is known.
+    part: Option<u64>,
     rows: usize,
     columns: Vec<Gathered>,
     bytes: Vec<u8>,
@@ -42,10 +48,11 @@ impl Encoder {
         about: Vec<EncodedColumn>,
         key: Option<usize>,
         compression: Compressor,
-        hasher: RandomState,
+        hasher: &RandomState,
+        tokens: Arc<FileTokens>,
     ) -> Self {
-        let columns = about.iter().map(|_| Gathered::new(&hasher)).collect();
-        Self { about, key, compression, rows: 0, columns, bytes: Vec::new() }
+        let columns = about.iter().map(|_| Gathered::new(hasher)).collect();
+        Self { about, key, compression, tokens, part: None, rows: 0, columns, bytes: Vec::new() }
     }
 
     /// Moves the rows into runs of the key, if there is one and its runs are long enough.
@@ -87,6 +94,14 @@ fn reference<'a>(about: &EncodedColumn, gathered: &'a Gathered) -> Option<Refere
 }
 
 impl PartEncoder for Encoder {
+    fn begin(&mut self, part: u64) {
+        self.part = Some(part);
+    }
+
+    fn skip(&mut self) {
+        self.tokens.end(self.part.take());
+    }
+
     fn finish(&mut self) -> Result<Part> {
         let rows = std::mem::take(&mut self.rows) as u64;
         let partition = self.cluster();
@@ -98,7 +113,8 @@ impl PartEncoder for Encoder {
             let (before, rest) = self.columns.split_at_mut(index);
             let of = |&index: &usize| reference(&self.about[index], &before[index]);
             let references_of_date: Vec<_> = references.iter().filter(|_| about.is_date).filter_map(of).collect();
-            let encoded = writer.write(&mut rest[0], &references_of_date)?;
+            let estimate = |values: Strings<'_>| self.tokens.estimate(self.part, about.number, values);
+            let encoded = writer.write(&mut rest[0], &references_of_date, estimate)?;
             let is_whole = matches!(&encoded, Encoded::Chunk(chunk) if !chunk.is_difference() && chunk.nulls == 0);
             if about.is_date && is_whole && references.len() < MOST_REFERENCES {
                 references.push(index);
@@ -107,7 +123,9 @@ impl PartEncoder for Encoder {
         }
         let order = partition.map(|mut partition| writer.order_stream(&mut partition.codes)).transpose()?;
         self.columns.iter_mut().for_each(Gathered::clear);
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns, order }) })
+        self.tokens.end(self.part.take());
+        let meta_bytes = columns.iter().map(Encoded::memory).sum();
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns, order }), meta_bytes })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

@@ -73,8 +73,7 @@ impl FileDictionary {
             return Ok(None);
         }
         let local = values.dictionary();
-        let mut codes = Vec::with_capacity(local.len());
-        self.known.find_all(local.iter(), values.hashes(), &mut codes);
+        let mut codes = self.known.find_all(local.iter(), values.hashes());
         let mut new: Vec<u32> = (0..local.len() as u32).filter(|&code| codes[code as usize].is_none()).collect();
         let bytes: usize = new.iter().map(|&code| local.get(code).len() + VALUE_BYTES).sum();
         if self.len() + new.len() > MOST_VALUES || bytes > *left {

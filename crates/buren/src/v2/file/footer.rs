@@ -11,7 +11,7 @@ use brc_core::{PhysicalType, Schema};
 pub(super) const MOST_ROWS: u32 = 1 << 26;
 
 /// What messages call the order stream.
-const ORDER_STREAM: &str = "(order of rows)";
+pub(super) const ORDER_STREAM: &str = "(order of rows)";
 
 pub(crate) struct Footer {
     pub(super) schema: Schema,
@@ -33,6 +33,11 @@ pub(super) struct RowGroup {
 }
 
 impl RowGroup {
+    /// The chunks of the table's columns.
+    pub(super) fn columns(&self) -> &[Chunk] {
+        &self.chunks[..self.chunks.len() - usize::from(self.key.is_some())]
+    }
+
     /// The codes of the key in the original order of rows, if the rows are clustered.
     pub(super) fn order_stream(&self) -> Option<&Chunk> {
         self.key.and_then(|_| self.chunks.last())

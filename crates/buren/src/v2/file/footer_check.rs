@@ -5,7 +5,7 @@
 
 use super::bounds::Bounds;
 use super::fits;
-use super::footer::{Chunk, Dictionary, Footer, Layout, MOST_ROWS, RowBlock};
+use super::footer::{Chunk, Dictionary, Footer, Layout, MOST_ROWS, ORDER_STREAM, RowBlock};
 use crate::block::{Block, MOST_SHRINKING};
 use crate::trailer::HEADER_BYTES;
 use crate::v2::integers::BLOCK_ROWS;
@@ -29,7 +29,7 @@ pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), Strin
             extents.push((part.offset, part.stored_bytes()));
         }
     }
-    let order = Field::required("order of rows", LogicalType::Int64);
+    let order = Field::required(ORDER_STREAM, LogicalType::Int64);
     let fields: Vec<&Field> = footer.schema.fields().iter().chain([&order]).collect();
     let known: Vec<u64> = footer.dictionaries.iter().map(Dictionary::values).chain([0]).collect();
     for (index, row_group) in footer.row_groups.iter_mut().enumerate() {

@@ -65,9 +65,9 @@ impl Gathered {
         }
         match &mut self.values {
             Values::Nothing => {}
-            Values::Integers(values) => arrange(values, order),
-            Values::Wide(values) => arrange(values, order),
-            Values::Floats(values) => arrange(values, order),
+            Values::Integers(values) => *values = at(values, order),
+            Values::Wide(values) => *values = at(values, order),
+            Values::Floats(values) => *values = at(values, order),
             Values::Strings(strings) => strings.arrange(order),
         }
     }
@@ -84,8 +84,9 @@ impl Gathered {
     }
 }
 
-pub(super) fn arrange<T: Copy>(values: &mut Vec<T>, order: &[u32]) {
-    *values = order.iter().map(|&row| values[row as usize]).collect();
+/// The values of some rows.
+pub(super) fn at<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| values[row as usize]).collect()
 }
 
 impl Values {

@@ -23,6 +23,9 @@ const OFTEN: usize = 8;
 /// Values that the size of all is estimated from.
 const SAMPLE: usize = 2048;
 
+/// What is kept in memory of a value beside its bytes: its end, its hash and its place in a table.
+const MEMORY_OF_VALUE: usize = 32;
+
 pub(super) struct LocalCodes {
     /// Null rows have any.
     codes: Vec<u32>,
@@ -40,6 +43,12 @@ impl LocalCodes {
         };
         let bounds = rows.blocks().map(of_block).collect();
         Self { codes, values, bounds }
+    }
+
+    /// How many bytes of memory they take, roughly.
+    pub(super) fn memory(&self) -> usize {
+        let values = self.values.dictionary();
+        size_of_val(&*self.codes) + values.value_bytes() + MEMORY_OF_VALUE * values.len()
     }
 
     /// Whether codes and a dictionary are smaller than each row's own string.

@@ -12,6 +12,7 @@ mod decoder;
 mod describe;
 mod encoder;
 mod file_dictionary;
+mod file_tokens;
 mod fits;
 mod footer;
 mod footer_check;

@@ -25,6 +25,15 @@ impl<'a> Order<'a> {
         Self { dictionary, keys }
     }
 
+    /// The codes in ascending order of their values, and where in that order each code is.
+    pub(super) fn ranks(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut sorted: Vec<u32> = (0..self.len() as u32).collect();
+        sorted.sort_unstable_by(|&a, &b| self.compare(a, b));
+        let mut ranks = vec![0; sorted.len()];
+        (0..).zip(&sorted).for_each(|(rank, &code)| ranks[code as usize] = rank);
+        (sorted, ranks)
+    }
+
     /// How many values there are.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
@@ -37,8 +46,29 @@ impl<'a> Order<'a> {
     }
 }
 
+/// The smallest and the largest value, if there is one.
+pub(super) fn extremes<'a>(mut values: impl Iterator<Item = &'a [u8]>) -> Option<(&'a [u8], &'a [u8])> {
+    let first = values.next()?;
+    let (mut min, mut max) = ((key(first), first), (key(first), first));
+    for value in values {
+        let key = key(value);
+        // Most keys lie between the two, and few are the same.
+        if key <= min.0 && (key, value) < min {
+            min = (key, value);
+        }
+        if key >= max.0 && (key, value) > max {
+            max = (key, value);
+        }
+    }
+    Some((min.1, max.1))
+}
+
 /// The first eight bytes, zeros behind a shorter value.
+#[inline]
 fn key(value: &[u8]) -> u64 {
+    if let Some(bytes) = value.first_chunk() {
+        return u64::from_be_bytes(*bytes);
+    }
     let mut padded = [0; 8];
     let length = value.len().min(8);
     padded[..length].copy_from_slice(&value[..length]);
@@ -58,6 +88,8 @@ mod tests {
         ) {
             let values = values.iter().map(|value| [prefix.as_bytes(), value].concat());
             let dictionary: Dictionary = values.rev().collect();
+            prop_assert_eq!(extremes(dictionary.iter()), dictionary.iter().min().zip(dictionary.iter().max()));
+            prop_assert_eq!(extremes(std::iter::empty()), None);
             let order = Order::new(&dictionary);
             for (a, b) in (0..dictionary.len() as u32).flat_map(|a| (0..dictionary.len() as u32).map(move |b| (a, b))) {
                 prop_assert_eq!(order.compare(a, b), dictionary.get(a).cmp(dictionary.get(b)));

@@ -18,13 +18,7 @@ pub(super) struct OwnDictionary {
 impl OwnDictionary {
     /// A dictionary of these values, and the code of each.
     pub(super) fn new(dictionary: &Dictionary) -> (Self, Vec<u32>) {
-        let mut sorted: Vec<u32> = (0..dictionary.len() as u32).collect();
-        let order = Order::new(dictionary);
-        sorted.sort_unstable_by(|&a, &b| order.compare(a, b));
-        let mut positions = vec![0; sorted.len()];
-        for (position, &code) in (0..).zip(&sorted) {
-            positions[code as usize] = position;
-        }
+        let (sorted, positions) = Order::new(dictionary).ranks();
         (Self { values: sorted.iter().map(|&code| dictionary.get(code)).collect() }, positions)
     }
 

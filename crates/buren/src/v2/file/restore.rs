@@ -7,6 +7,7 @@ use super::cluster::Places;
 use super::column::{PIECE, ScanColumn};
 use super::decoder::DecodedStrings;
 use super::footer::RowGroup;
+use super::gathered::at;
 use super::reader::Reader;
 use crate::block::Cost;
 use crate::place::Place;
@@ -42,7 +43,7 @@ pub(super) fn deliver(
 }
 
 /// Where each row lies, in the original order.
-pub(super) fn places(reader: &Reader, index: usize, cost: &mut Cost) -> Result<Vec<u32>> {
+fn places(reader: &Reader, index: usize, cost: &mut Cost) -> Result<Vec<u32>> {
     let (codes, mut next) = order_stream(reader, index, cost)?;
     Ok(codes.into_iter().map(|code| next.next(code)).collect())
 }
@@ -182,8 +183,4 @@ impl Rows {
         };
         Column { data, validity: self.validity.bitmap() }
     }
-}
-
-fn at<T: Copy>(values: &[T], places: &[u32]) -> Vec<T> {
-    places.iter().map(|&place| values[place as usize]).collect()
 }

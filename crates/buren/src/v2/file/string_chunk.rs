@@ -3,27 +3,33 @@
 use super::bounds::Bounds;
 use super::chunk_writer::{ChunkWriter, Rows};
 use super::footer::{Chunk, Layout};
+use super::order;
 use super::strings_gathered::push;
-use crate::v2::strings::{self, StringBuffer};
+use crate::v2::strings::{self, Estimate, StringBuffer, Strings};
 use brc_core::Result;
 
 impl ChunkWriter<'_> {
     /// Appends a chunk in which each row has its own string.
-    pub(super) fn each(&mut self, each: &mut StringBuffer, rows: Rows<'_>) -> Result<Chunk> {
+    pub(super) fn each(
+        &mut self,
+        each: &mut StringBuffer,
+        rows: Rows<'_>,
+        estimate: impl FnOnce(Strings<'_>) -> Estimate,
+    ) -> Result<Chunk> {
         fill(each, rows)?;
         let all = each.strings();
-        let tokenizer = strings::estimate(all).tokenizer;
+        let tokenizer = estimate(all).tokenizer;
         let mut chunk = self.chunk(Layout::Strings);
         if let Some(tokenizer) = &tokenizer {
             chunk.tokens = self.block(|out| tokenizer.tokens().write(out))?;
         }
         for of_block in rows.blocks() {
             let values = all.slice(of_block.clone());
-            let valid = || values.iter().enumerate().filter(|(row, _)| rows.is_valid(of_block.start + row));
-            let (min, max) = (valid().map(|(_, value)| value).min(), valid().map(|(_, value)| value).max());
-            let bounds = min.zip(max).and_then(|(min, max)| Bounds::strings(min, max));
+            let valid = values.iter().enumerate().filter(|(row, _)| rows.is_valid(of_block.start + row));
+            let bounds =
+                order::extremes(valid.map(|(_, value)| value)).and_then(|(min, max)| Bounds::strings(min, max));
             self.row_block(&mut chunk, rows, of_block.clone(), bounds, |out| {
-                strings::encode(values, tokenizer.as_ref(), out);
+                strings::encode(values, tokenizer.as_deref(), out);
             })?;
         }
         Ok(chunk)

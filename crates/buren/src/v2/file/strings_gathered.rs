@@ -2,7 +2,7 @@
 //!
 //! Which of the two depends on the rows alone, not on how they came: as codes or not, in which batches.
 
-use super::gathered::arrange;
+use super::gathered::at;
 use super::interner::Interner;
 use crate::v2::strings::{self, StringBuffer};
 use brc_core::{Bitmap, ByteStrings, Column, Data, Dictionary, Error, Result};
@@ -34,6 +34,8 @@ pub(super) struct Strings {
     local: Vec<u32>,
     /// The codes of a batch of runs, written out.
     written_out: Vec<u32>,
+    /// How many distinct values the part has, and their bytes: the next one will have about as many.
+    room: (usize, usize),
 }
 
 pub(super) enum Form {
@@ -45,13 +47,13 @@ pub(super) enum Form {
 
 impl Strings {
     pub(super) fn new(hasher: &RandomState) -> Self {
-        let form = Form::new(hasher);
-        Self { form, spare: StringBuffer::default(), local: Vec::new(), written_out: Vec::new() }
+        let form = Form::new(hasher, (0, 0));
+        Self { form, spare: StringBuffer::default(), local: Vec::new(), written_out: Vec::new(), room: (0, 0) }
     }
 
     /// Forgets all strings, but keeps memory for others.
     pub(super) fn clear(&mut self, hasher: &RandomState) {
-        if let Form::Each(mut strings) = std::mem::replace(&mut self.form, Form::new(hasher)) {
+        if let Form::Each(mut strings) = std::mem::replace(&mut self.form, Form::new(hasher, self.room)) {
             strings.clear();
             self.spare = strings;
         }
@@ -61,7 +63,7 @@ impl Strings {
     /// Puts the rows in another order: the first of them is to be `order[0]`.
     pub(super) fn arrange(&mut self, order: &[u32]) {
         match &mut self.form {
-            Form::Codes { codes, .. } => arrange(codes, order),
+            Form::Codes { codes, .. } => *codes = at(codes, order),
             Form::Each(each) => {
                 let strings = each.strings();
                 let arranged = order.iter().map(|&row| strings.get(row as usize)).collect();
@@ -96,22 +98,30 @@ impl Strings {
 
     /// Adds strings without nulls among them.
     fn append_values(&mut self, strings: ByteStrings<'_>) -> Result<()> {
-        let values = match &mut self.form {
-            Form::Codes { values, .. } => values,
-            Form::Each(each) => return push_all(each, strings),
-        };
-        let hashes: Vec<u32> = strings.iter().map(|value| values.hash(value)).collect();
-        let mut found = Vec::with_capacity(hashes.len());
-        values.find_all(strings.iter(), &hashes, &mut found);
-        let mut known = found.into_iter().zip(hashes);
-        strings.iter().try_for_each(|value| match (&mut self.form, known.next()) {
-            (Form::Codes { codes, .. }, Some((Some(code), _))) => {
-                codes.push(code);
-                Ok(())
+        let (offsets, bytes) = strings.parts();
+        let mut hashes = Vec::new();
+        let mut taken = 0;
+        while taken < strings.len() {
+            let (codes, values) = match &mut self.form {
+                Form::Codes { codes, values } => (codes, values),
+                Form::Each(each) => return push_all(each, ByteStrings::new(&offsets[taken..], bytes)),
+            };
+            if hashes.is_empty() {
+                hashes.extend(strings.iter().map(|value| values.hash(value)));
             }
-            (form, Some((None, hash))) => form.push_hashed(value, hash, &mut self.spare).map(drop),
-            (form, _) => form.push(value, &mut self.spare).map(drop),
-        })
+            let (distinct, rows) = (values.dictionary().len(), codes.len());
+            // Whether they are too many is asked just when there are so many.
+            let most = if distinct < PROBE { PROBE } else { usize::MAX };
+            values.intern_all(strings.iter().skip(taken), &hashes[taken..], most, codes);
+            taken += codes.len() - rows;
+            let now = values.dictionary();
+            self.room = (now.len(), now.value_bytes());
+            if now.len() > distinct && too_many(now, codes.len()) {
+                self.room = (0, 0);
+                self.form.write_out(&mut self.spare)?;
+            }
+        }
+        Ok(())
     }
 
     fn append_codes(&mut self, codes: &[u32], dictionary: &Dictionary, validity: Option<Bitmap<'_>>) -> Result<()> {
@@ -133,21 +143,17 @@ impl Strings {
 }
 
 impl Form {
-    fn new(hasher: &RandomState) -> Self {
-        Self::Codes { codes: Vec::new(), values: Interner::new(hasher) }
+    fn new(hasher: &RandomState, (values, bytes): (usize, usize)) -> Self {
+        let mut interner = Interner::new(hasher);
+        interner.reserve(values + values / 16, bytes + bytes / 16);
+        Self::Codes { codes: Vec::new(), values: interner }
     }
 
     /// Adds a string and returns its code, if it has one. Should strings have to be written out, they go to `spare`.
     fn push(&mut self, value: &[u8], spare: &mut StringBuffer) -> Result<Option<u32>> {
-        let hash = if let Self::Codes { values, .. } = self { values.hash(value) } else { 0 };
-        self.push_hashed(value, hash, spare)
-    }
-
-    /// The same for a string that has this hash, where it may get a code.
-    fn push_hashed(&mut self, value: &[u8], hash: u32, spare: &mut StringBuffer) -> Result<Option<u32>> {
         let (code, too_many) = match self {
             Self::Codes { codes, values } => {
-                let (code, is_new) = values.intern_hashed(value, hash);
+                let (code, is_new) = values.intern(value);
                 codes.push(code);
                 (code, is_new && too_many(values.dictionary(), codes.len()))
             }

@@ -3,6 +3,7 @@
 use super::chunk_writer::{ChunkWriter, Encoded};
 use super::encoder::{EncodedColumn, Encoder, PartMeta};
 use super::file_dictionary::FileDictionary;
+use super::file_tokens::FileTokens;
 use super::fits;
 use super::footer::{Chunk, Footer, RowGroup};
 use super::footer_message;
@@ -13,6 +14,7 @@ use brc_compress::Compressor;
 use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, PhysicalType, Result, Schema};
 use foldhash::fast::RandomState;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Writes a file of version 2.
 pub(crate) struct Writer {
@@ -26,6 +28,8 @@ pub(crate) struct Writer {
     dictionaries: Vec<FileDictionary>,
     /// How many bytes of memory all of them may still take.
     memory: usize,
+    /// Those of the parts that are made now.
+    tokens: Arc<FileTokens>,
     /// Whether a dictionary had to begin again.
     is_replaced: bool,
     /// Bytes of the file so far.
@@ -54,6 +58,7 @@ impl Writer {
             hasher,
             dictionaries,
             memory: options.dictionary_bytes,
+            tokens: Arc::default(),
             is_replaced: false,
             position: 0,
         }
@@ -70,7 +75,8 @@ impl Writer {
             let is_date = field.logical_type == LogicalType::Date;
             EncodedColumn { name: field.name.clone(), number: column as u32, is_date }
         };
-        Box::new(Encoder::new(columns.map(about).collect(), key, self.compression, self.hasher.clone()))
+        let tokens = Arc::clone(&self.tokens);
+        Box::new(Encoder::new(columns.map(about).collect(), key, self.compression, &self.hasher, tokens))
     }
 
     /// The chunks of a part, which has these columns and whose bytes come next; the order stream behind them, if it has one.
@@ -161,6 +167,10 @@ impl ColumnarWriter for Writer {
 
     fn spans_parts(&self, logical_type: LogicalType) -> bool {
         logical_type.physical() == PhysicalType::Bytes
+    }
+
+    fn begin_replacing(&mut self) {
+        self.tokens = Arc::default();
     }
 
     fn replace(&mut self, part: u64, columns: &[usize], made: &mut Part) -> Result<()> {

@@ -6,6 +6,7 @@ use super::schemes::{self, Input, Plan, SCHEMES, Scheme, Stored};
 use super::template::Template;
 use super::{Malformed, Numbers, Scratch, Strings, Tokenizer, Tokens, train};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A scheme that can store some strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +47,19 @@ pub struct Estimate {
     /// those of a code for each row.
     pub bytes: u64,
     /// Tokens to encode the blocks with, if these make them smaller.
-    pub tokenizer: Option<Tokenizer>,
+    pub tokenizer: Option<Arc<Tokenizer>>,
     /// The schemes, with the bytes that the whole column would need.
     pub choice: Choice,
+    /// The bytes of all values as they are.
+    total: usize,
+}
+
+/// Tokens of other strings that may be like these.
+#[derive(Clone)]
+pub struct KnownTokens {
+    tokenizer: Arc<Tokenizer>,
+    /// What was left of a byte of those strings.
+    share: f64,
 }
 
 /// A rough estimate of the bytes that values need: where they lie as they are, tokens are taken to halve them.
@@ -58,10 +69,13 @@ pub fn untrained_bytes(values: Strings<'_>) -> u64 {
     choice.bytes() / if choice.scheme == "plain" { 2 } else { 1 }
 }
 
-/// Estimates from a sample how small strings get, and finds tokens for them if these make them smaller.
+/// Estimates from a sample how small strings get, and finds tokens for them if these make them smaller. Tokens that are
+/// `known` are taken where they do for these strings about what they did for those they were found for.
 #[must_use]
-pub fn estimate(values: Strings<'_>) -> Estimate {
+pub fn estimate(values: Strings<'_>, known: Option<&KnownTokens>) -> Estimate {
     const SAMPLE: usize = 64 << 10;
+    /// How much less they may do.
+    const WORSE: f64 = 1.02;
     let sampled = sample(values, SAMPLE);
     let sampled = sampled.strings();
     let scale = |bytes: u64| match sampled.total_bytes() {
@@ -77,14 +91,34 @@ pub fn estimate(values: Strings<'_>) -> Estimate {
     let bytes = choice.bytes();
     // Addresses and numbers have next to nothing in common that tokens could save.
     if matches!(choice.scheme, "plain" | "symbols") {
-        let tokenizer = train(values);
-        let with_tokens = estimate(Some(&tokenizer));
-        let all = with_tokens.bytes() + tokenizer.tokens().stored_bytes() as u64;
-        if with_tokens.scheme == "tokens" && all < bytes - bytes / 32 {
-            return Estimate { bytes: all, tokenizer: Some(tokenizer), choice: with_tokens };
+        let total = values.total_bytes();
+        let with = |tokenizer: Arc<Tokenizer>| {
+            let choice = estimate(Some(&tokenizer));
+            let all = choice.bytes() + tokenizer.tokens().stored_bytes() as u64;
+            let pays = choice.scheme == "tokens" && all < bytes - bytes / 32;
+            pays.then_some(Estimate { bytes: all, tokenizer: Some(tokenizer), choice, total })
+        };
+        let known = known.and_then(|known| {
+            with(Arc::clone(&known.tokenizer)).filter(|estimate| estimate.share() <= known.share * WORSE)
+        });
+        if let Some(with_tokens) = known.or_else(|| with(Arc::new(train(values)))) {
+            return with_tokens;
         }
     }
-    Estimate { bytes, tokenizer: None, choice }
+    Estimate { bytes, tokenizer: None, choice, total: values.total_bytes() }
+}
+
+impl Estimate {
+    /// What is left of a byte.
+    fn share(&self) -> f64 {
+        self.choice.bytes() as f64 / self.total.max(1) as f64
+    }
+
+    /// The tokens, for other strings.
+    #[must_use]
+    pub fn tokens(&self) -> Option<KnownTokens> {
+        Some(KnownTokens { tokenizer: Arc::clone(self.tokenizer.as_ref()?), share: self.share() })
+    }
 }
 
 impl Choice {

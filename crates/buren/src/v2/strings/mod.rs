@@ -22,7 +22,7 @@ mod train;
 
 use super::Malformed;
 
-pub use block::{Candidate, Choice, Estimate, StringBlock, encode, estimate, untrained_bytes};
+pub use block::{Candidate, Choice, Estimate, KnownTokens, StringBlock, encode, estimate, untrained_bytes};
 pub use buffers::{StringBuffer, Strings};
 pub use numbers::{NumberFormat, Numbers};
 pub use sorted::{SortedBlock, encode_sorted, train_sorted};

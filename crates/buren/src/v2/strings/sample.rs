@@ -23,7 +23,10 @@ pub(super) fn sample(values: Strings<'_>, bytes: usize) -> StringBuffer {
         let start = from + random.below(room + 1) as usize;
         for row in start..to.min(start + RUN) {
             let value = values.get(row);
-            // One value may be as long as the sample.
+            // One value may be longer than the sample. No other is cut: half an address is none.
+            if value.len() > left && !sampled.strings().is_empty() {
+                continue;
+            }
             sampled.push(&value[..value.len().min(left)]);
             left = left.saturating_sub(value.len());
         }

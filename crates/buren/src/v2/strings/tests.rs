@@ -164,9 +164,9 @@ fn an_estimate_is_close_to_what_it_estimates() {
     let rows = 100_000u64;
     let values: Vec<_> = (0..rows).map(|row| text(row.wrapping_mul(0x9e37_79b9_7f4a_7c15)).into_bytes()).collect();
     let column = column(&values, 1);
-    let estimate = estimate(column.strings());
+    let estimate = estimate(column.strings(), None);
     let mut blocks = Vec::new();
-    let tokenizer = estimate.tokenizer.as_ref().unwrap();
+    let tokenizer = estimate.tokenizer.as_deref().unwrap();
     tokenizer.tokens().write(&mut blocks);
     assert_eq!(blocks.len(), tokenizer.tokens().stored_bytes());
     let choice = encode(column.strings(), Some(tokenizer), &mut blocks);

@@ -62,20 +62,48 @@ impl Scheme for Ipv4 {
 
 /// An address as an integer, if it is written without leading zeros.
 fn address(value: &[u8]) -> Option<i64> {
-    let (mut address, mut parts) = (0, 0);
-    for part in value.split(|&byte| byte == b'.') {
-        let sound = (1..=3).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
-        if !sound || part.len() > 1 && part[0] == b'0' {
-            return None;
-        }
-        let number = part.iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0'));
-        if number > 255 {
-            return None;
-        }
-        address = address << 8 | number;
-        parts += 1;
+    const EACH: u128 = u128::from_le_bytes([1; 16]);
+    let text = padded(value)?;
+    // The highest bit of each byte that is a dot.
+    let differences = text ^ (EACH * b'.' as u128);
+    let mut dots = !(((differences & (EACH * 0x7f)) + EACH * 0x7f) | differences) & (EACH << 7);
+    let (mut address, mut start) = (0, 0);
+    for _ in 0..3 {
+        let end = dots.trailing_zeros() / 8;
+        address = address << 8 | part(text, start, end)?;
+        start = end + 1;
+        dots &= dots.wrapping_sub(1);
     }
-    (parts == 4).then_some(address)
+    Some(address << 8 | part(text, start, value.len() as u32)?)
+}
+
+/// An address with zeros behind it, the first byte lowest; `None` if it is longer or shorter than any.
+#[inline]
+fn padded(value: &[u8]) -> Option<u128> {
+    match (value.first_chunk(), value.last_chunk()) {
+        (Some(first), Some(last)) if value.len() <= 15 => {
+            // The two overlap in most of them.
+            let last = u128::from(u64::from_le_bytes(*last)) << (8 * (value.len() - 8));
+            Some(u128::from(u64::from_le_bytes(*first)) | last)
+        }
+        _ if value.len() == 7 => Some(value.iter().rev().fold(0, |text, &byte| text << 8 | u128::from(byte))),
+        _ => None,
+    }
+}
+
+/// The number below 256 that some bytes of a text are, which has no other dots.
+#[inline]
+fn part(text: u128, start: u32, end: u32) -> Option<i64> {
+    const EACH: u32 = u32::from_le_bytes([1; 4]);
+    let length = end.checked_sub(start).filter(|length| (1..=3).contains(length))?;
+    // The last digit highest, and zeros where there are fewer than three.
+    let digits = ((text >> (8 * start)) as u32 ^ (EACH * u32::from(b'0'))) << (32 - 8 * length);
+    if (digits | digits.wrapping_add(EACH * 6)) & (EACH * 0xf0) != 0 {
+        return None;
+    }
+    let number = (digits >> 24) + 10 * (digits >> 16 & 0xff) + 100 * (digits >> 8 & 0xff);
+    let least = [0, 0, 10, 100][length as usize];
+    (number <= 255 && number >= least).then_some(number.into())
 }
 
 /// The length of an address as text.
@@ -115,3 +143,44 @@ static PARTS: [(u32, u8); 256] = {
     }
     parts
 };
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+    use proptest::prelude::*;
+    use std::net::Ipv4Addr;
+
+    /// The standard library's addresses have no leading zeros either.
+    fn check(text: &str) {
+        let expected = text.parse().ok().map(|address: Ipv4Addr| i64::from(u32::from(address)));
+        assert_eq!(address(text.as_bytes()), expected, "{text}");
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_standard_library() {
+        for text in
+            ["0.0.0.0", "255.255.255.255", "1.2.3.4", "10.20.30.40", "256.1.1.1", "1.1.1.256", "01.2.3.4", "1.2.3.00"]
+        {
+            check(text);
+        }
+        for text in ["", "1.2.3", "1.2.3.4.5", "1..2.3.4", ".1.2.3.4", "1.2.3.4.", "1.2.3.4x", "1.2.3.4567", "1234567"]
+        {
+            check(text);
+        }
+        assert_eq!(address(b"1.2.3.\x304"), None);
+        assert_eq!(address(b"1.2.3.\xb04"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text(text in "[0-9]{0,4}\\.[0-9]{0,3}\\.[0-9]{0,3}(\\.[0-9]{0,3}|[./:x0]{0,3}){0,2}", number: u32, at in 0usize..15, byte in 0u8..128) {
+            check(&text);
+            let sound = Ipv4Addr::from(number).to_string();
+            check(&sound);
+            let mut other = sound.into_bytes();
+            let at = at % other.len();
+            other[at] = byte;
+            check(std::str::from_utf8(&other).unwrap());
+        }
+    }
+}

@@ -97,10 +97,13 @@ struct Alphabet {
 
 impl Alphabet {
     fn of(values: Strings<'_>) -> Option<Self> {
+        /// Bytes that are looked at before it is asked whether they are too many different ones.
+        const AT_ONCE: usize = 512;
         let mut occurs = [false; 256];
         let mut count = 0;
-        for &byte in &values.bytes()[values.offsets()[0] as usize..][..values.total_bytes()] {
-            count += usize::from(!std::mem::replace(&mut occurs[usize::from(byte)], true));
+        for bytes in values.bytes()[values.offsets()[0] as usize..][..values.total_bytes()].chunks(AT_ONCE) {
+            bytes.iter().for_each(|&byte| occurs[usize::from(byte)] = true);
+            count = occurs.iter().filter(|occurs| **occurs).count();
             if count > MOST {
                 return None;
             }

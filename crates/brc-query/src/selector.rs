@@ -1,0 +1,131 @@
+//! Which rows of a batch a question wants, and what is computed of them.
+
+use crate::evaluate::{Columns, Lent, Program};
+use crate::filter::{Filter, Selection};
+use crate::inputs::{RowPlace, Stage};
+use crate::node::Typed;
+use crate::plan::Plan;
+use crate::vector::{self, Fault, Vector};
+use crate::wanted::check_lengths;
+use brc_core::{Batch, Column, LogicalType, Result, Table};
+use brc_kernels::cpu::Level;
+use std::path::Path;
+
+/// Finds the rows that a question wants, and computes values of them.
+pub(crate) struct Selector<'a> {
+    plan: &'a Plan,
+    path: &'a Path,
+    filter: Option<Filter>,
+    conditions: Stage,
+    values: Values,
+}
+
+impl<'a> Selector<'a> {
+    pub(crate) fn new<'v>(plan: &'a Plan, table: &'a dyn Table, values: impl Iterator<Item = &'v Typed>) -> Self {
+        let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
+        let of_table = Columns { fields: &fields, projection: &scanned };
+        Self {
+            plan,
+            path: table.path(),
+            filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
+            conditions: Stage::new(&plan.computed, of_table),
+            values: Values::new(plan, values),
+        }
+    }
+
+    pub(crate) fn plan(&self) -> &'a Plan {
+        self.plan
+    }
+
+    /// The file that errors tell.
+    pub(crate) fn path(&self) -> &'a Path {
+        self.path
+    }
+
+    /// Hands the values of the rows that are wanted over, of at most the first `most` of them. Returns how many they are.
+    pub(crate) fn select(
+        &mut self,
+        batch: &Batch<'_>,
+        most: usize,
+        deliver: impl FnOnce(&Batch<'_>) -> Result<()>,
+    ) -> Result<usize> {
+        let path = self.path;
+        let wanted = self.wanted(batch).map_err(|fault| fault.error(path))?;
+        let wanted = wanted.map(|rows| rows.into_iter().take(most).collect::<Vec<_>>());
+        let wanted = wanted.or_else(|| (batch.rows > most).then(|| (0..most as u32).collect()));
+        let rows = wanted.as_ref().map_or(batch.rows, Vec::len);
+        if rows > 0 {
+            self.values.of(batch, wanted.as_deref(), deliver).map_err(|fault| fault.error(path))??;
+        }
+        Ok(rows)
+    }
+
+    /// Computes the values of these rows of a batch, or of all, and calls `with` with them.
+    pub(crate) fn values<T>(
+        &mut self,
+        batch: &Batch<'_>,
+        rows: Option<&[u32]>,
+        with: impl FnOnce(&Batch<'_>) -> T,
+    ) -> Result<T, Fault> {
+        self.values.of(batch, rows, with)
+    }
+
+    /// The rows that are wanted; `None` is all of them.
+    pub(crate) fn wanted(&mut self, batch: &Batch<'_>) -> Result<Option<Vec<u32>>, Fault> {
+        check_lengths(batch.rows, batch.columns)?;
+        let Some(filter) = &mut self.filter else { return Ok(None) };
+        let conditions = self.conditions.run(Level::best(), batch, None, RowPlace::default())?;
+        let mut columns = batch.columns.to_vec();
+        columns.extend(conditions.iter().map(Lent::column));
+        Ok(match filter.select(Level::best(), &Batch { rows: batch.rows, columns: &columns })? {
+            Selection::All => None,
+            Selection::Some(mask, _) => {
+                let is_wanted = |row: &u32| mask[*row as usize / 64] >> (row % 64) & 1 == 1;
+                Some((0..batch.rows as u32).filter(is_wanted).collect())
+            }
+        })
+    }
+}
+
+/// Computes values of rows.
+pub(crate) struct Values {
+    programs: Vec<Program>,
+    /// The columns that are scanned: their types, and whether they are looked at.
+    columns: Vec<(LogicalType, bool)>,
+}
+
+impl Values {
+    pub(crate) fn new<'v>(plan: &Plan, values: impl Iterator<Item = &'v Typed>) -> Self {
+        let (scanned, fields) = (plan.projection(), plan.fields());
+        let of_table = Columns { fields: &fields, projection: &scanned };
+        let programs: Vec<Program> = values.map(|value| Program::new(value, of_table)).collect();
+        let mut columns: Vec<_> = scanned.iter().map(|&column| (fields[column].logical_type, false)).collect();
+        programs.iter().flat_map(Program::positions).for_each(|position| columns[position].1 = true);
+        Self { programs, columns }
+    }
+
+    /// Computes the values of these rows of a batch, or of all, and calls `with` with them.
+    pub(crate) fn of<T>(
+        &mut self,
+        batch: &Batch<'_>,
+        rows: Option<&[u32]>,
+        with: impl FnOnce(&Batch<'_>) -> T,
+    ) -> Result<T, Fault> {
+        let Some(rows) = rows else { return self.of_all(batch, with) };
+        let columns = batch.columns.iter().zip(&self.columns);
+        let gathered = columns.map(|(column, &(logical_type, is_used))| match is_used {
+            true => Vector::gather(logical_type, column, rows),
+            false => Ok(vector::Values::Narrow(Vec::new()).into()),
+        });
+        let gathered = gathered.collect::<Result<Vec<_>, _>>()?;
+        let columns: Vec<Column<'_>> = gathered.iter().map(Vector::column).collect();
+        self.of_all(&Batch { rows: rows.len(), columns: &columns }, with)
+    }
+
+    fn of_all<T>(&mut self, batch: &Batch<'_>, with: impl FnOnce(&Batch<'_>) -> T) -> Result<T, Fault> {
+        let found = self.programs.iter_mut().map(|program| program.run(Level::best(), batch));
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
+        Ok(with(&Batch { rows: batch.rows, columns: &columns }))
+    }
+}

@@ -1,0 +1,279 @@
+//! The rows of a table that a question wants, sorted. Where it wants the first of them only, no worker keeps more than a few
+//! times as many, and nothing but the first thing to sort by is computed of rows that come too late for that. Where memory is
+//! short, a worker sorts what it has to a file; these runs are merged in the end.
+
+use crate::cells::{Cells, prefix_of};
+use crate::inputs::RowPlace;
+use crate::long_answer::LongAnswer;
+use crate::memory::{Gauge, Memory};
+use crate::order::{self, OrderKey, SortedPart};
+use crate::parallel;
+use crate::partitions::spill::Spill;
+use crate::plan::{Plan, SortKey};
+use crate::result::push_all;
+use crate::run::{Answered, MANY};
+use crate::runs::{Block, Sorter};
+use crate::selector::{Selector, Values};
+use crate::totals::ScanTotals;
+use crate::vector::{Fault, View};
+use brc_core::{
+    Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Value,
+    Worker, scan,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A worker keeps at least so many rows before it leaves some of them out.
+const FEW: usize = 1 << 12;
+
+/// Sorts the rows of a plan that groups nothing.
+pub(crate) fn sort(
+    plan: &Plan,
+    table: &dyn Table,
+    threads: usize,
+    memory: &Memory,
+    progress: &Progress,
+) -> Result<Answered> {
+    let spill = Spill::new(memory.temp_dir.clone());
+    let sorter = Sorter::of_rows(plan, &spill, memory);
+    let (start, mut totals) = (Instant::now(), ScanTotals::default());
+    let (mut runs, mut parts) = (Vec::new(), Vec::new());
+    if plan.limit != Some(0) {
+        let new_worker = || Sorting::new(plan, table, &sorter, memory.of_scan(threads));
+        for worker in scan(table, &plan.scan_options(), threads, progress, new_worker)? {
+            totals.add(&worker.totals);
+            runs.extend(worker.runs);
+            parts.push(worker.rows);
+        }
+    }
+    totals.scan_time = start.elapsed();
+    let start = Instant::now();
+    let answer = if runs.is_empty() && !memory.is_scarce() {
+        in_memory(plan, parts, threads, totals.clone())?
+    } else {
+        let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+        let run = |number: usize| {
+            let part = parts[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            part.map_or(Ok(Vec::new()), |part| part.into_run(&sorter))
+        };
+        runs.extend(parallel::map(parts.len(), threads, run)?);
+        let blocks = sorter.merge(runs)?;
+        Answered::of_blocks(plan, blocks, spill, memory, totals)?
+    };
+    Ok(answer.sorted_in(start.elapsed()))
+}
+
+/// The answer that parts give which memory has room for.
+fn in_memory(plan: &Plan, parts: Vec<Rows>, threads: usize, totals: ScanTotals) -> Result<Answered> {
+    let (cells, sorted): (Vec<_>, Vec<_>) = parts.into_iter().map(Rows::into_sorted_part).unzip();
+    let order: Vec<_> = match sorted.is_empty() {
+        true => Vec::new(),
+        false => order::sorted(&sorted, plan.offset, plan.limit, threads).collect(),
+    };
+    drop(sorted);
+    let is_long = order.len() as u64 >= MANY;
+    let answer = LongAnswer::of_rows(plan, cells, order, totals)?;
+    match is_long {
+        true => Ok(Answered::Long(Box::new(answer))),
+        false => Ok(Answered::Held(Box::new(answer.load(threads)?))),
+    }
+}
+
+/// Some rows.
+struct Rows {
+    rows: usize,
+    /// The columns of the answer.
+    cells: Vec<Cells>,
+    /// What they are sorted by: what was asked for, then their places in the table.
+    keys: Vec<OrderKey>,
+}
+
+impl Rows {
+    fn new(plan: &Plan) -> Self {
+        let cells = |logical_type: LogicalType| Cells::new(logical_type);
+        let key = |SortKey { value, descending, nulls_first }: &SortKey| OrderKey {
+            cells: cells(value.logical_type),
+            descending: *descending,
+            nulls_first: *nulls_first,
+        };
+        let place = OrderKey { cells: cells(LogicalType::Int64), descending: false, nulls_first: false };
+        Self {
+            rows: 0,
+            cells: plan.columns.iter().map(|answer| cells(answer.value.logical_type)).collect(),
+            keys: plan.order_by.iter().map(key).chain([place]).collect(),
+        }
+    }
+
+    /// Adds rows of which the batch has the columns, then what they are sorted by; and their places.
+    fn push(&mut self, batch: &Batch<'_>, places: impl Iterator<Item = i64>) -> std::result::Result<(), Fault> {
+        let keys = self.keys.iter_mut().map(|key| &mut key.cells);
+        // Only the places are not in the batch.
+        for (cells, column) in self.cells.iter_mut().chain(keys).zip(batch.columns) {
+            push_all(column, batch.rows, cells)?;
+        }
+        for place in places {
+            self.places().push(Some(Value::Integer(place.into())));
+        }
+        self.rows += batch.rows;
+        Ok(())
+    }
+
+    fn places(&mut self) -> &mut Cells {
+        let last = self.keys.len() - 1;
+        &mut self.keys[last].cells
+    }
+
+    fn into_sorted_part(self) -> (Vec<Cells>, SortedPart<'static>) {
+        (self.cells, SortedPart { rows: self.rows, keys: self.keys, groups: None })
+    }
+
+    /// The first rows in order, no more than `most`.
+    fn sorted(self, most: Option<u64>) -> Self {
+        let (cells, part) = self.into_sorted_part();
+        let part = [part];
+        let rows: Vec<u32> = order::sorted(&part, 0, most, 1).map(|(_, row)| row).collect();
+        let [part] = part;
+        let key = |key: OrderKey| OrderKey { cells: key.cells.take(&rows), ..key };
+        Self {
+            rows: rows.len(),
+            cells: cells.iter().map(|cells| cells.take(&rows)).collect(),
+            keys: part.keys.into_iter().map(key).collect(),
+        }
+    }
+
+    /// The run of all rows.
+    fn into_run(self, sorter: &Sorter<'_>) -> Result<Vec<Block>> {
+        let (cells, part) = self.into_sorted_part();
+        let part = [part];
+        let rows: Vec<u32> = order::sorted(&part, 0, None, 1).map(|(_, row)| row).collect();
+        let all: Vec<&Cells> = cells.iter().chain(part.iter().flat_map(|it| &it.keys).map(|key| &key.cells)).collect();
+        let blocks = rows.chunks(crate::grouped::BLOCK);
+        sorter.run(blocks.map(|rows| (rows.len(), all.iter().map(|cells| cells.take(rows)).collect())))
+    }
+}
+
+/// One worker's share.
+struct Sorting<'a> {
+    sorter: &'a Sorter<'a>,
+    /// Computes the columns of the answer, then what is sorted by.
+    selector: Selector<'a>,
+    /// Computes what is sorted by first, if no more than `most` rows are wanted.
+    first: Option<(Values, &'a SortKey)>,
+    most: Option<u64>,
+    /// There are enough rows whose first prefix is no larger.
+    bound: u128,
+    place: RowPlace,
+    rows: Rows,
+    runs: Vec<Vec<Block>>,
+    gauge: Gauge,
+    totals: ScanTotals,
+}
+
+impl<'a> Sorting<'a> {
+    fn new(plan: &'a Plan, table: &'a dyn Table, sorter: &'a Sorter<'a>, gauge: Gauge) -> Self {
+        let values = plan.columns.iter().map(|answer| &answer.value).chain(plan.order_by.iter().map(|key| &key.value));
+        let most = plan.limit.map(|limit| limit.saturating_add(plan.offset));
+        let first = plan.order_by.first().filter(|_| most.is_some());
+        Self {
+            sorter,
+            selector: Selector::new(plan, table, values),
+            first: first.map(|key| (Values::new(plan, std::iter::once(&key.value)), key)),
+            most,
+            bound: u128::MAX,
+            place: RowPlace::default(),
+            rows: Rows::new(plan),
+            runs: Vec::new(),
+            gauge,
+            totals: ScanTotals::default(),
+        }
+    }
+
+    fn take(&mut self, batch: &Batch<'_>) -> std::result::Result<(), Fault> {
+        let place = self.place.number();
+        self.place.advance(batch.rows);
+        let wanted = self.selector.wanted(batch)?;
+        let wanted = self.early(batch, wanted)?;
+        if wanted.as_ref().map_or(batch.rows, Vec::len) == 0 {
+            return Ok(());
+        }
+        let rows = &mut self.rows;
+        self.selector.values(batch, wanted.as_deref(), |selected| match &wanted {
+            Some(wanted) => rows.push(selected, wanted.iter().map(|&row| place + i64::from(row))),
+            None => rows.push(selected, (0..).map(|row| place + row).take(selected.rows)),
+        })?
+    }
+
+    /// Those of the wanted rows that may be among the first.
+    fn early(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> std::result::Result<Option<Vec<u32>>, Fault> {
+        let Some((values, key)) = self.first.as_mut().filter(|_| self.bound < u128::MAX) else { return Ok(wanted) };
+        let logical_type = key.value.logical_type;
+        let is_wide = logical_type.physical() == PhysicalType::Integers && !logical_type.fits_64_bits();
+        let (bound, descending, nulls_first) = (self.bound, key.descending, key.nulls_first);
+        values.of(batch, wanted.as_deref(), |keys| {
+            let view = View::of(&keys.columns[0])?;
+            let is_early = |&row: &usize| prefix_of(view.get(row), is_wide, descending, nulls_first) <= bound;
+            let row = |row: usize| wanted.as_ref().map_or(row as u32, |wanted| wanted[row]);
+            Ok(Some((0..keys.rows).filter(is_early).map(row).collect()))
+        })?
+    }
+
+    /// Leaves out rows that come too late.
+    fn cut(&mut self) {
+        let Some(most) = self.most.filter(|&most| self.rows.rows as u64 > most) else { return };
+        let rows = std::mem::replace(&mut self.rows, Rows::new(self.selector.plan()));
+        self.rows = rows.sorted(Some(most));
+        if let (Some(last), Some(key)) = (self.rows.rows.checked_sub(1), self.rows.keys.first()) {
+            self.bound = self.bound.min(key.cells.prefix(last, key.descending, key.nulls_first));
+        }
+    }
+
+    /// Sorts what there is to a file, if memory is short because of it.
+    fn relieve(&mut self) -> Result<()> {
+        if self.gauge.is_short() && self.rows.rows > 0 {
+            self.cut();
+            let rows = std::mem::replace(&mut self.rows, Rows::new(self.selector.plan()));
+            self.runs.push(rows.into_run(self.sorter)?);
+            self.gauge.restart();
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Sorting<'_> {
+    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if self.selector.plan().is_for(schema) { Ok(()) } else { Err(Error::Widened) }
+    }
+
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let path = self.selector.path();
+        self.take(batch).map_err(|fault| fault.error(path))?;
+        let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(FEW as u64);
+        if self.rows.rows as u64 >= many {
+            self.cut();
+        }
+        self.relieve()
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!("nobody asked for summaries")
+    }
+}
+
+impl Worker for Sorting<'_> {
+    fn split_begins(&mut self, split: &Split) {
+        self.place = RowPlace::of_split(split.index);
+    }
+
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
+        self.totals.add(&ScanTotals::from(&scanned));
+        Ok(())
+    }
+
+    fn split_restarts(&mut self, _: &Split) -> Result<()> {
+        Err(Error::Widened)
+    }
+}
