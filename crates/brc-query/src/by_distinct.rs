@@ -19,14 +19,6 @@ use std::time::Instant;
 /// Nothing but an error stops a scan; nobody sees this one.
 const TOO_MANY: &str = "there are too many distinct values";
 
-/// Fewer values a group are counted as they come.
-const VALUES_OF_GROUP: usize = 16;
-
-/// Whether a worker has found too many values in so many groups, where it may have so many whatever the groups.
-pub(crate) fn are_too_many(values: usize, groups: usize, most: usize) -> bool {
-    values > most && values > VALUES_OF_GROUP * groups
-}
-
 /// The error that ends a scan.
 pub(crate) fn too_many() -> Error {
     Error::Usage(TOO_MANY.to_owned())
@@ -59,7 +51,8 @@ impl<'a> ByDistinct<'a> {
         }
         let fields = plan.fields();
         let counts = |output: &Output| {
-            output.bind(&fields).is_ok_and(|bound| bound.state == Some(StateKind::Distinct)) && output.columns == *columns
+            output.bind(&fields).is_ok_and(|bound| bound.state == Some(StateKind::Distinct))
+                && output.columns == *columns
         };
         let of_values = Plan {
             keys: plan.keys.iter().chain(columns).copied().collect(),

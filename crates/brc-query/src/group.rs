@@ -223,11 +223,9 @@ impl<'a> GroupTable<'a> {
             self.time += start.elapsed();
         }
         taken.map_err(|fault| fault.error(self.path))?;
-        if let Some(partitioning) = self.partitioning {
-            let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
-            if by_distinct::are_too_many(values, groups, partitioning.limits.distinct) {
-                return Err(by_distinct::too_many());
-            }
+        let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
+        if self.partitioning.is_some_and(|it| it.limits.are_too_many_values(values, groups)) {
+            return Err(by_distinct::too_many());
         }
         self.relieve()
     }

@@ -166,8 +166,13 @@ pub(crate) fn limits() -> impl Strategy<Value = Limits> {
     let many = prop_oneof![Just(0), 1usize..8, Just(usize::MAX)];
     let partition = prop_oneof![Just(1), 2usize..5, Just(usize::MAX)];
     let distinct = prop_oneof![0usize..8, Just(usize::MAX)];
-    (many, partition, distinct)
-        .prop_map(|(many, partition, distinct)| Limits { hashed: many, direct: many, partition, distinct })
+    (many, partition, distinct, 0usize..3).prop_map(|(many, partition, distinct, distinct_of_group)| Limits {
+        hashed: many,
+        direct: many,
+        partition,
+        distinct,
+        distinct_of_group,
+    })
 }
 
 /// All that there is, or none, so that everything goes to a file.

@@ -252,6 +252,7 @@ impl StateKind {
             | Self::Frequencies
             | Self::Largest(_)
             | Self::Values
+            | Self::ValuesAndMoments
             | Self::Extremes
             | Self::Listed
             | Self::Sketch => false,
