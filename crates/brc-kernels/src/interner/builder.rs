@@ -65,9 +65,9 @@ impl DictionaryBuilder {
         for hashes in hashes.chunks(TOGETHER) {
             let likely = self.codes.likely(hashes, &self.dictionary);
             found.extend(hashes.iter().zip(likely).zip(&mut values).map(|((&hash, likely), value)| match likely {
-                Some((code, known)) if known == value => Some(code),
-                Some(_) => self.get_hashed(value, hash),
-                None => None,
+                UNKNOWN => None,
+                code if self.dictionary.get(code) == value => Some(code),
+                _ => self.get_hashed(value, hash),
             }));
         }
     }
@@ -84,7 +84,6 @@ impl DictionaryBuilder {
         codes.reserve(hashes.len());
         for hashes in hashes.chunks(TOGETHER) {
             let likely = self.codes.likely(hashes, &self.dictionary);
-            let likely = likely.map(|likely| likely.map(|(code, known)| (code, known.len())));
             for ((&hash, likely), value) in hashes.iter().zip(likely).zip(&mut values) {
                 if self.dictionary.len() >= most {
                     return;
