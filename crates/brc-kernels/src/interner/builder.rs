@@ -1,7 +1,7 @@
 //! Numbers strings of any content, of which many may be new.
 
 use super::hash::hash_bytes;
-use super::others::{OtherNames, TOGETHER};
+use super::others::{OtherNames, TOGETHER, UNKNOWN};
 use brc_core::Dictionary;
 
 /// Gives strings codes in the order in which they come: 0, 1, 2 …
@@ -88,10 +88,9 @@ impl DictionaryBuilder {
                 if self.dictionary.len() >= most {
                     return;
                 }
-                let known =
-                    likely.filter(|&(code, length)| length == value.len() && self.dictionary.get(code) == value);
-                // What comes for the first time may have come among these.
-                let code = known.map(|(code, _)| code).or_else(|| self.get_hashed(value, hash));
+                let is_known = likely != UNKNOWN && self.dictionary.get(likely) == value;
+                // What was not known before may have come among these.
+                let code = if is_known { Some(likely) } else { self.get_hashed(value, hash) };
                 codes.push(code.unwrap_or_else(|| self.insert(value, hash)));
             }
         }
