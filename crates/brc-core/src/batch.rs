@@ -93,7 +93,10 @@ impl<'a> Integers<'a> {
     /// The smallest and the largest value.
     #[must_use]
     pub fn bounds(&self) -> Option<(i128, i128)> {
-        for_integers!(self, values => bounds(values).map(|(min, max)| (min.into(), max.into())))
+        fn of<T: Copy + Ord + Into<i128>>(values: &[T]) -> Option<(i128, i128)> {
+            bounds(values).map(|(min, max)| (min.into(), max.into()))
+        }
+        for_integers!(self, values => of(values))
     }
 }
 
