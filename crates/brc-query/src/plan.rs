@@ -220,18 +220,29 @@ impl Plan {
         let fields = self.fields();
         let state = |output: &Output| Some((output.columns.clone(), output.bind(&fields).ok()?.state?));
         let all = distinct(self.outputs.iter().filter_map(state));
-        let is_needed = |(columns, kind): &(Vec<usize>, StateKind)| {
+        let has = |columns: &[usize], kind| all.iter().any(|(all, other)| all == columns && *other == kind);
+        let is_needed = |(columns, kind): &&(Vec<usize>, StateKind)| match kind {
             // What also knows bounds knows sums.
-            *kind != StateKind::Sums || !all.contains(&(columns.clone(), StateKind::Integers))
+            StateKind::Sums => !has(columns, StateKind::Integers),
+            StateKind::Moments => !has(columns, StateKind::Values),
+            _ => true,
         };
-        all.iter().filter(|state| is_needed(state)).cloned().collect()
+        let combined = |(columns, kind): &(Vec<usize>, StateKind)| match kind {
+            StateKind::Values if has(columns, StateKind::Moments) => (columns.clone(), StateKind::ValuesAndMoments),
+            _ => (columns.clone(), *kind),
+        };
+        all.iter().filter(is_needed).map(combined).collect()
     }
 
     /// Which of all states an aggregate of these columns is computed from that needs one of this kind.
     pub(crate) fn state_of(&self, columns: &[usize], kind: StateKind) -> Option<usize> {
         let states = self.states();
         let find = |kind| states.iter().position(|state| state.0 == columns && state.1 == kind);
-        find(kind).or_else(|| (kind == StateKind::Sums).then(|| find(StateKind::Integers)).flatten())
+        find(kind).or_else(|| match kind {
+            StateKind::Sums => find(StateKind::Integers),
+            StateKind::Values | StateKind::Moments => find(StateKind::ValuesAndMoments),
+            _ => None,
+        })
     }
 
     /// The aggregates that keep values of rows, so that there is no limit to what they keep of one group.

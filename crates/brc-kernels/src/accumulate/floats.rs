@@ -199,6 +199,16 @@ pub struct FixedProducts {
 }
 
 impl FixedProducts {
+    /// The product of two finite floats in units of `2^unit`, of which it has less than 128 bits more.
+    #[inline(always)]
+    fn of(one: f64, other: f64, unit: i32) -> Self {
+        let ((one, left), (other, right)) = (parts(one), parts(other));
+        let product = i128::from(one) * i128::from(other);
+        let shift = ((left + right - unit) & 127) as u32;
+        // Two shifts: one by 128 would be none.
+        Self { low: (product << shift) as u128, high: product >> 1 >> (127 - shift) }
+    }
+
     /// Adds another sum in the same units, wrapping.
     #[inline(always)]
     pub fn add(&mut self, other: Self) {
@@ -242,13 +252,34 @@ impl Kernel for AddProducts<'_> {
     fn run(self) -> Self::Output {
         for ((&group, &one), &other) in self.groups.iter().zip(self.ones).zip(self.others) {
             let sum = self.sums.get_mut(group as usize).ok_or(UnknownGroup)?;
-            let ((one, left), (other, right)) = (parts(one), parts(other));
-            let product = i128::from(one) * i128::from(other);
-            let shift = ((left + right - self.unit) & 127) as u32;
-            // Two shifts: one by 128 would be none.
-            sum.add(FixedProducts { low: (product << shift) as u128, high: product >> 1 >> (127 - shift) });
+            sum.add(FixedProducts::of(one, other, self.unit));
         }
         Ok(())
+    }
+}
+
+/// The same for floats that all belong to one group, and are equally many.
+pub fn add_product_run(level: Level, ones: &[f64], others: &[f64], unit: i32, sum: &mut FixedProducts) {
+    run_at(level, AddProductRun { ones, others, unit, sum });
+}
+
+struct AddProductRun<'a> {
+    ones: &'a [f64],
+    others: &'a [f64],
+    unit: i32,
+    sum: &'a mut FixedProducts,
+}
+
+impl Kernel for AddProductRun<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let mut sum = *self.sum;
+        for (&one, &other) in self.ones.iter().zip(self.others) {
+            sum.add(FixedProducts::of(one, other, self.unit));
+        }
+        *self.sum = sum;
     }
 }
 
@@ -292,6 +323,10 @@ mod tests {
                 prop_assert_eq!(run, FixedSum { sum: total, count: rows.len() as u64 });
                 let mut products = vec![FixedProducts::default(); 3];
                 add_products(level, &groups, &ones, &others, -120, &mut products).unwrap();
+                let (mut run, mut total) = (FixedProducts::default(), FixedProducts::default());
+                add_product_run(level, &ones, &others, -120, &mut run);
+                products.iter().for_each(|product| total.add(*product));
+                prop_assert_eq!(run, total);
                 for group in 0..3 {
                     let (sum, product) = (sums[group as usize], products[group as usize]);
                     prop_assert_eq!(sum.count as i64, of_group(group, |_| 1));

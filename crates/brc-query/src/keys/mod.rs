@@ -9,7 +9,7 @@ pub(crate) mod index;
 pub(crate) mod key_set;
 pub(crate) mod layout;
 mod short;
-mod strings;
+pub(crate) mod strings;
 
 use crate::filter::Selection;
 use crate::group::Malformed;

@@ -1,5 +1,6 @@
-//! The distinct values of each group: a set of pairs of a group and a value.
+//! The distinct values of each group: a set of pairs of a group and a value, or bits as long as values are codes and few.
 
+use super::code_bits::CodeBits;
 use super::{Accumulator, GroupIds, Values, places};
 use crate::filter::Selection;
 use crate::group::Malformed;
@@ -18,6 +19,10 @@ const GROUP: LogicalType = LogicalType::Date;
 pub(crate) struct Distinct {
     pairs: KeySet,
     direct: Direct,
+    /// Pairs of which the values are codes.
+    bits: Box<CodeBits>,
+    /// Bits were too many once.
+    bits_are_off: bool,
     groups: usize,
     /// How many values each group has, when all have come.
     counts: Vec<u64>,
@@ -37,8 +42,8 @@ impl Distinct {
     }
 
     fn of(pairs: KeySet, groups: usize) -> Self {
-        let (direct, counts, days, numbers) = Default::default();
-        Self { pairs, direct, groups, counts, days, numbers }
+        let (direct, bits, bits_are_off, counts, days, numbers) = Default::default();
+        Self { pairs, direct, bits, bits_are_off, groups, counts, days, numbers }
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
@@ -49,11 +54,47 @@ impl Distinct {
         self.counts[group]
     }
 
+    /// How many values there are, those of all groups together.
+    pub(crate) fn values(&self) -> usize {
+        self.pairs.len()
+    }
+
     fn count(&mut self) {
+        if self.pairs.len() > 0 {
+            self.empty_bits();
+        }
         self.counts.clear();
         self.counts.resize(self.groups, 0);
+        self.bits.count(&mut self.counts);
         for pair in 0..self.pairs.len() {
             self.counts[self.pairs.low_bits(0, pair) as usize] += 1;
+        }
+    }
+}
+
+/// Pairs that are moved together.
+const TOGETHER: usize = 4096;
+
+impl Distinct {
+    /// Moves all pairs that are bits to the others.
+    fn empty_bits(&mut self) {
+        let bits = std::mem::take(&mut self.bits);
+        let (mut set, mut pairs) = (KeySet::new(self.pairs.types()), bits.pairs());
+        loop {
+            let (days, codes): (Vec<i32>, Vec<u32>) =
+                pairs.by_ref().take(TOGETHER).map(|(group, code)| (day(group), code)).unzip();
+            if codes.is_empty() {
+                break;
+            }
+            let keys = [Column::integers(Integers::I32(&days)), Column::codes(&codes, bits.names())];
+            let taken = (0..).zip(&keys).try_for_each(|(index, key)| set.take(index, key, Selection::All));
+            debug_assert!(taken.is_ok(), "all codes are known");
+            set.number(&mut self.numbers);
+        }
+        if self.pairs.len() == 0 {
+            self.pairs = set;
+        } else {
+            self.pairs.merge_with(&set, |_, _| {});
         }
     }
 }
@@ -73,6 +114,15 @@ impl Accumulator for Distinct {
     }
 
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        if let Values::Codes { codes, dictionary } = values
+            && !self.bits_are_off
+        {
+            if self.bits.make_room(self.groups, dictionary) {
+                return self.bits.add(groups, codes);
+            }
+            self.bits_are_off = true;
+            self.empty_bits();
+        }
         let (rows, known) = (values.len(), self.groups);
         self.days.clear();
         groups.each(rows, |group, _| {
@@ -101,16 +151,24 @@ impl Accumulator for Distinct {
     }
 
     fn take(&self, groups: &[u32]) -> Self {
+        let bits = Box::new(self.bits.take(groups));
         let places = places(groups, self.groups);
         let pairs = self.pairs.take_tuples(|layout, pair| {
             let group = &layout.keys[0];
             let place = places[group.low.get(pair) as usize];
             place.inspect(|&place| group.replace(pair, place.into())).is_some()
         });
-        Self::of(pairs, groups.len())
+        Self { bits, ..Self::of(pairs, groups.len()) }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
+        if !self.bits.merge(&other.bits, groups) {
+            self.empty_bits();
+            let mut bits =
+                Self { bits: other.bits.clone(), ..Self::of(KeySet::new(other.pairs.types()), other.groups) };
+            bits.empty_bits();
+            self.merge(&bits, groups);
+        }
         self.pairs.merge_with(&other.pairs, |layout, pair| {
             let group = &layout.keys[0];
             group.replace(pair, groups[group.low.get(pair) as usize].into());
@@ -123,7 +181,8 @@ impl Accumulator for Distinct {
 }
 
 impl From<Distinct> for Parts {
-    fn from(distinct: Distinct) -> Self {
+    fn from(mut distinct: Distinct) -> Self {
+        distinct.empty_bits();
         Self { pairs: distinct.pairs.into(), groups: distinct.groups }
     }
 }

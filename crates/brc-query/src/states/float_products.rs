@@ -7,7 +7,8 @@
 use super::float_sums::FloatSums;
 use super::{Accumulator, GroupIds};
 use crate::group::Malformed;
-use brc_kernels::accumulate::floats::{Exponents, FixedProducts, add_products, exponents};
+use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::accumulate::floats::{Exponents, FixedProducts, add_product_run, add_products, exponents};
 use brc_kernels::cpu::Level;
 use num_bigint::BigInt;
 use serde::{Deserialize, Serialize};
@@ -56,8 +57,23 @@ impl FloatProducts {
             }
             (Exponents::Zeros | Exponents::Special | Exponents::Between(..), _) => false,
         };
-        if let (true, GroupIds::Rows(groups)) = (fits, groups) {
-            return Ok(add_products(level, groups, ones, others, self.unit.unwrap_or(0), &mut self.fixed)?);
+        let unit = self.unit.unwrap_or(0);
+        match groups {
+            GroupIds::Rows(groups) if fits => {
+                return Ok(add_products(level, groups, ones, others, unit, &mut self.fixed)?);
+            }
+            GroupIds::Runs(runs) if fits => {
+                let mut start = 0;
+                for run in runs {
+                    let rows = start..start + run.rows as usize;
+                    let (ones, others) = ones.get(rows.clone()).zip(others.get(rows.clone())).ok_or(UnknownGroup)?;
+                    let sum = self.fixed.get_mut(run.code as usize).ok_or(UnknownGroup)?;
+                    add_product_run(level, ones, others, unit, sum);
+                    start = rows.end;
+                }
+                return Ok(());
+            }
+            GroupIds::Rows(_) | GroupIds::Runs(_) => {}
         }
         groups.each(ones.len(), |group, row| {
             let (one, other) = (ones[row], others[row]);

@@ -6,6 +6,7 @@
 
 mod big;
 mod bytes;
+mod code_bits;
 pub(crate) mod counts;
 mod distinct;
 mod extremes;
@@ -22,6 +23,7 @@ mod owned;
 mod pairs;
 mod sketch;
 mod sums;
+mod value_lists;
 mod values;
 mod wide;
 mod wide_sums;
@@ -32,7 +34,7 @@ pub(crate) use pairs::PairMoment;
 
 use crate::group::Malformed;
 use brc_core::table::ColumnSummary;
-use brc_core::{ByteStrings, Dictionary, Field, Integers, PhysicalType, Run, Value};
+use brc_core::{ByteStrings, Dictionary, Field, Integers, LogicalType, PhysicalType, Run, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
@@ -222,6 +224,8 @@ pub(crate) enum StateKind {
     Largest(usize),
     /// All numbers.
     Values,
+    /// Both [`StateKind::Values`] and [`StateKind::Moments`].
+    ValuesAndMoments,
     /// Moments of pairs of numbers.
     Pairs,
     /// The values that go with the smallest and the largest other value.
@@ -233,10 +237,32 @@ pub(crate) enum StateKind {
 }
 
 impl StateKind {
+    /// Whether what it keeps of a group is about as small as a value.
+    pub(crate) fn is_small(self) -> bool {
+        match self {
+            Self::Counts
+            | Self::Integers
+            | Self::Sums
+            | Self::FloatSums
+            | Self::FloatBounds
+            | Self::Bytes
+            | Self::Moments
+            | Self::Pairs => true,
+            Self::Distinct
+            | Self::Frequencies
+            | Self::Largest(_)
+            | Self::Values
+            | Self::ValuesAndMoments
+            | Self::Extremes
+            | Self::Listed
+            | Self::Sketch => false,
+        }
+    }
+
     /// Whether there is no limit to what it keeps of one group.
     pub(crate) fn keeps_values(self) -> bool {
         match self {
-            Self::Distinct | Self::Frequencies | Self::Values | Self::Listed => true,
+            Self::Distinct | Self::Frequencies | Self::Values | Self::ValuesAndMoments | Self::Listed => true,
             Self::Largest(most) => most > largest::MOST,
             Self::Counts
             | Self::Sums
@@ -336,7 +362,11 @@ macro_rules! for_state {
 impl State {
     /// An empty state for values of these columns.
     pub(crate) fn new(kind: StateKind, columns: &[usize], fields: &[Field]) -> Self {
-        let logical_type = fields[columns[0]].logical_type;
+        Self::of_type(kind, fields[columns[0]].logical_type)
+    }
+
+    /// An empty state for values of this type.
+    fn of_type(kind: StateKind, logical_type: LogicalType) -> Self {
         let is_float = logical_type.physical() == PhysicalType::Floats;
         match kind {
             StateKind::Counts => Self::Counts(Default::default()),
@@ -356,6 +386,7 @@ impl State {
                 Self::Largest(largest::Largest::new(logical_type, most))
             }
             StateKind::Values | StateKind::Largest(_) => Self::Values(values::AllValues::new(logical_type)),
+            StateKind::ValuesAndMoments => Self::Values(values::AllValues::with_moments(logical_type)),
             StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
             StateKind::Pairs => Self::IntegerPairs(Default::default()),
             StateKind::Extremes => Self::Extremes(Default::default()),
@@ -469,13 +500,13 @@ impl State {
             Self::IntegerPairs(state) => state.moment(group).map_or(0, |moment| moment.count),
             Self::FloatPairs(state) => state.count(group),
             Self::Sketch(state) => state.estimate(group),
+            Self::Values(state) => state.count(group),
             Self::FloatBounds(_)
             | Self::Bytes(_)
             | Self::Moments(_)
             | Self::WideMoments(_)
             | Self::Frequencies(_)
             | Self::Largest(_)
-            | Self::Values(_)
             | Self::Extremes(_)
             | Self::Listed(_) => 0,
         }
@@ -539,6 +570,7 @@ impl State {
             Self::Moments(state) => Some(state.moment(group)),
             Self::WideMoments(state) => Some(state.moment(group)),
             Self::FloatMoments(state) => state.moment(group),
+            Self::Values(state) => state.moment(group),
             _ => None,
         }
     }

@@ -1,22 +1,26 @@
 //! All values of each group, for what depends on their order.
 
-use super::{Accumulator, GroupIds, TOO_LARGE, Values};
+use super::value_lists::Lists;
+use super::{Accumulator, GroupIds, Moment, State, StateKind, TOO_LARGE, Values};
 use crate::group::Malformed;
 use crate::keys::layout::{float_key, float_of_key};
-use brc_core::{LogicalType, PhysicalType, Value, for_integers};
-use brc_kernels::accumulate::UnknownGroup;
+use brc_core::{Integers, LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 
-/// Fewer values are sorted by one thread.
-const FEW: usize = 1 << 14;
-
-/// So many values lie side by side: what is full need not be copied to grow.
-const PIECE: usize = 256;
-
 /// The values of each group, in the order in which they came; once they are settled, sorted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum AllValues {
+pub(crate) struct AllValues {
+    kept: Kept,
+    /// The type of values of which moments are asked for as well.
+    with_moments: Option<LogicalType>,
+    /// Those are made of the values when all have come: then the ones of a group lie together.
+    #[serde(skip)]
+    moments: Option<Box<State>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Kept {
     Integers(Lists<i64>),
     /// Integers of a type that needs more than 64 bits.
     Wide(Lists<i128>),
@@ -24,139 +28,70 @@ pub(crate) enum AllValues {
     Floats(Lists<u64>),
 }
 
-/// The values of groups, each in pieces.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Lists<T> {
-    /// The piece of each group that grows: few bytes a group, so that they stay in the cache.
-    last: Vec<Vec<T>>,
-    /// What is full, or came from elsewhere.
-    before: Vec<Vec<Vec<T>>>,
-}
-
-impl<T> Default for Lists<T> {
-    fn default() -> Self {
-        Self { last: Vec::new(), before: Vec::new() }
-    }
-}
-
 /// Evaluates an expression with the lists, whatever their values.
 macro_rules! for_lists {
-    ($values:expr, $lists:ident => $body:expr) => {
-        match $values {
-            AllValues::Integers($lists) => $body,
-            AllValues::Wide($lists) => $body,
-            AllValues::Floats($lists) => $body,
+    ($kept:expr, $lists:ident => $body:expr) => {
+        match $kept {
+            Kept::Integers($lists) => $body,
+            Kept::Wide($lists) => $body,
+            Kept::Floats($lists) => $body,
         }
     };
 }
 
 impl AllValues {
     pub(super) fn new(logical_type: LogicalType) -> Self {
-        match logical_type.physical() {
-            PhysicalType::Floats => Self::Floats(Lists::default()),
+        let kept = match logical_type.physical() {
+            PhysicalType::Floats => Kept::Floats(Lists::default()),
             PhysicalType::Integers | PhysicalType::Bytes if logical_type.fits_64_bits() => {
-                Self::Integers(Lists::default())
+                Kept::Integers(Lists::default())
             }
-            PhysicalType::Integers | PhysicalType::Bytes => Self::Wide(Lists::default()),
-        }
+            PhysicalType::Integers | PhysicalType::Bytes => Kept::Wide(Lists::default()),
+        };
+        Self { kept, with_moments: None, moments: None }
+    }
+
+    /// The same, of which moments are asked for as well.
+    pub(super) fn with_moments(logical_type: LogicalType) -> Self {
+        Self { with_moments: Some(logical_type), ..Self::new(logical_type) }
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+        std::mem::discriminant(&self.kept) == std::mem::discriminant(&other.kept)
+            && self.with_moments == other.with_moments
+    }
+
+    /// How many values a group has.
+    pub(super) fn count(&self, group: usize) -> u64 {
+        for_lists!(&self.kept, lists => lists.count(group)) as u64
     }
 
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
     pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
-        Some(match self {
-            Self::Integers(lists) => Value::Integer(lists.ranked(group, place)?.into()),
-            Self::Wide(lists) => Value::Integer(lists.ranked(group, place)?),
-            Self::Floats(lists) => Value::Float(float_of_key(lists.ranked(group, place)?)),
+        Some(match &self.kept {
+            Kept::Integers(lists) => Value::Integer(lists.ranked(group, place)?.into()),
+            Kept::Wide(lists) => Value::Integer(lists.ranked(group, place)?),
+            Kept::Floats(lists) => Value::Float(float_of_key(lists.ranked(group, place)?)),
         })
+    }
+
+    /// The moments of a group, if they were asked for.
+    pub(super) fn moment(&self, group: usize) -> Option<Moment> {
+        self.moments.as_ref()?.moment(group)
     }
 
     /// The same as [`Accumulator::merge`], where the other is of no use any more.
     pub(super) fn append(&mut self, other: Self, groups: &[u32]) {
-        match (self, other) {
-            (Self::Integers(ours), Self::Integers(theirs)) => ours.append(theirs, groups),
-            (Self::Wide(ours), Self::Wide(theirs)) => ours.append(theirs, groups),
-            (Self::Floats(ours), Self::Floats(theirs)) => ours.append(theirs, groups),
-            (Self::Integers(_) | Self::Wide(_) | Self::Floats(_), _) => {}
+        match (&mut self.kept, other.kept) {
+            (Kept::Integers(ours), Kept::Integers(theirs)) => ours.append(theirs, groups),
+            (Kept::Wide(ours), Kept::Wide(theirs)) => ours.append(theirs, groups),
+            (Kept::Floats(ours), Kept::Floats(theirs)) => ours.append(theirs, groups),
+            (Kept::Integers(_) | Kept::Wide(_) | Kept::Floats(_), _) => {}
         }
     }
 }
 
-impl<T: Copy + Ord> Lists<T> {
-    #[inline(always)]
-    fn push(&mut self, group: usize, value: T) -> Result<(), Malformed> {
-        let last = self.last.get_mut(group).ok_or(UnknownGroup)?;
-        if last.len() == last.capacity() {
-            make_room(last, &mut self.before[group]);
-        }
-        last.push(value);
-        Ok(())
-    }
-
-    fn grow(&mut self, groups: usize) {
-        self.last.resize_with(groups.max(self.last.len()), Vec::new);
-        self.before.resize_with(self.last.len(), Vec::new);
-    }
-
-    fn take(&self, groups: &[u32]) -> Self {
-        let last = groups.iter().map(|&group| self.last[group as usize].clone());
-        let before = groups.iter().map(|&group| self.before[group as usize].clone());
-        Self { last: last.collect(), before: before.collect() }
-    }
-
-    fn append(&mut self, other: Self, groups: &[u32]) {
-        for ((last, before), &group) in other.last.into_iter().zip(other.before).zip(groups) {
-            let pieces = before.into_iter().chain([last]).filter(|piece| !piece.is_empty());
-            self.before[group as usize].extend(pieces);
-        }
-    }
-
-    /// One of the sorted values of a group.
-    fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<T> {
-        let (before, last) = (self.before.get(group)?, self.last.get(group)?);
-        let pieces = || before.iter().chain([last]);
-        let highest = pieces().map(Vec::len).sum::<usize>().checked_sub(1)?;
-        let mut place = place(highest + 1).min(highest);
-        for piece in pieces() {
-            match piece.get(place) {
-                Some(&value) => return Some(value),
-                None => place -= piece.len(),
-            }
-        }
-        None
-    }
-
-    fn is_sound(&self) -> bool {
-        self.last.len() == self.before.len()
-    }
-}
-
-#[cold]
-fn make_room<T>(last: &mut Vec<T>, before: &mut Vec<Vec<T>>) {
-    match last.len() {
-        0..PIECE => last.reserve_exact((3 * last.len()).max(4)),
-        _ => before.push(std::mem::replace(last, Vec::with_capacity(PIECE))),
-    }
-}
-
-/// Sorts the values of a group; `spare` is memory for that.
-fn sort<T: Copy + Ord>(last: &mut [T], before: &mut [Vec<T>], spare: &mut Vec<T>) {
-    spare.clear();
-    before.iter().for_each(|piece| spare.extend_from_slice(piece));
-    spare.extend_from_slice(last);
-    spare.sort_unstable();
-    let mut rest = spare.as_slice();
-    for piece in before.iter_mut().map(Vec::as_mut_slice).chain([last]) {
-        let (sorted, others) = rest.split_at(piece.len());
-        piece.copy_from_slice(sorted);
-        rest = others;
-    }
-}
-
-fn push_all<S: Copy, T: Copy + Ord>(
+fn push_all<S: Copy, T: Copy + Ord + Default>(
     lists: &mut Lists<T>,
     groups: GroupIds<'_>,
     values: &[S],
@@ -173,67 +108,69 @@ fn wide<S: Into<i128>>(value: S) -> Result<i128, Malformed> {
     Ok(value.into())
 }
 
-/// Sorts the values of each group.
-fn sort_all<T: Copy + Ord + Send>(last: &mut [Vec<T>], before: &mut [Vec<Vec<T>>], threads: usize) {
-    let of_group = |(last, before): (&Vec<T>, &Vec<Vec<T>>)| last.len() + before.iter().map(Vec::len).sum::<usize>();
-    let values: usize = last.iter().zip(before.iter()).map(of_group).sum();
-    if threads < 2 || last.len() < 2 || values < FEW {
-        let mut spare = Vec::new();
-        return last.iter_mut().zip(before).for_each(|(last, before)| sort(last, before, &mut spare));
-    }
-    // Half of the values, as nearly as groups allow.
-    let mut seen = 0;
-    let half = last.iter().zip(before.iter()).position(|group| {
-        seen += of_group(group);
-        seen >= values / 2
-    });
-    let half = half.map_or(1, |half| (half + 1).min(last.len() - 1));
-    let ((last, right_last), (before, right_before)) = (last.split_at_mut(half), before.split_at_mut(half));
-    std::thread::scope(|scope| {
-        scope.spawn(|| sort_all(last, before, threads / 2));
-        sort_all(right_last, right_before, threads - threads / 2);
-    });
+/// Adds values of runs of groups to their moments.
+fn add_moments(moments: &mut State, groups: GroupIds<'_>, values: Values<'_>) {
+    let added = moments.add(Level::best(), groups, &[values]);
+    debug_assert!(added.is_ok(), "all groups are there, and values of the right type");
 }
 
 impl Accumulator for AllValues {
     fn len(&self) -> usize {
-        for_lists!(self, lists => lists.last.len())
+        for_lists!(&self.kept, lists => lists.len())
     }
 
     fn grow(&mut self, groups: usize) {
-        for_lists!(self, lists => lists.grow(groups));
+        for_lists!(&mut self.kept, lists => lists.grow(groups));
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        match self {
-            Self::Floats(lists) => push_all(lists, groups, values.floats()?, |value| Ok(float_key(value))),
-            Self::Wide(lists) => for_integers!(values.integers()?, values => {
+        match &mut self.kept {
+            Kept::Floats(lists) => push_all(lists, groups, values.floats()?, |value| Ok(float_key(value))),
+            Kept::Wide(lists) => for_integers!(values.integers()?, values => {
                 push_all(lists, groups, values, wide)
             }),
-            Self::Integers(lists) => for_integers!(values.integers()?, values => {
+            Kept::Integers(lists) => for_integers!(values.integers()?, values => {
                 push_all(lists, groups, values, narrow)
             }),
         }
     }
 
     fn take(&self, groups: &[u32]) -> Self {
-        match self {
-            Self::Integers(lists) => Self::Integers(lists.take(groups)),
-            Self::Wide(lists) => Self::Wide(lists.take(groups)),
-            Self::Floats(lists) => Self::Floats(lists.take(groups)),
-        }
+        let kept = match &self.kept {
+            Kept::Integers(lists) => Kept::Integers(lists.take(groups)),
+            Kept::Wide(lists) => Kept::Wide(lists.take(groups)),
+            Kept::Floats(lists) => Kept::Floats(lists.take(groups)),
+        };
+        Self { kept, with_moments: self.with_moments, moments: None }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
         self.append(other.clone(), groups);
     }
 
+    fn finish(&mut self) {
+        for_lists!(&mut self.kept, lists => lists.finish());
+    }
+
     fn settle(&mut self, threads: usize) {
-        for_lists!(self, lists => sort_all(&mut lists.last, &mut lists.before, threads));
+        let moments = self.with_moments.map(|logical_type| State::of_type(StateKind::Moments, logical_type));
+        let moments = match &mut self.kept {
+            Kept::Integers(lists) => lists.settle(threads, moments, |moments, groups, values| {
+                add_moments(moments, groups, Values::Integers(Integers::I64(values)));
+            }),
+            Kept::Wide(lists) => lists.settle(threads, moments, |moments, groups, values| {
+                add_moments(moments, groups, Values::Integers(Integers::I128(values)));
+            }),
+            Kept::Floats(lists) => lists.settle(threads, moments, |moments, groups, keys| {
+                let floats: Vec<f64> = keys.iter().map(|&key| float_of_key(key)).collect();
+                add_moments(moments, groups, Values::Floats(&floats));
+            }),
+        };
+        self.moments = moments.map(Box::new);
     }
 
     fn is_sound(&self) -> bool {
-        for_lists!(self, lists => lists.is_sound())
+        for_lists!(&self.kept, lists => lists.is_sound())
     }
 }
 
@@ -255,7 +192,7 @@ mod tests {
                 for (group, &length) in lengths.iter().enumerate() {
                     let values: Vec<i64> = (0..length).filter(|row| row % 2 == half).map(value).collect();
                     let run = [brc_core::Run { code: group as u32, rows: values.len() as u32 }];
-                    let values = Values::Integers(brc_core::Integers::I64(&values));
+                    let values = Values::Integers(Integers::I64(&values));
                     state.update(Level::best(), GroupIds::Runs(&run), values).unwrap();
                 }
             }
@@ -270,6 +207,46 @@ mod tests {
                 for (place, value) in expected.into_iter().enumerate().step_by(97) {
                     let found = state.ranked(group, |count| if count == length { place } else { usize::MAX });
                     prop_assert_eq!(found, Some(Value::Integer(value.into())));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn moments_are_those_of_all_values(
+            rows in prop::collection::vec((0u32..40, -1000i64..1000), 0..9000), cut in 0usize..9000, threads in 1usize..4,
+        ) {
+            for logical_type in [LogicalType::Int64, LogicalType::Float64] {
+                let add = |state: &mut State, rows: &[(u32, i64)]| {
+                    state.grow(40);
+                    let groups: Vec<u32> = rows.iter().map(|row| row.0).collect();
+                    let integers: Vec<i64> = rows.iter().map(|row| row.1).collect();
+                    let floats: Vec<f64> = integers.iter().map(|&value| value as f64 / 7.0).collect();
+                    let values = match logical_type {
+                        LogicalType::Int64 => Values::Integers(Integers::I64(&integers)),
+                        _ => Values::Floats(&floats),
+                    };
+                    state.add(Level::best(), GroupIds::Rows(&groups), &[values]).unwrap();
+                    state.finish();
+                };
+                let state = |kind| State::of_type(kind, logical_type);
+                let (mut all, mut part, mut expected) =
+                    (state(StateKind::ValuesAndMoments), state(StateKind::ValuesAndMoments), state(StateKind::Moments));
+                let (one, other) = rows.split_at(cut.min(rows.len()));
+                add(&mut all, one);
+                add(&mut part, other);
+                add(&mut expected, &rows);
+                all.absorb(part, &(0..40).collect::<Vec<_>>());
+                // Once more changes nothing.
+                all.settle(threads);
+                all.settle(threads);
+                for group in 0..40 {
+                    let moment = |state: &State| {
+                        state.moment(group).map(|it| (it.count, it.sum << it.exponent, it.squares << it.exponent))
+                    };
+                    prop_assert_eq!(moment(&all), moment(&expected));
+                    prop_assert_eq!(all.count(group) as usize, rows.iter().filter(|row| row.0 as usize == group).count());
                 }
             }
         }

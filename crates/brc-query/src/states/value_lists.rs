@@ -1,0 +1,330 @@
+//! The values of many groups, as they come: each group has pieces of memory that all share, so that nothing is moved to grow.
+
+use super::{GroupIds, State};
+use crate::group::Malformed;
+use crate::parallel;
+use brc_core::Run;
+use brc_kernels::accumulate::UnknownGroup;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Fewer values are sorted by one thread.
+const FEW: usize = 1 << 14;
+
+/// The most values of a piece.
+const PIECE: usize = 256;
+
+/// The fewest and the most values of a slab.
+const SLAB: Range<usize> = 1 << 10..1 << 21;
+
+/// So many values are looked at together: they are still in the cache.
+const TOGETHER: usize = 1 << 12;
+
+/// The values of each group; once they are settled, sorted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Lists<T> {
+    /// The piece of each group that grows: few bytes a group, so that they stay in the cache.
+    open: Vec<Open>,
+    /// All pieces of each group. Of the last, if it is open, the first values are there only.
+    pieces: Vec<Vec<Piece>>,
+    /// What the pieces are parts of. New ones are parts of the last.
+    slabs: Vec<Vec<T>>,
+    /// How many values of the last slab are parts of a piece.
+    used: usize,
+}
+
+/// Where in a slab the next value of a group goes, and where there is no more room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Open {
+    slab: u32,
+    next: u32,
+    end: u32,
+}
+
+impl Open {
+    fn room(self) -> usize {
+        (self.end - self.next) as usize
+    }
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Piece {
+    slab: u32,
+    start: usize,
+    length: usize,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { open: Vec::new(), pieces: Vec::new(), slabs: Vec::new(), used: 0 }
+    }
+}
+
+impl<T: Copy + Ord + Default> Lists<T> {
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn grow(&mut self, groups: usize) {
+        self.open.resize(groups.max(self.len()), Open::default());
+        self.pieces.resize_with(self.open.len(), Vec::new);
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, group: usize, value: T) -> Result<(), Malformed> {
+        let open = self.open.get_mut(group).ok_or(UnknownGroup)?;
+        if open.next == open.end {
+            *open = new_piece(&mut self.pieces[group], &mut self.slabs, &mut self.used);
+        }
+        self.slabs[open.slab as usize][open.next as usize] = value;
+        open.next += 1;
+        Ok(())
+    }
+
+    /// The values of a group.
+    fn slices(&self, group: usize) -> impl Iterator<Item = &[T]> {
+        let open = self.open.get(group).copied().unwrap_or_default();
+        let pieces = self.pieces.get(group).map_or(&[][..], Vec::as_slice);
+        pieces.iter().enumerate().map(move |(index, &Piece { slab, start, length })| {
+            let unused = if index + 1 == pieces.len() { open.room() } else { 0 };
+            &self.slabs[slab as usize][start..start + length - unused]
+        })
+    }
+
+    pub(super) fn count(&self, group: usize) -> usize {
+        self.slices(group).map(<[T]>::len).sum()
+    }
+
+    /// No more values will come.
+    pub(super) fn finish(&mut self) {
+        for (open, pieces) in self.open.iter_mut().zip(&mut self.pieces) {
+            if let Some(last) = pieces.last_mut() {
+                last.length -= open.room();
+            }
+            *open = Open::default();
+        }
+        if let Some(last) = self.slabs.last_mut() {
+            last.truncate(self.used);
+        }
+    }
+
+    pub(super) fn take(&self, groups: &[u32]) -> Self {
+        let mut taken = Self::default();
+        taken.grow(groups.len());
+        for (place, &group) in groups.iter().enumerate() {
+            for &value in self.slices(group as usize).flatten() {
+                // The group is there.
+                let _ = taken.push(place, value);
+            }
+        }
+        taken.finish();
+        taken
+    }
+
+    /// Takes the values of the groups of another, to which no more will come, for those that `groups` tells.
+    pub(super) fn append(&mut self, mut other: Self, groups: &[u32]) {
+        self.finish();
+        other.finish();
+        let slabs = self.slabs.len() as u32;
+        self.slabs.append(&mut other.slabs);
+        self.used = self.slabs.last().map_or(0, Vec::len);
+        for (pieces, &group) in other.pieces.iter().zip(groups) {
+            let pieces = pieces.iter().map(|piece| Piece { slab: piece.slab + slabs, ..*piece });
+            self.pieces[group as usize].extend(pieces.filter(|piece| piece.length > 0));
+        }
+    }
+
+    /// One of the values of a group, which were sorted.
+    pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<T> {
+        let highest = self.count(group).checked_sub(1)?;
+        let mut place = place(highest + 1).min(highest);
+        for slice in self.slices(group) {
+            match slice.get(place) {
+                Some(&value) => return Some(value),
+                None => place -= slice.len(),
+            }
+        }
+        None
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        let fits = |piece: &Piece| {
+            let slab = self.slabs.get(piece.slab as usize);
+            let end = piece.start.checked_add(piece.length);
+            slab.zip(end).is_some_and(|(slab, end)| end <= slab.len())
+        };
+        // They neither overlap nor change places when all are looked at in the order in which they lie.
+        let mut all: Vec<_> =
+            self.pieces.iter().flatten().map(|piece| (piece.slab, piece.start, piece.length)).collect();
+        all.sort_unstable();
+        let apart = |pair: &[(u32, usize, usize)]| pair[0].0 < pair[1].0 || pair[1].1 - pair[0].1 >= pair[0].2;
+        let in_order = |pieces: &Vec<Piece>| pieces.is_sorted_by_key(|piece| (piece.slab, piece.start));
+        self.pieces.len() == self.open.len()
+            && all.windows(2).all(apart)
+            && self.pieces.iter().all(in_order)
+            && self.open.iter().all(|open| *open == Open::default())
+            && self.pieces.iter().flatten().all(fits)
+    }
+
+    /// Sorts the values of each group. Before that they are told to `add`, those of one or several groups in runs, which adds
+    /// them to moments that are `empty` before. Returns those of all groups.
+    pub(super) fn settle(
+        &mut self,
+        threads: usize,
+        empty: Option<State>,
+        add: impl Fn(&mut State, GroupIds<'_>, &[T]) + Sync,
+    ) -> Option<State>
+    where
+        T: Send,
+    {
+        self.finish();
+        let ends = self.shares(threads);
+        let mut groups = carve(&mut self.slabs, &self.pieces).into_iter();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let share =
+            |(start, &end)| Share { groups: groups.by_ref().take(end - start).collect(), moments: empty.clone() };
+        let mut shares: Vec<_> = starts.zip(&ends).map(share).collect();
+        parallel::for_each(&mut shares, threads, |share| share.settle(&add));
+        let (mut moments, mut start) = (empty, 0);
+        for (share, end) in shares.into_iter().zip(ends) {
+            if let (Some(moments), Some(more)) = (&mut moments, share.moments) {
+                moments.grow(end);
+                moments.absorb(more, &(start..end as u32).collect::<Vec<_>>());
+            }
+            start = end as u32;
+        }
+        moments
+    }
+
+    /// Where the groups of each thread end, which are of about as many values.
+    fn shares(&self, threads: usize) -> Vec<usize> {
+        let counts: Vec<usize> = (0..self.len()).map(|group| self.count(group)).collect();
+        let values: usize = counts.iter().sum();
+        let share = if values < FEW { usize::MAX } else { values.div_ceil(threads.max(1)) };
+        let (mut ends, mut seen) = (Vec::new(), 0);
+        for (group, count) in counts.into_iter().enumerate() {
+            seen += count;
+            if seen >= share || group + 1 == self.len() {
+                ends.push(group + 1);
+                seen = 0;
+            }
+        }
+        ends
+    }
+}
+
+/// The pieces of each group.
+fn carve<'s, T>(slabs: &'s mut [Vec<T>], pieces: &[Vec<Piece>]) -> Vec<Vec<&'s mut [T]>> {
+    let mut carved: Vec<Vec<_>> = pieces.iter().map(|pieces| Vec::with_capacity(pieces.len())).collect();
+    let of_group = |(group, pieces): (usize, &'_ Vec<Piece>)| {
+        pieces.iter().map(move |piece| (piece.slab, piece.start, piece.length, group)).collect::<Vec<_>>()
+    };
+    let mut places: Vec<_> = pieces.iter().enumerate().flat_map(of_group).collect();
+    places.sort_unstable();
+    let mut places = places.into_iter().peekable();
+    for (number, slab) in (0..).zip(slabs) {
+        let (mut rest, mut before) = (slab.as_mut_slice(), 0);
+        while let Some((_, start, length, group)) = places.next_if(|place| place.0 == number) {
+            let (piece, behind) = rest.split_at_mut(start - before).1.split_at_mut(length);
+            carved[group].push(piece);
+            (rest, before) = (behind, start + length);
+        }
+    }
+    carved
+}
+
+/// Groups that one thread settles.
+struct Share<'s, T> {
+    groups: Vec<Vec<&'s mut [T]>>,
+    moments: Option<State>,
+}
+
+impl<T: Copy + Ord> Share<'_, T> {
+    fn settle(&mut self, add: impl Fn(&mut State, GroupIds<'_>, &[T])) {
+        let Self { groups, moments } = self;
+        if let Some(moments) = moments {
+            moments.grow(groups.len());
+        }
+        let (mut values, mut runs) = (Vec::new(), Vec::new());
+        let mut rest = groups.as_mut_slice();
+        let mut first = 0;
+        while !rest.is_empty() {
+            values.clear();
+            runs.clear();
+            for group in &*rest {
+                let before = values.len();
+                if before >= TOGETHER {
+                    break;
+                }
+                group.iter().for_each(|piece| values.extend_from_slice(piece));
+                runs.push((first + runs.len() as u32, values.len() - before));
+            }
+            if let Some(moments) = moments {
+                add_runs(moments, &runs, &values, &add);
+            }
+            let (some, others) = std::mem::take(&mut rest).split_at_mut(runs.len());
+            sort_runs(some, &mut values);
+            (rest, first) = (others, first + runs.len() as u32);
+        }
+        if let Some(moments) = moments {
+            moments.finish();
+        }
+    }
+}
+
+/// Sorts the values of groups, which are also in their pieces, and puts them there.
+fn sort_runs<T: Copy + Ord>(groups: &mut [Vec<&mut [T]>], mut values: &mut [T]) {
+    for pieces in groups {
+        let count = pieces.iter().map(|piece| piece.len()).sum();
+        let (of_group, rest) = values.split_at_mut(count);
+        of_group.sort_unstable();
+        let mut sorted = &*of_group;
+        for piece in pieces {
+            let (of_piece, others) = sorted.split_at(piece.len());
+            piece.copy_from_slice(of_piece);
+            sorted = others;
+        }
+        values = rest;
+    }
+}
+
+/// Adds the values of groups to their moments, some at a time.
+fn add_runs<T>(
+    moments: &mut State,
+    groups: &[(u32, usize)],
+    mut values: &[T],
+    add: impl Fn(&mut State, GroupIds<'_>, &[T]),
+) {
+    let (mut runs, mut together) = (Vec::new(), 0);
+    for &(code, mut left) in groups {
+        while left > 0 {
+            let rows = left.min(TOGETHER - together);
+            runs.push(Run { code, rows: rows as u32 });
+            (left, together) = (left - rows, together + rows);
+            if together == TOGETHER {
+                let (full, rest) = values.split_at(together);
+                add(moments, GroupIds::Runs(&runs), full);
+                runs.clear();
+                (values, together) = (rest, 0);
+            }
+        }
+    }
+    add(moments, GroupIds::Runs(&runs), values);
+}
+
+/// A new piece of the last slab: four times as long as the one before, as far as pieces may be long.
+#[cold]
+fn new_piece<T: Copy + Default>(pieces: &mut Vec<Piece>, slabs: &mut Vec<Vec<T>>, used: &mut usize) -> Open {
+    let length = pieces.last().map_or(4, |last| (4 * last.length).clamp(4, PIECE));
+    let has_room = |slab: &Vec<T>| *used + length <= slab.len().min(SLAB.end);
+    if !slabs.last().is_some_and(has_room) {
+        let all: usize = slabs.iter().map(Vec::len).sum();
+        // The system gives memory that is 0 already.
+        slabs.push(vec![T::default(); all.clamp(SLAB.start, SLAB.end)]);
+        *used = 0;
+    }
+    let (slab, start) = (slabs.len() as u32 - 1, *used);
+    *used += length;
+    pieces.push(Piece { slab, start, length });
+    Open { slab, next: start as u32, end: *used as u32 }
+}
