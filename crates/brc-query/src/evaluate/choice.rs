@@ -142,8 +142,8 @@ impl<'a> Choice<'a> {
         let bits = self.parts.iter().map(|(_, part)| bits(part)).max().unwrap_or(8);
         Ok(match bits {
             8 => Values::Truths(self.merged(level)?),
-            ..=32 => Values::Short(self.merged(level)?),
-            ..=64 => Values::Narrow(self.merged(level)?),
+            32 => Values::Short(self.merged(level)?),
+            64 => Values::Narrow(self.merged(level)?),
             _ => Values::Wide(self.merged(level)?),
         })
     }

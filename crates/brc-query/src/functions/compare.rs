@@ -149,7 +149,7 @@ impl Compared {
 /// The integers times a factor, unless that may need more than 64 bits.
 fn scaled(level: Level, values: Integers<'_>, factor: i128) -> Option<Vec<i64>> {
     let factor = i64::try_from(factor).ok()?;
-    if values.len() > 0 {
+    if !values.is_empty() {
         let (min, max) = integer_bounds(level, values)?;
         min.checked_mul(factor)?;
         max.checked_mul(factor)?;
