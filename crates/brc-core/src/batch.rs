@@ -5,6 +5,7 @@
 //! bitmaps lie as in Apache Arrow, so that a batch becomes a record batch without touching a value.
 
 use crate::bitmap::Bitmap;
+use crate::bounds::bounds;
 use crate::dictionary::Dictionary;
 use std::ops::Range;
 
@@ -93,7 +94,7 @@ impl<'a> Integers<'a> {
     #[must_use]
     pub fn bounds(&self) -> Option<(i128, i128)> {
         fn of<T: Copy + Ord + Into<i128>>(values: &[T]) -> Option<(i128, i128)> {
-            Some(((*values.iter().min()?).into(), (*values.iter().max()?).into()))
+            bounds(values).map(|(min, max)| (min.into(), max.into()))
         }
         for_integers!(self, values => of(values))
     }

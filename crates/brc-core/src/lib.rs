@@ -8,6 +8,7 @@
 
 pub mod batch;
 pub mod bitmap;
+pub mod bounds;
 pub mod calendar;
 pub mod decimal;
 pub mod dictionary;

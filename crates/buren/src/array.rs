@@ -4,6 +4,7 @@
 //! wraps at 64 bits, so the same form serves signed and unsigned integers.
 
 use brc_core::Run;
+use brc_core::bounds::bounds;
 use brc_kernels::bitpack;
 use brc_kernels::cpu::Level;
 use std::ops::Range;
@@ -13,8 +14,8 @@ pub(crate) const HEADER_BYTES: usize = 16;
 
 /// Appends the packed form of some integers.
 pub(crate) fn write(values: &[i64], out: &mut Vec<u8>) {
-    let frame = values.iter().copied().min().unwrap_or(0);
-    let range = values.iter().copied().max().unwrap_or(0).wrapping_sub(frame) as u64;
+    let (frame, last) = bounds(values).unwrap_or((0, 0));
+    let range = last.wrapping_sub(frame) as u64;
     let width = bitpack::width_of(range);
     out.extend_from_slice(&frame.to_le_bytes());
     out.extend_from_slice(&[width as u8, 0, 0, 0, 0, 0, 0, 0]);

@@ -6,6 +6,7 @@ use super::paging::{Page, Paging, code_width};
 use super::{hybrid, types};
 use brc_compress::Compressor;
 use brc_core::Dictionary;
+use brc_core::bounds::bounds;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use std::hash::Hash;
@@ -125,7 +126,7 @@ fn packed(bytes: &[u8], compressor: Compressor) -> usize {
 
 /// The distinct integers and the code of each row, if that pays.
 pub(super) fn number_integers(values: &[i64]) -> Option<(Vec<i64>, Vec<u32>)> {
-    let (min, max) = (*values.iter().min()?, *values.iter().max()?);
+    let (min, max) = bounds(values)?;
     if max.abs_diff(min) < TABLE { number_by_table(values, min, max) } else { number_by_hash(values) }
 }
 

@@ -12,6 +12,7 @@ use crate::columnar::part_rows::{PartRows, Rows, Values};
 use crate::refused::Refused;
 use crate::rows::foreign;
 use brc_compress::Compressor;
+use brc_core::bounds::{bounds, string_bounds};
 use brc_core::{
     Batch, Bitmap, BitmapBuffer, Data, Error, Field, Integers, Part, PartEncoder, Result, Schema, Sink, Summary,
     UnsupportedReason, Value, for_integers,
@@ -126,8 +127,8 @@ fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> R
             let dictionary = strings.dictionary();
             let bytes = codes.iter().map(|&code| dictionary.get(code).len()).sum();
             let pages = choice::strings(&paging(bytes), &codes, dictionary, compressor);
-            let bounds = match (dictionary.iter().min(), dictionary.iter().max()) {
-                (Some(min), Some(max)) if min.len().max(max.len()) <= LONGEST_BOUND => {
+            let bounds = match string_bounds(dictionary.iter()) {
+                Some((min, max)) if min.len().max(max.len()) <= LONGEST_BOUND => {
                     Bounds::Text(min.to_vec(), max.to_vec())
                 }
                 _ => Bounds::Unknown,
@@ -236,10 +237,7 @@ fn bits(values: &[i64], out: &mut Vec<u8>) {
 }
 
 fn integer_bounds<T: Copy + Ord + Into<i128>>(values: &[T]) -> Bounds {
-    match (values.iter().min(), values.iter().max()) {
-        (Some(&min), Some(&max)) => Bounds::Integers(min.into(), max.into()),
-        _ => Bounds::Unknown,
-    }
+    bounds(values).map_or(Bounds::Unknown, |(min, max)| Bounds::Integers(min.into(), max.into()))
 }
 
 /// As the format wants it: NaN is in no order, and each zero stands for both.

@@ -1,7 +1,7 @@
 //! Numbers strings of any content, of which many may be new.
 
 use super::hash::hash_bytes;
-use super::others::{OtherNames, TOGETHER};
+use super::others::{OtherNames, TOGETHER, UNKNOWN};
 use brc_core::Dictionary;
 
 /// Gives strings codes in the order in which they come: 0, 1, 2 …
@@ -65,9 +65,9 @@ impl DictionaryBuilder {
         for hashes in hashes.chunks(TOGETHER) {
             let likely = self.codes.likely(hashes, &self.dictionary);
             found.extend(hashes.iter().zip(likely).zip(&mut values).map(|((&hash, likely), value)| match likely {
-                Some((code, known)) if known == value => Some(code),
-                Some(_) => self.get_hashed(value, hash),
-                None => None,
+                UNKNOWN => None,
+                code if self.dictionary.get(code) == value => Some(code),
+                _ => self.get_hashed(value, hash),
             }));
         }
     }
@@ -84,15 +84,13 @@ impl DictionaryBuilder {
         codes.reserve(hashes.len());
         for hashes in hashes.chunks(TOGETHER) {
             let likely = self.codes.likely(hashes, &self.dictionary);
-            let likely = likely.map(|likely| likely.map(|(code, known)| (code, known.len())));
             for ((&hash, likely), value) in hashes.iter().zip(likely).zip(&mut values) {
                 if self.dictionary.len() >= most {
                     return;
                 }
-                let known =
-                    likely.filter(|&(code, length)| length == value.len() && self.dictionary.get(code) == value);
-                // What comes for the first time may have come among these.
-                let code = known.map(|(code, _)| code).or_else(|| self.get_hashed(value, hash));
+                let is_known = likely != UNKNOWN && self.dictionary.get(likely) == value;
+                // What was not known before may have come among these.
+                let code = if is_known { Some(likely) } else { self.get_hashed(value, hash) };
                 codes.push(code.unwrap_or_else(|| self.insert(value, hash)));
             }
         }

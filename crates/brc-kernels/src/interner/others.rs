@@ -14,16 +14,19 @@ pub(super) struct OtherNames {
 #[derive(Debug, Clone, Copy)]
 struct OtherSlot {
     hash: u32,
-    /// [`u32::MAX`] if the slot is free: no dictionary gets as far.
+    /// [`UNKNOWN`] if the slot is free.
     code: u32,
 }
+
+/// No code: no dictionary gets as far.
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// Names that are looked up together.
 pub(super) const TOGETHER: usize = 64;
 
 impl OtherNames {
     const LEAST_SLOTS: usize = 256;
-    const FREE: OtherSlot = OtherSlot { hash: 0, code: u32::MAX };
+    const FREE: OtherSlot = OtherSlot { hash: 0, code: UNKNOWN };
 
     /// The code of a name of that hash, if it is there.
     pub(super) fn get(&self, hash: impl FnOnce() -> u32, name: &[u8], dictionary: &Dictionary) -> Option<u32> {
@@ -35,7 +38,7 @@ impl OtherNames {
         let mut index = hash as usize & mask;
         loop {
             let slot = self.slots[index];
-            if slot.code == u32::MAX {
+            if slot.code == UNKNOWN {
                 return None;
             }
             if slot.hash == hash && dictionary.get(slot.code) == name {
@@ -45,25 +48,34 @@ impl OtherNames {
         }
     }
 
-    /// For each of at most [`TOGETHER`] names of these hashes the name in the dictionary that is probably the same, with its
-    /// code. Each name waits for memory several times, but all of them wait together.
-    pub(super) fn likely<'d>(&self, hashes: &[u32], dictionary: &'d Dictionary) -> [Option<(u32, &'d [u8])>; TOGETHER] {
-        let mut likely = [None; TOGETHER];
+    /// For each of at most [`TOGETHER`] names of these hashes the code of the one that it probably is; [`UNKNOWN`] if there is
+    /// none of that hash. Each name waits for memory several times, but all of them wait together.
+    pub(super) fn likely(&self, hashes: &[u32], dictionary: &Dictionary) -> [u32; TOGETHER] {
+        let mut likely = [UNKNOWN; TOGETHER];
         let Some(mask) = self.slots.len().checked_sub(1) else { return likely };
         hashes.iter().for_each(|&hash| prefetch(&self.slots, hash as usize & mask));
         for (likely, &hash) in likely.iter_mut().zip(hashes) {
-            let slots = (0..=mask).map(|step| self.slots[(hash as usize + step) & mask]);
-            let mut slots = slots.take_while(|slot| slot.code != u32::MAX);
-            *likely = slots.find(|slot| slot.hash == hash).map(|slot| (slot.code, &[][..]));
+            *likely = self.first_of(hash, mask);
         }
-        for (code, name) in likely.iter_mut().flatten() {
-            *name = dictionary.get(*code);
-        }
-        for (_, name) in likely.iter().flatten() {
+        for &code in likely.iter().filter(|code| **code != UNKNOWN) {
+            let name = dictionary.get(code);
             prefetch(name, 0);
             prefetch(name, name.len().wrapping_sub(1));
         }
         likely
+    }
+
+    /// The code of the first name of that hash.
+    #[inline]
+    fn first_of(&self, hash: u32, mask: usize) -> u32 {
+        let mut index = hash as usize & mask;
+        loop {
+            let slot = self.slots[index];
+            if slot.hash == hash || slot.code == UNKNOWN {
+                return slot.code;
+            }
+            index = (index + 1) & mask;
+        }
     }
 
     /// Makes room for so many names.
@@ -76,7 +88,7 @@ impl OtherNames {
 
     fn resize(&mut self, slots: usize) {
         for slot in std::mem::replace(&mut self.slots, vec![Self::FREE; slots]) {
-            if slot.code != u32::MAX {
+            if slot.code != UNKNOWN {
                 self.place(slot);
             }
         }
@@ -100,7 +112,7 @@ impl OtherNames {
     fn place(&mut self, slot: OtherSlot) {
         let mask = self.slots.len() - 1;
         let mut index = slot.hash as usize & mask;
-        while self.slots[index].code != u32::MAX {
+        while self.slots[index].code != UNKNOWN {
             index = (index + 1) & mask;
         }
         self.slots[index] = slot;

@@ -6,6 +6,7 @@ use super::strings::Strings;
 use super::values::{self, Parsed, Shape, Text};
 use crate::infer::{Seen, is_exact_float};
 use crate::rows::{ColumnFields, Field};
+use brc_core::bounds::bounds;
 use brc_core::{Bitmap, BitmapBuffer, Column, Data, Integers, LogicalType, RowFault, Value, decimal as decimals};
 use brc_kernels::cpu::Level;
 use brc_kernels::fields::{self, FieldColumn, FloatShapes};
@@ -224,13 +225,8 @@ impl TypedColumn {
 impl Values {
     /// What values demand of a type that is inferred, as far as it was not seen value by value.
     fn demand(&self, logical_type: LogicalType) -> Seen {
-        fn bounds<T: Copy + Ord + Into<i128>>(values: &[T]) -> Option<(i128, i128)> {
-            let first = *values.first()?;
-            let (min, max) = values.iter().fold((first, first), |(min, max), value| (min.min(*value), max.max(*value)));
-            Some((min.into(), max.into()))
-        }
         let bounds = match self {
-            Self::Integers(values) => bounds(values),
+            Self::Integers(values) => bounds(values).map(|(min, max)| (min.into(), max.into())),
             Self::Wide(values) => bounds(values),
             Self::Floats(_) | Self::Strings(_) => None,
         };

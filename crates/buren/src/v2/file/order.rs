@@ -1,6 +1,7 @@
 //! The byte order of a dictionary's values, found mostly without a look at them.
 
 use brc_core::Dictionary;
+use brc_core::bounds::prefix;
 use std::cmp::Ordering;
 
 /// Compares values by the eight bytes behind what all have in common, and only where these are the same as a whole.
@@ -21,7 +22,7 @@ impl<'a> Order<'a> {
                 first.iter().zip(value).take_while(|(a, b)| a == b).count()
             }
         });
-        let keys = dictionary.iter().map(|value| key(&value[common..])).collect();
+        let keys = dictionary.iter().map(|value| prefix(&value[common..])).collect();
         Self { dictionary, keys }
     }
 
@@ -46,35 +47,6 @@ impl<'a> Order<'a> {
     }
 }
 
-/// The smallest and the largest value, if there is one.
-pub(super) fn extremes<'a>(mut values: impl Iterator<Item = &'a [u8]>) -> Option<(&'a [u8], &'a [u8])> {
-    let first = values.next()?;
-    let (mut min, mut max) = ((key(first), first), (key(first), first));
-    for value in values {
-        let key = key(value);
-        // Most keys lie between the two, and few are the same.
-        if key <= min.0 && (key, value) < min {
-            min = (key, value);
-        }
-        if key >= max.0 && (key, value) > max {
-            max = (key, value);
-        }
-    }
-    Some((min.1, max.1))
-}
-
-/// The first eight bytes, zeros behind a shorter value.
-#[inline]
-fn key(value: &[u8]) -> u64 {
-    if let Some(bytes) = value.first_chunk() {
-        return u64::from_be_bytes(*bytes);
-    }
-    let mut padded = [0; 8];
-    let length = value.len().min(8);
-    padded[..length].copy_from_slice(&value[..length]);
-    u64::from_be_bytes(padded)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,8 +60,6 @@ mod tests {
         ) {
             let values = values.iter().map(|value| [prefix.as_bytes(), value].concat());
             let dictionary: Dictionary = values.rev().collect();
-            prop_assert_eq!(extremes(dictionary.iter()), dictionary.iter().min().zip(dictionary.iter().max()));
-            prop_assert_eq!(extremes(std::iter::empty()), None);
             let order = Order::new(&dictionary);
             for (a, b) in (0..dictionary.len() as u32).flat_map(|a| (0..dictionary.len() as u32).map(move |b| (a, b))) {
                 prop_assert_eq!(order.compare(a, b), dictionary.get(a).cmp(dictionary.get(b)));

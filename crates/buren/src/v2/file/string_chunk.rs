@@ -3,10 +3,10 @@
 use super::bounds::Bounds;
 use super::chunk_writer::{ChunkWriter, Rows};
 use super::footer::{Chunk, Layout};
-use super::order;
 use super::strings_gathered::push;
 use crate::v2::strings::{self, Estimate, StringBuffer, Strings};
 use brc_core::Result;
+use brc_core::bounds::string_bounds;
 
 impl ChunkWriter<'_> {
     /// Appends a chunk in which each row has its own string.
@@ -26,8 +26,7 @@ impl ChunkWriter<'_> {
         for of_block in rows.blocks() {
             let values = all.slice(of_block.clone());
             let valid = values.iter().enumerate().filter(|(row, _)| rows.is_valid(of_block.start + row));
-            let bounds =
-                order::extremes(valid.map(|(_, value)| value)).and_then(|(min, max)| Bounds::strings(min, max));
+            let bounds = string_bounds(valid.map(|(_, value)| value)).and_then(|(min, max)| Bounds::strings(min, max));
             self.row_block(&mut chunk, rows, of_block.clone(), bounds, |out| {
                 strings::encode(values, tokenizer.as_deref(), out);
             })?;

@@ -7,6 +7,7 @@ use super::spread::Spread;
 use super::{BLOCK_ROWS, GROUP_ROWS};
 use crate::v2::malformed::{Malformed, Result, take, take_array};
 use brc_core::Run;
+use brc_core::bounds::bounds;
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{pack, packed_bytes, unpack, width_of};
 use brc_kernels::cpu::Level;
@@ -62,8 +63,8 @@ impl Exceptions {
         let far = |value: &i64| value.wrapping_sub(frame) as u64 >= limit;
         let (positions, values): (Vec<_>, Vec<_>) =
             (0..=u16::MAX).zip(values.iter().copied()).filter(|(_, value)| far(value)).unzip();
-        let frame = values.iter().copied().min().unwrap_or(0);
-        let range = values.iter().copied().max().unwrap_or(0).wrapping_sub(frame) as u64;
+        let (frame, last) = bounds(&values).unwrap_or((0, 0));
+        let range = last.wrapping_sub(frame) as u64;
         Self { positions, values, frame, width: width_of(range).div_ceil(8) }
     }
 

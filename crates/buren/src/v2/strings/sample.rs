@@ -45,3 +45,21 @@ impl Random {
         ((u128::from(mixed ^ (mixed >> 31)) * u128::from(end)) >> 64) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_value_is_cut_unless_it_is_longer_than_the_sample() {
+        let values: Vec<String> = (0..50_000u32).map(|row| format!("10.{}.{}.1", row % 256, row / 256)).collect();
+        let values: StringBuffer = values.iter().map(String::as_bytes).collect();
+        for bytes in 1000..1100 {
+            let sampled = sample(values.strings(), bytes);
+            assert!(sampled.strings().total_bytes() <= bytes);
+            assert!(sampled.strings().iter().all(|value| value.ends_with(b".1")));
+        }
+        let long: StringBuffer = [&[b'x'; 5000][..], b"y"].into_iter().collect();
+        assert_eq!(sample(long.strings(), 100).strings().total_bytes(), 100);
+    }
+}

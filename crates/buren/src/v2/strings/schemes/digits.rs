@@ -2,6 +2,7 @@
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer, Strings};
 use crate::array::{self, PackedArray};
+use brc_core::bounds::bounds;
 use brc_core::decimal::DIGIT_PAIRS;
 use std::ops::Range;
 
@@ -29,8 +30,8 @@ impl Scheme for Digits {
         let digits = digits(input.values);
         let numbers = input.values.iter().map(|value| number(value, digits));
         let integers = numbers.collect::<Option<Vec<_>>>()?;
-        let (smallest, largest) = (integers.iter().min()?, integers.iter().max()?);
-        Some(Plan { bytes: 1 + array::size(*smallest, *largest, integers.len()), integers })
+        let (smallest, largest) = bounds(&integers)?;
+        Some(Plan { bytes: 1 + array::size(smallest, largest, integers.len()), integers })
     }
 
     fn encode(&self, input: Input<'_>, plan: &Plan, out: &mut Vec<u8>) {

@@ -2,6 +2,7 @@
 
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::array::{self, PackedArray};
+use brc_core::bounds::bounds;
 use std::ops::Range;
 
 pub(super) struct Ipv4;
@@ -25,8 +26,8 @@ impl Scheme for Ipv4 {
 
     fn plan(&self, input: Input<'_>) -> Option<Plan> {
         let integers = input.values.iter().map(address).collect::<Option<Vec<_>>>()?;
-        let (smallest, largest) = (integers.iter().min()?, integers.iter().max()?);
-        Some(Plan { bytes: array::size(*smallest, *largest, integers.len()), integers })
+        let (smallest, largest) = bounds(&integers)?;
+        Some(Plan { bytes: array::size(smallest, largest, integers.len()), integers })
     }
 
     fn encode(&self, _: Input<'_>, plan: &Plan, out: &mut Vec<u8>) {

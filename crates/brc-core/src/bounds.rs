@@ -1,0 +1,56 @@
+//! The smallest and the largest of many values. Where all of them are looked at, comparing references by a call for each, as
+//! iterators do, takes longer than much else that is done with them.
+
+/// The smallest and the largest number, if there is one.
+#[must_use]
+pub fn bounds<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
+    let (&first, rest) = values.split_first()?;
+    Some(rest.iter().fold((first, first), |(min, max), &value| (min.min(value), max.max(value))))
+}
+
+/// The smallest and the largest byte string, if there is one.
+pub fn string_bounds<'a>(mut values: impl Iterator<Item = &'a [u8]>) -> Option<(&'a [u8], &'a [u8])> {
+    let first = values.next()?;
+    let (mut min, mut max) = ((prefix(first), first), (prefix(first), first));
+    for value in values {
+        let prefix = prefix(value);
+        // Most lie between the two, and few have the same beginning.
+        if prefix <= min.0 && (prefix, value) < min {
+            min = (prefix, value);
+        }
+        if prefix >= max.0 && (prefix, value) > max {
+            max = (prefix, value);
+        }
+    }
+    Some((min.1, max.1))
+}
+
+/// The first eight bytes as a number that is ordered as they are, with zeros behind a shorter value.
+#[must_use]
+#[inline]
+pub fn prefix(value: &[u8]) -> u64 {
+    if let Some(bytes) = value.first_chunk() {
+        return u64::from_be_bytes(*bytes);
+    }
+    let mut padded = [0; 8];
+    padded[..value.len()].copy_from_slice(value);
+    u64::from_be_bytes(padded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn they_are_those_of_iterators(
+            numbers in prop::collection::vec(-3i64..3, 0..9),
+            strings in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0u8), Just(b'a'), Just(255)], 0..12), 0..9),
+        ) {
+            prop_assert_eq!(bounds(&numbers), numbers.iter().copied().min().zip(numbers.iter().copied().max()));
+            let strings = || strings.iter().map(Vec::as_slice);
+            prop_assert_eq!(string_bounds(strings()), strings().min().zip(strings().max()));
+        }
+    }
+}
