@@ -224,6 +224,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn masks_are_bitmaps() {
+        for rows in [0usize, 1, 7, 8, 63, 64, 65, 130] {
+            for pattern in [0, 0x0123_4567_89ab_cdef, u64::MAX] {
+                let words = vec![pattern; rows.div_ceil(64)];
+                let mut found = BitmapBuffer::of_words(&words, rows);
+                let mut expected = BitmapBuffer::default();
+                Extend::extend(&mut expected, (0..rows).map(|row| pattern >> (row % 64) & 1 == 1));
+                for buffer in [&mut found, &mut expected] {
+                    Extend::extend(buffer, [true, false, true]);
+                }
+                assert_eq!(found.nulls(), expected.nulls());
+                let values = |buffer: &BitmapBuffer| buffer.bitmap().map(|bitmap| bitmap.iter().collect::<Vec<_>>());
+                assert_eq!(values(&found), values(&expected), "{rows} rows of {pattern:x}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn rows_come_back(

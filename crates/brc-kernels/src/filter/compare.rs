@@ -114,15 +114,22 @@ impl<T: Ordered, F: Fn(T, T) -> bool> Kernel for Compare<'_, T, F> {
 
     #[inline(always)]
     fn run(self) {
-        let pairs = self.ones.chunks(64).zip(self.others.chunks(64));
-        for (index, (word, (ones, others))) in self.mask.iter_mut().zip(pairs).enumerate() {
-            let mut holds = [0u8; 64];
-            for (holds, (&one, &other)) in holds.iter_mut().zip(ones.iter().zip(others)) {
-                *holds = u8::from((self.holds)(one, other));
+        let (ones, last_ones) = self.ones.as_chunks::<64>();
+        let (others, last_others) = self.others.as_chunks::<64>();
+        let (words, last) = self.mask.split_at_mut(ones.len());
+        let mut holds = [0u8; 64];
+        for ((word, ones), others) in words.iter_mut().zip(ones).zip(others) {
+            for row in 0..64 {
+                holds[row] = u8::from((self.holds)(ones[row], others[row]));
             }
             let bits = super::gathered(&holds);
-            let negated = if self.negated { super::valid_bits(self.ones.len(), index) } else { 0 };
-            *word = bits ^ negated;
+            *word = if self.negated { !bits } else { bits };
+        }
+        if let [word] = last {
+            *word = 0;
+            for (row, (&one, &other)) in last_ones.iter().zip(last_others).enumerate() {
+                *word |= u64::from((self.holds)(one, other) != self.negated) << row;
+            }
         }
     }
 }

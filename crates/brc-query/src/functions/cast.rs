@@ -1,20 +1,43 @@
 //! `cast(x as type)`, `try_cast(x as type)`: a value in another type. Exact numbers are rounded half away from zero; what does
 //! not fit is an error, or null.
 
+use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
-use crate::vector::{Fault, Rows, Vector, View};
+use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
 use brc_core::{LogicalType, TimeUnit, Value, calendar};
+use brc_kernels::arithmetic::Rounding;
 
 /// The cast of one type to another, if there is one.
 pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option<Bound> {
     let convert = conversion(from, to)?;
     let kernel: Kernel = Box::new(move |views, rows| {
+        if let Some(values) = narrow(&views[0], from, to) {
+            return Ok(rows.vector(values));
+        }
         if to == LogicalType::String {
             return rows.strings(|row, out| views[0].get(row).into_iter().for_each(|value| value.write(from, out)));
         }
         typed(&*convert, from, to, attempt, &views[0], rows)
     });
     Some(Bound { output: to, nullable: attempt, kernel, exact: None, compared: None })
+}
+
+/// Exact numbers as others or as floats, all rows at a time, unless 64 bits may not suffice or something does not fit.
+fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<Values> {
+    let ViewData::Narrow(values) = &view.data else { return None };
+    if !is_exact_number(from) {
+        return None;
+    }
+    if to == LogicalType::Float64 {
+        return exact::nearest_floats(values, from.scale()).map(Values::Floats);
+    }
+    is_exact_number(to).then_some(())?;
+    let (divisor, back) = (exact::factor(to.scale(), from.scale()), exact::factor(from.scale(), to.scale()));
+    Exact { rounding: Rounding::Nearest, divisor, back, output: to }.narrow(view).map(Values::Narrow)
+}
+
+fn is_exact_number(it: LogicalType) -> bool {
+    it.is_numeric() && it != LogicalType::Float64
 }
 
 /// A value as one of another type; `None` if there is none.
@@ -53,19 +76,18 @@ fn typed(
 fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
     let is_clock =
         |it: LogicalType| matches!(it, LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. });
-    let exact_number = |it: LogicalType| it.is_numeric() && it != LogicalType::Float64;
     Some(match (from, to) {
         _ if from == to || to == LogicalType::String => Box::new(same),
         (LogicalType::String, LogicalType::Binary) => Box::new(same),
         (LogicalType::String, _) => Box::new(move |value| parsed(value, to)),
-        (LogicalType::Bool, _) if exact_number(to) => {
+        (LogicalType::Bool, _) if is_exact_number(to) => {
             let unit = exact::factor(0, to.scale());
             Box::new(move |value| integer(value).map(|value| Number::Integer(value * unit)))
         }
-        (_, LogicalType::Bool) if exact_number(from) => {
+        (_, LogicalType::Bool) if is_exact_number(from) => {
             Box::new(|value| integer(value).map(|value| Number::Integer((value != 0).into())))
         }
-        (LogicalType::Float64, _) if exact_number(to) => {
+        (LogicalType::Float64, _) if is_exact_number(to) => {
             let power = 10f64.powi(to.scale().into());
             Box::new(move |value| match value {
                 Value::Float(value) if (value * power).round().abs() < 1e38 => {
@@ -74,18 +96,14 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
                 _ => None,
             })
         }
-        (_, LogicalType::Float64) if exact_number(from) => {
+        (_, LogicalType::Float64) if is_exact_number(from) => {
             let unit = 10u128.pow(from.scale().into());
             Box::new(move |value| integer(value).map(|value| Number::Float(crate::ratio::nearest_small(value, unit))))
         }
-        _ if exact_number(from) && exact_number(to) => {
+        _ if is_exact_number(from) && is_exact_number(to) => {
             let (up, down) = (exact::factor(from.scale(), to.scale()), exact::factor(to.scale(), from.scale()));
             Box::new(move |value| {
-                let value = integer(value)?;
-                let rest = value % down;
-                let away =
-                    if rest.unsigned_abs() >= down.unsigned_abs().div_ceil(2) && down > 1 { value.signum() } else { 0 };
-                (value / down + away).checked_mul(up).map(Number::Integer)
+                Rounding::Nearest.quotient(integer(value)?, down).checked_mul(up).map(Number::Integer)
             })
         }
         _ if is_clock(from) && is_clock(to) => clocks(from, to)?,

@@ -43,11 +43,12 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
 }
 
 /// Rounds exact numbers: `value / divisor` to a whole number, which is multiplied by `back`.
-struct Exact {
-    rounding: Rounding,
-    divisor: i128,
-    back: i128,
-    output: LogicalType,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Exact {
+    pub(super) rounding: Rounding,
+    pub(super) divisor: i128,
+    pub(super) back: i128,
+    pub(super) output: LogicalType,
 }
 
 impl Exact {
@@ -57,7 +58,7 @@ impl Exact {
     }
 
     /// All rows in 64 bits, unless that might not be enough for what lies between the smallest and the largest one.
-    fn narrow(&self, view: &View<'_>) -> Option<Vec<i64>> {
+    pub(super) fn narrow(&self, view: &View<'_>) -> Option<Vec<i64>> {
         let ViewData::Narrow(values) = &view.data else { return None };
         let (divisor, back) = (i64::try_from(self.divisor).ok()?, i64::try_from(self.back).ok()?);
         let level = Level::best();

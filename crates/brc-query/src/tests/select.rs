@@ -71,6 +71,22 @@ fn groups_are_answered() {
             "select s, sum(x * 1000000000000000 * 1000000000000000) where x > -0.5 group by s order by s",
             "a 8000000000000000000000000000000.0; b 10000000000000000000000000000000.0",
         ),
+        ("select count(*) where x * 2 < \"y y\" + 1", "3"),
+        ("select count(*) where x * 2 >= 7", "2"),
+        ("select count(*) where x / 2 >= 1.25", "4"),
+        ("select count(*) where case when x > 1 then x end > \"y y\"", "5"),
+        ("select count(*) filter (where not case when x > 1 then x end > \"y y\")", "1"),
+        (
+            "select sum(case when x > 1 then x when \"y y\" > 0 then \"y y\" end), count(case when x > 3 then t end)",
+            "19.5 2",
+        ),
+        ("select max(case when s = 'a' then t when x > 3 then 'zz' else 'n' end), count(x / \"y y\")", "zz 6"),
+        (
+            "select case when x > 2 then s when x > 1 then 'none' end as k, count(*) group by k order by k nulls last",
+            "a 2; b 2; none 2; null 4",
+        ),
+        ("select sum(round(x)), sum(ceil(x)), sum(floor(x)), sum(round(x / 2))", "19 20 15 10.0"),
+        ("select sum(cast(x as decimal(20, 3))), sum(cast(x as double)), sum(cast(x as int))", "17.500 17.5 19"),
         ("select sum(12 // (\"y y\" + 1)), sum(case when \"y y\" = 1 then 5 else 7 end)", "78 64"),
     ] {
         check(text, expected);
