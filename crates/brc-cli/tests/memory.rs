@@ -14,6 +14,8 @@ const QUESTIONS: &[&str] = &[
     "select distinct country_code, length(search_word) from t order by 2 desc, 1",
     "select avg(ad_revenue), mode(country_code) from t",
     "select dest_url, count(*) as n group by 1 having n > 1 order by n desc, 1",
+    "select source_ip, duration where duration > 2 order by duration desc, source_ip",
+    "select * order by search_word, visit_date desc limit 30 offset 3",
 ];
 
 fn visits(rows: u32) -> Place {

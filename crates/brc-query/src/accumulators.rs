@@ -96,6 +96,12 @@ impl Accumulators {
         self.columns.iter_mut().flat_map(|column| &mut column.states)
     }
 
+    /// How many distinct values are kept to be counted.
+    pub(crate) fn distinct_values(&self) -> usize {
+        let kept = self.columns.iter().flat_map(|column| &column.states);
+        kept.map(|kept| if let State::Distinct(distinct) = &kept.state { distinct.values() } else { 0 }).sum()
+    }
+
     /// Gives lanes to the states that add up, but for the one whose integers are counted together with rows.
     fn lay_out(&mut self) {
         let mut lanes = vec![1];

@@ -1,6 +1,7 @@
 //! One worker's share of a question: takes batches, keeps the state of each group.
 
 use crate::accumulators::Accumulators;
+use crate::by_distinct;
 use crate::evaluate::{Columns, Lent};
 use crate::filter::{Filter, Selection};
 use crate::inputs::{RowPlace, Stage};
@@ -222,6 +223,10 @@ impl<'a> GroupTable<'a> {
             self.time += start.elapsed();
         }
         taken.map_err(|fault| fault.error(self.path))?;
+        let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
+        if self.partitioning.is_some_and(|it| it.limits.are_too_many_values(values, groups)) {
+            return Err(by_distinct::too_many());
+        }
         self.relieve()
     }
 }

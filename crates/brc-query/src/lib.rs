@@ -35,6 +35,7 @@
 mod accumulators;
 mod aggregates;
 mod bind;
+mod by_distinct;
 mod cells;
 mod columns;
 mod evaluate;

@@ -1,11 +1,15 @@
 //! The state of all groups after a scan, as plain data that may travel, and how two become one.
 
-use crate::cells::compare_values;
+use crate::cells::{Cells, compare_values};
+use crate::filter::Selection;
+use crate::group::Malformed;
 use crate::keys::key_set::KeySet;
 use crate::partitions::packing::PackedKeys;
 use crate::states::counts::Counts;
-use crate::states::{Accumulator, State};
-use brc_core::{Error, Result, Value};
+use crate::states::{Accumulator, GroupIds, State, TOO_LARGE};
+use brc_core::{Error, LogicalType, Value};
+
+type Result<T, E = Error> = std::result::Result<T, E>;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -145,6 +149,62 @@ impl Partial {
         self.rows.others.merge(&other.rows.others, &numbers);
     }
 
+    /// Adds the groups of another partial, each to that which has the same keys but for one behind them; `places` tells where
+    /// its states are among those of this one. The state at the place `counted` counts how often that last key is not null.
+    pub(crate) fn fold(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), Malformed> {
+        let members: Vec<u32> = (0..other.groups() as u32).filter(|&group| other.has_rows(group as usize)).collect();
+        let mut numbers = Vec::new();
+        match &mut self.keys {
+            Some(GroupKeys::Set(keys)) => {
+                for (key, (logical_type, _)) in keys.types().to_vec().into_iter().enumerate() {
+                    let (cells, mut offsets) = (other.key_of(key, logical_type, &members), Vec::new());
+                    let column = cells.column(0..members.len(), &mut offsets).map_err(|_| TOO_LARGE)?;
+                    keys.take(key, &column, Selection::All)?;
+                }
+                keys.number(&mut numbers);
+            }
+            Some(GroupKeys::Packed(_)) | None => numbers.resize(members.len(), 0),
+        }
+        self.grow();
+        self.states.iter_mut().for_each(State::finish);
+        for (state, &place) in other.states.iter().zip(places) {
+            self.states[place].absorb(state.take(&members), &numbers);
+        }
+        self.rows.others.merge(&other.rows.others.take(&members), &numbers);
+        let last = other.keys() - 1;
+        let has_value = members.iter().map(|&group| !other.is_null(last, group as usize));
+        let with_value: Vec<u32> =
+            numbers.iter().zip(has_value).filter(|(_, has_value)| *has_value).map(|(&number, _)| number).collect();
+        match &mut self.states[counted] {
+            State::Counts(counts) => counts.add(GroupIds::Rows(&with_value)),
+            _ => Err(Malformed("distinct values are counted elsewhere")),
+        }
+    }
+
+    /// The values that these groups have for a key.
+    fn key_of(&self, key: usize, logical_type: LogicalType, groups: &[u32]) -> Cells {
+        let mut cells = Cells::with_capacity(logical_type, groups.len());
+        match self.packed_keys() {
+            // All of them have rows.
+            Some(keys) => keys.unpack_all(key, &mut cells),
+            None => {
+                let mut text = Vec::new();
+                for &group in groups {
+                    cells.push(self.key(key, group as usize, &mut text));
+                }
+            }
+        }
+        cells
+    }
+
+    fn is_null(&self, key: usize, group: usize) -> bool {
+        match &self.keys {
+            Some(GroupKeys::Packed(keys)) => keys.is_null(key, group),
+            Some(GroupKeys::Set(keys)) => keys.value(key, group).is_none(),
+            None => false,
+        }
+    }
+
     /// These groups only, in their order.
     pub(crate) fn take(&self, groups: &[u32]) -> Self {
         let keys = self.keys.as_ref().map(|keys| match keys {
@@ -171,7 +231,11 @@ impl Partial {
 
     /// Whether an answer has the group: it has rows, or is the only one there can be.
     pub(crate) fn has_rows(&self, group: usize) -> bool {
-        self.keys.is_none() || self.rows(group) > 0
+        match self.keys {
+            // Rows are all that packed keys come from.
+            Some(GroupKeys::Packed(_)) | None => true,
+            Some(GroupKeys::Set(_)) => self.rows(group) > 0,
+        }
     }
 
     pub(crate) fn state(&self, index: usize) -> &State {

@@ -1,5 +1,6 @@
 //! Runs a plan: scans a table with several threads, and merges what they found.
 
+use crate::by_distinct::{self, ByDistinct};
 use crate::first_rows;
 use crate::group::{Found, GroupTable};
 use crate::grouped::Groups;
@@ -9,7 +10,7 @@ use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::spill::Spill;
-use crate::partitions::{self, Limits, Partitioning, Parts};
+use crate::partitions::{self, Limits, Partitioning, Parts, Records};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
@@ -127,20 +128,30 @@ impl Plan {
                 _ => sorted_rows::sort(self, table, threads, memory, progress),
             });
         }
+        let by_distinct = ByDistinct::of(self);
+        let limits = if by_distinct.is_none() { Limits { distinct: usize::MAX, ..limits } } else { limits };
         let partitioning = Partitioning::new(self, limits, memory, threads);
-        let (found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
+        let scanned = self.scanned(table, || self.groups(table, progress, &partitioning));
+        if let (Err(error), Some(by_distinct)) = (&scanned, &by_distinct)
+            && by_distinct::is_too_many(error)
+        {
+            progress.restart();
+            let answer = by_distinct.run(table, threads, memory, progress, limits)?;
+            let limits = Limits { distinct: usize::MAX, ..limits };
+            return answer.map_or_else(|| self.run_limited(table, threads, memory, progress, limits), Ok);
+        }
+        let (found, mut totals) = scanned?;
         let start = Instant::now();
         if memory.is_scarce() || found.iter().any(|found| found.spilled.is_some()) {
             let parts = self.parts(found, &partitioning)?;
             return self.answer_in_parts(table.path(), parts, partitioning, totals);
         }
-        let (mut merged, mut all_records) = (self.no_groups(), Vec::new());
-        for Found { groups, records, .. } in found {
-            merged.merge(groups)?;
-            all_records.extend(records);
-        }
+        let (mut merged, records) = self.merged(found)?;
         let partials = match partitioning.packing() {
-            Some(packing) => partitions::regroup(self, table.path(), merged, all_records, packing, threads)?,
+            Some(packing) => {
+                let in_order = |partial| partitions::in_order(self, partial);
+                partitions::regroup(self, table.path(), merged, records, packing, threads, in_order)?
+            }
             None => {
                 merged.settle(threads);
                 vec![merged]
@@ -148,6 +159,17 @@ impl Plan {
         };
         totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
         totals.regroup_time = start.elapsed();
+        self.answer_of(partials, threads, totals, start)
+    }
+
+    /// The answer that groups give: settled partials that have no group in common. They began to be grouped at `start`.
+    pub(crate) fn answer_of(
+        &self,
+        partials: Vec<Partial>,
+        threads: usize,
+        totals: ScanTotals,
+        start: Instant,
+    ) -> Result<Answered> {
         if totals.groups < MANY || self.distinct {
             let answer = Answered::held(QueryResult::of_groups(self, partials, threads, totals)?);
             return Ok(answer.sorted_in(start.elapsed()));
@@ -155,6 +177,16 @@ impl Plan {
         let sorted = Groups::new(self, &partials).in_order(threads)?;
         let answer = Answered::Long(Box::new(LongAnswer::of_groups(self, partials, sorted, totals)?));
         Ok(answer.sorted_in(start.elapsed()))
+    }
+
+    /// The groups that workers have themselves, and the records of all.
+    pub(crate) fn merged<'a>(&self, found: Vec<Found<'a>>) -> Result<(Partial, Vec<Records<'a>>)> {
+        let (mut merged, mut all_records) = (self.no_groups(), Vec::new());
+        for Found { groups, records, .. } in found {
+            merged.merge(groups)?;
+            all_records.extend(records);
+        }
+        Ok((merged, all_records))
     }
 
     /// Scans a table and groups its rows: the first half of [`Plan::run`].
@@ -175,7 +207,7 @@ impl Plan {
     }
 
     /// Scans a table and groups its rows: what each worker found.
-    fn groups<'a>(
+    pub(crate) fn groups<'a>(
         &'a self,
         table: &'a dyn Table,
         progress: &Progress,
@@ -203,7 +235,7 @@ impl Plan {
     }
 
     /// All that was found, part by part.
-    fn parts(&self, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
+    pub(crate) fn parts(&self, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
         let (packing, spill) = (partitioning.packing().map(Arc::as_ref), &partitioning.spill);
         let mut parts = Parts::default();
         for Found { groups, records, spilled } in found {

@@ -165,7 +165,14 @@ fn table(rows: Vec<Record>, manner: Manner) -> MemoryTable {
 pub(crate) fn limits() -> impl Strategy<Value = Limits> {
     let many = prop_oneof![Just(0), 1usize..8, Just(usize::MAX)];
     let partition = prop_oneof![Just(1), 2usize..5, Just(usize::MAX)];
-    (many, partition).prop_map(|(many, partition)| Limits { hashed: many, direct: many, partition })
+    let distinct = prop_oneof![0usize..8, Just(usize::MAX)];
+    (many, partition, distinct, 0usize..3).prop_map(|(many, partition, distinct, distinct_of_group)| Limits {
+        hashed: many,
+        direct: many,
+        partition,
+        distinct,
+        distinct_of_group,
+    })
 }
 
 /// All that there is, or none, so that everything goes to a file.
@@ -420,7 +427,7 @@ fn rows_of_one_key_that_follow_each_other_are_added_up_before_they_are_dealt_out
             ..Query::default()
         };
         let plan = query.plan(&table.schema).unwrap();
-        let few = Limits { hashed: 10, direct: 10, partition: usize::MAX };
+        let few = Limits { hashed: 10, direct: 10, ..Limits::NONE };
         let answer = |limits| {
             let answer = plan.run_limited(&table, 2, &Memory::unlimited(), &Progress::default(), limits);
             answer.unwrap().load(2).unwrap()

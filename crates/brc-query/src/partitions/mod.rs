@@ -47,16 +47,33 @@ pub(crate) struct Limits {
     pub(crate) direct: usize,
     /// So many groups of a partition are grouped at once, where memory is short.
     pub(crate) partition: usize,
+    /// So many distinct values that are to be counted, in all groups together,
+    pub(crate) distinct: usize,
+    /// or so many in each group.
+    pub(crate) distinct_of_group: usize,
 }
 
 impl Limits {
     /// No rows are dealt out.
-    pub(crate) const NONE: Self = Self { hashed: usize::MAX, direct: usize::MAX, partition: usize::MAX };
+    pub(crate) const NONE: Self = Self {
+        hashed: usize::MAX,
+        direct: usize::MAX,
+        partition: usize::MAX,
+        distinct: usize::MAX,
+        distinct_of_group: 0,
+    };
+}
+
+impl Limits {
+    /// Whether so many values to be counted of so many groups are more than may be.
+    pub(crate) fn are_too_many_values(&self, values: usize, groups: usize) -> bool {
+        values > self.distinct && values > self.distinct_of_group * groups
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { hashed: 1 << 14, direct: usize::MAX, partition: usize::MAX }
+        Self { hashed: 1 << 14, direct: usize::MAX, partition: usize::MAX, distinct: 1 << 17, distinct_of_group: 16 }
     }
 }
 
@@ -72,7 +89,7 @@ struct Dealing {
 pub(crate) struct Partitioning {
     layout: Option<Layout>,
     key_types: Vec<(LogicalType, bool)>,
-    limits: Limits,
+    pub(crate) limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
     dealing: OnceLock<Option<Dealing>>,
     /// Set by the first worker that finds memory short.

@@ -18,17 +18,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Room is made for so many groups of a partition before they come, if it has as many records.
 const MOST_EXPECTED: usize = 1 << 16;
 
-/// Groups the records of all workers, of which there are some. `before` has the groups that workers had themselves. No two
-/// of the partials that come out have a group in common.
-pub(crate) fn regroup(
+/// Groups the records of all workers, of which there are some. `before` has the groups that workers had themselves. Calls `each`
+/// with groups, no two of which have one in common, by several threads.
+pub(crate) fn regroup<T: Send>(
     plan: &Plan,
     path: &Path,
     before: Partial,
     records: Vec<Records<'_>>,
     packing: &Arc<Packing>,
     threads: usize,
-) -> Result<Vec<Partial>> {
-    let Some(layout) = records.first().map(|records| records.layout) else { return Ok(vec![before]) };
+    each: impl Fn(Partial) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let Some(layout) = records.first().map(|records| records.layout) else { return Ok(vec![each(before)?]) };
     let early = EarlyGroups::new(before, packing);
     let mut partitions: Vec<Mutex<Vec<Chunks>>> = Vec::new();
     partitions.resize_with(PARTITIONS, Mutex::default);
@@ -40,10 +41,13 @@ pub(crate) fn regroup(
     let one = |number: usize| {
         let chunks = std::mem::take(&mut *partitions[number].lock().unwrap_or_else(PoisonError::into_inner));
         let found = group(plan, packing, chunks, Reader::new(packing.width(), layout), (&early, number));
-        in_order(plan, found.map_err(|fault| fault.error(path))?)
+        each(found.map_err(|fault| fault.error(path))?)
     };
-    let found = parallel::map(PARTITIONS, threads, one)?;
-    Ok(found.into_iter().chain(early.left()).collect())
+    let mut found = parallel::map(PARTITIONS, threads, one)?;
+    if let Some(left) = early.left() {
+        found.push(each(left)?);
+    }
+    Ok(found)
 }
 
 /// Groups one partition.

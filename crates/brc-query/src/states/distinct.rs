@@ -54,6 +54,11 @@ impl Distinct {
         self.counts[group]
     }
 
+    /// How many values there are, those of all groups together.
+    pub(crate) fn values(&self) -> usize {
+        self.pairs.len()
+    }
+
     fn count(&mut self) {
         if self.pairs.len() > 0 {
             self.empty_bits();

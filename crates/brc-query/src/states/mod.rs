@@ -237,6 +237,28 @@ pub(crate) enum StateKind {
 }
 
 impl StateKind {
+    /// Whether what it keeps of a group is about as small as a value.
+    pub(crate) fn is_small(self) -> bool {
+        match self {
+            Self::Counts
+            | Self::Integers
+            | Self::Sums
+            | Self::FloatSums
+            | Self::FloatBounds
+            | Self::Bytes
+            | Self::Moments
+            | Self::Pairs => true,
+            Self::Distinct
+            | Self::Frequencies
+            | Self::Largest(_)
+            | Self::Values
+            | Self::ValuesAndMoments
+            | Self::Extremes
+            | Self::Listed
+            | Self::Sketch => false,
+        }
+    }
+
     /// Whether there is no limit to what it keeps of one group.
     pub(crate) fn keeps_values(self) -> bool {
         match self {

@@ -84,6 +84,16 @@ impl PackedKeys {
         self.packing.value(key, self.tuple(number), text)
     }
 
+    /// Whether a tuple has a null for a key.
+    pub(crate) fn is_null(&self, key: usize, number: usize) -> bool {
+        self.packing.is_null(key, self.tuple(number))
+    }
+
+    /// Appends the values that all tuples have for a key.
+    pub(crate) fn unpack_all(&self, key: usize, cells: &mut Cells) {
+        self.packing.unpack(key, &self.tuples, cells);
+    }
+
     /// Appends the values that some tuples, which lie one behind the other, have for a key.
     pub(crate) fn unpack(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
         self.packing.unpack(key, tuples, cells);

@@ -125,12 +125,17 @@ impl Packing {
         self.keys[key].pack(value, tuple)
     }
 
+    /// Whether a tuple has a null for a key.
+    fn is_null(&self, key: usize, tuple: &[u64]) -> bool {
+        self.keys[key].null.is_some_and(|null| get(tuple, null, 1) == 1)
+    }
+
     /// The value that a tuple has for a key; `None` if it is null. Strings may be written to `text`.
     pub(crate) fn value<'a>(&'a self, key: usize, tuple: &[u64], text: &'a mut Vec<u8>) -> Option<Value<'a>> {
-        let PackedKey { kind, null, start } = &self.keys[key];
-        if null.is_some_and(|null| get(tuple, null, 1) == 1) {
+        if self.is_null(key, tuple) {
             return None;
         }
+        let PackedKey { kind, start, .. } = &self.keys[key];
         Some(match kind {
             Kind::Integers { min, .. } => {
                 Value::Integer(min.wrapping_add(get(tuple, *start, kind.bits()) as i64).into())
