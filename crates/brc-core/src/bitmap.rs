@@ -76,8 +76,13 @@ impl<'a> Bitmap<'a> {
             let bit = offset + index * 64;
             let (first, shift) = (bit / 8, bit % 8);
             let mut word = 0u128;
-            for (place, byte) in bytes[first..].iter().take((shift + rows).div_ceil(8)).enumerate() {
-                word |= u128::from(*byte) << (8 * place);
+            match bytes[first..].first_chunk() {
+                Some(&all) => word = u128::from_le_bytes(all),
+                None => {
+                    for (place, byte) in bytes[first..].iter().take((shift + rows).div_ceil(8)).enumerate() {
+                        word |= u128::from(*byte) << (8 * place);
+                    }
+                }
             }
             let kept = if rows == 64 { u64::MAX } else { (1 << rows) - 1 };
             ((word >> shift) as u64 & kept, rows)
@@ -102,6 +107,25 @@ pub struct BitmapBuffer {
 }
 
 impl BitmapBuffer {
+    /// The rows of a mask: bit `r % 64` of word `r / 64` is that of row `r`.
+    ///
+    /// # Panics
+    /// If there are not as many words as 64 rows each need.
+    #[must_use]
+    pub fn of_words(words: &[u64], rows: usize) -> Self {
+        assert_eq!(words.len(), rows.div_ceil(64), "one word for 64 rows");
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(rows.div_ceil(8));
+        if let (Some(last), 1..) = (bytes.last_mut(), rows % 8) {
+            *last &= (1 << (rows % 8)) - 1;
+        }
+        let values = Bitmap::new(&bytes, 0, rows).count_values();
+        match rows - values {
+            0 => Self { bytes: Vec::new(), rows, nulls: 0 },
+            nulls => Self { bytes, rows, nulls },
+        }
+    }
+
     /// Adds a row.
     pub fn push(&mut self, value: bool) {
         if !value || self.nulls > 0 {

@@ -26,6 +26,18 @@ impl Comparison {
         (possible.any(|order| self.holds(order)), fails)
     }
 
+    /// The comparison that says the same with its sides swapped.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            Self::Equal | Self::NotEqual => self,
+        }
+    }
+
     /// Whether two things of that order compare so.
     #[must_use]
     pub fn holds(self, ordering: Ordering) -> bool {

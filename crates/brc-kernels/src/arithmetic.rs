@@ -3,6 +3,10 @@
 //! All of it wraps, so that integers of any width can be computed in the width they are wanted in, and nothing that a file
 //! says can make it fail.
 
+mod floats;
+
+pub use floats::{Rounding, quotients, round, round_quotients};
+
 use crate::bitpack;
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;

@@ -4,11 +4,15 @@
 //! are 0.
 
 mod codes;
+mod compare;
 mod compress;
+mod place;
 mod range;
 
 pub use codes::{CodeSet, bytes};
+pub use compare::{compare_floats, compare_integers};
 pub use compress::{Lane, blend, compress, compress_runs};
+pub use place::{fill, place};
 pub use range::range;
 
 /// The number of words in a mask of so many rows.
@@ -25,4 +29,20 @@ pub const fn valid_bits(rows: usize, word: usize) -> u64 {
         rest @ 1..64 => (1 << rest) - 1,
         _ => u64::MAX,
     }
+}
+
+/// The lowest bits of 64 bytes, which are 0 or 1, as a word: those of eight bytes are gathered by one product.
+#[inline(always)]
+fn gathered(bytes: &[u8; 64]) -> u64 {
+    let (eights, _) = bytes.as_chunks::<8>();
+    eights.iter().rev().fold(0, |word, &eight| {
+        let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        word << 8 | bits
+    })
+}
+
+/// The words of a mask, each as its lower and its upper half.
+#[inline(always)]
+fn halves(mask: &[u64]) -> impl Iterator<Item = u32> {
+    mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])
 }

@@ -5,17 +5,21 @@
 //! few integers once for each of these. Where values of some rows would be an error, only those count that are asked for: the
 //! branch of a `case` is no error where another one is taken.
 
+mod choice;
+mod comparison;
 mod exact;
 mod memo;
 mod table;
 mod truth;
 
 use crate::filter::Test;
-use crate::functions::{self, Kernel};
+use crate::functions::{self, Bound, Kernel};
 use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Rows, Vector, View, both_valid};
-use brc_core::{Batch, Column, Field, LogicalType};
+use brc_core::{Batch, BitmapBuffer, Column, Data, Field, LogicalType};
 use brc_kernels::cpu::Level;
+use choice::{Choice, Shape};
+use comparison::Comparison;
 use exact::Exact;
 use memo::Memo;
 use table::Table;
@@ -46,9 +50,10 @@ enum Step {
     Or(Vec<Step>),
     Not(Box<Step>),
     IsNull(Box<Step>),
-    Case { branches: Vec<(Step, Step)>, otherwise: Option<Box<Step>>, output: LogicalType },
-    Coalesce { parts: Vec<Step>, output: LogicalType },
+    Case { branches: Vec<(Step, Step)>, otherwise: Option<Box<Step>>, shape: Shape },
+    Coalesce { parts: Vec<Step>, shape: Shape },
     Call { kernel: Kernel, arguments: Vec<Step> },
+    Comparison(Box<Comparison>),
     Exact(Box<Exact>),
     Memo(Box<Memo>),
     Table(Box<Table>),
@@ -57,6 +62,11 @@ enum Step {
 /// A column of a batch as it is, or a computed one.
 pub(crate) enum Lent<'a> {
     Column(Column<'a>),
+    /// The values of a column, of which other rows are null.
+    Masked {
+        data: Data<'a>,
+        validity: BitmapBuffer,
+    },
     Vector(Vector),
 }
 
@@ -64,6 +74,7 @@ impl Lent<'_> {
     pub(crate) fn column(&self) -> Column<'_> {
         match self {
             Self::Column(column) => *column,
+            Self::Masked { data, validity } => Column { data: *data, validity: validity.bitmap() },
             Self::Vector(vector) => vector.column(),
         }
     }
@@ -72,7 +83,9 @@ impl Lent<'_> {
     pub(crate) fn owned(self, logical_type: LogicalType, rows: usize) -> Result<Vector, Fault> {
         match self {
             Self::Vector(vector) => Ok(vector),
-            Self::Column(column) => Vector::gather(logical_type, &column, &(0..rows as u32).collect::<Vec<_>>()),
+            Self::Column(_) | Self::Masked { .. } => {
+                Vector::gather(logical_type, &self.column(), &(0..rows as u32).collect::<Vec<_>>())
+            }
         }
     }
 }
@@ -167,14 +180,17 @@ impl Step {
             Node::Case { branches, otherwise } => Self::Case {
                 branches: branches.iter().map(|(when, then)| (step(when), step(then))).collect(),
                 otherwise: otherwise.as_deref().map(|otherwise| Box::new(step(otherwise))),
-                output,
+                shape: Shape::new(output, branches.iter().map(|(_, then)| then).chain(otherwise.as_deref())),
             },
-            Node::Coalesce(parts) => Self::Coalesce { parts: steps(parts), output },
+            Node::Coalesce(parts) => Self::Coalesce { parts: steps(parts), shape: Shape::new(output, parts.iter()) },
             Node::Cast { inner, attempt } => match functions::cast::bound(inner.logical_type, output, *attempt) {
                 Some(bound) => Self::Call { kernel: bound.kernel, arguments: vec![step(inner)] },
                 None => Self::Constant(None, output),
             },
             Node::Call { function, arguments } => match (function.0.bind)(arguments) {
+                Ok(Bound { kernel: otherwise, compared: Some(compared), .. }) => {
+                    Self::Comparison(Box::new(Comparison { compared, sides: steps(arguments), otherwise }))
+                }
                 Ok(bound) => {
                     let is_exact = bound.exact.is_some();
                     let call = Self::Call { kernel: bound.kernel, arguments: steps(arguments) };
@@ -193,12 +209,20 @@ impl Step {
                 return column.copied().map(Lent::Column).ok_or(Fault::Malformed("a column is not there"));
             }
             Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
-            Self::Condition { .. } | Self::And(_) | Self::Or(_) | Self::Not(_) | Self::IsNull(_) => {
-                self.truth(frame)?.vector(frame.level, rows)?
+            Self::Condition { .. }
+            | Self::And(_)
+            | Self::Or(_)
+            | Self::Not(_)
+            | Self::IsNull(_)
+            | Self::Comparison(_) => self.truth(frame)?.vector(frame.level, rows)?,
+            Self::Case { branches, otherwise, shape } => {
+                return case(branches, otherwise.as_deref_mut(), shape, frame);
             }
-            Self::Case { branches, otherwise, output } => case(branches, otherwise.as_deref_mut(), *output, frame)?,
-            Self::Coalesce { parts, output } => coalesce(parts, *output, frame)?,
-            Self::Call { kernel, arguments } => call(kernel, arguments, frame)?,
+            Self::Coalesce { parts, shape } => return coalesce(parts, shape, frame),
+            Self::Call { kernel, arguments } => {
+                let found = arguments.iter_mut().map(|argument| argument.run(frame)).collect::<Result<Vec<_>, _>>()?;
+                applied(kernel, &found.iter().map(Lent::column).collect::<Vec<_>>(), rows)?
+            }
             Self::Exact(exact) => return exact.run(frame),
             Self::Memo(memo) => return memo.run(frame),
             Self::Table(table) => return table.run(frame),
@@ -227,6 +251,12 @@ impl Step {
 }
 
 impl Frame<'_, '_> {
+    /// Whether a column that is looked at has nulls.
+    fn has_nulls(&self) -> bool {
+        let has_nulls = |&(position, _): &(usize, _)| self.batch.columns.get(position).is_some_and(Column::has_nulls);
+        self.inputs.iter().any(has_nulls)
+    }
+
     /// Does something with a frame of some of the rows.
     fn with_rows<T>(&self, rows: &[u32], with: impl FnOnce(&Frame<'_, '_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let gathered = self.inputs.iter().map(|&(position, logical_type)| {
@@ -242,11 +272,9 @@ impl Frame<'_, '_> {
     }
 }
 
-fn call(kernel: &Kernel, arguments: &mut [Step], frame: &Frame<'_, '_>) -> Result<Vector, Fault> {
-    let rows = frame.batch.rows;
-    let found = arguments.iter_mut().map(|argument| argument.run(frame)).collect::<Result<Vec<_>, _>>()?;
-    let columns: Vec<Column<'_>> = found.iter().map(Lent::column).collect();
-    let mut validity = brc_core::BitmapBuffer::default();
+/// What a function comes to, given its arguments.
+fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize) -> Result<Vector, Fault> {
+    let mut validity = BitmapBuffer::default();
     validity.push_values(rows);
     for column in columns.iter().filter(|column| column.has_nulls()) {
         validity = both_valid(rows, validity.bitmap(), column.validity);
@@ -257,80 +285,28 @@ fn call(kernel: &Kernel, arguments: &mut [Step], frame: &Frame<'_, '_>) -> Resul
     Ok(Vector { values: computed.values, validity })
 }
 
-fn case(
+fn case<'a>(
     branches: &mut [(Step, Step)],
     otherwise: Option<&mut Step>,
-    output: LogicalType,
-    frame: &Frame<'_, '_>,
-) -> Result<Vector, Fault> {
+    shape: &Shape,
+    frame: &Frame<'a, '_>,
+) -> Result<Lent<'a>, Fault> {
     let mut choice = Choice::new(frame.batch.rows);
-    let mut values = Vec::new();
     for (when, then) in branches {
-        let holds = when.truth_where(frame, &choice.left)?.holds;
-        if choice.take(&holds) {
-            values.push(then.run_where(frame, &choice.taken, output)?);
-        }
+        let holds = when.holds_where(frame, &choice.left)?;
+        choice.take(holds, |taken| then.part(frame, taken, shape.output))?;
     }
-    if let Some(otherwise) = otherwise
-        && choice.take_rest()
-    {
-        values.push(otherwise.run_where(frame, &choice.taken, output)?);
+    if let Some(otherwise) = otherwise {
+        choice.take(choice.left.clone(), |taken| otherwise.part(frame, taken, shape.output))?;
     }
-    choice.values(&values, output)
+    choice.values(frame.level, shape)
 }
 
-fn coalesce(parts: &mut [Step], output: LogicalType, frame: &Frame<'_, '_>) -> Result<Vector, Fault> {
+fn coalesce<'a>(parts: &mut [Step], shape: &Shape, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
     let mut choice = Choice::new(frame.batch.rows);
-    let mut values = Vec::new();
     for part in parts {
-        let found = part.run_where(frame, &choice.left, output)?;
-        let valid = truth::valid(&found.column(), frame.batch.rows);
-        if choice.take(&valid) {
-            values.push(found);
-        }
+        let found = part.part(frame, &choice.left, shape.output)?;
+        choice.take(found.valid(frame.batch.rows), |_| Ok(found))?;
     }
-    choice.values(&values, output)
-}
-
-/// From which of several columns each row is taken.
-struct Choice {
-    /// The column of each row, from 1; 0 where there is none.
-    of_rows: Vec<u32>,
-    columns: u32,
-    /// Rows that are not taken yet.
-    left: Vec<u64>,
-    /// Rows that were taken last.
-    taken: Vec<u64>,
-}
-
-impl Choice {
-    fn new(rows: usize) -> Self {
-        Self { of_rows: vec![0; rows], columns: 0, left: truth::all(rows), taken: Vec::new() }
-    }
-
-    /// Takes the rows that are left and whose bits are set from the next column; `false` if there is none.
-    fn take(&mut self, wanted: &[u64]) -> bool {
-        self.taken = self.left.iter().zip(wanted).map(|(left, wanted)| left & wanted).collect();
-        let mut any = false;
-        for row in truth::set_rows(&self.taken) {
-            self.of_rows[row] = self.columns + 1;
-            any = true;
-        }
-        self.columns += u32::from(any);
-        self.left.iter_mut().zip(&self.taken).for_each(|(left, taken)| *left &= !taken);
-        any
-    }
-
-    fn take_rest(&mut self) -> bool {
-        let rest = self.left.clone();
-        self.take(&rest)
-    }
-
-    fn values(&self, columns: &[Lent<'_>], output: LogicalType) -> Result<Vector, Fault> {
-        let columns: Vec<Column<'_>> = columns.iter().map(Lent::column).collect();
-        let views = columns.iter().map(View::of).collect::<Result<Vec<_>, _>>()?;
-        let value = |(row, &column): (usize, &u32)| views.get((column as usize).wrapping_sub(1))?.get(row);
-        let values: Vec<_> = self.of_rows.iter().enumerate().map(value).collect();
-        Vector::of(output, values)
-    }
+    choice.values(frame.level, shape)
 }

@@ -6,7 +6,8 @@
 
 use crate::group::Malformed;
 use brc_core::{
-    Batch, Bitmap, Data, Dictionary, Field, Known, KnownValues, PhysicalType, Predicate, Verdict, float_order,
+    Batch, Bitmap, Comparison, Data, Dictionary, Field, Known, KnownValues, PhysicalType, Predicate, Verdict,
+    float_order,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{CodeSet, range, valid_bits, words};
@@ -250,7 +251,7 @@ impl TextTest {
     }
 
     fn decide(&self, string: &[u8]) -> bool {
-        self.predicate.decide(&|_| Known::string(string)) == Verdict::Always
+        holds(&self.predicate, string)
     }
 
     fn holds(&self, code: u32) -> Result<bool, Malformed> {
@@ -263,6 +264,20 @@ impl TextTest {
             let holds = self.decide(dictionary.get(code as u32));
             self.holds.push(holds);
         }
+    }
+}
+
+/// Whether a predicate of one string column holds for a string.
+fn holds(predicate: &Predicate, string: &[u8]) -> bool {
+    match predicate {
+        Predicate::Constant(holds) => *holds,
+        Predicate::Compare { comparison: Comparison::Equal, value, .. } => string == value,
+        Predicate::Compare { comparison, value, .. } => comparison.holds(string.cmp(value)),
+        Predicate::And(parts) => parts.iter().all(|part| holds(part, string)),
+        Predicate::Or(parts) => parts.iter().any(|part| holds(part, string)),
+        Predicate::Not(part) => !holds(part, string),
+        // Strings are no numbers.
+        Predicate::IsNull { .. } | Predicate::Range { .. } => false,
     }
 }
 

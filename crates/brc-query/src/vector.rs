@@ -7,6 +7,7 @@ use brc_core::{
 };
 use brc_kernels::arithmetic;
 use brc_kernels::cpu::Level;
+use brc_kernels::filter::words;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -300,7 +301,8 @@ impl<'a> Rows<'a> {
 
     /// Truths, row by row.
     pub(crate) fn truths(&self, mut of: impl FnMut(usize) -> bool) -> Result<Vector, Fault> {
-        self.narrow(|row| Ok(of(row).into()))
+        let value = |row| i8::from(self.is_valid(row) && of(row));
+        Ok(self.vector(Values::Truths((0..self.count).map(value).collect())))
     }
 
     /// Integers of a type, row by row, which must lie within its bounds.
@@ -309,7 +311,20 @@ impl<'a> Rows<'a> {
         logical_type: LogicalType,
         mut of: impl FnMut(usize) -> Result<Option<i128>, Fault>,
     ) -> Result<Vector, Fault> {
-        self.values(logical_type, |row| Ok(of(row)?.map(Value::Integer)))
+        if !logical_type.fits_64_bits() {
+            return self.values(logical_type, |row| Ok(of(row)?.map(Value::Integer)));
+        }
+        let mut valid = vec![u64::MAX; words(self.count)];
+        let values = self.narrow(|row| {
+            Ok(match of(row)? {
+                Some(value) => value as i64,
+                None => {
+                    valid[row / 64] &= !(1 << (row % 64));
+                    0
+                }
+            })
+        })?;
+        Ok(Vector { validity: BitmapBuffer::of_words(&valid, self.count), ..values })
     }
 
     /// Floats, row by row.
@@ -349,14 +364,15 @@ impl<'a> Rows<'a> {
 
 /// The rows that are valid in both.
 pub(crate) fn both_valid(rows: usize, one: Option<Bitmap<'_>>, other: Option<Bitmap<'_>>) -> BitmapBuffer {
-    let mut both = BitmapBuffer::default();
     match (one, other) {
         (Some(one), Some(other)) => {
-            let words: Vec<u8> =
-                one.words().zip(other.words()).flat_map(|((one, _), (other, _))| (one & other).to_le_bytes()).collect();
-            both.extend(Some(Bitmap::new(&words, 0, rows)), rows);
+            let words: Vec<u64> = one.words().zip(other.words()).map(|((one, _), (other, _))| one & other).collect();
+            BitmapBuffer::of_words(&words, rows)
         }
-        (one, other) => both.extend(one.or(other), rows),
+        (one, other) => {
+            let mut both = BitmapBuffer::default();
+            both.extend(one.or(other), rows);
+            both
+        }
     }
-    both
 }

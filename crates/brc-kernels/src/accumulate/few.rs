@@ -1,6 +1,7 @@
 //! Sums of a few groups: for each of them one pass over all values, in which those of other groups count as 0. No row waits
 //! for the one before, and a pass adds as many values at a time as a register holds.
 
+use super::lanes::NO_GROUP;
 use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::{Key, bounds};
 use brc_core::Integers;
@@ -21,6 +22,11 @@ pub(super) fn counts(level: Level, groups: &[u32], counts: &mut [i64]) {
             *count += run_at(level, Count { groups, group });
         }
     }
+}
+
+/// How many rows are of [no group](NO_GROUP).
+pub(super) fn of_none(level: Level, groups: &[u32]) -> usize {
+    groups.chunks(CHUNK).map(|groups| run_at(level, Count { groups, group: NO_GROUP }) as usize).sum()
 }
 
 /// Adds to the sum of each group the values of its rows; those of 128 bits are cut to 64.

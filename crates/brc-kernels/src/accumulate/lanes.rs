@@ -259,8 +259,8 @@ impl LaneTable {
         let (known, places) = (self.groups, self.stride() * self.copies());
         let mut counts = [0; few::FEW];
         few::counts(level, groups, &mut counts[..known]);
-        let of_none = groups.iter().filter(|&&group| group == NO_GROUP).count();
-        if counts.iter().sum::<i64>() as usize + of_none != groups.len() {
+        let of_known = counts.iter().sum::<i64>() as usize;
+        if of_known != groups.len() && of_known + few::of_none(level, groups) != groups.len() {
             return Err(UnknownGroup);
         }
         for (lane, addend) in addends {

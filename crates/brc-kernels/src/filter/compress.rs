@@ -70,7 +70,7 @@ impl Kernel for Blend<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let halves = self.mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]);
+        let halves = super::halves(self.mask);
         for ((values, out), half) in self.values.chunks(32).zip(self.out.chunks_mut(32)).zip(halves) {
             for (bit, (out, &value)) in (0..32u32).zip(out.iter_mut().zip(values)) {
                 *out = if half >> bit & 1 == 1 { value } else { *out };

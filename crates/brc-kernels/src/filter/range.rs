@@ -83,7 +83,7 @@ fn range_i64(level: Level, values: &[i64], low: i64, high: i64, mask: &mut [u64]
     }
 }
 
-/// Compares to one byte a row, which compilers vectorise, and then gathers the bits of eight bytes by one product.
+/// Compares to one byte a row, which compilers vectorise, and then gathers the bits.
 #[inline(always)]
 fn portable<T: Copy + Ord>(values: &[T], low: T, high: T, mask: &mut [u64]) {
     for (word, values) in mask.iter_mut().zip(values.chunks(64)) {
@@ -91,11 +91,7 @@ fn portable<T: Copy + Ord>(values: &[T], low: T, high: T, mask: &mut [u64]) {
         for (inside, &value) in inside.iter_mut().zip(values) {
             *inside = u8::from(low <= value) & u8::from(value <= high);
         }
-        let (eights, _) = inside.as_chunks::<8>();
-        *word = eights.iter().rev().fold(0, |word, &eight| {
-            let bits = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            word << 8 | bits
-        });
+        *word = super::gathered(&inside);
     }
 }
 

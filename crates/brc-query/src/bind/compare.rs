@@ -21,7 +21,7 @@ impl Binder<'_> {
             }
             (Kind::Literal(literal), _) => {
                 let column = self.bind(right)?;
-                match self.with_constant(&column, mirrored(comparison), literal, left.position)? {
+                match self.with_constant(&column, comparison.mirrored(), literal, left.position)? {
                     Some(condition) => return Ok(condition),
                     None => (self.literal_like(literal, column.logical_type, left.position)?, column),
                 }
@@ -42,7 +42,7 @@ impl Binder<'_> {
                 (one, other)
             }
         };
-        for (column, constant, comparison) in [(&one, &other, comparison), (&other, &one, mirrored(comparison))] {
+        for (column, constant, comparison) in [(&one, &other, comparison), (&other, &one, comparison.mirrored())] {
             if let Some(literal) = literal::written(constant)
                 && let Some(condition) = self.with_constant(column, comparison, &literal, right.position)?
             {
@@ -139,16 +139,5 @@ fn numbers(one: LogicalType, other: LogicalType) -> LogicalType {
         }
         (Some(_), Some(_)) => LogicalType::Int64,
         _ => LogicalType::Float64,
-    }
-}
-
-/// The comparison that says the same with its sides swapped.
-fn mirrored(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        Comparison::Equal | Comparison::NotEqual => comparison,
     }
 }

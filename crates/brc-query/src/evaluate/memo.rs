@@ -7,6 +7,7 @@ use crate::vector::{Fault, Values, Vector, View};
 use brc_core::batch::codes_of;
 use brc_core::{Batch, BitmapBuffer, Column, Data, Dictionary, LogicalType, PhysicalType, Value};
 use brc_kernels::cpu::Level;
+use brc_kernels::direct::look_up;
 use brc_kernels::filter::{CodeSet, bytes, words};
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ struct Found {
     values: Vec<Number>,
     /// The result of each code, as long as all are integers of up to 64 bits.
     narrow: Option<Vec<i64>>,
+    /// The result of each code, as long as all are strings.
+    texts: Option<Vec<u32>>,
     /// The codes whose result is true, if it is a truth.
     truths: CodeSet,
     /// All that are, each once.
@@ -75,6 +78,7 @@ impl Memo {
                 of_codes: Vec::new(),
                 values: Vec::new(),
                 narrow: Some(Vec::new()),
+                texts: Some(Vec::new()),
                 truths: CodeSet::default(),
                 strings: Arc::default(),
                 index: NameIndex::default(),
@@ -107,7 +111,8 @@ impl Memo {
         if self.known == 0 {
             self.compute(frame, std::iter::once(None))?;
             self.of_null = self.found.of_codes.pop().flatten();
-            (self.found.narrow, self.found.truths) = (Some(Vec::new()), CodeSet::default());
+            (self.found.narrow, self.found.texts) = (Some(Vec::new()), Some(Vec::new()));
+            self.found.truths = CodeSet::default();
         }
         while self.known < dictionary.len() {
             let end = dictionary.len().min(self.known + AT_A_TIME);
@@ -157,6 +162,17 @@ impl Memo {
             let values = codes.iter().map(|&code| values[code as usize]).collect();
             return Ok(Values::Narrow(values).into());
         }
+        if let (Data::Codes { codes, .. }, false) = (column.data, column.has_nulls())
+            && let Some(table) = self.found.texts.as_deref()
+            && self.output.physical() == PhysicalType::Bytes
+        {
+            let mut results = Vec::new();
+            // No text has this code, so that it stands for one that is not there.
+            return match look_up(level, codes, table, &mut results) {
+                true => Err(Fault::Malformed("a code is not in its dictionary")),
+                false => Ok(self.found.codes(results)),
+            };
+        }
         let mut codes = Vec::new();
         codes_of(column, &mut codes);
         let mut malformed = false;
@@ -195,7 +211,17 @@ impl Found {
             Some(Value::Integer(value)) => Some(self.number(Number::Integer(value))),
             Some(Value::Float(value)) => Some(self.number(Number::Float(value))),
         };
+        let text = number.filter(|_| matches!(value, Some(Value::Bytes(_))));
+        self.texts = self.texts.take().zip(text).map(|(mut all, text)| {
+            all.push(text);
+            all
+        });
         self.of_codes.push(number);
+    }
+
+    /// The strings of these codes.
+    fn codes(&self, codes: Vec<u32>) -> Vector {
+        Values::Codes { codes, dictionary: Arc::clone(&self.strings) }.into()
     }
 
     fn number(&mut self, number: Number) -> u32 {

@@ -141,10 +141,12 @@ impl Table {
     }
 }
 
-/// Whether something is computed that is no sum, difference or product, nor a comparison with a constant.
+/// Whether something is computed that is no sum, difference or product, nor a comparison.
 fn is_slow(typed: &Typed) -> bool {
     let here = match &typed.node {
-        Node::Call { function, arguments } => (function.0.bind)(arguments).is_ok_and(|bound| bound.exact.is_none()),
+        Node::Call { function, arguments } => {
+            (function.0.bind)(arguments).is_ok_and(|bound| bound.exact.is_none() && bound.compared.is_none())
+        }
         Node::Case { .. } => true,
         Node::Column(_)
         | Node::Literal(_)

@@ -2,9 +2,9 @@
 
 use super::{Frame, Step};
 use crate::filter::Test;
-use crate::vector::{Fault, Values, Vector, View};
+use crate::vector::{Fault, Values, Vector};
 pub(super) use crate::wanted::set_rows;
-use brc_core::{Bitmap, BitmapBuffer, Column, Data};
+use brc_core::{BitmapBuffer, Column, Data};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{bytes, range, valid_bits, words};
 
@@ -17,11 +17,33 @@ pub(crate) struct Truth {
 
 impl Truth {
     pub(super) fn vector(&self, level: Level, rows: usize) -> Result<Vector, Fault> {
-        let known = self.holds.iter().zip(&self.fails).flat_map(|(holds, fails)| (holds | fails).to_le_bytes());
-        let known: Vec<u8> = known.collect();
-        let mut validity = BitmapBuffer::default();
-        validity.extend(Some(Bitmap::new(&known, 0, rows)), rows);
+        let known: Vec<u64> = self.holds.iter().zip(&self.fails).map(|(holds, fails)| holds | fails).collect();
+        let validity = BitmapBuffer::of_words(&known, rows);
         Ok(Vector { values: Values::Truths(bytes(level, &self.holds, rows)), validity })
+    }
+
+    /// That of a condition which holds where the bits of `mask` are set, unless one of these columns is null.
+    pub(super) fn of(mask: Vec<u64>, columns: &[Column<'_>], rows: usize) -> Self {
+        let mut open = all(rows);
+        for column in columns.iter().filter(|column| column.has_nulls()) {
+            open.iter_mut().zip(valid(column, rows)).for_each(|(open, valid)| *open &= valid);
+        }
+        let (mut holds, mut fails) = (mask, open);
+        for (holds, fails) in holds.iter_mut().zip(&mut fails) {
+            (*holds, *fails) = (*holds & *fails, *fails & !*holds);
+        }
+        Self { holds, fails }
+    }
+
+    /// That of a column of truths.
+    pub(super) fn of_column(level: Level, column: &Column<'_>, rows: usize) -> Result<Self, Fault> {
+        let mut mask = vec![0u64; words(rows)];
+        match column.data {
+            Data::Integers(values) if values.len() == rows => range(level, values, 0, 0, &mut mask),
+            _ => return Err(Fault::Malformed("a column of truths is not there")),
+        }
+        let Self { holds, fails } = Self::of(mask, std::slice::from_ref(column), rows);
+        Ok(Self { holds: fails, fails: holds })
     }
 }
 
@@ -51,7 +73,11 @@ impl Step {
                     test.evaluate(frame.level, &frame.batch, &mut mask, &mut spare)?;
                     Ok::<_, Fault>(mask)
                 };
-                Truth { holds: mask(holds)?, fails: mask(fails)? }
+                let holds = mask(holds)?;
+                if !frame.has_nulls() {
+                    return Ok(Truth::of(holds, &[], rows));
+                }
+                Truth { holds, fails: mask(fails)? }
             }
             Self::And(parts) => {
                 let mut both = Truth { holds: all(rows), fails: none() };
@@ -82,6 +108,7 @@ impl Step {
                 let holds = fails.iter().zip(all(rows)).map(|(valid, all)| all & !valid).collect();
                 Truth { holds, fails }
             }
+            Self::Comparison(comparison) => comparison.truth(frame)?,
             Self::Column(_)
             | Self::Constant(..)
             | Self::Case { .. }
@@ -89,28 +116,21 @@ impl Step {
             | Self::Call { .. }
             | Self::Exact(_)
             | Self::Memo(_)
-            | Self::Table(_) => {
-                let found = self.run(frame)?;
-                let column = found.column();
-                let mut truth = Truth { holds: none(), fails: none() };
-                if let (Data::Integers(values), false) = (column.data, column.has_nulls())
-                    && values.len() == rows
-                {
-                    range(frame.level, values, 0, 0, &mut truth.fails);
-                    truth.holds = truth.fails.iter().zip(all(rows)).map(|(fails, all)| all & !fails).collect();
-                    return Ok(truth);
-                }
-                let view = View::of(&column)?;
-                for row in (0..rows).filter(|&row| view.is_valid(row)) {
-                    let side = if view.narrow(row) == 0 { &mut truth.fails } else { &mut truth.holds };
-                    side[row / 64] |= 1 << (row % 64);
-                }
-                truth
-            }
+            | Self::Table(_) => Truth::of_column(frame.level, &self.run(frame)?.column(), rows)?,
         })
     }
 
-    /// The same for those rows whose bits are set; others have any.
+    /// Where a condition holds, of those rows whose bits are set; others have any.
+    pub(super) fn holds_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Vec<u64>, Fault> {
+        if let Self::Condition { holds, .. } = self {
+            let mut mask = vec![0u64; words(frame.batch.rows)];
+            holds.evaluate(frame.level, &frame.batch, &mut mask, &mut Vec::new())?;
+            return Ok(mask);
+        }
+        Ok(self.truth_where(frame, wanted)?.holds)
+    }
+
+    /// Where it holds and where it fails, of those rows whose bits are set; others have any.
     pub(super) fn truth_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Truth, Fault> {
         match self.truth(frame) {
             Err(Fault::Value(_)) => {}

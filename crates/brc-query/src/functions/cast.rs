@@ -14,7 +14,7 @@ pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option
         }
         typed(&*convert, from, to, attempt, &views[0], rows)
     });
-    Some(Bound { output: to, nullable: attempt, kernel, exact: None })
+    Some(Bound { output: to, nullable: attempt, kernel, exact: None, compared: None })
 }
 
 /// A value as one of another type; `None` if there is none.

@@ -2,6 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, rounding};
 use crate::node::Typed;
+use brc_kernels::arithmetic::Rounding;
 
 pub(super) static CEIL: Function = Function {
     name: "ceil",
@@ -13,6 +14,5 @@ pub(super) static CEIL: Function = Function {
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, CEIL.usage)?;
-    let up = |value: i128, divisor: i128| value.div_euclid(divisor) + i128::from(value.rem_euclid(divisor) != 0);
-    rounding::bound(arguments, 0, up, f64::ceil)
+    rounding::bound(arguments, 0, Rounding::Up)
 }

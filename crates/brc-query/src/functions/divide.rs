@@ -3,7 +3,11 @@
 use super::{Bound, Function, Mismatch, count, exact};
 use crate::node::Typed;
 use crate::ratio::{nearest, nearest_small};
-use brc_core::{LogicalType, Value};
+use crate::vector::{Values, Vector, View, ViewData};
+use brc_core::{BitmapBuffer, Integers, LogicalType, Value};
+use brc_kernels::arithmetic::quotients;
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{range, words};
 use num_bigint::{BigInt, BigUint};
 
 pub(super) static DIVIDE: Function = Function {
@@ -20,12 +24,31 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         return Ok(exact::floats(arguments, |one, other| one / other));
     }
     let [one, other] = exact::scales(arguments);
+    let factors = [exact::factor(one, other), exact::factor(other, one)];
     let bound = Bound::new(LogicalType::Float64, move |views, rows| {
+        if let Some(quotients) = narrow(&views[0], &views[1], factors) {
+            return Ok(quotients);
+        }
         rows.values(LogicalType::Float64, |row| {
             Ok(quotient(views[0].integer(row), one, views[1].integer(row), other).map(Value::Float))
         })
     });
     Ok(bound.nullable())
+}
+
+/// All quotients, if both sides in units of the finer scale are floats: then dividing them rounds once.
+fn narrow(one: &View<'_>, other: &View<'_>, factors: [i128; 2]) -> Option<Vector> {
+    let (ViewData::Narrow(ones), ViewData::Narrow(others)) = (&one.data, &other.data) else { return None };
+    let factors @ [dividend, divisor] = [i64::try_from(factors[0]).ok()?, i64::try_from(factors[1]).ok()?];
+    if ones.len() != others.len() || !exact::is_exact(ones, dividend) || !exact::is_exact(others, divisor) {
+        return None;
+    }
+    let level = Level::best();
+    let values = Values::Floats(quotients(level, ones, others, factors));
+    let mut is_zero = vec![0; words(others.len())];
+    range(level, Integers::I64(others), 0, 0, &mut is_zero);
+    let defined: Vec<u64> = is_zero.iter().map(|word| !word).collect();
+    Some(Vector { values, validity: BitmapBuffer::of_words(&defined, others.len()) })
 }
 
 fn quotient(one: i128, one_scale: u8, other: i128, other_scale: u8) -> Option<f64> {

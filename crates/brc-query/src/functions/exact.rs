@@ -167,15 +167,47 @@ pub(super) fn float(view: &View<'_>, scale: u8, row: usize) -> f64 {
     }
 }
 
+/// Floats have 53 bits.
+const EXACT: i64 = 1 << 53;
+
+/// Integers in units of a scale as floats: the nearest ones; `None` if one division may not give these.
+pub(super) fn nearest_floats(values: &[i64], scale: u8) -> Option<Vec<f64>> {
+    let unit = i64::try_from(factor(0, scale)).ok().filter(|&unit| unit <= EXACT)?;
+    if unit != 1 && !is_exact(values, 1) {
+        return None;
+    }
+    let unit = unit as f64;
+    Some(values.iter().map(|&value| value as f64 / unit).collect())
+}
+
+/// Whether all integers times a factor are floats.
+pub(super) fn is_exact(values: &[i64], factor: i64) -> bool {
+    let is_exact = |value: i64| value.checked_mul(factor).is_some_and(|value| (-EXACT..=EXACT).contains(&value));
+    bounds(Level::best(), values).is_none_or(|(min, max)| is_exact(min) && is_exact(max))
+}
+
+/// The numbers of a view as floats, under the same condition.
+fn all_floats<'v>(view: &'v View<'_>, scale: u8) -> Option<Cow<'v, [f64]>> {
+    match &view.data {
+        ViewData::Floats(values) => Some(Cow::Borrowed(values)),
+        ViewData::Narrow(values) => nearest_floats(values, scale).map(Cow::Owned),
+        ViewData::Wide(_) | ViewData::Strings(_) | ViewData::Codes(..) => None,
+    }
+}
+
 /// The scales of two numbers; 0 of floats.
 pub(super) fn scales(arguments: &[Typed]) -> [u8; 2] {
     [arguments[0].logical_type.scale(), arguments[1].logical_type.scale()]
 }
 
 /// Computes an operation of floats.
-pub(super) fn floats(arguments: &[Typed], operation: fn(f64, f64) -> f64) -> Bound {
+pub(super) fn floats(arguments: &[Typed], operation: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static) -> Bound {
     let [one, other] = scales(arguments);
     Bound::new(LogicalType::Float64, move |views, rows| {
+        if let (Some(ones), Some(others)) = (all_floats(&views[0], one), all_floats(&views[1], other)) {
+            let values = ones.iter().zip(others.iter()).map(|(&one, &other)| operation(one, other));
+            return Ok(rows.vector(Values::Floats(values.collect())));
+        }
         rows.floats(|row| operation(float(&views[0], one, row), float(&views[1], other, row)))
     })
 }

@@ -2,6 +2,7 @@
 
 use super::{Bound, Function, Mismatch, count, rounding};
 use crate::node::Typed;
+use brc_kernels::arithmetic::Rounding;
 
 pub(super) static FLOOR: Function = Function {
     name: "floor",
@@ -13,5 +14,5 @@ pub(super) static FLOOR: Function = Function {
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, FLOOR.usage)?;
-    rounding::bound(arguments, 0, i128::div_euclid, f64::floor)
+    rounding::bound(arguments, 0, Rounding::Down)
 }

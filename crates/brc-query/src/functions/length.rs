@@ -2,7 +2,8 @@
 
 use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
-use brc_core::LogicalType;
+use crate::vector::{Values, ViewData};
+use brc_core::{ByteStrings, LogicalType};
 
 pub(super) static LENGTH: Function = Function {
     name: "length",
@@ -15,10 +16,26 @@ pub(super) static LENGTH: Function = Function {
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, LENGTH.usage)?;
     string(arguments, 0)?;
-    let length: fn(&[u8]) -> usize = match arguments[0].logical_type {
-        LogicalType::Binary => <[u8]>::len,
-        // Whatever is no continuation of a character begins one.
-        _ => |text| text.iter().filter(|&&byte| byte as i8 >= -0x40).count(),
-    };
-    Ok(Bound::new(LogicalType::Int64, move |views, rows| rows.narrow(|row| Ok(length(views[0].bytes(row)) as i64))))
+    let is_binary = arguments[0].logical_type == LogicalType::Binary;
+    Ok(Bound::new(LogicalType::Int64, move |views, rows| match views[0].data {
+        ViewData::Strings(strings) if is_binary || is_ascii(strings) => {
+            let (offsets, _) = strings.parts();
+            let lengths = offsets.windows(2).map(|ends| ends[1] - ends[0]);
+            Ok(rows.vector(Values::Short(lengths.collect())))
+        }
+        _ if is_binary => rows.narrow(|row| Ok(views[0].bytes(row).len() as i64)),
+        _ => rows.narrow(|row| Ok(characters(views[0].bytes(row)) as i64)),
+    }))
+}
+
+/// Whatever is no continuation of a character begins one.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte as i8 >= -0x40).count()
+}
+
+/// Whether each byte of the strings is a character.
+fn is_ascii(strings: ByteStrings<'_>) -> bool {
+    let (offsets, bytes) = strings.parts();
+    let (first, last) = (offsets[0] as usize, offsets[strings.len()] as usize);
+    bytes.get(first..last).is_some_and(<[u8]>::is_ascii)
 }

@@ -44,6 +44,7 @@ mod trim;
 mod upper;
 mod year;
 
+pub(crate) use compare::Compared;
 pub(crate) use exact::Exact;
 pub(crate) use like::like_prefix;
 
@@ -126,6 +127,8 @@ pub(crate) struct Bound {
     pub(crate) kernel: Kernel,
     /// What else it is, if it is a sum, a difference or a product of integers.
     pub(crate) exact: Option<Exact>,
+    /// What else it is, if it is a comparison of numbers.
+    pub(crate) compared: Option<Compared>,
 }
 
 /// Arguments that a function is not computed of.
@@ -166,7 +169,7 @@ impl Bound {
         output: LogicalType,
         kernel: impl Fn(&[View<'_>], &Rows<'_>) -> Result<Vector, Fault> + Send + Sync + 'static,
     ) -> Self {
-        Self { output, nullable: false, kernel: Box::new(kernel), exact: None }
+        Self { output, nullable: false, kernel: Box::new(kernel), exact: None, compared: None }
     }
 
     fn nullable(self) -> Self {

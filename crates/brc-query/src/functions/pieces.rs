@@ -24,9 +24,16 @@ impl Pieces {
     }
 
     pub(super) fn are_in(&self, text: &[u8]) -> bool {
-        let Some(rest) = text.strip_prefix(self.start.as_slice()) else { return false };
-        let Some(mut rest) = rest.strip_suffix(self.end.as_slice()) else { return false };
-        self.inner.iter().all(|piece| match piece.find(rest) {
+        text.strip_prefix(self.start.as_slice()).is_some_and(|rest| self.are_in_rest(&self.inner, rest))
+    }
+
+    /// Whether these inner pieces and the end are in what is behind all pieces before.
+    fn are_in_rest(&self, inner: &[Finder<'_>], mut rest: &[u8]) -> bool {
+        if !self.end.is_empty() {
+            let Some(before) = rest.strip_suffix(self.end.as_slice()) else { return false };
+            rest = before;
+        }
+        inner.iter().all(|piece| match piece.find(rest) {
             Some(at) => {
                 rest = &rest[at + piece.needle().len()..];
                 true
@@ -38,7 +45,7 @@ impl Pieces {
     /// Calls `each` with every row whose string has all pieces.
     pub(super) fn search(&self, strings: ByteStrings<'_>, mut each: impl FnMut(usize)) {
         let (offsets, bytes) = strings.parts();
-        let (Some(first), true) = (self.inner.first(), self.start.is_empty()) else {
+        let (Some((first, others)), true) = (self.inner.split_first(), self.start.is_empty()) else {
             return (0..strings.len()).filter(|&row| self.are_in(strings.get(row))).for_each(each);
         };
         let (mut row, mut from) = (0, offsets[0] as usize);
@@ -47,11 +54,12 @@ impl Pieces {
             let at = from + at;
             row += offsets[row + 1..].iter().take_while(|&&end| end as usize <= at).count();
             let end = offsets[row + 1] as usize;
-            if at + first.needle().len() > end {
+            let behind = at + first.needle().len();
+            if behind > end {
                 from = at + 1;
                 continue;
             }
-            if self.are_in(strings.get(row)) {
+            if self.are_in_rest(others, &all[behind..end]) {
                 each(row);
             }
             from = end;

@@ -2,6 +2,7 @@
 
 use super::{Bound, Function, Mismatch, constant_integer, count, rounding};
 use crate::node::Typed;
+use brc_kernels::arithmetic::Rounding;
 
 pub(super) static ROUND: Function = Function {
     name: "round",
@@ -14,13 +15,5 @@ pub(super) static ROUND: Function = Function {
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=2, ROUND.usage)?;
     let decimals = if arguments.len() == 2 { constant_integer(arguments, 1)? } else { 0 };
-    rounding::bound(
-        arguments,
-        decimals,
-        |value, divisor| {
-            let (quotient, rest) = (value / divisor, value % divisor);
-            quotient + if rest.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2) { value.signum() } else { 0 }
-        },
-        f64::round,
-    )
+    rounding::bound(arguments, decimals, Rounding::Nearest)
 }

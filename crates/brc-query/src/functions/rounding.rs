@@ -2,24 +2,22 @@
 
 use super::{Bound, Mismatch, exact, number};
 use crate::node::Typed;
-use crate::vector::Fault;
+use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
+use brc_core::LogicalType;
+use brc_kernels::arithmetic::{Rounding, round, round_quotients};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::bounds;
 
-/// A number rounded to so many decimals: `exactly` rounds a quotient, given dividend and divisor.
-pub(super) fn bound(
-    arguments: &[Typed],
-    decimals: i64,
-    exactly: fn(i128, i128) -> i128,
-    float: fn(f64) -> f64,
-) -> Result<Bound, Mismatch> {
+/// A number rounded to so many decimals.
+pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> Result<Bound, Mismatch> {
     let logical_type = number(arguments, 0)?;
     let Some(digits) = exact::digits(&arguments[0]) else {
         let power = 10f64.powi(decimals.clamp(-400, 400) as i32);
         return Ok(Bound::new(logical_type, move |views, rows| {
-            rows.floats(|row| {
-                let value = views[0].float(row);
-                let rounded = float(value * power) / power;
-                if rounded.is_finite() { rounded } else { value }
-            })
+            let ViewData::Floats(values) = views[0].data else { return rows.floats(|row| views[0].float(row)) };
+            let mut values = values.to_vec();
+            round(Level::best(), rounding, power, &mut values);
+            Ok(rows.vector(Values::Floats(values)))
         }));
     };
     let scale = u8::try_from(decimals.max(0)).map_or(digits.scale, |wanted| wanted.min(digits.scale));
@@ -29,22 +27,55 @@ pub(super) fn bound(
         false => exact::decimal(digits.precision.saturating_add(1), scale),
     };
     if cut <= 0 {
-        return Ok(Bound::new(logical_type, move |views, rows| {
-            rows.integers(logical_type, |row| Ok(Some(views[0].integer(row))))
+        return Ok(Bound::new(logical_type, move |views, rows| match &views[0].data {
+            ViewData::Narrow(values) => Ok(rows.vector(Values::Narrow(values.to_vec()))),
+            _ => rows.integers(logical_type, |row| Ok(Some(views[0].integer(row)))),
         }));
     }
     // Beyond 38 digits nothing is left of a number.
     let divisor = 10i128.pow(cut.min(38) as u32);
     let back = 10i128.pow((i64::from(scale) - decimals).clamp(0, 38) as u32);
-    Ok(Bound::new(output, move |views, rows| {
-        rows.integers(output, |row| {
-            let value = views[0].integer(row);
-            let rounded = exactly(value, divisor).checked_mul(back);
-            let fits = |value: &i128| output.bounds().is_some_and(|(min, max)| (min..=max).contains(value));
-            match rounded.filter(fits) {
-                Some(rounded) => Ok(Some(rounded)),
-                None => Err(Fault::Value(format!("a rounded number is out of range for {output}"))),
-            }
-        })
+    let exact = Exact { rounding, divisor, back, output };
+    Ok(Bound::new(output, move |views, rows| match exact.narrow(&views[0]) {
+        Some(values) => Ok(rows.vector(Values::Narrow(values))),
+        None => exact.wide(&views[0], rows),
     }))
+}
+
+/// Rounds exact numbers: `value / divisor` to a whole number, which is multiplied by `back`.
+struct Exact {
+    rounding: Rounding,
+    divisor: i128,
+    back: i128,
+    output: LogicalType,
+}
+
+impl Exact {
+    fn rounded(&self, value: i128) -> Option<i128> {
+        let rounded = self.rounding.quotient(value, self.divisor).checked_mul(self.back);
+        rounded.filter(|value| self.output.bounds().is_some_and(|(min, max)| (min..=max).contains(value)))
+    }
+
+    /// All rows in 64 bits, unless that might not be enough for what lies between the smallest and the largest one.
+    fn narrow(&self, view: &View<'_>) -> Option<Vec<i64>> {
+        let ViewData::Narrow(values) = &view.data else { return None };
+        let (divisor, back) = (i64::try_from(self.divisor).ok()?, i64::try_from(self.back).ok()?);
+        let level = Level::best();
+        if let Some((min, max)) = bounds(level, values) {
+            i64::try_from(self.rounded(min.into())?).ok()?;
+            i64::try_from(self.rounded(max.into())?).ok()?;
+        }
+        let mut values = values.to_vec();
+        round_quotients(level, self.rounding, divisor, back, &mut values);
+        Some(values)
+    }
+
+    /// Row by row, of those that count.
+    fn wide(&self, view: &View<'_>, rows: &Rows<'_>) -> Result<Vector, Fault> {
+        let output = self.output;
+        rows.integers(output, |row| match self.rounded(view.integer(row)) {
+            Some(rounded) => Ok(Some(rounded)),
+            None => Err(Fault::Value(format!("a rounded number is out of range for {output}"))),
+        })
+    }
 }

@@ -1,0 +1,213 @@
+//! Floats of slices: quotients of integers, and rounding.
+
+use crate::cpu::{Kernel, Level, run_at};
+
+/// The floats `one * factors[0] / (other * factors[1])`, row by row; products wrap. Each is the one nearest to the exact
+/// quotient where both products have no more than 53 bits. What is divided by zero is no number or infinite; no zero is
+/// negative.
+#[must_use]
+pub fn quotients(level: Level, ones: &[i64], others: &[i64], factors: [i64; 2]) -> Vec<f64> {
+    run_at(level, Quotients { ones, others, factors })
+}
+
+struct Quotients<'a> {
+    ones: &'a [i64],
+    others: &'a [i64],
+    factors: [i64; 2],
+}
+
+impl Kernel for Quotients<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<f64> {
+        let [dividend, divisor] = self.factors;
+        let quotient =
+            |(one, other): (&i64, &i64)| one.wrapping_mul(dividend) as f64 / other.wrapping_mul(divisor) as f64 + 0.0;
+        self.ones.iter().zip(self.others).map(quotient).collect()
+    }
+}
+
+/// To which whole number a number is rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rounding {
+    /// The nearest one, halves away from zero.
+    Nearest,
+    /// The largest that is not above.
+    Down,
+    /// The smallest that is not below.
+    Up,
+}
+
+impl Rounding {
+    #[inline(always)]
+    fn of(self, value: f64) -> f64 {
+        match self {
+            Self::Nearest => {
+                let whole = value.trunc();
+                let is_half = f64::from(u8::from((value - whole).abs() >= 0.5));
+                whole + is_half.copysign(value)
+            }
+            Self::Down => value.floor(),
+            Self::Up => value.ceil(),
+        }
+    }
+
+    /// The whole number that `value / divisor` is rounded to.
+    ///
+    /// # Panics
+    /// If the divisor is 0.
+    #[inline]
+    #[must_use]
+    pub fn quotient(self, value: i128, divisor: i128) -> i128 {
+        match self {
+            Self::Nearest => {
+                let (quotient, rest) = (value / divisor, value % divisor);
+                let is_half = rest.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2);
+                quotient + if is_half { value.signum() } else { 0 }
+            }
+            Self::Down => value.div_euclid(divisor),
+            Self::Up => value.div_euclid(divisor) + i128::from(value.rem_euclid(divisor) != 0),
+        }
+    }
+
+    /// The same in 64 bits, for a positive divisor that is no power of two above 2⁶².
+    #[inline(always)]
+    fn narrow_quotient(self, value: i64, divisor: i64) -> i64 {
+        let (quotient, rest) = (value / divisor, value % divisor);
+        match self {
+            Self::Nearest => {
+                let is_half = rest.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2);
+                quotient + if is_half { value.signum() } else { 0 }
+            }
+            Self::Down => quotient - i64::from(rest < 0),
+            Self::Up => quotient + i64::from(rest > 0),
+        }
+    }
+}
+
+/// Rounds each number times `power`, and divides it by `power`; a number of which that is not finite stays as it is.
+pub fn round(level: Level, rounding: Rounding, power: f64, values: &mut [f64]) {
+    match rounding {
+        Rounding::Nearest => run_at(level, Round { round: |value| Rounding::Nearest.of(value), power, values }),
+        Rounding::Down => run_at(level, Round { round: |value| Rounding::Down.of(value), power, values }),
+        Rounding::Up => run_at(level, Round { round: |value| Rounding::Up.of(value), power, values }),
+    }
+}
+
+struct Round<'a, F> {
+    round: F,
+    power: f64,
+    values: &'a mut [f64],
+}
+
+impl<F: Fn(f64) -> f64> Kernel for Round<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for value in self.values {
+            let rounded = (self.round)(*value * self.power) / self.power;
+            *value = if rounded.is_finite() { rounded } else { *value };
+        }
+    }
+}
+
+/// Replaces each integer by the whole number that it is rounded to when it is divided by `divisor`, times `back`, wrapping.
+///
+/// # Panics
+/// If the divisor is not positive.
+pub fn round_quotients(level: Level, rounding: Rounding, divisor: i64, back: i64, values: &mut [i64]) {
+    assert!(divisor > 0, "a positive divisor");
+    let round = move |value| rounding.narrow_quotient(value, divisor).wrapping_mul(back);
+    run_at(level, Each { round, values });
+}
+
+struct Each<'a, F> {
+    round: F,
+    values: &'a mut [i64],
+}
+
+impl<F: Fn(i64) -> i64> Kernel for Each<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.values.iter_mut().for_each(|value| *value = (self.round)(*value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ALL: [Rounding; 3] = [Rounding::Nearest, Rounding::Down, Rounding::Up];
+
+    fn float() -> impl Strategy<Value = f64> {
+        let halves = (-1_000_000i64..1_000_000).prop_map(|twice| twice as f64 / 2.0);
+        let special = prop::sample::select(vec![
+            0.0,
+            -0.0,
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            0.499_999_999_999_999_94,
+            -0.3,
+            4_503_599_627_370_497.5,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+        ]);
+        prop_oneof![any::<f64>(), -1e17..1e17, halves, special]
+    }
+
+    proptest! {
+        #[test]
+        fn floats_are_rounded_as_std_does(values in prop::collection::vec(float(), 0..100), decimals in -3i32..4) {
+            let power = 10f64.powi(decimals);
+            for level in Level::available() {
+                for (rounding, of) in ALL.into_iter().zip([f64::round, f64::floor, f64::ceil]) {
+                    let mut found = values.clone();
+                    round(level, rounding, power, &mut found);
+                    for (&value, found) in values.iter().zip(found) {
+                        let rounded = of(value * power) / power;
+                        let expected = if rounded.is_finite() { rounded } else { value };
+                        prop_assert_eq!(found.to_bits(), expected.to_bits());
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn narrow_quotients_are_rounded_as_wide_ones(
+            values in prop::collection::vec(any::<i64>(), 0..100),
+            shift in 0u32..63,
+            divisor in prop_oneof![1i64..1000, Just(1_000_000_000_000_000_000)],
+        ) {
+            let values: Vec<i64> = values.into_iter().map(|value| value >> shift).collect();
+            for level in Level::available() {
+                for rounding in ALL {
+                    let mut found = values.clone();
+                    round_quotients(level, rounding, divisor, 10, &mut found);
+                    for (&value, found) in values.iter().zip(found) {
+                        let expected = rounding.quotient(value.into(), divisor.into()) as i64;
+                        prop_assert_eq!(found, expected.wrapping_mul(10));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn quotients_round_once(
+            rows in prop::collection::vec((-(1i64 << 50)..1 << 50, -(1i64 << 50)..1 << 50), 0..100),
+        ) {
+            let (ones, others): (Vec<_>, Vec<_>) = rows.iter().copied().unzip();
+            for level in Level::available() {
+                for ((one, other), found) in rows.iter().zip(quotients(level, &ones, &others, [3, 7])) {
+                    let expected = (one * 3) as f64 / (other * 7) as f64;
+                    prop_assert_eq!(found.to_bits(), (expected + 0.0).to_bits());
+                }
+            }
+        }
+    }
+}
