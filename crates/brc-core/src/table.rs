@@ -234,6 +234,11 @@ pub trait Table: Send + Sync {
     /// The size of the file in bytes, where there is one: what progress is measured against.
     fn bytes(&self) -> Option<u64>;
 
+    /// Whether a scan reads only the columns that it is asked for, so that to scan some of them costs a part of all.
+    fn reads_by_column(&self) -> bool {
+        false
+    }
+
     /// The split of that index, or `None` behind the last. A stream does not know its end: it always gives a split, and
     /// [`Scanner::scan`] tells the end.
     fn split(&self, index: u64) -> Option<Split>;

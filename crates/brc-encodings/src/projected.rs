@@ -80,6 +80,10 @@ impl Table for Projected {
         project(&inferred, &self.columns).ok().map(Arc::new)
     }
 
+    fn reads_by_column(&self) -> bool {
+        self.table.reads_by_column()
+    }
+
     fn rows(&self) -> Option<u64> {
         self.table.rows()
     }

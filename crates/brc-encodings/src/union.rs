@@ -162,6 +162,10 @@ impl Table for Union {
         sums
     }
 
+    fn reads_by_column(&self) -> bool {
+        self.tables.iter().all(|table| table.reads_by_column())
+    }
+
     fn rows(&self) -> Option<u64> {
         self.tables.iter().map(|table| table.rows()).sum()
     }

@@ -50,6 +50,7 @@ mod keys;
 mod lanes;
 mod long_answer;
 mod memory;
+mod narrowed;
 mod node;
 mod order;
 mod packed_order;

@@ -57,12 +57,16 @@ impl Answered {
 
     /// Takes note of how long it took to group and sort, since the end of the scan.
     pub(crate) fn sorted_in(mut self, time: Duration) -> Self {
-        let totals = match &mut self {
-            Self::Held(answer) => answer.totals_mut(),
-            Self::Long(answer) => answer.totals_mut(),
-        };
+        let totals = self.totals_mut();
         totals.sort_time = time.saturating_sub(totals.regroup_time);
         self
+    }
+
+    pub(crate) fn totals_mut(&mut self) -> &mut ScanTotals {
+        match self {
+            Self::Held(answer) => answer.totals_mut(),
+            Self::Long(answer) => answer.totals_mut(),
+        }
     }
 
     /// What was done to find the answer.

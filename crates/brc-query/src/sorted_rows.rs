@@ -6,6 +6,7 @@ use crate::cells::{Cells, prefix_of};
 use crate::inputs::RowPlace;
 use crate::long_answer::LongAnswer;
 use crate::memory::{Gauge, Memory};
+use crate::narrowed;
 use crate::order::{self, OrderKey, SortedPart};
 use crate::parallel;
 use crate::partitions::spill::Spill;
@@ -34,6 +35,19 @@ pub(crate) fn sort(
     memory: &Memory,
     progress: &Progress,
 ) -> Result<Answered> {
+    let sort = |plan: &Plan| sort_all(plan, table, threads, memory, progress);
+    let Some(of_key) = narrowed::of_first_key(plan, table) else { return sort(plan) };
+    let keys = sort(&of_key)?.load(threads)?;
+    progress.restart();
+    let narrowed = narrowed::to_first_keys(plan, of_key.limit.unwrap_or(0), &keys);
+    let mut answer = sort(narrowed.as_ref().unwrap_or(plan))?;
+    answer.totals_mut().bytes += keys.totals().bytes;
+    answer.totals_mut().scan_time += keys.totals().scan_time;
+    Ok(answer)
+}
+
+/// The same by one scan of all rows.
+fn sort_all(plan: &Plan, table: &dyn Table, threads: usize, memory: &Memory, progress: &Progress) -> Result<Answered> {
     let spill = Spill::new(memory.temp_dir.clone());
     let sorter = Sorter::of_rows(plan, &spill, memory);
     let (start, mut totals) = (Instant::now(), ScanTotals::default());

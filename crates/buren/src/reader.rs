@@ -93,6 +93,10 @@ impl Table for Reader {
         self.table().schema()
     }
 
+    fn reads_by_column(&self) -> bool {
+        self.table().reads_by_column()
+    }
+
     fn rows(&self) -> Option<u64> {
         self.table().rows()
     }

@@ -318,6 +318,10 @@ impl Table for ArrowTable {
         &self.schema
     }
 
+    fn reads_by_column(&self) -> bool {
+        true
+    }
+
     fn rows(&self) -> Option<u64> {
         Some(self.batches.iter().map(|batch| batch.rows as u64).sum())
     }

@@ -288,6 +288,10 @@ impl Table for ParquetTable {
         &self.schema
     }
 
+    fn reads_by_column(&self) -> bool {
+        true
+    }
+
     fn rows(&self) -> Option<u64> {
         Some(self.rows)
     }

@@ -23,6 +23,12 @@ impl DictionaryBuilder {
         &self.dictionary
     }
 
+    /// The strings, which can no longer be looked up.
+    #[must_use]
+    pub fn into_dictionary(self) -> Dictionary {
+        self.dictionary
+    }
+
     /// Makes room for so many more strings of so many bytes together.
     pub fn reserve(&mut self, strings: usize, bytes: usize) {
         self.dictionary.reserve(strings, bytes);

@@ -65,6 +65,10 @@ impl Table for MemoryTable {
         &self.schema
     }
 
+    fn reads_by_column(&self) -> bool {
+        true
+    }
+
     fn rows(&self) -> Option<u64> {
         Some(self.rows.len() as u64)
     }

@@ -4,13 +4,13 @@
 //! this dictionary: so each distinct value is stored once, and what is written depends on the order of the rows only.
 
 use super::chunk_writer::ChunkWriter;
-use super::footer::{Dictionary, DictionaryPart};
+use super::footer::{self, DictionaryPart};
 use super::interner::Interner;
 use super::order::Order;
 use super::own_dictionary::write_values;
 use crate::block::Block;
 use crate::v2::strings::{self, StringBuffer, Strings, Tokenizer};
-use brc_core::Result;
+use brc_core::{Dictionary, Result};
 use foldhash::fast::RandomState;
 
 /// A dictionary has at most so many values.
@@ -31,7 +31,7 @@ pub(super) struct FileDictionary {
     lacked_memory: bool,
     /// How much of the memory it has taken, in bytes.
     taken: usize,
-    pub(super) stored: Dictionary,
+    pub(super) stored: footer::Dictionary,
 }
 
 impl FileDictionary {
@@ -42,7 +42,7 @@ impl FileDictionary {
             is_full: false,
             lacked_memory: false,
             taken: 0,
-            stored: Dictionary::default(),
+            stored: footer::Dictionary::default(),
         }
     }
 
@@ -61,19 +61,18 @@ impl FileDictionary {
         self.known.dictionary().len()
     }
 
-    /// Appends to the file what values are new, and returns the codes of all. `None` if the dictionary would have too many
+    /// Appends to the file what values are new, of some with these hashes, and returns the codes of all. `None` if the dictionary would have too many
     /// values, or take more memory than `left`, from which what it takes is subtracted; or once had that.
     pub(super) fn add(
         &mut self,
-        values: &Interner,
+        (local, hashes): (&Dictionary, &[u32]),
         left: &mut usize,
         writer: &mut ChunkWriter<'_>,
     ) -> Result<Option<Vec<u32>>> {
         if self.is_full {
             return Ok(None);
         }
-        let local = values.dictionary();
-        let mut codes = self.known.find_all(local.iter(), values.hashes());
+        let mut codes = self.known.find_all(local.iter(), hashes);
         let mut new: Vec<u32> = (0..local.len() as u32).filter(|&code| codes[code as usize].is_none()).collect();
         let bytes: usize = new.iter().map(|&code| local.get(code).len() + VALUE_BYTES).sum();
         if self.len() + new.len() > MOST_VALUES || bytes > *left {
@@ -86,7 +85,7 @@ impl FileDictionary {
         let order = Order::new(local);
         new.sort_unstable_by(|&a, &b| order.compare(a, b));
         for &code in &new {
-            let inserted = self.known.insert(local.get(code), values.hashes()[code as usize]);
+            let inserted = self.known.insert(local.get(code), hashes[code as usize]);
             codes[code as usize] = Some(inserted);
         }
         if !new.is_empty() {

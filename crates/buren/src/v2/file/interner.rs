@@ -72,8 +72,8 @@ impl Interner {
         self.strings.dictionary()
     }
 
-    /// The hash of each value.
-    pub(super) fn hashes(&self) -> &[u32] {
-        &self.hashes
+    /// The strings and the hash of each, without what finds them.
+    pub(super) fn into_parts(self) -> (Dictionary, Vec<u32>) {
+        (self.strings.into_dictionary(), self.hashes)
     }
 }

@@ -13,7 +13,7 @@ use super::own_dictionary::OwnDictionary;
 use super::strings_gathered::{MOST_BYTES, push};
 use crate::v2::integers::{BLOCK_ROWS, Plan};
 use crate::v2::strings::{self, StringBuffer};
-use brc_core::{BitmapBuffer, Result};
+use brc_core::{BitmapBuffer, Dictionary, Result};
 use std::ops::Range;
 
 /// Where values come so often, codes are taken without a look at what else there is: they also decode faster, and are what
@@ -23,37 +23,40 @@ const OFTEN: usize = 8;
 /// Values that the size of all is estimated from.
 const SAMPLE: usize = 2048;
 
-/// What is kept in memory of a value beside its bytes: its end, its hash and its place in a table.
-const MEMORY_OF_VALUE: usize = 32;
+/// What is kept in memory of a value beside its bytes: its end and its hash.
+const MEMORY_OF_VALUE: usize = 12;
 
 pub(super) struct LocalCodes {
     /// Null rows have any.
     codes: Vec<u32>,
-    values: Interner,
+    values: Dictionary,
+    /// Of each value.
+    hashes: Vec<u32>,
     /// Of each block.
     bounds: Vec<Option<Bounds>>,
 }
 
 impl LocalCodes {
     pub(super) fn new(codes: Vec<u32>, values: Interner, rows: Rows<'_>) -> Self {
-        let order = Order::new(values.dictionary());
+        let (values, hashes) = values.into_parts();
+        let order = Order::new(&values);
         let of_block = |of_block| {
             let (min, max) = extremes(&codes, &order, rows, of_block)?;
-            Bounds::strings(values.dictionary().get(min), values.dictionary().get(max))
+            Bounds::strings(values.get(min), values.get(max))
         };
         let bounds = rows.blocks().map(of_block).collect();
-        Self { codes, values, bounds }
+        Self { codes, values, hashes, bounds }
     }
 
     /// How many bytes of memory they take, roughly.
     pub(super) fn memory(&self) -> usize {
-        let values = self.values.dictionary();
+        let values = &self.values;
         size_of_val(&*self.codes) + values.value_bytes() + MEMORY_OF_VALUE * values.len()
     }
 
     /// Whether codes and a dictionary are smaller than each row's own string.
     pub(super) fn pay(&self) -> bool {
-        let (rows, values) = (self.codes.len(), self.values.dictionary());
+        let (rows, values) = (self.codes.len(), &self.values);
         if values.is_empty() {
             return false;
         }
@@ -70,7 +73,7 @@ impl LocalCodes {
 
     /// Each row's own string; null rows have any.
     pub(super) fn each(&self) -> Result<StringBuffer> {
-        let values = self.values.dictionary();
+        let values = &self.values;
         let mut each = StringBuffer::default();
         self.codes.iter().try_for_each(|&code| {
             let value = if values.is_empty() { b"" } else { values.get(code) };
@@ -88,14 +91,14 @@ impl LocalCodes {
         writer: &mut ChunkWriter<'_>,
     ) -> Result<Chunk> {
         let rows = Rows { count: self.codes.len(), validity: validity.bitmap() };
-        let (mut chunk, own, map) = match dictionary.add(&self.values, left, writer)? {
+        let (mut chunk, own, map) = match dictionary.add((&self.values, &self.hashes), left, writer)? {
             Some(map) => {
                 let mut chunk = writer.chunk(Layout::FileCodes);
                 chunk.codes = map.iter().max().map_or(0, |&code| code + 1);
                 (chunk, None, map)
             }
             None => {
-                let (own, map) = OwnDictionary::new(self.values.dictionary());
+                let (own, map) = OwnDictionary::new(&self.values);
                 (writer.chunk(Layout::Codes), Some(own), map)
             }
         };

@@ -63,6 +63,10 @@ impl Table for Reader {
         &self.footer.schema
     }
 
+    fn reads_by_column(&self) -> bool {
+        true
+    }
+
     fn rows(&self) -> Option<u64> {
         Some(self.footer.rows)
     }
