@@ -16,6 +16,9 @@ use brc_core::{Error, Progress, Result, Table};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+/// Memory is never short because of fewer groups.
+const MANY_GROUPS: usize = 1 << 14;
+
 /// Nothing but an error stops a scan; nobody sees this one.
 const TOO_MANY: &str = "there are too many distinct values";
 
@@ -88,8 +91,9 @@ impl<'a> ByDistinct<'a> {
             let mut groups = known.unwrap_or_else(|| self.no_groups());
             let added = groups.fold(&values, &self.places, self.counted);
             added.map_err(|malformed| Error::corrupt(table.path(), "a batch of rows", malformed.0))?;
+            let are_many = groups.groups() > MANY_GROUPS;
             folded.lock().unwrap_or_else(PoisonError::into_inner).push(groups);
-            Ok(memory.is_short())
+            Ok(are_many && memory.is_short())
         };
         let is_short = self.each_part(table, found, &partitioning, fold)?;
         if is_short {

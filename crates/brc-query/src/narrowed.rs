@@ -6,14 +6,18 @@ use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
 use brc_core::{Comparison, PhysicalType, Predicate, Table, Value};
 
-/// More rows are hardly few of a table.
-const MOST: u64 = 1 << 16;
+/// So many rows are not few.
+pub(crate) const MOST: u64 = 1 << 16;
 
 /// The question for what the wanted rows are sorted by first, and for nothing else. `None` if the answer would spare nothing.
 pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
     let most = plan.limit?.checked_add(plan.offset).filter(|most| (1..MOST).contains(most))?;
     let key = plan.order_by.first()?;
     column(plan, key)?;
+    // What else is computed may be an error, whichever rows are spared.
+    if !plan.order_by.iter().all(|key| matches!(key.value.node, Node::Column(_))) {
+        return None;
+    }
     let of_key = Plan {
         columns: vec![Answer { name: "key".to_owned(), value: key.value.clone() }],
         order_by: vec![key.clone()],

@@ -51,7 +51,7 @@ impl Answered {
         Ok(Self::held(QueryResult::of_blocks(plan, blocks.collect::<Result<_>>()?, totals)))
     }
 
-    fn held(answer: QueryResult) -> Self {
+    pub(crate) fn held(answer: QueryResult) -> Self {
         Self::Held(Box::new(answer))
     }
 

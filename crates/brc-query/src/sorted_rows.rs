@@ -3,15 +3,17 @@
 //! short, a worker sorts what it has to a file; these runs are merged in the end.
 
 use crate::cells::{Cells, prefix_of};
+use crate::evaluate::{Columns, Program};
 use crate::inputs::RowPlace;
 use crate::long_answer::LongAnswer;
 use crate::memory::{Gauge, Memory};
 use crate::narrowed;
+use crate::node::{Node, Typed};
 use crate::order::{self, OrderKey, SortedPart};
 use crate::parallel;
 use crate::partitions::spill::Spill;
-use crate::plan::{Plan, SortKey};
-use crate::result::push_all;
+use crate::plan::{Answer, Plan, SortKey};
+use crate::result::{QueryResult, push_all};
 use crate::run::{Answered, MANY};
 use crate::runs::{Block, Sorter};
 use crate::selector::{Selector, Values};
@@ -21,6 +23,7 @@ use brc_core::{
     Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Value,
     Worker, scan,
 };
+use brc_kernels::cpu::Level;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -28,7 +31,62 @@ use std::time::Instant;
 const FEW: usize = 1 << 12;
 
 /// Sorts the rows of a plan that groups nothing.
+///
+/// What is computed of rows may be an error, and which rows are found to come too late depends on who reads them when. So if few
+/// rows are wanted, expressions are computed of them in the end, and of no others.
 pub(crate) fn sort(
+    plan: &Plan,
+    table: &dyn Table,
+    threads: usize,
+    memory: &Memory,
+    progress: &Progress,
+) -> Result<Answered> {
+    let sort = |plan: &Plan| sort_narrowed(plan, table, threads, memory, progress);
+    let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < narrowed::MOST);
+    if !is_small || shows_columns(plan) {
+        return sort(plan);
+    }
+    let mut used = Vec::new();
+    plan.columns.iter().for_each(|answer| answer.value.columns(&mut used));
+    used.sort_unstable();
+    used.dedup();
+    let fields = plan.fields();
+    let column = |&column: &usize| {
+        let value = Typed::column(column, fields[column].logical_type, fields[column].nullable);
+        Answer { name: format!("column {column}"), value }
+    };
+    let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
+    let rows = sort(&of_columns)?.load(threads)?;
+    let totals = rows.totals().clone();
+    let compute = |(rows, cells): (usize, Vec<Cells>)| computed(plan, &used, rows, &cells).map(|cells| (rows, cells));
+    let blocks = rows.into_blocks().map(compute).collect::<std::result::Result<Vec<_>, _>>();
+    let blocks = blocks.map_err(|fault| fault.error(table.path()))?;
+    Ok(Answered::held(QueryResult::of_blocks(plan, blocks, totals)))
+}
+
+/// Whether a plan computes nothing of the rows that it shows.
+fn shows_columns(plan: &Plan) -> bool {
+    plan.columns.iter().all(|answer| matches!(answer.value.node, Node::Column(_)))
+}
+
+/// The columns of the answer, for rows of which these columns are `used`.
+fn computed(plan: &Plan, used: &[usize], rows: usize, cells: &[Cells]) -> std::result::Result<Vec<Cells>, Fault> {
+    let fields = plan.fields();
+    let of_rows = Columns { fields: &fields, projection: used };
+    let mut offsets = vec![Vec::new(); cells.len()];
+    let columns = cells.iter().zip(&mut offsets).map(|(cells, offsets)| cells.column(0..rows, offsets));
+    let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
+    let column = |answer: &Answer| {
+        let mut cells = Cells::with_capacity(answer.value.logical_type, rows);
+        let mut program = Program::new(&answer.value, of_rows);
+        let found = program.run(Level::best(), &Batch { rows, columns: &columns })?;
+        push_all(&found.column(), rows, &mut cells).map(|()| cells)
+    };
+    plan.columns.iter().map(column).collect()
+}
+
+/// The same; where the table is read column by column, what is sorted by comes first.
+fn sort_narrowed(
     plan: &Plan,
     table: &dyn Table,
     threads: usize,
@@ -171,7 +229,7 @@ struct Sorting<'a> {
     sorter: &'a Sorter<'a>,
     /// Computes the columns of the answer, then what is sorted by.
     selector: Selector<'a>,
-    /// Computes what is sorted by first, if no more than `most` rows are wanted.
+    /// Computes what is sorted by first, if no more than `most` rows are wanted; and whatever else may be an error.
     first: Option<(Values, &'a SortKey)>,
     most: Option<u64>,
     /// There are enough rows whose first prefix is no larger.
@@ -187,11 +245,13 @@ impl<'a> Sorting<'a> {
     fn new(plan: &'a Plan, table: &'a dyn Table, sorter: &'a Sorter<'a>, gauge: Gauge) -> Self {
         let values = plan.columns.iter().map(|answer| &answer.value).chain(plan.order_by.iter().map(|key| &key.value));
         let most = plan.limit.map(|limit| limit.saturating_add(plan.offset));
-        let first = plan.order_by.first().filter(|_| most.is_some());
+        let first = plan.order_by.first().filter(|_| most.is_some() && shows_columns(plan));
+        let is_column = |key: &&SortKey| matches!(key.value.node, Node::Column(_));
+        let expressions = plan.order_by.iter().skip(1).filter(|key| !is_column(key)).map(|key| &key.value);
         Self {
             sorter,
             selector: Selector::new(plan, table, values),
-            first: first.map(|key| (Values::new(plan, std::iter::once(&key.value)), key)),
+            first: first.map(|key| (Values::new(plan, std::iter::once(&key.value).chain(expressions)), key)),
             most,
             bound: u128::MAX,
             place: RowPlace::default(),

@@ -141,3 +141,30 @@ fn the_first_of_many_rows_are_kept() {
         question.check(&rows, manner, 2, &Memory::unlimited());
     }
 }
+
+#[test]
+fn expressions_are_computed_of_the_rows_of_the_answer() {
+    // The larger y is, the later a row comes; what is computed of late rows is no number.
+    let row = |number: i64| Record {
+        s: if number % 1000 < 500 { b"7".to_vec() } else { b"x".to_vec() },
+        y: number % 1000,
+        ..Record::default()
+    };
+    let manner = Manner { rows_in_split: 700, rows_in_batch: 100, runs: false, known_names: true };
+    let table = table((0..20_000).map(row).collect(), manner);
+    let ask = |text: &str, threads: usize| {
+        let plan = Query::parse(text).unwrap().plan(&table.schema).unwrap();
+        let answer = plan.run(&table, threads, &Progress::default());
+        answer.map(|answer| answer.len()).map_err(|error| error.to_string())
+    };
+    for threads in [1, 2, 5] {
+        assert_eq!(ask("select cast(s as int) order by \"y y\" limit 3", threads), Ok(3));
+        for text in [
+            "select cast(s as int) order by \"y y\" desc limit 3",
+            "select t order by \"y y\", cast(s as int) limit 3",
+            "select cast(s as int) order by \"y y\"",
+        ] {
+            assert_eq!(ask(text, threads), Err("cannot cast 'x' to int64".to_owned()), "{text}");
+        }
+    }
+}
