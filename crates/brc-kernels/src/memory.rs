@@ -124,7 +124,7 @@ fn ask_for_huge_pages(memory: *mut u8, size: usize) {
 fn ask_for_huge_pages(_memory: *mut u8, _size: usize) {}
 
 /// Lets the system's allocator keep memory that is freed, for what is allocated next, where it would hand it back to the system
-/// piece by piece: then every batch of rows touches its vectors for the first time. Only what is [large](LARGE) goes back.
+/// piece by piece: then every batch of rows touches its vectors for the first time. Only what is large goes back.
 ///
 /// To be called before there are other threads; where the allocator is not that of glibc, nothing happens.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
