@@ -1,7 +1,9 @@
 //! Compressions of whole files that are read but not written: others make such files, and buren, Parquet and the rest have
 //! better ones.
 
-use std::io::{self, Read};
+#[cfg(any(feature = "bzip2", feature = "xz"))]
+use std::io;
+use std::io::Read;
 
 /// A compression that is only read.
 #[derive(Debug)]
@@ -63,8 +65,10 @@ pub(crate) fn is_xz(prefix: &[u8]) -> bool {
 }
 
 /// A decoder whose errors are [`io::ErrorKind::InvalidData`], but for those of the system and a file that is cut off.
+#[cfg(any(feature = "bzip2", feature = "xz"))]
 struct Checked<R>(R);
 
+#[cfg(any(feature = "bzip2", feature = "xz"))]
 impl<R: Read> Read for Checked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| match error.kind() {
