@@ -48,6 +48,7 @@ mod grouped;
 mod inputs;
 mod keys;
 mod lanes;
+mod lender;
 mod long_answer;
 mod memory;
 mod narrowed;

@@ -3,6 +3,7 @@
 
 use crate::cells::Cells;
 use crate::grouped::{BLOCK, Groups, Sorted};
+use crate::lender::Lender;
 use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
@@ -11,15 +12,12 @@ use crate::plan::{Answer, Plan};
 use crate::result::QueryResult;
 use crate::runs::Block;
 use crate::totals::ScanTotals;
-use crate::vector::Fault;
-use brc_core::{Batch, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
+use brc_core::{Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// How many blocks a split has if memory allows: as many as make a good row group.
 const SPLIT_BLOCKS: usize = 64;
-
-/// How many rows a batch has at most.
-const BATCH_ROWS: usize = 4096;
 
 /// The sorted rows of an answer, block by block.
 #[derive(Debug)]
@@ -56,16 +54,13 @@ impl LongAnswer {
         let bytes: u64 = blocks.iter().map(Block::bytes).max().unwrap_or(0) + 1;
         let split_blocks = usize::try_from(memory.limit / 16 / bytes).unwrap_or(usize::MAX).clamp(1, SPLIT_BLOCKS);
         let starts = starts(blocks.iter().map(|block| block.rows));
-        let source = Source::File { blocks, spill };
-        Ok(Self { plan: plan.clone(), schema: plan.answer_schema()?, source, starts, split_blocks, totals })
+        Ok(Self { split_blocks, ..Self::new(plan, Source::File { blocks, spill }, starts, totals)? })
     }
 
     /// The answer that groups give, in that order: settled partials that have no group in common.
     pub(crate) fn of_groups(plan: &Plan, partials: Vec<Partial>, sorted: Sorted, totals: ScanTotals) -> Result<Self> {
         let starts = starts((0..sorted.blocks()).map(|block| sorted.rows(block)));
-        let source = Source::Groups { partials, sorted };
-        let split_blocks = SPLIT_BLOCKS;
-        Ok(Self { plan: plan.clone(), schema: plan.answer_schema()?, source, starts, split_blocks, totals })
+        Self::new(plan, Source::Groups { partials, sorted }, starts, totals)
     }
 
     /// The answer that rows of these parts give, each told by its part and its place there.
@@ -76,9 +71,12 @@ impl LongAnswer {
         totals: ScanTotals,
     ) -> Result<Self> {
         let starts = starts(order.chunks(BLOCK).map(<[_]>::len));
-        let source = Source::Rows { parts, order };
-        let split_blocks = SPLIT_BLOCKS;
-        Ok(Self { plan: plan.clone(), schema: plan.answer_schema()?, source, starts, split_blocks, totals })
+        Self::new(plan, Source::Rows { parts, order }, starts, totals)
+    }
+
+    fn new(plan: &Plan, source: Source, starts: Vec<u64>, totals: ScanTotals) -> Result<Self> {
+        let (plan, schema) = (plan.clone(), plan.answer_schema()?);
+        Ok(Self { plan, schema, source, starts, split_blocks: SPLIT_BLOCKS, totals })
     }
 
     /// The same in splits of about so many rows, or fewer.
@@ -102,9 +100,7 @@ impl LongAnswer {
     /// # Errors
     /// If the file cannot be read, or is damaged; if a value is none of the type of its column.
     pub fn load(&self, threads: usize) -> Result<QueryResult> {
-        let of_block = |number: usize| {
-            self.with_block(number, |cells| Ok::<_, brc_core::Error>((self.rows_of(number), cells.to_vec())))
-        };
+        let of_block = |number: usize| Ok::<_, Error>((self.rows_of(number), self.block(number)?.into_owned()));
         let blocks = parallel::map(self.blocks(), threads, of_block)?;
         Ok(QueryResult::of_blocks(&self.plan, blocks, self.totals.clone()))
     }
@@ -117,14 +113,12 @@ impl LongAnswer {
         (self.starts[block + 1] - self.starts[block]) as usize
     }
 
-    /// Calls `with` with the columns of a block.
-    fn with_block<T, E: From<brc_core::Error>>(
-        &self,
-        number: usize,
-        with: impl FnOnce(&[Cells]) -> Result<T, E>,
-    ) -> Result<T, E> {
+    /// The columns of a block.
+    fn block(&self, number: usize) -> Result<Cow<'_, [Cells]>> {
         match &self.source {
-            Source::Groups { partials, sorted } => with(&Groups::new(&self.plan, partials).block(sorted, number)?.1),
+            Source::Groups { partials, sorted } => {
+                Ok(Cow::Owned(Groups::new(&self.plan, partials).block(sorted, number)?.1))
+            }
             Source::Rows { parts, order } => {
                 let rows = &order[self.starts[number] as usize..self.starts[number + 1] as usize];
                 let column = |(column, answer): (usize, &Answer)| {
@@ -134,9 +128,9 @@ impl LongAnswer {
                     });
                     cells
                 };
-                with(&self.plan.columns.iter().enumerate().map(column).collect::<Vec<_>>())
+                Ok(Cow::Owned(self.plan.columns.iter().enumerate().map(column).collect()))
             }
-            Source::File { blocks, spill } => blocks[number].with_cells(spill, with),
+            Source::File { blocks, spill } => blocks[number].cells(spill),
         }
     }
 }
@@ -176,34 +170,21 @@ impl Table for LongAnswer {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let columns = options.projection.iter().map(|&column| (column, Vec::new())).collect();
-        Ok(Box::new(LongScanner { answer: self, columns }))
+        Ok(Box::new(LongScanner { answer: self, lender: Lender::new(options) }))
     }
 }
 
 struct LongScanner<'a> {
     answer: &'a LongAnswer,
-    /// The columns, each with memory for the offsets of its strings.
-    columns: Vec<(usize, Vec<i32>)>,
+    lender: Lender,
 }
 
 impl Scanner for LongScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let Self { answer, columns } = self;
+        let Self { answer, lender } = self;
         let first = split.index as usize * answer.split_blocks;
         for block in first..(first + answer.split_blocks).min(answer.blocks()) {
-            let rows_of_block = answer.rows_of(block);
-            answer.with_block(block, |cells| {
-                for first in (0..rows_of_block).step_by(BATCH_ROWS) {
-                    let rows = first..rows_of_block.min(first + BATCH_ROWS);
-                    let lent = columns.iter_mut();
-                    let lent = lent.map(|(column, offsets)| cells[*column].column(rows.clone(), offsets));
-                    let lent = lent.collect::<Result<Vec<_>, _>>();
-                    let lent = lent.map_err(|fault: Fault| fault.error(answer.path()))?;
-                    sink.batch(&Batch { rows: rows.len(), columns: &lent })?;
-                }
-                Ok::<_, ScanError>(())
-            })?;
+            lender.deliver(&answer.block(block)?, 0..answer.rows_of(block), sink)?;
         }
         Ok(Some(Scanned { rows: split.end - split.start, ..Scanned::default() }))
     }

@@ -1,15 +1,12 @@
 //! The rows of an answer as a table: what is asked can be written in any encoding, and asked again.
 
+use crate::lender::Lender;
 use crate::result::QueryResult;
-use crate::vector::Fault;
-use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
+use brc_core::{Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::path::Path;
 
 /// How many rows a split has, unless told: as many as make a good row group.
 const SPLIT_ROWS: usize = 1 << 20;
-
-/// How many rows a batch has at most.
-const BATCH_ROWS: usize = 4096;
 
 /// An answer as a table.
 pub struct ResultTable<'a> {
@@ -74,15 +71,13 @@ impl Table for ResultTable<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let columns = options.projection.iter().map(|&column| (column, Vec::new())).collect();
-        Ok(Box::new(ResultScanner { answer: self.answer, columns }))
+        Ok(Box::new(ResultScanner { answer: self.answer, lender: Lender::new(options) }))
     }
 }
 
 struct ResultScanner<'a> {
     answer: &'a QueryResult,
-    /// The columns, each with memory for the offsets of its strings.
-    columns: Vec<(usize, Vec<i32>)>,
+    lender: Lender,
 }
 
 impl Scanner for ResultScanner<'_> {
@@ -91,12 +86,8 @@ impl Scanner for ResultScanner<'_> {
         let mut first = start;
         while first < end {
             let (block, place, left) = self.answer.block(first);
-            let rows = BATCH_ROWS.min(end - first).min(left);
-            let columns = self.columns.iter_mut();
-            let columns = columns.map(|(column, offsets)| block[*column].column(place..place + rows, offsets));
-            let columns = columns.collect::<Result<Vec<_>, _>>();
-            let columns = columns.map_err(|fault: Fault| fault.error(Path::new("the answer")))?;
-            sink.batch(&Batch { rows, columns: &columns })?;
+            let rows = left.min(end - first);
+            self.lender.deliver(block, place..place + rows, sink)?;
             first += rows;
         }
         Ok(Some(Scanned { rows: split.end - split.start, ..Scanned::default() }))

@@ -11,7 +11,8 @@ use crate::partitions::spill::{Frame, Spill};
 use crate::plan::{Answer, Plan};
 use crate::result::{QueryResult, kind_of};
 use crate::totals::ScanTotals;
-use brc_core::{Error, Result};
+use brc_core::Result;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
@@ -46,16 +47,12 @@ impl Block {
         }
     }
 
-    /// Calls `with` with them.
-    pub(crate) fn with_cells<T, E: From<Error>>(
-        &self,
-        spill: &Spill,
-        with: impl FnOnce(&[Cells]) -> std::result::Result<T, E>,
-    ) -> std::result::Result<T, E> {
-        match &self.cells {
-            Held::Here(cells) => with(cells),
-            Held::Spilled(frame) => with(&spill.read_value::<Vec<Cells>>(frame)?),
-        }
+    /// The same, where they are looked at again.
+    pub(crate) fn cells(&self, spill: &Spill) -> Result<Cow<'_, [Cells]>> {
+        Ok(match &self.cells {
+            Held::Here(cells) => Cow::Borrowed(cells),
+            Held::Spilled(frame) => Cow::Owned(spill.read_value(frame)?),
+        })
     }
 
     /// About the bytes that the values take in memory.
