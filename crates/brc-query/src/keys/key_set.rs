@@ -58,16 +58,16 @@ impl KeySet {
     pub(crate) fn new(types: &[(LogicalType, bool)]) -> Self {
         assert!(!types.is_empty(), "a tuple has at least one key");
         let layout = Layout::new(types);
-        let layout_is_one_word = layout.width == 1;
         let is_strings = |key: &KeyLayout| (key.kind == KeyKind::Strings).then(Strings::default);
         Self {
             types: types.to_vec(),
             strings: layout.keys.iter().map(is_strings).collect(),
             lanes: vec![Lane::default(); types.len()],
+            // Tuples of more words are not looked at.
+            ascends: layout.width <= 2,
             layout,
             tuples: Vec::new(),
             index: None,
-            ascends: layout_is_one_word,
             packed: Vec::new(),
             codes: Vec::new(),
         }
@@ -192,7 +192,11 @@ impl KeySet {
         packed.clear();
         packed.resize(rows * width, 0);
         self.pack(&mut packed);
-        self.ascends = self.ascends && number_ascending(&packed, &mut self.tuples, numbers);
+        self.ascends = self.ascends
+            && match width {
+                1 => number_ascending::<1>(&packed, &mut self.tuples, numbers),
+                _ => number_ascending::<2>(&packed, &mut self.tuples, numbers),
+            };
         if !self.ascends {
             let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
             index.number_all(&packed, width, &mut self.tuples, numbers);
@@ -213,19 +217,10 @@ impl KeySet {
 
     /// The numbers of those tuples that another set of the same types has too, here and there, where both ascend.
     pub(crate) fn common(&self, other: &Self) -> Vec<(u32, u32)> {
-        let (ours, theirs) = (&self.tuples, &other.tuples);
-        let (mut one, mut two, mut common) = (0, 0, Vec::new());
-        while let (Some(our), Some(their)) = (ours.get(one), theirs.get(two)) {
-            match our.cmp(their) {
-                Ordering::Less => one += advance(&ours[one..], *their),
-                Ordering::Greater => two += advance(&theirs[two..], *our),
-                Ordering::Equal => {
-                    common.push((one as u32, two as u32));
-                    (one, two) = (one + 1, two + 1);
-                }
-            }
+        match self.layout.width {
+            1 => common::<1>(&self.tuples, &other.tuples),
+            _ => common::<2>(&self.tuples, &other.tuples),
         }
-        common
     }
 
     /// Puts the lanes' values into tuples, which are all 0 before.
@@ -326,35 +321,55 @@ impl KeySet {
     }
 }
 
-/// How many of the first of ascending tuples are below one, where the first is: mostly many, and seldom far from a power of two.
-fn advance(tuples: &[u64], tuple: u64) -> usize {
+/// How many of the first of ascending tuples are below one, where the first is: mostly many.
+fn advance<const WIDTH: usize>(tuples: &[[u64; WIDTH]], tuple: &[u64; WIDTH]) -> usize {
     let mut reach = 1;
-    while tuples.get(reach).is_some_and(|&other| other < tuple) {
+    while tuples.get(reach).is_some_and(|other| other < tuple) {
         reach *= 2;
     }
-    tuples[..reach.min(tuples.len())].partition_point(|&other| other < tuple)
+    tuples[..reach.min(tuples.len())].partition_point(|other| other < tuple)
 }
 
-/// Replaces `numbers` by those of tuples of one word among ascending `tuples`, to which new ones are appended; `false` if they do
-/// not ascend, and nothing is appended.
-fn number_ascending(packed: &[u64], tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) -> bool {
-    let (before, Some(&first)) = (tuples.len(), packed.first()) else { return true };
-    if tuples.is_empty() {
-        tuples.push(first);
+/// The places of equal tuples in two lists that ascend.
+fn common<const WIDTH: usize>(ours: &[u64], theirs: &[u64]) -> Vec<(u32, u32)> {
+    let (ours, theirs) = (ours.as_chunks::<WIDTH>().0, theirs.as_chunks::<WIDTH>().0);
+    let (mut one, mut two, mut common) = (0, 0, Vec::new());
+    while let (Some(our), Some(their)) = (ours.get(one), theirs.get(two)) {
+        match our.cmp(their) {
+            Ordering::Less => one += advance(&ours[one..], their),
+            Ordering::Greater => two += advance(&theirs[two..], our),
+            Ordering::Equal => {
+                common.push((one as u32, two as u32));
+                (one, two) = (one + 1, two + 1);
+            }
+        }
     }
-    let (mut count, mut descends) = (tuples.len(), false);
-    let mut last = tuples[count - 1];
-    tuples.resize(count + packed.len() + 1, 0);
+    common
+}
+
+/// Replaces `numbers` by those of tuples among ascending `tuples`, to which new ones are appended; `false` if they do not ascend,
+/// and nothing is appended.
+fn number_ascending<const WIDTH: usize>(packed: &[u64], tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) -> bool {
+    let before = tuples.len();
+    let packed = packed.as_chunks::<WIDTH>().0;
+    let Some(first) = packed.first() else { return true };
+    if tuples.is_empty() {
+        tuples.extend_from_slice(first);
+    }
+    let mut count = tuples.len() / WIDTH;
+    tuples.resize((count + packed.len() + 1) * WIDTH, 0);
+    let places = tuples.as_chunks_mut::<WIDTH>().0;
+    let (mut last, mut descends) = (places[count - 1], false);
     numbers.clear();
-    numbers.extend(packed.iter().map(|&word| {
+    numbers.extend(packed.iter().map(|tuple| {
         // Without a branch: nobody knows where the rows of a key end.
-        tuples[count] = word;
-        count += usize::from(word != last);
-        descends |= word < last;
-        last = word;
+        places[count] = *tuple;
+        count += usize::from(*tuple != last);
+        descends |= *tuple < last;
+        last = *tuple;
         count as u32 - 1
     }));
-    tuples.truncate(if descends { before } else { count });
+    tuples.truncate(if descends { before } else { count * WIDTH });
     !descends
 }
 

@@ -13,7 +13,7 @@ use brc_core::Progress;
 fn plan(table: &MemoryTable, query: Query) -> Plan {
     let query = Query {
         by: Some(vec![Expression::parse("\"y y\"").unwrap()]),
-        aggregates: Some(Expression::parse_list("count(),sum(x),min(s)").unwrap()),
+        aggregates: Some(Expression::parse_list("count(),sum(x),max(x),count(s)").unwrap()),
         ..query
     };
     query.plan(&table.schema).unwrap()
