@@ -1,8 +1,9 @@
 //! The first rows of a table that a question wants: as soon as there are enough, the scan ends.
 
 use crate::cells::Cells;
+use crate::computed::push_all;
 use crate::plan::Plan;
-use crate::result::{QueryResult, push_all};
+use crate::result::QueryResult;
 use crate::selector::Selector;
 use crate::totals::ScanTotals;
 use crate::wanted::row_numbers;
