@@ -104,7 +104,7 @@ impl Sink for CompressedEncoder {
 
 impl CompressedEncoder {
     fn compress(&mut self, part: Part) -> Result<Part> {
-        let Part { rows, bytes, cuts, meta, .. } = part;
+        let Part { rows, bytes, cuts, meta, meta_bytes } = part;
         let mut output = std::mem::take(&mut self.output);
         let mut chunks = Vec::with_capacity(cuts.len() + 1);
         let mut start = Cut { at: 0, rows: 0 };
@@ -129,7 +129,7 @@ impl CompressedEncoder {
             bytes: output,
             cuts: Vec::new(),
             meta: Box::new(CompressedMeta { inner: meta, chunks }),
-            meta_bytes: 0,
+            meta_bytes,
         })
     }
 }

@@ -119,7 +119,7 @@ impl<'a> ByDistinct<'a> {
         fold: impl Fn(Partial) -> Result<bool> + Sync,
     ) -> Result<bool> {
         let (plan, path) = (&self.of_values, table.path());
-        if partitioning.memory.is_scarce() || found.iter().any(|found| found.spilled.is_some()) {
+        if partitioning.needs_parts(&found) {
             let parts = plan.parts(found, partitioning)?;
             return Ok(partitions::regroup_parts(plan, path, partitioning, parts, fold)?.contains(&true));
         }

@@ -2,7 +2,8 @@
 
 use crate::aggregates::Group;
 use crate::cells::Cells;
-use crate::evaluate::{Columns, Program};
+use crate::computed::computed;
+use crate::evaluate::Columns;
 use crate::node::{Node, Typed};
 use crate::order::{self, OrderKey, SortedPart};
 use crate::packed_order::PackedOrder;
@@ -10,15 +11,10 @@ use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::packing::{PackedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
-use crate::result::push_all;
-use crate::vector::{Fault, Vector};
-use brc_core::{Batch, Error, Field, Result, Value};
-use brc_kernels::cpu::Level;
+use crate::vector::Fault;
+use brc_core::{Error, Field, Result, Value};
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// How many groups an expression is computed for at a time.
-const AT_A_TIME: usize = 4096;
 
 /// How many groups are compared with others by one thread.
 const RANGE: u32 = 1 << 16;
@@ -190,25 +186,12 @@ impl<'a> Groups<'a> {
         used.sort_unstable();
         used.dedup();
         let inputs = used.iter().map(|&column| self.column(column, chosen)).collect::<Result<Vec<_>>>()?;
-        let mut program = Program::new(typed, Columns { fields: &self.fields, projection: &used });
-        let mut cells = Cells::new(typed.logical_type);
         let fault = |fault: Fault| match fault {
             Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
             Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
         };
-        let count = chosen.places.len();
-        for start in (0..count).step_by(AT_A_TIME) {
-            let rows = start..count.min(start + AT_A_TIME);
-            let vectors = used.iter().zip(&inputs).map(|(&column, cells)| {
-                Vector::of(self.fields[column].logical_type, rows.clone().map(|row| cells.get(row)))
-            });
-            let vectors = vectors.collect::<std::result::Result<Vec<_>, _>>().map_err(fault)?;
-            let columns: Vec<_> = vectors.iter().map(Vector::column).collect();
-            let batch = Batch { rows: rows.len(), columns: &columns };
-            let found = program.run(Level::best(), &batch).map_err(fault)?;
-            push_all(&found.column(), rows.len(), &mut cells).map_err(fault)?;
-        }
-        Ok(cells)
+        let columns = Columns { fields: &self.fields, projection: &used };
+        computed(typed, columns, &inputs, chosen.places.len()).map_err(fault)
     }
 
     /// All groups that have rows, or those of them that `having` wants, of some that lie one behind the other.

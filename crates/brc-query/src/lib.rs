@@ -38,6 +38,8 @@ mod bind;
 mod by_distinct;
 mod cells;
 mod columns;
+mod computed;
+mod conditions;
 mod evaluate;
 mod expression;
 mod filter;

@@ -15,7 +15,7 @@ pub(crate) fn of_first_key(plan: &Plan, table: &dyn Table) -> Option<Plan> {
     let key = plan.order_by.first()?;
     column(plan, key)?;
     // What else is computed may be an error, whichever rows are spared.
-    if !plan.order_by.iter().all(|key| matches!(key.value.node, Node::Column(_))) {
+    if !plan.order_by.iter().all(|key| key.value.is_column()) {
         return None;
     }
     let of_key = Plan {

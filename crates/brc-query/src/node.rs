@@ -101,6 +101,11 @@ impl Typed {
         Self { node, logical_type: LogicalType::Bool, nullable }
     }
 
+    /// Whether it is a column as it stands.
+    pub(crate) fn is_column(&self) -> bool {
+        matches!(self.node, Node::Column(_))
+    }
+
     /// The value of a constant.
     pub(crate) fn constant(&self) -> Option<Option<&Scalar>> {
         match &self.node {

@@ -6,8 +6,7 @@ use crate::parallel;
 use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::totals::ScanTotals;
-use crate::vector::{Fault, View};
-use brc_core::{Column, LogicalType, Result, Value};
+use brc_core::{LogicalType, Result, Value};
 use std::collections::HashSet;
 
 /// The sorted rows of an answer.
@@ -158,15 +157,6 @@ impl<'a> Iterator for Row<'a> {
 }
 
 impl ExactSizeIterator for Row<'_> {}
-
-/// Appends the rows of a column.
-pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> std::result::Result<(), Fault> {
-    let view = View::of(column)?;
-    for row in 0..rows {
-        cells.push(view.get(row));
-    }
-    Ok(())
-}
 
 /// The rows that are the first of their kind, as far as they are wanted.
 fn first_of_their_kind(plan: &Plan, answer: &QueryResult) -> Vec<usize> {

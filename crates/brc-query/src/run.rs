@@ -14,7 +14,7 @@ use crate::partitions::{self, Limits, Partitioning, Parts, Records};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
-use crate::sorted_rows;
+use crate::sorted_rows::SortedRows;
 use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 use std::path::Path;
@@ -129,7 +129,7 @@ impl Plan {
                     let most = limit.saturating_add(self.offset);
                     first_rows::first(self, most, table, threads, progress).map(Answered::held)
                 }
-                _ => sorted_rows::sort(self, table, threads, memory, progress),
+                _ => SortedRows { table, threads, memory, progress }.answer(self),
             });
         }
         let by_distinct = ByDistinct::of(self);
@@ -146,7 +146,7 @@ impl Plan {
         }
         let (found, mut totals) = scanned?;
         let start = Instant::now();
-        if memory.is_scarce() || found.iter().any(|found| found.spilled.is_some()) {
+        if partitioning.needs_parts(&found) {
             let parts = self.parts(found, &partitioning)?;
             return self.answer_in_parts(table.path(), parts, partitioning, totals);
         }

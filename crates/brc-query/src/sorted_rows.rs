@@ -3,136 +3,124 @@
 //! short, a worker sorts what it has to a file; these runs are merged in the end.
 
 use crate::cells::{Cells, prefix_of};
-use crate::evaluate::{Columns, Program};
+use crate::computed::{computed, push_all};
+use crate::evaluate::Columns;
+use crate::grouped::BLOCK;
 use crate::inputs::RowPlace;
 use crate::long_answer::LongAnswer;
 use crate::memory::{Gauge, Memory};
 use crate::narrowed;
-use crate::node::{Node, Typed};
+use crate::node::Typed;
 use crate::order::{self, OrderKey, SortedPart};
 use crate::parallel;
 use crate::partitions::spill::Spill;
 use crate::plan::{Answer, Plan, SortKey};
-use crate::result::{QueryResult, push_all};
+use crate::result::QueryResult;
 use crate::run::{Answered, MANY};
 use crate::runs::{Block, Sorter};
 use crate::selector::{Selector, Values};
 use crate::totals::ScanTotals;
 use crate::vector::{Fault, View};
+use crate::wanted::row_numbers;
 use brc_core::{
     Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Value,
     Worker, scan,
 };
-use brc_kernels::cpu::Level;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// A worker keeps at least so many rows before it leaves some of them out.
 const FEW: usize = 1 << 12;
 
-/// Sorts the rows of a plan that groups nothing.
-///
-/// What is computed of rows may be an error, and which rows are found to come too late depends on who reads them when. So if few
-/// rows are wanted, expressions are computed of them in the end, and of no others.
-pub(crate) fn sort(
-    plan: &Plan,
-    table: &dyn Table,
-    threads: usize,
-    memory: &Memory,
-    progress: &Progress,
-) -> Result<Answered> {
-    let sort = |plan: &Plan| sort_narrowed(plan, table, threads, memory, progress);
-    let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < narrowed::MOST);
-    if !is_small || shows_columns(plan) {
-        return sort(plan);
+/// A table whose rows are to be sorted, and what there is for that.
+#[derive(Clone, Copy)]
+pub(crate) struct SortedRows<'a> {
+    pub(crate) table: &'a dyn Table,
+    pub(crate) threads: usize,
+    pub(crate) memory: &'a Memory,
+    pub(crate) progress: &'a Progress,
+}
+
+impl SortedRows<'_> {
+    /// Sorts the rows of a plan that groups nothing.
+    ///
+    /// What is computed of rows may be an error, and which rows are found to come too late depends on who reads them when. So if
+    /// few rows are wanted, expressions are computed of them in the end, and of no others.
+    pub(crate) fn answer(self, plan: &Plan) -> Result<Answered> {
+        let is_small = plan.limit.is_some_and(|limit| limit.saturating_add(plan.offset) < narrowed::MOST);
+        if !is_small || shows_columns(plan) {
+            return self.narrowed(plan);
+        }
+        let mut used = Vec::new();
+        plan.columns.iter().for_each(|answer| answer.value.columns(&mut used));
+        used.sort_unstable();
+        used.dedup();
+        let fields = plan.fields();
+        let column = |&column: &usize| {
+            let value = Typed::column(column, fields[column].logical_type, fields[column].nullable);
+            Answer { name: format!("column {column}"), value }
+        };
+        let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
+        let rows = self.narrowed(&of_columns)?.load(self.threads)?;
+        let totals = rows.totals().clone();
+        let columns = Columns { fields: &fields, projection: &used };
+        let compute = |(rows, cells): (usize, Vec<Cells>)| {
+            let shown = plan.columns.iter().map(|answer| computed(&answer.value, columns, &cells, rows));
+            Ok((rows, shown.collect::<std::result::Result<_, Fault>>()?))
+        };
+        let blocks = rows.into_blocks().map(compute).collect::<std::result::Result<_, Fault>>();
+        let blocks = blocks.map_err(|fault| fault.error(self.table.path()))?;
+        Ok(Answered::held(QueryResult::of_blocks(plan, blocks, totals)))
     }
-    let mut used = Vec::new();
-    plan.columns.iter().for_each(|answer| answer.value.columns(&mut used));
-    used.sort_unstable();
-    used.dedup();
-    let fields = plan.fields();
-    let column = |&column: &usize| {
-        let value = Typed::column(column, fields[column].logical_type, fields[column].nullable);
-        Answer { name: format!("column {column}"), value }
-    };
-    let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
-    let rows = sort(&of_columns)?.load(threads)?;
-    let totals = rows.totals().clone();
-    let compute = |(rows, cells): (usize, Vec<Cells>)| computed(plan, &used, rows, &cells).map(|cells| (rows, cells));
-    let blocks = rows.into_blocks().map(compute).collect::<std::result::Result<Vec<_>, _>>();
-    let blocks = blocks.map_err(|fault| fault.error(table.path()))?;
-    Ok(Answered::held(QueryResult::of_blocks(plan, blocks, totals)))
+
+    /// The same; where the table is read column by column, what is sorted by comes first.
+    fn narrowed(self, plan: &Plan) -> Result<Answered> {
+        let Some(of_key) = narrowed::of_first_key(plan, self.table) else { return self.of_one_scan(plan) };
+        let keys = self.of_one_scan(&of_key)?.load(self.threads)?;
+        self.progress.restart();
+        let narrowed = narrowed::to_first_keys(plan, of_key.limit.unwrap_or(0), &keys);
+        let mut answer = self.of_one_scan(narrowed.as_ref().unwrap_or(plan))?;
+        answer.totals_mut().bytes += keys.totals().bytes;
+        answer.totals_mut().scan_time += keys.totals().scan_time;
+        Ok(answer)
+    }
+
+    /// The same by one scan of all rows.
+    fn of_one_scan(self, plan: &Plan) -> Result<Answered> {
+        let Self { table, threads, memory, progress } = self;
+        let spill = Spill::new(memory.temp_dir.clone());
+        let sorter = Sorter::of_rows(plan, &spill, memory);
+        let (start, mut totals) = (Instant::now(), ScanTotals::default());
+        let (mut runs, mut parts) = (Vec::new(), Vec::new());
+        if plan.limit != Some(0) {
+            let new_worker = || Sorting::new(plan, table, &sorter, memory.of_scan(threads));
+            for worker in scan(table, &plan.scan_options(), threads, progress, new_worker)? {
+                totals.add(&worker.totals);
+                runs.extend(worker.runs);
+                parts.push(worker.rows);
+            }
+        }
+        totals.scan_time = start.elapsed();
+        let start = Instant::now();
+        let answer = if runs.is_empty() && !memory.is_scarce() {
+            in_memory(plan, parts, threads, totals.clone())?
+        } else {
+            let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+            let run = |number: usize| {
+                let part = parts[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+                part.map_or(Ok(Vec::new()), |part| part.into_run(&sorter))
+            };
+            runs.extend(parallel::map(parts.len(), threads, run)?);
+            let blocks = sorter.merge(runs)?;
+            Answered::of_blocks(plan, blocks, spill, memory, totals)?
+        };
+        Ok(answer.sorted_in(start.elapsed()))
+    }
 }
 
 /// Whether a plan computes nothing of the rows that it shows.
 fn shows_columns(plan: &Plan) -> bool {
-    plan.columns.iter().all(|answer| matches!(answer.value.node, Node::Column(_)))
-}
-
-/// The columns of the answer, for rows of which these columns are `used`.
-fn computed(plan: &Plan, used: &[usize], rows: usize, cells: &[Cells]) -> std::result::Result<Vec<Cells>, Fault> {
-    let fields = plan.fields();
-    let of_rows = Columns { fields: &fields, projection: used };
-    let mut offsets = vec![Vec::new(); cells.len()];
-    let columns = cells.iter().zip(&mut offsets).map(|(cells, offsets)| cells.column(0..rows, offsets));
-    let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
-    let column = |answer: &Answer| {
-        let mut cells = Cells::with_capacity(answer.value.logical_type, rows);
-        let mut program = Program::new(&answer.value, of_rows);
-        let found = program.run(Level::best(), &Batch { rows, columns: &columns })?;
-        push_all(&found.column(), rows, &mut cells).map(|()| cells)
-    };
-    plan.columns.iter().map(column).collect()
-}
-
-/// The same; where the table is read column by column, what is sorted by comes first.
-fn sort_narrowed(
-    plan: &Plan,
-    table: &dyn Table,
-    threads: usize,
-    memory: &Memory,
-    progress: &Progress,
-) -> Result<Answered> {
-    let sort = |plan: &Plan| sort_all(plan, table, threads, memory, progress);
-    let Some(of_key) = narrowed::of_first_key(plan, table) else { return sort(plan) };
-    let keys = sort(&of_key)?.load(threads)?;
-    progress.restart();
-    let narrowed = narrowed::to_first_keys(plan, of_key.limit.unwrap_or(0), &keys);
-    let mut answer = sort(narrowed.as_ref().unwrap_or(plan))?;
-    answer.totals_mut().bytes += keys.totals().bytes;
-    answer.totals_mut().scan_time += keys.totals().scan_time;
-    Ok(answer)
-}
-
-/// The same by one scan of all rows.
-fn sort_all(plan: &Plan, table: &dyn Table, threads: usize, memory: &Memory, progress: &Progress) -> Result<Answered> {
-    let spill = Spill::new(memory.temp_dir.clone());
-    let sorter = Sorter::of_rows(plan, &spill, memory);
-    let (start, mut totals) = (Instant::now(), ScanTotals::default());
-    let (mut runs, mut parts) = (Vec::new(), Vec::new());
-    if plan.limit != Some(0) {
-        let new_worker = || Sorting::new(plan, table, &sorter, memory.of_scan(threads));
-        for worker in scan(table, &plan.scan_options(), threads, progress, new_worker)? {
-            totals.add(&worker.totals);
-            runs.extend(worker.runs);
-            parts.push(worker.rows);
-        }
-    }
-    totals.scan_time = start.elapsed();
-    let start = Instant::now();
-    let answer = if runs.is_empty() && !memory.is_scarce() {
-        in_memory(plan, parts, threads, totals.clone())?
-    } else {
-        let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
-        let run = |number: usize| {
-            let part = parts[number].lock().unwrap_or_else(PoisonError::into_inner).take();
-            part.map_or(Ok(Vec::new()), |part| part.into_run(&sorter))
-        };
-        runs.extend(parallel::map(parts.len(), threads, run)?);
-        let blocks = sorter.merge(runs)?;
-        Answered::of_blocks(plan, blocks, spill, memory, totals)?
-    };
-    Ok(answer.sorted_in(start.elapsed()))
+    plan.columns.iter().all(|answer| answer.value.is_column())
 }
 
 /// The answer that parts give which memory has room for.
@@ -199,27 +187,31 @@ impl Rows {
         (self.cells, SortedPart { rows: self.rows, keys: self.keys, groups: None })
     }
 
-    /// The first rows in order, no more than `most`.
-    fn sorted(self, most: Option<u64>) -> Self {
+    /// The columns and keys as they are, and the order of the first rows, no more than `most`.
+    fn in_order(self, most: Option<u64>) -> (Vec<Cells>, Vec<OrderKey>, Vec<u32>) {
         let (cells, part) = self.into_sorted_part();
         let part = [part];
-        let rows: Vec<u32> = order::sorted(&part, 0, most, 1).map(|(_, row)| row).collect();
-        let [part] = part;
+        let rows = order::sorted(&part, 0, most, 1).map(|(_, row)| row).collect();
+        let [SortedPart { keys, .. }] = part;
+        (cells, keys, rows)
+    }
+
+    /// The first rows in order, no more than `most`.
+    fn sorted(self, most: Option<u64>) -> Self {
+        let (cells, keys, rows) = self.in_order(most);
         let key = |key: OrderKey| OrderKey { cells: key.cells.take(&rows), ..key };
         Self {
             rows: rows.len(),
             cells: cells.iter().map(|cells| cells.take(&rows)).collect(),
-            keys: part.keys.into_iter().map(key).collect(),
+            keys: keys.into_iter().map(key).collect(),
         }
     }
 
     /// The run of all rows.
     fn into_run(self, sorter: &Sorter<'_>) -> Result<Vec<Block>> {
-        let (cells, part) = self.into_sorted_part();
-        let part = [part];
-        let rows: Vec<u32> = order::sorted(&part, 0, None, 1).map(|(_, row)| row).collect();
-        let all: Vec<&Cells> = cells.iter().chain(part.iter().flat_map(|it| &it.keys).map(|key| &key.cells)).collect();
-        let blocks = rows.chunks(crate::grouped::BLOCK);
+        let (cells, keys, rows) = self.in_order(None);
+        let all: Vec<&Cells> = cells.iter().chain(keys.iter().map(|key| &key.cells)).collect();
+        let blocks = rows.chunks(BLOCK);
         sorter.run(blocks.map(|rows| (rows.len(), all.iter().map(|cells| cells.take(rows)).collect())))
     }
 }
@@ -246,8 +238,8 @@ impl<'a> Sorting<'a> {
         let values = plan.columns.iter().map(|answer| &answer.value).chain(plan.order_by.iter().map(|key| &key.value));
         let most = plan.limit.map(|limit| limit.saturating_add(plan.offset));
         let first = plan.order_by.first().filter(|_| most.is_some() && shows_columns(plan));
-        let is_column = |key: &&SortKey| matches!(key.value.node, Node::Column(_));
-        let expressions = plan.order_by.iter().skip(1).filter(|key| !is_column(key)).map(|key| &key.value);
+        let others = plan.order_by.iter().skip(1).map(|key| &key.value);
+        let expressions = others.filter(|value| !value.is_column());
         Self {
             sorter,
             selector: Selector::new(plan, table, values),
@@ -262,10 +254,20 @@ impl<'a> Sorting<'a> {
         }
     }
 
-    fn take(&mut self, batch: &Batch<'_>) -> std::result::Result<(), Fault> {
+    fn take(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> Result<()> {
+        let path = self.selector.path();
+        self.keep(batch, wanted).map_err(|fault| fault.error(path))?;
+        let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(FEW as u64);
+        if self.rows.rows as u64 >= many {
+            self.cut();
+        }
+        self.relieve()
+    }
+
+    /// Keeps those of the wanted rows that may be among the first.
+    fn keep(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> std::result::Result<(), Fault> {
         let place = self.place.number();
         self.place.advance(batch.rows);
-        let wanted = self.selector.wanted(batch)?;
         let wanted = self.early(batch, wanted)?;
         if wanted.as_ref().map_or(batch.rows, Vec::len) == 0 {
             return Ok(());
@@ -319,13 +321,16 @@ impl Sink for Sorting<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let path = self.selector.path();
-        self.take(batch).map_err(|fault| fault.error(path))?;
-        let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(FEW as u64);
-        if self.rows.rows as u64 >= many {
-            self.cut();
-        }
-        self.relieve()
+        let wanted = self.selector.wanted(batch)?;
+        self.take(batch, wanted)
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.selector.test(conjunct, batch, rows)
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        self.take(batch, rows.map(row_numbers))
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {

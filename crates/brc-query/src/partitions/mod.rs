@@ -25,7 +25,7 @@ pub(crate) use regroup::{in_order, regroup};
 pub(crate) use regroup_parts::regroup_parts;
 
 use crate::filter::Selection;
-use crate::group::Malformed;
+use crate::group::{Found, Malformed};
 use crate::keys::Keys;
 use crate::memory::Memory;
 use crate::plan::Plan;
@@ -119,6 +119,11 @@ impl Partitioning {
     pub(crate) fn memory_is_short(&self) -> bool {
         self.is_short.store(true, Relaxed);
         self.layout.is_none() || self.dealing.get().is_some()
+    }
+
+    /// Whether there is no room for all groups of what workers found, but only for those of one part after the other.
+    pub(crate) fn needs_parts(&self, found: &[Found<'_>]) -> bool {
+        self.memory.is_scarce() || found.iter().any(|found| found.spilled.is_some())
     }
 
     /// How keys are packed, if they are.

@@ -61,8 +61,9 @@ impl FileDictionary {
         self.known.dictionary().len()
     }
 
-    /// Appends to the file what values are new, of some with these hashes, and returns the codes of all. `None` if the dictionary would have too many
-    /// values, or take more memory than `left`, from which what it takes is subtracted; or once had that.
+    /// Appends to the file what values are new, of some with these hashes, and returns the codes of all. `None` if the
+    /// dictionary would have too many values, or take more memory than `left`, from which what it takes is subtracted; or
+    /// once had that.
     pub(super) fn add(
         &mut self,
         (local, hashes): (&Dictionary, &[u32]),

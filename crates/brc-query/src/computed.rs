@@ -1,0 +1,35 @@
+//! What expressions come to over rows that are kept as cells: groups of an answer, and the first of sorted rows.
+
+use crate::cells::Cells;
+use crate::evaluate::{Columns, Program};
+use crate::node::Typed;
+use crate::vector::{Fault, View};
+use brc_core::{Batch, Column};
+use brc_kernels::cpu::Level;
+
+/// How many rows an expression is computed for at a time.
+const AT_A_TIME: usize = 4096;
+
+/// What an expression comes to for so many rows, which have these cells in the projected columns.
+pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], rows: usize) -> Result<Cells, Fault> {
+    let mut program = Program::new(value, columns);
+    let mut found = Cells::with_capacity(value.logical_type, rows);
+    let mut offsets = vec![Vec::new(); cells.len()];
+    for start in (0..rows).step_by(AT_A_TIME) {
+        let range = start..rows.min(start + AT_A_TIME);
+        let columns = cells.iter().zip(&mut offsets).map(|(cells, offsets)| cells.column(range.clone(), offsets));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let batch = Batch { rows: range.len(), columns: &columns };
+        push_all(&program.run(Level::best(), &batch)?.column(), range.len(), &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Appends the rows of a column.
+pub(crate) fn push_all(column: &Column<'_>, rows: usize, cells: &mut Cells) -> Result<(), Fault> {
+    let view = View::of(column)?;
+    for row in 0..rows {
+        cells.push(view.get(row));
+    }
+    Ok(())
+}
