@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn strings_are_numbered() {
         let mut builder = DictionaryBuilder::default();
-        let names = |range: std::ops::Range<u32>| range.map(|i| "name ".repeat(i as usize % 30) + &i.to_string());
+        let names = |range: Range<u32>| range.map(|i| "name ".repeat(i as usize % 30) + &i.to_string());
         for round in 0..2 {
             for _ in 0..2 {
                 for (code, name) in (0..).zip(names(0..1000)) {
