@@ -2,7 +2,7 @@
 """Measures how fast and how small `brc` converts ordinary CSV files, and how fast it answers questions of them, beside the
 engines that people use for it.
 
-    python3 -m venv /tmp/bench && /tmp/bench/bin/pip install duckdb polars pyarrow datafusion chdb tpchgen-cli
+    python3 -m venv /tmp/bench && /tmp/bench/bin/pip install duckdb duckdb-cli polars pyarrow datafusion chdb tpchgen-cli
     /tmp/bench/bin/python scripts/bench-tables.py [--tables lineitem,uservisits,g1] [--rows 10M] [--runs 3]
                                                   [--parts convert,query] [--data DIR] [--out bench-results/DATE-tables]
 
@@ -13,8 +13,9 @@ Builds the release binary and makes the tables, if they are not in --data yet:
 - g1: the group-by table of h2o's db-benchmark with 100 groups; its v3 has six decimals, and a few exponents.
 
 All work with --threads threads; the medians of --runs runs after one to warm up count. `brc` is timed as a whole process;
-its peers time themselves, after they were imported. Each way to convert is run in turn, and DuckDB reads what was written:
-its rows must be those that DuckDB reads from the CSV, told all types. Questions are asked of what each engine stores best,
+its peers time themselves, after they were imported, but for one order of lineitem, where it is the whole process of DuckDB's
+shell. Each way to convert is run in turn, and DuckDB reads what was written: its rows must be those that DuckDB reads from
+the CSV, told all types. Questions are asked of what each engine stores best,
 and of the CSV itself (once); the answers of `brc` must be DuckDB's. What fails or differs is shown as such and has no
 time. Written to --out: results.json and README.md.
 """

@@ -1,5 +1,6 @@
 """How fast `brc` and its peers answer the questions of a table, and whether the answers are the same."""
 
+import importlib.util
 import json
 import os
 import statistics
@@ -9,7 +10,10 @@ import tempfile
 
 from .made import TYPES
 from .process import apart, run
-from .questions import QUESTIONS, asked
+from .questions import QUESTIONS, WHOLE_PROCESS, asked
+
+# How often a question is asked that takes hardly longer than a process needs to start.
+FEW_MILLISECONDS = 9
 
 # What is asked: of each peer's storage and of ours. The peers' best time counts.
 STORED = ["duckdb-own", "duckdb-parquet", "polars-own", "polars-parquet", "datafusion-parquet", "chdb-own"]
@@ -38,13 +42,35 @@ def ask_engine(engine, table, source, arguments, work):
     return found
 
 
+def ask_duckdb_shell(table, source, arguments, work):
+    """DuckDB's shell, asked of its own storage: medians of whole processes in seconds, by those questions that take one."""
+    questions = {name: text for name, (text, _) in QUESTIONS[table].items() if name in WHOLE_PROCESS}
+    package = importlib.util.find_spec("duckdb_cli")
+    if not questions or package is None:
+        print(f"{table}: DuckDB's shell is left out", flush=True)
+        return {}
+    # The command that the package installs starts this one from Python.
+    shell = os.path.join(os.path.dirname(package.origin), "duckdb")
+    found = {}
+    with tempfile.TemporaryDirectory(dir=work) as directory:
+        stored = os.path.join(directory, "t.duckdb")
+        subprocess.run([shell, stored, "-c", f"create table t as select * from read_csv('{source}')"], check=True, capture_output=True)
+        for name, text in questions.items():
+            command = [shell, "-readonly", stored, "-csv", "-c", f"set threads = {arguments.threads}", "-c", text]
+            samples = [run(command, arguments.threads)[0] for _ in range(FEW_MILLISECONDS + 1)][1:]
+            found[name] = statistics.median(samples)
+    print(f"{table}: DuckDB's shell done", flush=True)
+    return found
+
+
 def ask_brc(binary, table, file, arguments, runs):
     """Medians of whole processes in seconds, and the largest peak memory in bytes, by question."""
     found = {}
     for question, (text, _) in QUESTIONS[table].items():
         command = [binary, "query", file, text, "--format", "csv", "--threads", str(arguments.threads)]
         try:
-            samples = [run(command, arguments.threads) for _ in range(runs + 1)][1 if runs > 1 else 0:]
+            times = FEW_MILLISECONDS if question in WHOLE_PROCESS else runs
+            samples = [run(command, arguments.threads) for _ in range(times + 1)][1 if times > 1 else 0:]
         except RuntimeError as error:
             print(f"{table}: brc: {question}: {error}", flush=True)
             continue
@@ -94,6 +120,15 @@ def convert(binary, source, target, arguments):
     subprocess.run([binary, "convert", source, target, "--force", "--no-sync", "--threads", str(arguments.threads)], check=True, capture_output=True)
 
 
+def stored_answers(table, source, arguments, work):
+    """What each peer needs for its own storage: the whole process where that counts, else the question alone."""
+    found = {engine: ask_engine(engine, table, source, arguments, work) for engine in STORED}
+    for seconds in found.values():
+        for question in WHOLE_PROCESS:
+            seconds.pop(question, None)
+    return found | {"duckdb shell": ask_duckdb_shell(table, source, arguments, work)}
+
+
 def measure_questions(table, source, binary, arguments, work):
     """All questions of a table: of buren and Parquet that brc wrote and of the CSV, beside the peers."""
     buren, parquet = (os.path.join(work, f"{table}.{encoding}") for encoding in ("buren", "parquet"))
@@ -101,7 +136,7 @@ def measure_questions(table, source, binary, arguments, work):
     convert(binary, source, parquet, arguments)
     found = {
         "wrong": apart(wrong_answers, binary, table, buren, source, arguments, work),
-        "peers": {engine: ask_engine(engine, table, source, arguments, work) for engine in STORED},
+        "peers": stored_answers(table, source, arguments, work),
         "brc of buren": ask_brc(binary, table, buren, arguments, arguments.runs),
         "brc of parquet": ask_brc(binary, table, parquet, arguments, arguments.runs),
         "duckdb of the same parquet": ask_engine("duckdb-file", table, parquet, arguments, work),

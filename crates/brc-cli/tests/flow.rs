@@ -242,6 +242,10 @@ fn a_query_explains_itself() {
     assert_eq!(outcome.text(), answer);
     let outcome = place.run_of(&["query", "t.buren", "select distinct station", "--explain"]);
     assert!(outcome.stderr.contains("groups by   station\ncomputes    nothing but the groups\n"), "{}", outcome.stderr);
+    let question = "select sum(temperature * 2) filter (where temperature > 1) / count(*) from t";
+    let outcome = place.run_of(&["query", "t.buren", question, "--explain"]);
+    let computes = "computes    sum(CASE WHEN temperature > 1 THEN temperature * 2 END), count()\n";
+    assert!(outcome.stderr.contains(computes), "{}", outcome.stderr);
 }
 
 #[test]

@@ -50,7 +50,8 @@ impl Table for FirstRows<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        Ok(Box::new(FirstRowsScanner { scanner: self.table.scanner(options)?, left: &self.left }))
+        let options = ScanOptions { conjuncts: Vec::new(), ..options.clone() };
+        Ok(Box::new(FirstRowsScanner { scanner: self.table.scanner(&options)?, left: &self.left }))
     }
 }
 

@@ -37,8 +37,8 @@ pub use scan::{Progress, Worker, scan};
 pub use schema::{Field, LeftOut, Schema, SchemaError};
 pub use statistics::Statistics;
 pub use table::{
-    BatchWriter, ColumnarWriter, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner, Sink, Split,
-    Summary, Table, TableFile,
+    BatchWriter, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner,
+    Sink, Split, Summary, Table, TableFile,
 };
 pub use value::Value;
 pub use workers::run_workers;

@@ -46,6 +46,9 @@ pub struct ScanOptions {
     pub projection: Vec<usize>,
     /// Rows for which this is false may be left out. The sink filters exactly; this only lets the scan skip.
     pub predicate: Option<Predicate>,
+    /// All conditions on wanted rows, the one to test first ahead. A scan that decodes column by column may ask the sink
+    /// about each ([`Sink::test`]) before it decodes the columns of the next; any other leaves them to the sink.
+    pub conjuncts: Vec<Conjunct>,
     /// Whether statistics that are stored in the file may stand for rows that all match the predicate: they reach
     /// [`Sink::summary`].
     pub statistics: bool,
@@ -55,6 +58,15 @@ pub struct ScanOptions {
     pub order: Order,
 }
 
+/// One of the conditions that a wanted row meets all of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conjunct {
+    /// The columns that it looks at, as positions in the schema. They are in the projection too.
+    pub columns: Vec<usize>,
+    /// The condition, if it only compares columns with constants: rows that are known to meet it need no test.
+    pub predicate: Option<Predicate>,
+}
+
 impl ScanOptions {
     /// All rows of all columns of a schema in their original order, as a conversion wants them.
     #[must_use]
@@ -62,6 +74,7 @@ impl ScanOptions {
         Self {
             projection: (0..schema.fields().len()).collect(),
             predicate: None,
+            conjuncts: Vec::new(),
             statistics: false,
             sums: false,
             order: Order::Original,
@@ -194,6 +207,23 @@ pub trait Sink {
     /// # Errors
     /// What goes wrong with them; the scan stops and hands the error on.
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()>;
+
+    /// Tests which rows meet one of [`ScanOptions::conjuncts`], of which `batch` has the columns: clears the bits of those
+    /// that do not. Returns how many are left.
+    ///
+    /// # Errors
+    /// As for [`Sink::batch`].
+    fn test(&mut self, _conjunct: usize, _batch: &Batch<'_>, _rows: &mut [u64]) -> Result<usize> {
+        unreachable!("nobody asked for rows that meet conditions")
+    }
+
+    /// Takes rows that met all [`ScanOptions::conjuncts`]: of the batch those whose bits are set, or all of them.
+    ///
+    /// # Errors
+    /// As for [`Sink::batch`].
+    fn tested(&mut self, _batch: &Batch<'_>, _rows: Option<&[u64]>) -> Result<()> {
+        unreachable!("nobody asked for rows that meet conditions")
+    }
 
     /// Takes summaries in place of rows. Called only if [`ScanOptions::statistics`] or [`ScanOptions::sums`]
     /// allowed it.

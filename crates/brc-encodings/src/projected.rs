@@ -104,6 +104,7 @@ impl Table for Projected {
         let mut inner = ScanOptions {
             projection: options.projection.iter().map(|&column| self.columns[column]).collect(),
             predicate: None,
+            conjuncts: Vec::new(),
             statistics: false,
             sums: false,
             order: options.order,

@@ -91,6 +91,7 @@ impl Union {
         ScanOptions {
             projection,
             predicate: predicate.flatten(),
+            conjuncts: Vec::new(),
             statistics: options.statistics && exact,
             sums: false,
             order: options.order,

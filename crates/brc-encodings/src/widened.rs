@@ -94,6 +94,7 @@ impl<'a> Outdated<'a> {
         let options = ScanOptions {
             projection: self.columns.clone(),
             predicate: None,
+            conjuncts: Vec::new(),
             statistics: false,
             sums: false,
             order: Order::Original,

@@ -6,6 +6,7 @@ use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::selector::Selector;
 use crate::totals::ScanTotals;
+use crate::wanted::row_numbers;
 use brc_core::{Batch, Error, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -89,6 +90,19 @@ impl<'a> Collector<'a> {
         Self { found, selector, chunk: Chunk::new(plan), most, split: 0 }
     }
 
+    /// Takes the wanted rows of a batch; `None` is all of them.
+    fn take(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> Result<()> {
+        let Self { selector, chunk, most, .. } = self;
+        let path = selector.path();
+        chunk.rows += selector.select(batch, wanted, *most - chunk.rows, |selected| {
+            for (cells, column) in chunk.cells.iter_mut().zip(selected.columns) {
+                push_all(column, selected.rows, cells).map_err(|fault| fault.error(path))?;
+            }
+            Ok(())
+        })?;
+        if chunk.rows >= *most { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
+    }
+
     /// Hands over the rows of the split. Returns whether there are enough by now.
     fn hand_over(&mut self) -> bool {
         let chunk = std::mem::replace(&mut self.chunk, Chunk::new(self.selector.plan()));
@@ -104,15 +118,16 @@ impl Sink for Collector<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let Self { selector, chunk, most, .. } = self;
-        let path = selector.path();
-        chunk.rows += selector.select(batch, *most - chunk.rows, |selected| {
-            for (cells, column) in chunk.cells.iter_mut().zip(selected.columns) {
-                push_all(column, selected.rows, cells).map_err(|fault| fault.error(path))?;
-            }
-            Ok(())
-        })?;
-        if chunk.rows >= *most { Err(Error::Usage(ENOUGH.to_owned())) } else { Ok(()) }
+        let wanted = self.selector.wanted(batch)?;
+        self.take(batch, wanted)
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.selector.test(conjunct, batch, rows)
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        self.take(batch, rows.map(row_numbers))
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {

@@ -2,8 +2,9 @@
 
 use crate::accumulators::Accumulators;
 use crate::by_distinct;
-use crate::evaluate::{Columns, Lent};
-use crate::filter::{Filter, Selection};
+use crate::conditions::Conditions;
+use crate::evaluate::Columns;
+use crate::filter::Selection;
 use crate::inputs::{RowPlace, Stage};
 use crate::keys::Keys;
 use crate::lanes::{Lane, Lanes};
@@ -36,11 +37,11 @@ pub(crate) struct GroupTable<'a> {
     path: &'a Path,
     plan: &'a Plan,
     level: Level,
-    filter: Option<Filter>,
-    /// Computes what the filter looks at.
-    conditions: Stage,
+    conditions: Conditions,
     /// Computes what is grouped and aggregated.
     computed: Stage,
+    /// Where in a batch what is computed belongs.
+    computed_positions: Vec<usize>,
     place: RowPlace,
     /// The positions of columns that have no nulls.
     without_nulls: Vec<usize>,
@@ -65,15 +66,15 @@ impl<'a> GroupTable<'a> {
         let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
         let place = |key: &usize| projection.iter().position(|projected| projected == key).unwrap_or(usize::MAX);
         let key_positions: Vec<usize> = plan.keys.iter().map(place).collect();
-        let (conditions, computed) = plan.computed.split_at(plan.conditions);
+        let (used, sources) = plan.grouped_sources();
         let of_table = Columns { fields: &fields, projection: &scanned };
         Self {
             path,
             plan,
             level: Level::best(),
-            filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
-            conditions: Stage::new(conditions, of_table),
-            computed: Stage::new(computed, of_table),
+            conditions: Conditions::new(plan),
+            computed: Stage::new(&sources, of_table),
+            computed_positions: used.into_iter().map(|place| scanned.len() + place).collect(),
             place: RowPlace::default(),
             without_nulls: (0..scanned.len()).filter(|&position| !fields[scanned[position]].nullable).collect(),
             keys: Keys::new(&plan.key_types()),
@@ -136,45 +137,52 @@ impl<'a> GroupTable<'a> {
         self.place = place;
     }
 
-    fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), Fault> {
+    fn check(&self, batch: &Batch<'_>) -> Result<(), Malformed> {
         check_lengths(batch.rows, batch.columns)?;
         let has_nulls = |&position: &usize| batch.columns.get(position).is_some_and(Column::has_nulls);
-        if self.without_nulls.iter().any(has_nulls) {
-            return Err(Malformed("it has nulls in a column without").into());
+        match self.without_nulls.iter().any(has_nulls) {
+            true => Err(Malformed("it has nulls in a column without")),
+            false => Ok(()),
         }
-        if self.conditions.is_empty() && self.computed.is_empty() {
-            return Ok(self.group(batch, None)?);
-        }
-        let place = self.place;
-        self.place.advance(batch.rows);
-        let conditions = self.conditions.run(self.level, batch, None, place)?;
-        let mut columns = batch.columns.to_vec();
-        columns.extend(conditions.iter().map(Lent::column));
-        let filtered = Batch { rows: batch.rows, columns: &columns };
-        let mask = match &mut self.filter {
-            Some(filter) => match filter.select(self.level, &filtered)? {
-                Selection::All => None,
-                Selection::Some(_, 0) => return Ok(()),
-                Selection::Some(mask, wanted) => Some((mask.to_vec(), wanted)),
-            },
-            None => None,
-        };
-        let computed = self.computed.run(self.level, batch, mask.as_ref().map(|(mask, _)| mask.as_slice()), place)?;
-        columns.extend(computed.iter().map(Lent::column));
-        let selection = mask.as_ref().map_or(Selection::All, |(mask, wanted)| Selection::Some(mask, *wanted));
-        Ok(self.group(&Batch { rows: batch.rows, columns: &columns }, Some(selection))?)
     }
 
-    /// Groups the rows of a batch that has all columns: those that are selected, or that the filter wants.
-    fn group(&mut self, batch: &Batch<'_>, selected: Option<Selection<'_>>) -> Result<(), Malformed> {
-        let selection = match (selected, &mut self.filter) {
-            (Some(selected), _) => selected,
-            (None, Some(filter)) => filter.select(self.level, batch)?,
-            (None, None) => Selection::All,
-        };
+    fn take_batch(&mut self, batch: &Batch<'_>) -> Result<(), Fault> {
+        self.check(batch)?;
+        let wanted = self.conditions.select(batch)?;
+        self.take_selected(batch, wanted.as_ref().map_or(Selection::All, |(mask, rows)| Selection::Some(mask, *rows)))
+    }
+
+    fn take_tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<(), Fault> {
+        self.check(batch)?;
+        let wanted = |mask: &[u64]| mask.iter().map(|word| word.count_ones() as usize).sum();
+        self.take_selected(batch, rows.map_or(Selection::All, |mask| Selection::Some(mask, wanted(mask))))
+    }
+
+    /// Takes the wanted rows of a batch of all columns of the scan.
+    fn take_selected(&mut self, batch: &Batch<'_>, selection: Selection<'_>) -> Result<(), Fault> {
+        let place = self.place;
+        self.place.advance(batch.rows);
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
+        if self.computed.is_empty() {
+            return Ok(self.group(batch, selection)?);
+        }
+        let mask = match selection {
+            Selection::All => None,
+            Selection::Some(mask, _) => Some(mask),
+        };
+        let computed = self.computed.run(self.level, batch, mask, place)?;
+        let mut columns = batch.columns.to_vec();
+        for (&position, column) in self.computed_positions.iter().zip(&computed) {
+            // Between are conditions, which nobody looks at any more.
+            columns.resize(position + 1, column.column());
+        }
+        Ok(self.group(&Batch { rows: batch.rows, columns: &columns }, selection)?)
+    }
+
+    /// Groups the selected rows of a batch that has all columns.
+    fn group(&mut self, batch: &Batch<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
         let mut key_columns = Vec::new();
         let keyed = match &self.key_positions {
             None => *batch,
@@ -216,13 +224,17 @@ impl<'a> GroupTable<'a> {
         Ok(self.accumulators.summarise(self.level, summary, ids, groups)?)
     }
 
-    fn timed(&mut self, take: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<()> {
+    fn timed<T>(&mut self, take: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T> {
         let start = self.timings.then(Instant::now);
         let taken = take(self);
         if let Some(start) = start {
             self.time += start.elapsed();
         }
-        taken.map_err(|fault| fault.error(self.path))?;
+        taken.map_err(|fault| fault.error(self.path))
+    }
+
+    /// Sees to it that what is kept does not become too much.
+    fn limit(&mut self) -> Result<()> {
         let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
         if self.partitioning.is_some_and(|it| it.limits.are_too_many_values(values, groups)) {
             return Err(by_distinct::too_many());
@@ -247,11 +259,22 @@ impl Sink for GroupTable<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        self.timed(|groups| groups.take_batch(batch))
+        self.timed(|groups| groups.take_batch(batch))?;
+        self.limit()
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.timed(|groups| groups.conditions.test(conjunct, batch, rows))
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        self.timed(|groups| groups.take_tested(batch, rows))?;
+        self.limit()
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
-        self.timed(|groups| groups.take_summary(summary))
+        self.timed(|groups| groups.take_summary(summary))?;
+        self.limit()
     }
 }
 

@@ -39,6 +39,7 @@ mod by_distinct;
 mod cells;
 mod columns;
 mod computed;
+mod conditions;
 mod evaluate;
 mod expression;
 mod filter;

@@ -1,6 +1,7 @@
 //! A question bound to the columns of a table: plain data, which may travel to where the table is.
 
 use crate::aggregates::{AggregateFunction, Bound, FunctionName};
+use crate::conditions::Condition;
 use crate::inputs::{Computed, Source};
 use crate::keys::Keys;
 use crate::node::{Node, Typed};
@@ -173,6 +174,7 @@ impl Plan {
         ScanOptions {
             projection: self.projection(),
             predicate: self.pushed_down(),
+            conjuncts: self.conditions().iter().map(Condition::conjunct).collect(),
             statistics: self.statistics && sums,
             sums,
             order: if self.needs_order() { Order::Original } else { Order::Any },
@@ -302,6 +304,16 @@ impl Plan {
     pub(crate) fn batch_columns(&self) -> Vec<usize> {
         let computed = (0..self.computed.len()).map(|place| self.schema.fields().len() + place);
         self.projection().into_iter().chain(computed).collect()
+    }
+
+    /// What is computed of wanted rows: what is grouped by and aggregated. Each with its place in [`Plan::computed`].
+    pub(crate) fn grouped_sources(&self) -> (Vec<usize>, Vec<Computed>) {
+        let of_table = self.schema.fields().len();
+        let aggregated: Vec<usize> = self.outputs.iter().flat_map(|output| output.columns.iter().copied()).collect();
+        let is_used = |place: &usize| {
+            *place >= self.conditions || self.keys.iter().chain(&aggregated).any(|column| *column == of_table + place)
+        };
+        (0..self.computed.len()).filter(is_used).map(|place| (place, self.computed[place].clone())).unzip()
     }
 
     /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by, then those that

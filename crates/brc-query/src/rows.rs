@@ -7,6 +7,7 @@
 use crate::plan::Plan;
 use crate::selector::Selector;
 use crate::totals::ScanTotals;
+use crate::wanted::row_numbers;
 use brc_core::{
     Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table, TableFile,
 };
@@ -102,16 +103,16 @@ struct SelectedScanner<'a> {
 
 impl Scanner for SelectedScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
-        let mut selecting = Selecting { selector: &mut self.selector, rows: 0, left_out: 0, sink };
+        let mut selecting = Selecting { selector: &mut self.selector, rows: 0, sink };
         let scanned = match self.scanner.scan(split, &mut selecting) {
             Err(ScanError::Widened) => return Err(Error::Widened.into()),
             scanned => scanned?,
         };
-        let Selecting { rows, left_out, .. } = selecting;
+        let rows = selecting.rows;
         Ok(scanned.map(|mut scanned| {
             self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(&ScanTotals::from(&scanned));
+            scanned.skipped_rows += scanned.rows - rows;
             scanned.rows = rows;
-            scanned.skipped_rows += left_out;
             scanned
         }))
     }
@@ -121,8 +122,14 @@ impl Scanner for SelectedScanner<'_> {
 struct Selecting<'s, 'a> {
     selector: &'s mut Selector<'a>,
     rows: u64,
-    left_out: u64,
     sink: &'s mut dyn Sink,
+}
+
+impl Selecting<'_, '_> {
+    fn take(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> Result<()> {
+        self.rows += self.selector.select(batch, wanted, usize::MAX, |selected| self.sink.batch(selected))? as u64;
+        Ok(())
+    }
 }
 
 impl Sink for Selecting<'_, '_> {
@@ -131,10 +138,16 @@ impl Sink for Selecting<'_, '_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let wanted = self.selector.select(batch, usize::MAX, |selected| self.sink.batch(selected))?;
-        self.rows += wanted as u64;
-        self.left_out += (batch.rows - wanted) as u64;
-        Ok(())
+        let wanted = self.selector.wanted(batch)?;
+        self.take(batch, wanted)
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.selector.test(conjunct, batch, rows)
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        self.take(batch, rows.map(row_numbers))
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {

@@ -1,12 +1,11 @@
 //! Which rows of a batch a question wants, and what is computed of them.
 
+use crate::conditions::Conditions;
 use crate::evaluate::{Columns, Lent, Program};
-use crate::filter::{Filter, Selection};
-use crate::inputs::{RowPlace, Stage};
 use crate::node::Typed;
 use crate::plan::Plan;
 use crate::vector::{self, Fault, Vector};
-use crate::wanted::check_lengths;
+use crate::wanted::{check_lengths, row_numbers};
 use brc_core::{Batch, Column, LogicalType, Result, Table};
 use brc_kernels::cpu::Level;
 use std::path::Path;
@@ -15,22 +14,13 @@ use std::path::Path;
 pub(crate) struct Selector<'a> {
     plan: &'a Plan,
     path: &'a Path,
-    filter: Option<Filter>,
-    conditions: Stage,
+    conditions: Conditions,
     values: Values,
 }
 
 impl<'a> Selector<'a> {
     pub(crate) fn new<'v>(plan: &'a Plan, table: &'a dyn Table, values: impl Iterator<Item = &'v Typed>) -> Self {
-        let (scanned, projection, fields) = (plan.projection(), plan.batch_columns(), plan.fields());
-        let of_table = Columns { fields: &fields, projection: &scanned };
-        Self {
-            plan,
-            path: table.path(),
-            filter: plan.predicate.as_ref().map(|predicate| Filter::new(predicate, &fields, &projection)),
-            conditions: Stage::new(&plan.computed, of_table),
-            values: Values::new(plan, values),
-        }
+        Self { plan, path: table.path(), conditions: Conditions::new(plan), values: Values::new(plan, values) }
     }
 
     pub(crate) fn plan(&self) -> &'a Plan {
@@ -42,15 +32,16 @@ impl<'a> Selector<'a> {
         self.path
     }
 
-    /// Hands the values of the rows that are wanted over, of at most the first `most` of them. Returns how many they are.
+    /// Hands the values of wanted rows over, of at most the first `most` of them. Returns how many they are. `None` is all
+    /// rows.
     pub(crate) fn select(
         &mut self,
         batch: &Batch<'_>,
+        wanted: Option<Vec<u32>>,
         most: usize,
         deliver: impl FnOnce(&Batch<'_>) -> Result<()>,
     ) -> Result<usize> {
         let path = self.path;
-        let wanted = self.wanted(batch).map_err(|fault| fault.error(path))?;
         let wanted = wanted.map(|rows| rows.into_iter().take(most).collect::<Vec<_>>());
         let wanted = wanted.or_else(|| (batch.rows > most).then(|| (0..most as u32).collect()));
         let rows = wanted.as_ref().map_or(batch.rows, Vec::len);
@@ -71,19 +62,15 @@ impl<'a> Selector<'a> {
     }
 
     /// The rows that are wanted; `None` is all of them.
-    pub(crate) fn wanted(&mut self, batch: &Batch<'_>) -> Result<Option<Vec<u32>>, Fault> {
-        check_lengths(batch.rows, batch.columns)?;
-        let Some(filter) = &mut self.filter else { return Ok(None) };
-        let conditions = self.conditions.run(Level::best(), batch, None, RowPlace::default())?;
-        let mut columns = batch.columns.to_vec();
-        columns.extend(conditions.iter().map(Lent::column));
-        Ok(match filter.select(Level::best(), &Batch { rows: batch.rows, columns: &columns })? {
-            Selection::All => None,
-            Selection::Some(mask, _) => {
-                let is_wanted = |row: &u32| mask[*row as usize / 64] >> (row % 64) & 1 == 1;
-                Some((0..batch.rows as u32).filter(is_wanted).collect())
-            }
-        })
+    pub(crate) fn wanted(&mut self, batch: &Batch<'_>) -> Result<Option<Vec<u32>>> {
+        let lengths = check_lengths(batch.rows, batch.columns).map_err(Fault::from);
+        let rows = lengths.and_then(|()| self.conditions.select(batch)).map_err(|fault| fault.error(self.path))?;
+        Ok(rows.map(|(rows, _)| row_numbers(&rows)))
+    }
+
+    /// Tests rows as [`brc_core::Sink::test`] says.
+    pub(crate) fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.conditions.test(conjunct, batch, rows).map_err(|fault| fault.error(self.path))
     }
 }
 

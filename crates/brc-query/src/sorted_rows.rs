@@ -21,6 +21,7 @@ use crate::runs::{Block, Sorter};
 use crate::selector::{Selector, Values};
 use crate::totals::ScanTotals;
 use crate::vector::{Fault, View};
+use crate::wanted::row_numbers;
 use brc_core::{
     Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Value,
     Worker, scan,
@@ -253,10 +254,20 @@ impl<'a> Sorting<'a> {
         }
     }
 
-    fn take(&mut self, batch: &Batch<'_>) -> std::result::Result<(), Fault> {
+    fn take(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> Result<()> {
+        let path = self.selector.path();
+        self.keep(batch, wanted).map_err(|fault| fault.error(path))?;
+        let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(FEW as u64);
+        if self.rows.rows as u64 >= many {
+            self.cut();
+        }
+        self.relieve()
+    }
+
+    /// Keeps those of the wanted rows that may be among the first.
+    fn keep(&mut self, batch: &Batch<'_>, wanted: Option<Vec<u32>>) -> std::result::Result<(), Fault> {
         let place = self.place.number();
         self.place.advance(batch.rows);
-        let wanted = self.selector.wanted(batch)?;
         let wanted = self.early(batch, wanted)?;
         if wanted.as_ref().map_or(batch.rows, Vec::len) == 0 {
             return Ok(());
@@ -310,13 +321,16 @@ impl Sink for Sorting<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let path = self.selector.path();
-        self.take(batch).map_err(|fault| fault.error(path))?;
-        let many = self.most.map_or(u64::MAX, |most| most.saturating_mul(2)).max(FEW as u64);
-        if self.rows.rows as u64 >= many {
-            self.cut();
-        }
-        self.relieve()
+        let wanted = self.selector.wanted(batch)?;
+        self.take(batch, wanted)
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        self.selector.test(conjunct, batch, rows)
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        self.take(batch, rows.map(row_numbers))
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {

@@ -148,6 +148,11 @@ pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), M
     if columns.iter().all(fits) { Ok(()) } else { Err(Malformed("its columns are not equally long")) }
 }
 
+/// The numbers of the rows whose bits are set.
+pub(crate) fn row_numbers(mask: &[u64]) -> Vec<u32> {
+    set_rows(mask).map(|row| row as u32).collect()
+}
+
 /// The rows whose bits are set.
 pub(crate) fn set_rows(mask: &[u64]) -> impl Iterator<Item = usize> {
     mask.iter().enumerate().flat_map(|(index, &word)| {

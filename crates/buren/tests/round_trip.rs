@@ -78,7 +78,7 @@ proptest! {
         let bytes = write(&table, &[1500], options("none", None), 1).unwrap();
         let reader = open(&bytes).unwrap();
         for order in [Order::Any, Order::Original] {
-            let asked = ScanOptions { projection: columns.clone(), predicate: None, statistics: false, sums: false, order };
+            let asked = ScanOptions { projection: columns.clone(), order, ..ScanOptions::everything(reader.schema()) };
             let (found, scanned) = scan(&reader, &asked).unwrap();
             let expected = rows(&table);
             let expected = expected.iter().map(|row| columns.iter().map(|&column| row[column].clone()).collect::<Vec<_>>());

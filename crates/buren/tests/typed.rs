@@ -4,13 +4,13 @@
 
 mod common;
 
-use brc_core::predicate::{Known, KnownValues, float_order};
+use brc_core::predicate::float_order;
 use brc_core::{
     Batch, BatchWriter, Comparison, Data, Error, LogicalType, Order, PartEncoder, PhysicalType, Predicate, Progress,
-    Result, ScanOptions, Schema, Sink, Summary, Table, Verdict,
+    Result, ScanOptions, Schema, Sink, Summary, Table,
 };
 use buren::{Key, Writer, WriterOptions};
-use common::typed::{Cell, Typed, all_types, encode, mix, scan, write};
+use common::typed::{Cell, Typed, all_types, encode, matching, mix, scan, write};
 use common::{open, options};
 use proptest::prelude::*;
 
@@ -135,24 +135,6 @@ fn sorted_rows(columns: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
     }
     rows.sort();
     rows
-}
-
-/// The rows for which the predicate is true.
-fn matching(columns: &[Vec<Cell>], predicate: &Predicate) -> Vec<Vec<Cell>> {
-    let rows = columns.first().map_or(0, Vec::len);
-    let row = |row: usize| columns.iter().map(|column| column[row].clone()).collect::<Vec<_>>();
-    (0..rows).map(row).filter(|row| predicate.decide(&|column| known(&row[column])) == Verdict::Always).collect()
-}
-
-fn known(cell: &Cell) -> Known<'_> {
-    let number = |value: i128| KnownValues::Numbers { min: value, max: value };
-    let values = match cell {
-        Cell::Null => KnownValues::None,
-        Cell::Integer(value) => number(*value),
-        Cell::Float(bits) => number(float_order(f64::from_bits(*bits)).into()),
-        Cell::Bytes(value) => KnownValues::Strings { min: value, max: value },
-    };
-    Known { values, nulls: *cell == Cell::Null }
 }
 
 /// A column of each type and spread, with and without nulls.

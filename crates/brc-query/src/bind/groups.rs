@@ -68,8 +68,9 @@ impl<'a> GroupScope<'a> {
             arguments.insert(0, Typed { node, logical_type, nullable: true });
         }
         let mut columns: Vec<usize> = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            columns.push(self.inputs.position(function.name, argument));
+        for (place, argument) in arguments.into_iter().enumerate() {
+            let name = call.shown.get(place).map_or(function.name, String::as_str);
+            columns.push(self.inputs.position(name, argument));
         }
         if function.form.is_in_row_order() {
             columns.push(self.inputs.of(Source::RowNumber));

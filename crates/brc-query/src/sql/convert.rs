@@ -249,18 +249,26 @@ impl Converter<'_> {
         if let Some(clause) = list.clauses.first() {
             return self.refuse(format!("'{clause}' inside '{name}'"), position);
         }
-        let mut arguments = Vec::new();
+        let (mut arguments, mut shown) = (Vec::new(), Vec::new());
         for argument in list.args {
             match argument {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => arguments.push(self.expression(expression)?),
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => {
+                    shown.push(expression.to_string());
+                    arguments.push(self.expression(expression)?);
+                }
                 // `count(*)` counts rows, as `count()` does.
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => {}
                 other => return self.refuse(format!("'{other}' inside '{name}'"), position),
             }
         }
         let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
+        if let Some(filter) = &function.filter {
+            // Rows that the filter leaves out have no first argument.
+            let of_all = if shown.is_empty() { "true".to_owned() } else { shown.remove(0) };
+            shown.insert(0, format!("CASE WHEN {filter} THEN {of_all} END"));
+        }
         let filter = function.filter.map(|filter| self.boxed(*filter)).transpose()?;
-        Ok(Call { name, distinct, arguments, filter })
+        Ok(Call { name, distinct, arguments, shown, filter })
     }
 
     fn value(&self, value: Value, position: usize) -> Converted<Literal> {
@@ -313,7 +321,7 @@ impl Converter<'_> {
 }
 
 fn call(name: &str, arguments: Vec<Syntax>) -> Call {
-    Call { name: name.to_owned(), distinct: false, arguments, filter: None }
+    Call { name: name.to_owned(), distinct: false, arguments, shown: Vec::new(), filter: None }
 }
 
 fn truth(value: bool, position: usize) -> Syntax {

@@ -44,6 +44,8 @@ pub(crate) struct Call {
     pub(crate) name: String,
     pub(crate) distinct: bool,
     pub(crate) arguments: Vec<Syntax>,
+    /// The arguments as they are shown, as far as they can be.
+    pub(crate) shown: Vec<String>,
     /// `filter (where …)` of an aggregate.
     pub(crate) filter: Option<Box<Syntax>>,
 }
@@ -85,7 +87,7 @@ impl Literal {
 impl Syntax {
     /// A function of a column.
     pub(crate) fn call(name: &str, arguments: Vec<Self>, position: usize) -> Self {
-        let call = Call { name: name.to_owned(), distinct: false, arguments, filter: None };
+        let call = Call { name: name.to_owned(), distinct: false, arguments, shown: Vec::new(), filter: None };
         Self { kind: Kind::Call(call), position }
     }
 

@@ -1,8 +1,9 @@
 //! Tables of any types with nulls, in plain code.
 
+use brc_core::predicate::{Known, KnownValues, float_order};
 use brc_core::{
     Batch, BatchWriter, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Field, Integers, LogicalType, PartEncoder,
-    PhysicalType, Result, ScanOptions, Scanned, Schema, Sink, Summary, Table, TimeUnit, Value,
+    PhysicalType, Predicate, Result, ScanOptions, Scanned, Schema, Sink, Summary, Table, TimeUnit, Value, Verdict,
 };
 use buren::{Reader, Writer, WriterOptions};
 use std::ops::Range;
@@ -287,4 +288,23 @@ pub fn scan(reader: &Reader, options: &ScanOptions) -> Result<(Collected, Vec<Sc
         }
     }
     Ok((collected, all))
+}
+
+/// The rows for which the predicate is true.
+pub fn matching(columns: &[Vec<Cell>], predicate: &Predicate) -> Vec<Vec<Cell>> {
+    let rows = columns.first().map_or(0, Vec::len);
+    let row = |row: usize| columns.iter().map(|column| column[row].clone()).collect::<Vec<_>>();
+    (0..rows).map(row).filter(|row| predicate.decide(&|column| known(&row[column])) == Verdict::Always).collect()
+}
+
+/// What is known of a row with that cell.
+pub fn known(cell: &Cell) -> Known<'_> {
+    let number = |value: i128| KnownValues::Numbers { min: value, max: value };
+    let values = match cell {
+        Cell::Null => KnownValues::None,
+        Cell::Integer(value) => number(*value),
+        Cell::Float(bits) => number(float_order(f64::from_bits(*bits)).into()),
+        Cell::Bytes(value) => KnownValues::Strings { min: value, max: value },
+    };
+    Known { values, nulls: *cell == Cell::Null }
 }

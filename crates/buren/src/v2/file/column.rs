@@ -16,6 +16,7 @@ use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{are_known, translate, unsigned};
 use std::ops::Range;
+use std::time::Instant;
 
 /// Rows of a batch.
 pub(super) const PIECE: usize = 4096;
@@ -57,10 +58,23 @@ pub(super) struct ScanColumn<'r> {
     buffer: BlockBuffer,
     validity: BlockBuffer,
     block: usize,
+    /// None as long as no block of the chunk was read.
     block_rows: usize,
     /// Whether the block has no nulls, only nulls, or a bitmap.
     nulls: Nulls,
+    /// The rows of the block that were decoded last; none as long as none were.
     piece: Range<usize>,
+}
+
+/// A block of a row group.
+#[derive(Clone, Copy)]
+pub(super) struct BlockPlace {
+    pub(super) row_group: usize,
+    /// About how many rows of the file are going to be asked for.
+    pub(super) expected: usize,
+    pub(super) block: usize,
+    /// How many rows it has.
+    pub(super) rows: usize,
 }
 
 /// What the codes of the chunk at hand stand for.
@@ -192,9 +206,27 @@ impl<'r> ScanColumn<'r> {
         &self.reader.row_group(self.row_group).chunks[self.column]
     }
 
+    /// Decodes some rows of a block, as [`ScanColumn::decode`] does, and first reads what that takes: only what is not at hand.
+    pub(super) fn bring(&mut self, place: BlockPlace, rows: &Range<usize>, cost: &mut Cost) -> Result<()> {
+        if self.decoder.is_none() || self.row_group != place.row_group {
+            self.start(place.row_group, place.expected, cost)?;
+        }
+        if self.block_rows == 0 || self.block != place.block {
+            self.load(place.block, place.rows, cost)?;
+        }
+        if !self.piece.is_empty() && self.piece.start <= rows.start && rows.end <= self.piece.end {
+            return Ok(());
+        }
+        let started = Instant::now();
+        self.decode(rows.clone())?;
+        cost.decode_time += started.elapsed();
+        Ok(())
+    }
+
     /// Reads what the blocks of a chunk share, where about so many rows of the file are going to be asked for.
     pub(super) fn start(&mut self, row_group: usize, rows: usize, cost: &mut Cost) -> Result<()> {
         (self.row_group, self.coded, self.expected) = (row_group, false, Some(rows));
+        (self.block_rows, self.piece) = (0, 0..0);
         let (reader, chunk, column) = (self.reader, self.chunk(), self.name());
         let source = reader.source();
         let mut tokens = None;
@@ -327,7 +359,7 @@ impl<'r> ScanColumn<'r> {
 
     /// Reads a block of the chunk, which has so many rows.
     pub(super) fn load(&mut self, block: usize, rows: usize, cost: &mut Cost) -> Result<()> {
-        (self.block, self.block_rows) = (block, rows);
+        (self.block, self.block_rows, self.piece) = (block, rows, 0..0);
         let (reader, row_group, column) = (self.reader, self.row_group, self.name());
         let of_rows = &self.chunk().blocks[block];
         self.nulls = Nulls::None;
@@ -425,6 +457,20 @@ impl<'r> ScanColumn<'r> {
             None => are_known(level, codes, known),
         };
         if are_known { Ok(()) } else { Err(UNKNOWN) }
+    }
+
+    /// Some rows of the block, among those that were decoded last.
+    pub(super) fn rows(&self, rows: &Range<usize>) -> Column<'_> {
+        let Column { data, validity } = self.as_column();
+        let part = rows.start - self.piece.start..rows.end - self.piece.start;
+        let data = match data {
+            Data::Codes { codes, dictionary } => Data::Codes { codes: &codes[part.clone()], dictionary },
+            Data::Runs { .. } => unreachable!("nothing is decoded to runs"),
+            Data::Bytes(strings) => Data::Bytes(strings.slice(part.clone())),
+            Data::Integers(values) => Data::Integers(values.slice(part.clone())),
+            Data::Floats(values) => Data::Floats(&values[part.clone()]),
+        };
+        Column { data, validity: validity.map(|validity| validity.slice(part)) }
     }
 
     /// What was decoded last.

@@ -1,23 +1,27 @@
 //! Scans row groups: leaves out what statistics rule out, lets them stand for rows where they may, delivers the rest.
 
 use super::bounds::Bounds;
-use super::column::{PIECE, ScanColumn};
+use super::column::{BlockPlace, PIECE, ScanColumn};
 use super::footer::{Chunk, Layout, RowGroup};
 use super::reader::Reader;
 use super::restore;
 use crate::block::Cost;
-use crate::v2::integers::BLOCK_ROWS;
+use crate::v2::integers::{BLOCK_ROWS, GROUP_ROWS};
 use brc_core::predicate::{Known, KnownValues};
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
-    Batch, Column, Data, Order, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary, Verdict,
+    Batch, Column, Conjunct, Data, Order, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary,
+    Verdict,
 };
-use std::time::Instant;
+use brc_kernels::filter::{valid_bits, words};
+use std::ops::Range;
 
 pub(super) struct FileScanner<'r> {
     reader: &'r Reader,
     options: ScanOptions,
     columns: Vec<ScanColumn<'r>>,
+    /// Where among them those of each conjunct are.
+    tested: Vec<Vec<usize>>,
     /// The rows of all row groups that the predicate does not rule out; not yet counted at first.
     possible_rows: Option<u64>,
     cost: Cost,
@@ -26,7 +30,10 @@ pub(super) struct FileScanner<'r> {
 impl<'r> FileScanner<'r> {
     pub(super) fn new(reader: &'r Reader, options: ScanOptions) -> Self {
         let columns = options.projection.iter().map(|&column| ScanColumn::new(reader, column)).collect();
-        Self { reader, options, columns, possible_rows: None, cost: Cost::default() }
+        let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
+        let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
+        let tested = options.conjuncts.iter().map(positions).collect();
+        Self { reader, options, columns, tested, possible_rows: None, cost: Cost::default() }
     }
 
     fn decide<'a>(&self, known: impl Fn(usize) -> Known<'a>) -> Verdict {
@@ -119,42 +126,108 @@ impl<'r> FileScanner<'r> {
             return Ok(());
         }
         let expected = self.expected_rows(wanted, all);
-        for column in &mut self.columns {
-            column.start(index, expected, &mut self.cost)?;
-        }
         for number in numbers {
-            for column in &mut self.columns {
-                column.load(number, rows_of(number), &mut self.cost)?;
+            let place = BlockPlace { row_group: index, expected, block: number, rows: rows_of(number) };
+            let conjuncts = self.options.conjuncts.iter().enumerate();
+            let is_open = |conjunct: &Conjunct| match &conjunct.predicate {
+                Some(predicate) => by_block && predicate.decide(&of_block(number)) != Verdict::Always,
+                None => true,
+            };
+            let tests: Vec<usize> = conjuncts.filter(|(_, it)| is_open(it)).map(|(test, _)| test).collect();
+            for first in (0..place.rows).step_by(PIECE) {
+                let piece = first..place.rows.min(first + PIECE);
+                self.deliver_piece(place, piece, row_group.key, &tests, sink)?;
             }
-            self.deliver_block(rows_of(number), row_group.key, sink)?;
-            scanned.rows += rows_of(number) as u64;
+            scanned.rows += place.rows as u64;
         }
         Ok(())
     }
 
-    /// Delivers the rows of the block that every column has loaded; those of a cluster key as a run, where they are one.
-    fn deliver_block(&mut self, rows: usize, key: Option<usize>, sink: &mut dyn Sink) -> Result<()> {
-        for first in (0..rows).step_by(PIECE) {
-            let piece = first..rows.min(first + PIECE);
-            let started = Instant::now();
-            for column in &mut self.columns {
-                column.decode(piece.clone())?;
+    /// Delivers the rows of a piece that meet all conjuncts, of which these are not known to be met.
+    fn deliver_piece(
+        &mut self,
+        place: BlockPlace,
+        piece: Range<usize>,
+        key: Option<usize>,
+        tests: &[usize],
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        if self.options.conjuncts.is_empty() {
+            self.bring(0..self.columns.len(), place, &piece)?;
+            return self.hand_over(&piece, key, |batch| sink.batch(batch));
+        }
+        let mut rows = [0; PIECE / 64];
+        let rows = &mut rows[..words(piece.len())];
+        rows.iter_mut().enumerate().for_each(|(index, word)| *word = valid_bits(piece.len(), index));
+        self.deliver_tested(place, piece, key, tests, rows, sink)
+    }
+
+    /// Tests which of some rows meet conjuncts, as far as they have met all before, and delivers those. No other column is
+    /// decoded where no row is left, and none but those of the next test where few are.
+    fn deliver_tested(
+        &mut self,
+        place: BlockPlace,
+        piece: Range<usize>,
+        key: Option<usize>,
+        tests: &[usize],
+        rows: &mut [u64],
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let Some((&test, later)) = tests.split_first() else {
+            self.bring(0..self.columns.len(), place, &piece)?;
+            let is_all = rows.iter().map(|word| word.count_ones() as usize).sum::<usize>() == piece.len();
+            return self.hand_over(&piece, key, |batch| sink.tested(batch, (!is_all).then_some(rows)));
+        };
+        let positions = self.tested[test].clone();
+        self.bring(positions.iter().copied(), place, &piece)?;
+        let columns: Vec<_> = positions.iter().map(|&position| self.columns[position].rows(&piece)).collect();
+        if sink.test(test, &Batch { rows: piece.len(), columns: &columns }, rows)? == 0 {
+            return Ok(());
+        }
+        let has_rows = |group: &[u64]| group.iter().any(|&word| word != 0);
+        const WORDS: usize = GROUP_ROWS / 64;
+        let groups: Vec<bool> = rows.chunks(WORDS).map(has_rows).collect();
+        let mut first = 0;
+        for groups in groups.chunk_by(|one, other| one == other) {
+            let words = first..rows.len().min(first + groups.len() * WORDS);
+            first = words.end;
+            if groups[0] {
+                let part = piece.start + words.start * 64..piece.end.min(piece.start + words.end * 64);
+                self.deliver_tested(place, part, key, later, &mut rows[words], sink)?;
             }
-            self.cost.decode_time += started.elapsed();
-            let mut columns: Vec<_> = self.columns.iter().map(ScanColumn::as_column).collect();
-            let mut run = [Run { code: 0, rows: piece.len() as u32 }];
-            let is_key = |column: &ScanColumn<'_>| Some(column.column) == key;
-            if let Some(place) = self.columns.iter().position(is_key)
-                && let Column { data: Data::Codes { codes, dictionary }, validity: None } = columns[place]
-                && let Some((&first, rest)) = codes.split_first()
-                && rest.iter().all(|&code| code == first)
-            {
-                run[0].code = first;
-                columns[place] = Column::runs(&run, dictionary);
-            }
-            sink.batch(&Batch { rows: piece.len(), columns: &columns })?;
         }
         Ok(())
+    }
+
+    /// Sees to it that rows of some columns are decoded.
+    fn bring(
+        &mut self,
+        positions: impl IntoIterator<Item = usize>,
+        place: BlockPlace,
+        rows: &Range<usize>,
+    ) -> Result<()> {
+        positions.into_iter().try_for_each(|position| self.columns[position].bring(place, rows, &mut self.cost))
+    }
+
+    /// Hands over rows that every column has decoded; those of a cluster key as a run, where they are one.
+    fn hand_over(
+        &self,
+        rows: &Range<usize>,
+        key: Option<usize>,
+        sink: impl FnOnce(&Batch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut columns: Vec<_> = self.columns.iter().map(|column| column.rows(rows)).collect();
+        let mut run = [Run { code: 0, rows: rows.len() as u32 }];
+        let is_key = |column: &ScanColumn<'_>| Some(column.column) == key;
+        if let Some(place) = self.columns.iter().position(is_key)
+            && let Column { data: Data::Codes { codes, dictionary }, validity: None } = columns[place]
+            && let Some((&first, rest)) = codes.split_first()
+            && rest.iter().all(|&code| code == first)
+        {
+            run[0].code = first;
+            columns[place] = Column::runs(&run, dictionary);
+        }
+        sink(&Batch { rows: rows.len(), columns: &columns })
     }
 }
 

@@ -1,0 +1,169 @@
+//! Which rows a question wants: those that meet all of its conditions, tested one after the other.
+//!
+//! A scan that decodes column by column asks for each test itself, and decodes the columns of the next only where rows are
+//! left; of any other the rows come with all of their columns. Either way what a condition computes is computed of rows that
+//! met those before, so that it is an error for them alone.
+
+use crate::evaluate::{Columns, Lent};
+use crate::filter::{Filter, Selection};
+use crate::group::Malformed;
+use crate::inputs::{RowPlace, Source, Stage};
+use crate::plan::Plan;
+use crate::vector::Fault;
+use crate::wanted::check_lengths;
+use brc_core::{Batch, Column, Conjunct, Field, PhysicalType, Predicate};
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::{valid_bits, words};
+
+/// One of the conditions of a plan.
+pub(crate) struct Condition {
+    /// Its columns may be computed ones.
+    predicate: Predicate,
+    /// The columns of the table that it looks at.
+    columns: Vec<usize>,
+    /// Which of [`Plan::computed`] it looks at.
+    computed: Vec<usize>,
+}
+
+impl Condition {
+    /// What a scan has to know of it.
+    pub(crate) fn conjunct(&self) -> Conjunct {
+        let predicate = self.computed.is_empty().then(|| self.predicate.clone());
+        Conjunct { columns: self.columns.clone(), predicate }
+    }
+
+    fn new(predicate: Predicate, plan: &Plan) -> Self {
+        let (mut columns, of_table) = (Vec::new(), plan.schema.fields().len());
+        predicate.columns(&mut columns);
+        let computed = columns.extract_if(.., |column| *column >= of_table).map(|column| column - of_table);
+        let computed: Vec<usize> = computed.collect();
+        for &place in &computed {
+            if let Source::Expression(typed) = &plan.computed[place].source {
+                typed.columns(&mut columns);
+            }
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        Self { predicate, columns, computed }
+    }
+
+    /// The lower, the earlier it is tested: what is decoded fast and leaves few rows comes first.
+    fn cost(&self, fields: &[Field]) -> u32 {
+        let is_text = |&column: &usize| fields[column].logical_type.physical() == PhysicalType::Bytes;
+        let text = u32::from(self.columns.iter().any(is_text));
+        match &self.predicate {
+            _ if !self.computed.is_empty() => 4 + text,
+            Predicate::Range { low, high, .. } if low == high => 0,
+            Predicate::Compare { comparison: brc_core::Comparison::Equal, .. } => 2,
+            _ => 1 + 2 * text,
+        }
+    }
+}
+
+impl Plan {
+    /// What a row must meet all of, in the order in which it is tested.
+    pub(crate) fn conditions(&self) -> Vec<Condition> {
+        let (mut conditions, fields) = (Vec::new(), self.fields());
+        if let Some(predicate) = &self.predicate {
+            self.split(predicate, &mut conditions);
+        }
+        conditions.sort_by_key(|condition| condition.cost(&fields));
+        conditions
+    }
+
+    /// Splits a predicate where all of its parts must hold, but for parts that look at the same columns.
+    fn split(&self, predicate: &Predicate, conditions: &mut Vec<Condition>) {
+        match predicate {
+            Predicate::And(parts) => parts.iter().for_each(|part| self.split(part, conditions)),
+            Predicate::Or(parts) if parts.len() == 1 => self.split(&parts[0], conditions),
+            _ => {
+                let new = Condition::new(predicate.clone(), self);
+                let is_like = |known: &&mut Condition| {
+                    known.columns == new.columns && known.computed.is_empty() && new.computed.is_empty()
+                };
+                match conditions.iter_mut().find(is_like) {
+                    Some(known) => match &mut known.predicate {
+                        Predicate::And(parts) => parts.push(new.predicate),
+                        one => *one = Predicate::And(vec![one.clone(), new.predicate]),
+                    },
+                    None => conditions.push(new),
+                }
+            }
+        }
+    }
+}
+
+/// The conditions of a plan, made ready for batches of its scan.
+#[derive(Debug)]
+pub(crate) struct Conditions {
+    level: Level,
+    tests: Vec<Test>,
+}
+
+#[derive(Debug)]
+struct Test {
+    /// Where its columns are in a batch of all columns.
+    positions: Vec<usize>,
+    computed: Stage,
+    /// Looks at its columns, and behind them at what is computed of them.
+    filter: Filter,
+}
+
+impl Conditions {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let (scanned, fields) = (plan.projection(), plan.fields());
+        let position = |column: &usize| scanned.iter().position(|scanned| scanned == column).unwrap_or(usize::MAX);
+        let test = |condition: Condition| {
+            let Condition { predicate, columns, computed } = condition;
+            let sources: Vec<_> = computed.iter().map(|&place| plan.computed[place].clone()).collect();
+            let computed = computed.iter().map(|place| plan.schema.fields().len() + place);
+            let projection: Vec<usize> = columns.iter().copied().chain(computed).collect();
+            Test {
+                positions: columns.iter().map(position).collect(),
+                computed: Stage::new(&sources, Columns { fields: &fields, projection: &columns }),
+                filter: Filter::new(&predicate, &fields, &projection),
+            }
+        };
+        Self { level: Level::best(), tests: plan.conditions().into_iter().map(test).collect() }
+    }
+
+    /// Clears the bits of rows that do not meet one of the conditions, of which the batch has the columns. Returns how many
+    /// are left.
+    pub(crate) fn test(&mut self, condition: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
+        check_lengths(batch.rows, batch.columns)?;
+        let test = self.tests.get_mut(condition).ok_or(Malformed("a condition is not there"))?;
+        test.run(self.level, batch, rows)
+    }
+
+    /// The rows of a batch of all columns that meet all conditions, and how many these are; `None` is all of them.
+    pub(crate) fn select(&mut self, batch: &Batch<'_>) -> Result<Option<(Vec<u64>, usize)>, Fault> {
+        if self.tests.is_empty() {
+            return Ok(None);
+        }
+        let mut rows: Vec<u64> = (0..words(batch.rows)).map(|word| valid_bits(batch.rows, word)).collect();
+        let mut left = batch.rows;
+        for test in &mut self.tests {
+            if left == 0 {
+                break;
+            }
+            let column = |&position: &usize| batch.columns.get(position).copied();
+            let columns: Option<Vec<Column<'_>>> = test.positions.iter().map(column).collect();
+            let columns = columns.ok_or(Malformed("a column is not there"))?;
+            left = test.run(self.level, &Batch { rows: batch.rows, columns: &columns }, &mut rows)?;
+        }
+        Ok((left < batch.rows).then_some((rows, left)))
+    }
+}
+
+impl Test {
+    fn run(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
+        let computed = self.computed.run(level, batch, Some(rows), RowPlace::default())?;
+        let mut columns = batch.columns.to_vec();
+        columns.extend(computed.iter().map(Lent::column));
+        match self.filter.select(level, &Batch { rows: batch.rows, columns: &columns })? {
+            Selection::All => {}
+            Selection::Some(met, _) => rows.iter_mut().zip(met).for_each(|(rows, met)| *rows &= met),
+        }
+        Ok(rows.iter().map(|word| word.count_ones() as usize).sum())
+    }
+}

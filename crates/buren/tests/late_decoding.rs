@@ -1,0 +1,165 @@
+//! Columns that conditions look at are decoded first, the others only where rows are left.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use brc_core::{
+    Batch, Comparison, Conjunct, LogicalType, Order, Predicate, Result, ScanOptions, Scanned, Sink, Summary, Table,
+    Value, Verdict, float_order,
+};
+use common::typed::{Cell, Typed, all_types, known, matching, write};
+use common::{open, options};
+use proptest::prelude::*;
+
+/// Tests rows by predicates, one for each conjunct, and collects those that met all.
+struct Tested<'a> {
+    conjuncts: &'a [Predicate],
+    options: &'a ScanOptions,
+    rows: Vec<Vec<Cell>>,
+}
+
+fn cells(batch: &Batch<'_>, row: usize) -> Vec<Cell> {
+    batch.columns.iter().map(|column| Cell::of(Value::of_row(column, row))).collect()
+}
+
+fn is_set(rows: &[u64], row: usize) -> bool {
+    rows[row / 64] >> (row % 64) & 1 == 1
+}
+
+impl Sink for Tested<'_> {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let is_met = |cells: &[Cell], predicate: &Predicate| {
+            predicate.decide(&|column| known(&cells[column])) == Verdict::Always
+        };
+        let all = (0..batch.rows).map(|row| cells(batch, row));
+        self.rows.extend(all.filter(|cells| self.conjuncts.iter().all(|predicate| is_met(cells, predicate))));
+        Ok(())
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        assert!((0..rows.len() * 64).any(|row| is_set(rows, row)), "some rows are left");
+        let Conjunct { columns, .. } = &self.options.conjuncts[conjunct];
+        assert_eq!(columns.len(), batch.columns.len());
+        for row in 0..batch.rows {
+            let cells = cells(batch, row);
+            let cell = |column| known(&cells[columns.iter().position(|&its| its == column).unwrap()]);
+            if self.conjuncts[conjunct].decide(&cell) != Verdict::Always {
+                rows[row / 64] &= !(1 << (row % 64));
+            }
+        }
+        Ok(rows.iter().map(|word| word.count_ones() as usize).sum())
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        let is_left = |&row: &usize| rows.is_none_or(|rows| is_set(rows, row));
+        self.rows.extend((0..batch.rows).filter(is_left).map(|row| cells(batch, row)));
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        unreachable!("nobody asked for summaries")
+    }
+}
+
+/// The rows of a table that meet all conditions, each of the columns that it looks at, and what it took to find them. Of
+/// conditions that are not `told` the scan knows the columns only.
+fn scan(table: &dyn Table, order: Order, conditions: &[(Predicate, bool)]) -> (Vec<Vec<Cell>>, Vec<Scanned>) {
+    let conjuncts: Vec<Predicate> = conditions.iter().map(|(predicate, _)| predicate.clone()).collect();
+    let told: Vec<Predicate> = conditions.iter().filter(|it| it.1).map(|(predicate, _)| predicate.clone()).collect();
+    let conjunct = |(predicate, is_told): &(Predicate, bool)| {
+        let mut columns = Vec::new();
+        predicate.columns(&mut columns);
+        Conjunct { columns, predicate: is_told.then(|| predicate.clone()) }
+    };
+    let options = ScanOptions {
+        predicate: (!told.is_empty()).then_some(Predicate::And(told)),
+        conjuncts: conditions.iter().map(conjunct).collect(),
+        order,
+        ..ScanOptions::everything(table.schema())
+    };
+    let mut tested = Tested { conjuncts: &conjuncts, options: &options, rows: Vec::new() };
+    let mut scanner = table.scanner(&options).unwrap();
+    let splits = (0..).map_while(|index| table.split(index));
+    let scanned = splits.map(|split| scanner.scan(&split, &mut tested).unwrap().unwrap()).collect();
+    (tested.rows, scanned)
+}
+
+/// A condition that the value of a row meets, and those on one side of it.
+fn condition(column: usize, cell: &Cell, is_narrow: bool) -> Predicate {
+    match cell {
+        Cell::Null => Predicate::IsNull { column },
+        Cell::Integer(low) => {
+            let high = if is_narrow { *low } else { i128::MAX };
+            Predicate::Range { column, low: *low, high }
+        }
+        Cell::Float(bits) => {
+            let high = float_order(f64::from_bits(*bits)).into();
+            Predicate::Range { column, low: if is_narrow { high } else { i128::MIN }, high }
+        }
+        Cell::Bytes(value) => {
+            let comparison = if is_narrow { Comparison::Equal } else { Comparison::LessOrEqual };
+            Predicate::Compare { column, comparison, value: value.clone() }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn rows_that_meet_all_conditions_are_found(
+        columns in prop::collection::vec(
+            (prop::sample::select(all_types()), prop_oneof![0u64..4, Just(300)], prop::sample::select(vec![0, 20])), 2..5,
+        ),
+        rows in prop_oneof![1usize..3000, 5000usize..9000],
+        seed: u64,
+        part in 1usize..9000,
+        key: bool,
+        order in prop::sample::select(vec![Order::Any, Order::Original]),
+        picks in prop::collection::vec((any::<prop::sample::Index>(), any::<[bool; 4]>()), 1..4),
+    ) {
+        let table = Typed::new(&columns, rows, seed);
+        let key = (key && columns[0].0 == LogicalType::String).then_some("c0");
+        let reader = open(&write(&table, &[part], options("none", key), 0).unwrap()).unwrap();
+        let pick = |(column, (pick, [is_narrow, negated, is_told, is_pair])): (usize, &(prop::sample::Index, [bool; 4]))| {
+            let column = column % table.columns.len();
+            let next = (column + 1) % table.columns.len();
+            let one = condition(column, pick.get(&table.columns[column]), *is_narrow);
+            let one = if *negated { Predicate::Not(Box::new(one)) } else { one };
+            let other = || condition(next, pick.get(&table.columns[next]), *is_narrow);
+            (if *is_pair { Predicate::Or(vec![one, other()]) } else { one }, *is_told)
+        };
+        let conditions: Vec<_> = picks.iter().enumerate().map(pick).collect();
+        let (mut found, scanned) = scan(&reader, order, &conditions);
+        prop_assert_eq!(scanned.iter().map(Scanned::all_rows).sum::<u64>(), rows as u64);
+        let all = Predicate::And(conditions.into_iter().map(|(predicate, _)| predicate).collect());
+        let mut expected = matching(&table.columns, &all);
+        if order == Order::Any {
+            found.sort();
+            expected.sort();
+        }
+        prop_assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn columns_of_blocks_without_rows_are_not_read() {
+    let types = [(LogicalType::Int64, 300, 0), (LogicalType::Float64, 1 << 40, 0), (LogicalType::String, 300, 0)];
+    let table = Typed::new(&types, 70_000, 1);
+    let reader = open(&write(&table, &[], options("none", None), 0).unwrap()).unwrap();
+    let bytes = |conditions: &[(Predicate, bool)]| {
+        let (rows, scanned) = scan(&reader, Order::Any, conditions);
+        (rows.len(), scanned[0].bytes)
+    };
+    let (all, of_all) = bytes(&[(Predicate::Constant(true), false)]);
+    assert_eq!(all, 70_000);
+    // Statistics would tell, if they were asked.
+    let nothing = condition(0, &Cell::Integer(i128::MAX), true);
+    let (none, of_first) = bytes(&[(nothing.clone(), false)]);
+    assert_eq!(none, 0);
+    assert!(of_first < of_all / 3, "{of_first} of {of_all}");
+    let float = condition(1, &table.columns[1][66_000], true);
+    assert_eq!(bytes(&[(nothing.clone(), false), (float.clone(), false)]), (0, of_first));
+    assert!(bytes(&[(float, false), (nothing, false)]).1 > of_first);
+}
