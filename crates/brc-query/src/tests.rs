@@ -4,6 +4,7 @@ pub(crate) mod conditions;
 pub(crate) mod memory;
 mod select;
 mod sorted_rows;
+mod tested;
 mod typed;
 pub(crate) mod typed_table;
 mod widening;
