@@ -14,7 +14,7 @@ use std::ops::Range;
 const FEW: usize = 1 << 14;
 
 /// From this number of values on, a group is not sorted but looked through when a rank is asked for.
-const LONG: usize = 1 << 14;
+const LONG: usize = 1 << 17;
 
 /// The most values that a piece gets at a time.
 const PIECE: usize = 256;

@@ -184,7 +184,7 @@ mod tests {
     proptest! {
         #[test]
         fn groups_are_sorted_by_any_number_of_threads(
-            lengths in prop::collection::vec(prop_oneof![4 => 0usize..40, 2 => 5000usize..9000, 1 => 16_000usize..20_000], 1..12),
+            lengths in prop::collection::vec(prop_oneof![8 => 0usize..40, 4 => 5000usize..9000, 1 => 130_000usize..140_000], 1..12),
             threads in 1usize..6,
             few_ranks: bool,
             shift in 0u32..64,
@@ -208,7 +208,7 @@ mod tests {
                 let mut expected: Vec<i64> = (0..length).map(value).collect();
                 expected.sort_unstable();
                 prop_assert!(length > 0 || state.ranked(group, |_| 0).is_none());
-                let step = if length < 16_000 { 97 } else { 997 };
+                let step = if length < 100_000 { 97 } else { 9973 };
                 for (place, value) in expected.into_iter().enumerate().step_by(step) {
                     let found = state.ranked(group, |count| if count == length { place } else { usize::MAX });
                     prop_assert_eq!(found, Some(Value::Integer(value.into())));
