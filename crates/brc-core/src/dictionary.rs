@@ -88,6 +88,18 @@ impl Dictionary {
         &bytes[start..ends[index]]
     }
 
+    /// Appends the value of a code.
+    ///
+    /// # Panics
+    /// As for [`Dictionary::get`].
+    #[inline]
+    pub fn append(&self, code: u32, out: &mut Vec<u8>) {
+        let index = code as usize;
+        let Values { bytes, ends } = &*self.values;
+        let start = if index == 0 { 0 } else { ends[index - 1] };
+        crate::append(bytes, start..ends[index], out);
+    }
+
     /// The values of consecutive codes, one behind the other.
     ///
     /// # Panics

@@ -34,11 +34,13 @@ pub(crate) use float_sums::FloatSum;
 pub(crate) use moments::Moment;
 pub(crate) use pairs::PairMoment;
 
+use crate::cells::Cells;
 use crate::group::Malformed;
 use brc_core::table::ColumnSummary;
 use brc_core::{ByteStrings, Dictionary, Field, Integers, LogicalType, PhysicalType, Run, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The groups that the wanted rows of a batch belong to.
 #[derive(Debug, Clone, Copy)]
@@ -543,6 +545,15 @@ impl State {
     }
 
     /// The sum of the values of a group; `None` if it has none.
+    /// Appends the sums of groups that lie one behind the other; `false` if they must be taken one by one.
+    pub(crate) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
+        match self {
+            Self::Sums(state) => state.sums(groups, cells),
+            Self::FloatSums(state) => state.sums(groups, cells),
+            _ => false,
+        }
+    }
+
     pub(crate) fn sum(&self, group: usize) -> Option<Sum> {
         match self {
             Self::Integers(state) => state.sum(group),
