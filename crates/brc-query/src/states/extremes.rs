@@ -62,7 +62,7 @@ fn place(value: Value<'_>) -> u64 {
 }
 
 /// Appends the places of values.
-#[allow(clippy::unnecessary_fallible_conversions)]
+#[allow(clippy::useless_conversion)]
 fn places(values: Values<'_>, out: &mut Vec<u64>) -> Result<(), Malformed> {
     match values {
         Values::Integers(values) => for_integers!(values, values => {
