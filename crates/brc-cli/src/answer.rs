@@ -7,7 +7,7 @@ use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
 };
-use brc_query::{Answered, Plan, Query, ScanTotals};
+use brc_query::{Answered, Plan, Query, QueryResult, ScanTotals};
 use std::path::{Path, PathBuf};
 
 /// So many rows are made text by a thread at a time.
@@ -69,22 +69,34 @@ impl Destination {
         }
     }
 
-    /// Writes a whole answer.
+    /// Writes a whole answer. Returns what was done to find it.
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
-    pub(crate) fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<()> {
+    pub(crate) fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<ScanTotals> {
         let is_printed = matches!(self, Self::Printed(_));
-        let answer = match answer {
-            Answered::Long(answer) if is_printed => {
-                return self.write_table(plan, &answer.with_splits_of(PRINTED_ROWS), threads);
+        match answer {
+            Answered::Long(answer) => {
+                let answer = match is_printed {
+                    true => answer.with_splits_of(PRINTED_ROWS),
+                    // The bytes of a file depend on its splits.
+                    false => answer.in_even_splits(threads)?,
+                };
+                self.write_table(plan, &answer, threads)?;
+                Ok(answer.totals())
             }
-            Answered::Long(answer) => return self.write_table(plan, answer.as_ref(), threads),
-            Answered::Held(answer) => answer,
-        };
+            Answered::Held(answer) => {
+                self.write_held(plan, &answer, threads)?;
+                Ok(answer.totals().clone())
+            }
+        }
+    }
+
+    fn write_held(&self, plan: &Plan, answer: &QueryResult, threads: usize) -> Result<()> {
+        let is_printed = matches!(self, Self::Printed(_));
         if is_printed && !self.format(plan).expresses_all() {
             let mut text = Vec::new();
-            render(self.format(plan), plan, &answer, &mut text)?;
+            render(self.format(plan), plan, answer, &mut text)?;
             return stdout::print_names(&text);
         }
         let table = answer.table()?;

@@ -71,6 +71,24 @@ impl Compressor {
         self.compression.id() == 0
     }
 
+    /// The fastest compressor that makes content like this sample about as small: a shortcut, or this one.
+    #[must_use]
+    pub fn suited_to(self, sample: &[u8]) -> Self {
+        let levels = self.compression.shortcuts(self.level).iter().copied().chain([self.level]);
+        let mut packed = Vec::new();
+        let sizes: Vec<_> = levels
+            .map(|level| {
+                packed.clear();
+                self.compression.compress(level, sample, &mut packed);
+                (level, packed.len())
+            })
+            .collect();
+        let least = sizes.iter().map(|(_, size)| *size).min().unwrap_or(0);
+        let level =
+            sizes.into_iter().find(|(_, size)| *size <= least + least / 100).map_or(self.level, |(level, _)| level);
+        Self { level, ..self }
+    }
+
     /// Appends the compressed form of `input` to `output`.
     pub fn compress(self, input: &[u8], output: &mut Vec<u8>) {
         self.compression.compress(self.level, input, output);
@@ -123,5 +141,34 @@ mod tests {
             }
         }
         assert_eq!(Compressor::parse("zip").unwrap_err(), CompressorError::Name("zip".to_owned()));
+    }
+
+    #[test]
+    #[cfg(feature = "zstd")]
+    fn a_shortcut_is_taken_where_it_loses_nothing() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        };
+        let digits: String = (0..2000).map(|_| random().to_string()).collect();
+        let words = ["quick", "deposits", "furiously", "sleep", "above the", "regular", "accounts", "pending"];
+        let text: String = (0..2000).map(|_| words[random() as usize % words.len()]).collect();
+        for (level, has_shortcuts) in [("zstd", true), ("zstd:1", true), ("zstd:9", false)] {
+            let compressor = Compressor::parse(level).unwrap();
+            assert_eq!(compressor.suited_to(digits.as_bytes()) != compressor, has_shortcuts, "{level}");
+            for content in [digits.as_bytes(), text.as_bytes()] {
+                let [suited, own] = [compressor.suited_to(content), compressor].map(|compressor| {
+                    let mut packed = Vec::new();
+                    compressor.compress(content, &mut packed);
+                    let mut unpacked = vec![0; content.len()];
+                    compressor.compression.decompress(&packed, &mut unpacked).unwrap();
+                    assert_eq!(unpacked, content);
+                    packed.len()
+                });
+                assert!(suited <= own + own / 100, "{level}: {suited} {own}");
+            }
+        }
+        assert_eq!(Compressor::none().suited_to(b"some"), Compressor::none());
     }
 }

@@ -49,8 +49,15 @@ pub trait Compression: Sync {
         None
     }
 
-    /// Appends the compressed form of `input` to `output`. The level is one of [`Compression::levels`]; where there are
-    /// none it is ignored.
+    /// Other levels, the fastest first, that make some content as small as `level` does, in less time: lower ones, or ones
+    /// of its own that it does not offer.
+    fn shortcuts(&self, level: i32) -> &'static [i32] {
+        let _ = level;
+        &[]
+    }
+
+    /// Appends the compressed form of `input` to `output`. The level is one of [`Compression::levels`] or
+    /// [`Compression::shortcuts`]; where there are none it is ignored.
     fn compress(&self, level: i32, input: &[u8], output: &mut Vec<u8>);
 
     /// Decompresses into exactly `output`: the caller knows, and has checked, the length.

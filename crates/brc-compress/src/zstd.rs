@@ -9,16 +9,34 @@ use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, 
 use brc_kernels::memory::exhausted;
 use std::alloc::Layout;
 use std::cell::RefCell;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::stream::raw::{Decoder, Operation};
-use zstd::zstd_safe::{CParameter, compress_bound, find_frame_compressed_size, get_error_name};
+use zstd::zstd_safe::{CParameter, Strategy, compress_bound, find_frame_compressed_size, get_error_name};
 
 pub(crate) struct Zstd;
 
 const NAME: &str = "zstd";
 
 const LEVELS: Levels = Levels { lowest: 1, usual: 3, highest: 22 };
+
+/// A level that is not offered: a search for repeats so poor that little more than entropy coding is left. Random digits
+/// get smaller by it than with their chance repeats, several times as fast.
+const ENTROPY: i32 = 0;
+
+/// A level that is not offered: what level 2 is for long blocks, for those of any length.
+const LONG_REPEATS: i32 = -1;
+
+/// The parameters of a level that is not offered.
+fn own_parameters(level: i32) -> Option<[CParameter; 4]> {
+    let (hash_log, min_match) = match level {
+        ENTROPY => (6, 7),
+        LONG_REPEATS => (16, 6),
+        _ => return None,
+    };
+    let [hash_log, min_match] = [CParameter::HashLog(hash_log), CParameter::MinMatch(min_match)];
+    Some([CParameter::Strategy(Strategy::ZSTD_fast), CParameter::WindowLog(20), hash_log, min_match])
+}
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -29,6 +47,8 @@ static MARKS: Marks =
 thread_local! {
     /// Each has tables of megabytes, which are worth keeping from block to block.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    /// One for each level that is not offered: its parameters stay.
+    static SHORTCUTS: [RefCell<Option<Compressor<'static>>>; 2] = const { [const { RefCell::new(None) }; 2] };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -47,6 +67,15 @@ impl Compression for Zstd {
 
     fn levels(&self) -> Option<Levels> {
         Some(LEVELS)
+    }
+
+    fn shortcuts(&self, level: i32) -> &'static [i32] {
+        match level {
+            1 | 2 => &[ENTROPY],
+            3 => &[ENTROPY, LONG_REPEATS],
+            // Who asks for more than usual has the time.
+            _ => &[],
+        }
     }
 
     fn compress(&self, level: i32, input: &[u8], output: &mut Vec<u8>) {
@@ -110,19 +139,33 @@ impl FileFormat for Zstd {
 
 /// Appends a frame that says how long its content is.
 fn append_frame(level: i32, checksum: bool, input: &[u8], output: &mut Vec<u8>) {
-    let start = output.len();
-    output.resize(start + compress_bound(input.len()), 0);
-    let result = COMPRESSOR.with_borrow_mut(|kept| {
+    output.reserve(compress_bound(input.len()));
+    let mut end = Cursor::new(std::mem::take(output));
+    end.set_position(end.get_ref().len() as u64);
+    let mut compress = |kept: &mut Option<Compressor<'static>>| {
+        let own = own_parameters(level);
         let compressor = match kept {
             Some(compressor) => compressor,
-            None => kept.insert(Compressor::new(level)?),
+            None => {
+                let mut compressor = Compressor::new(LEVELS.usual)?;
+                own.into_iter().flatten().try_for_each(|parameter| compressor.set_parameter(parameter))?;
+                kept.insert(compressor)
+            }
         };
-        compressor.set_compression_level(level.clamp(LEVELS.lowest, LEVELS.highest))?;
+        if own.is_none() {
+            compressor.set_compression_level(level.clamp(LEVELS.lowest, LEVELS.highest))?;
+        }
         compressor.set_parameter(CParameter::ChecksumFlag(checksum))?;
-        compressor.compress_to_buffer(input, &mut output[start..])
-    });
+        compressor.compress_to_buffer(input, &mut end)
+    };
+    let result = match level {
+        ENTROPY => SHORTCUTS.with(|kept| compress(&mut kept[0].borrow_mut())),
+        LONG_REPEATS => SHORTCUTS.with(|kept| compress(&mut kept[1].borrow_mut())),
+        _ => COMPRESSOR.with_borrow_mut(compress),
+    };
+    *output = end.into_inner();
     match result {
-        Ok(length) => output.truncate(start + length),
+        Ok(_) => {}
         Err(error) if lacks_memory(&error) => exhausted(Layout::for_value(input)),
         Err(error) => unreachable!("zstd refused a block: {error}"),
     }

@@ -92,8 +92,41 @@ fn digits(text: &[u8], scale: u8) -> Result<(bool, impl IntoIterator<Item = u8>)
 pub type Digits = [u8; 64];
 
 /// Appends the decimal `value / 10^scale` with exactly `scale` decimals. Never writes `-0.0`.
+#[inline]
 pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(write(value, scale, &mut [0; 64]));
+    match i64::try_from(value) {
+        Ok(value) if scale <= 19 => format_narrow(value, scale, out),
+        _ => out.extend_from_slice(write(value, scale, &mut [0; 64])),
+    }
+}
+
+/// The same for 64 bits and up to 19 decimals.
+fn format_narrow(value: i64, scale: u8, out: &mut Vec<u8>) {
+    let (text, start) = narrow_text(value, scale);
+    crate::append(&text, start..NARROW, out);
+}
+
+/// The same without zeros at the end, but for one right behind the point.
+pub(crate) fn format_trimmed(value: i64, scale: u8, out: &mut Vec<u8>) {
+    let (text, start) = narrow_text(value, scale);
+    let decimals = &text[NARROW + 1 - usize::from(scale)..NARROW];
+    let zeros = decimals.iter().rev().take_while(|&&digit| digit == b'0').count();
+    crate::append(&text, start..NARROW - zeros, out);
+}
+
+/// The text of a number of 64 bits with up to 19 decimals is not longer.
+const NARROW: usize = 24;
+
+/// Such a text, which ends at byte [`NARROW`], and where it begins. What is behind it lets it be [appended](crate::append).
+#[inline]
+fn narrow_text(value: i64, scale: u8) -> ([u8; NARROW + 32], usize) {
+    let mut text = [0; NARROW + 32];
+    let mut start = write_narrow(value.unsigned_abs(), scale, &mut text[..NARROW]);
+    if value < 0 {
+        start -= 1;
+        text[start] = b'-';
+    }
+    (text, start)
 }
 
 /// The text that [`format`](format()) appends, at the end of that memory.
@@ -126,10 +159,15 @@ fn write_digits(mut rest: u128, scale: u8, digits: &mut Digits) -> usize {
     position
 }
 
-/// The same for numbers of 64 bits, two digits at a time before the point.
-fn write_narrow(mut rest: u64, scale: u8, digits: &mut Digits) -> usize {
+/// The same for numbers of 64 bits, two digits at a time.
+fn write_narrow(mut rest: u64, scale: u8, digits: &mut [u8]) -> usize {
     let mut position = digits.len();
-    for _ in 0..scale {
+    for _ in 0..scale / 2 {
+        position -= 2;
+        digits[position..position + 2].copy_from_slice(&DIGIT_PAIRS[(rest % 100) as usize]);
+        rest /= 100;
+    }
+    if scale % 2 == 1 {
         position -= 1;
         digits[position] = b'0' + (rest % 10) as u8;
         rest /= 10;

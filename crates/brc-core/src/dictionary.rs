@@ -1,5 +1,6 @@
 //! The distinct values of a string column, addressed by dense codes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Byte strings numbered from 0 in the order they were added. Finding the code of a string is the interner's or the
@@ -87,6 +88,29 @@ impl Dictionary {
         &bytes[start..ends[index]]
     }
 
+    /// Appends the value of a code.
+    ///
+    /// # Panics
+    /// As for [`Dictionary::get`].
+    #[inline]
+    pub fn append(&self, code: u32, out: &mut Vec<u8>) {
+        let index = code as usize;
+        let Values { bytes, ends } = &*self.values;
+        let start = if index == 0 { 0 } else { ends[index - 1] };
+        crate::append(bytes, start..ends[index], out);
+    }
+
+    /// The values of consecutive codes, one behind the other.
+    ///
+    /// # Panics
+    /// If the codes are not below [`Dictionary::len`].
+    #[must_use]
+    pub fn span(&self, codes: Range<u32>) -> &[u8] {
+        let Values { bytes, ends } = &*self.values;
+        let end = |code: u32| if code == 0 { 0 } else { ends[code as usize - 1] };
+        &bytes[end(codes.start)..end(codes.end)]
+    }
+
     /// How many values there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -132,6 +156,8 @@ mod tests {
         assert_eq!(dictionary.get(0), b"Abha");
         assert_eq!(dictionary.get(1), b"");
         assert_eq!(dictionary.get(2), "São Paulo".as_bytes());
+        assert_eq!([dictionary.span(0..0), dictionary.span(1..2), dictionary.span(3..3)], [b""; 3]);
+        assert_eq!([dictionary.span(0..2), dictionary.span(0..3)], [&b"Abha"[..], "AbhaSão Paulo".as_bytes()]);
         assert_eq!(dictionary.iter().map(<[u8]>::len).sum::<usize>(), dictionary.value_bytes());
         let mut longer = dictionary.clone();
         assert_eq!(longer.push(b"x"), 3);

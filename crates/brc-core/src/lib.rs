@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod append;
 pub mod batch;
 pub mod bitmap;
 pub mod bounds;
@@ -24,6 +25,7 @@ pub mod table;
 pub mod value;
 pub mod workers;
 
+pub use append::append;
 pub use batch::{Batch, ByteStrings, Column, Data, Integers, Run};
 pub use bitmap::{Bitmap, BitmapBuffer};
 pub use dictionary::Dictionary;

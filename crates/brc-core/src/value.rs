@@ -135,13 +135,30 @@ fn parse_float(text: &[u8]) -> Option<f64> {
 
 /// Appends the shortest text that reads back as the same float; `NaN`, `inf`, `-inf`. The sign and the payload of a NaN
 /// have no text form.
-fn write_float(value: f64, out: &mut Vec<u8>) {
-    // Exponents are written as Rust has them: `1e300`, and from `9e-5` down.
-    if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
+pub fn write_float(value: f64, out: &mut Vec<u8>) {
+    if let Some(millionths) = in_millionths(value) {
+        decimal::format_trimmed(millionths, MILLIONTHS, out);
+    } else if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
+        // Exponents are written as Rust has them: `1e300`, and from `9e-5` down.
         out.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());
     } else {
         out.extend_from_slice(format!("{value:?}").as_bytes());
     }
+}
+
+/// The decimals of a number in millionths.
+const MILLIONTHS: u8 = 6;
+
+/// A float as a number of millionths, if it is the float nearest to that and the number has up to 15 digits. No other decimal of up
+/// to 15 digits is nearest to the same float, so it is the shortest.
+fn in_millionths(value: f64) -> Option<i64> {
+    const LIMIT: f64 = 1e15;
+    let scaled = value * 1e6;
+    if !(1e2..LIMIT).contains(&scaled.abs()) {
+        return None;
+    }
+    let millionths = scaled.round_ties_even();
+    (millionths / 1e6 == value && millionths.abs() < LIMIT).then_some(millionths as i64)
 }
 
 #[cfg(test)]
@@ -152,6 +169,22 @@ mod tests {
     use crate::dictionary::Dictionary;
     use crate::logical_type::TimeUnit;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn floats_are_written_as_short_as_can_be(number: i64, decimals in 0i32..9, bits in 0u32..60) {
+            let value = (number >> bits) as f64 / 10f64.powi(decimals);
+            for value in [value, f64::from_bits(value.to_bits() + 1), f64::from_bits(number as u64)] {
+                let mut out = Vec::new();
+                write_float(value, &mut out);
+                let expected = match value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
+                    true => zmij::Buffer::new().format(value).to_owned(),
+                    false => format!("{value:?}"),
+                };
+                prop_assert_eq!(String::from_utf8(out).unwrap(), expected);
+            }
+        }
+    }
 
     fn text(value: Value<'_>, logical_type: LogicalType) -> String {
         value.to_text(logical_type)

@@ -8,7 +8,7 @@ use crate::group::Found;
 use crate::keys::Keys;
 use crate::memory::Memory;
 use crate::partial::Partial;
-use crate::partitions::{self, Limits, Partitioning};
+use crate::partitions::{self, Dealt, Limits, Partitioning};
 use crate::plan::{Output, Plan};
 use crate::run::Answered;
 use crate::states::{State, StateKind};
@@ -124,10 +124,11 @@ impl<'a> ByDistinct<'a> {
             return Ok(partitions::regroup_parts(plan, path, partitioning, parts, fold)?.contains(&true));
         }
         let (merged, records) = plan.merged(found)?;
-        match partitioning.packing() {
-            Some(packing) => {
+        match partitioning.dealing().filter(|_| !records.is_empty()) {
+            Some(dealing) => {
                 let threads = partitioning.threads;
-                Ok(partitions::regroup(plan, path, merged, records, packing, threads, fold)?.contains(&true))
+                let dealt = Dealt::new(dealing, merged, records, threads);
+                Ok(partitions::regroup(plan, path, &dealt, threads, fold)?.contains(&true))
             }
             None => fold(merged),
         }

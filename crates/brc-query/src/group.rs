@@ -135,7 +135,7 @@ impl<'a> GroupTable<'a> {
             let keys = std::mem::replace(&mut self.keys, Keys::new(&self.plan.key_types()));
             let accumulators = std::mem::replace(&mut self.accumulators, Accumulators::new(self.plan));
             let groups = accumulators.finish(keys.finish());
-            spilled.spill_groups(&groups, partitioning.packing().map(Arc::as_ref), &partitioning.spill)?;
+            spilled.spill_groups(&groups, partitioning.dealing(), &partitioning.spill)?;
         }
         gauge.restart();
         Ok(())

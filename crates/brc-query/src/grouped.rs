@@ -6,14 +6,12 @@ use crate::computed::computed;
 use crate::evaluate::Columns;
 use crate::node::{Node, Typed};
 use crate::order::{self, OrderKey, SortedPart};
-use crate::packed_order::PackedOrder;
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::packing::{PackedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
 use crate::vector::Fault;
 use brc_core::{Error, Field, Result, Value};
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// How many groups are compared with others by one thread.
@@ -43,51 +41,30 @@ pub(crate) struct Place {
     pub(crate) group: u32,
 }
 
-/// Some groups of an answer, one behind the other.
-pub(crate) struct Block<'a> {
-    pub(crate) places: Cow<'a, [Place]>,
-    /// Their order, unless they are in order.
-    pub(crate) order: Option<Vec<u32>>,
-}
-
 /// Some groups.
-struct Chosen<'a> {
-    places: &'a [Place],
+enum Chosen<'a> {
+    /// Each by its place.
+    Places { places: &'a [Place], keys: Option<&'a PackedKeys>, tuples: Vec<u64> },
+    /// Those of a partial that lie one behind the other.
+    Range(&'a Partial, Range<usize>),
+}
+
+impl Chosen<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Places { places, .. } => places.len(),
+            Self::Range(_, range) => range.len(),
+        }
+    }
+
     /// Their packed keys one behind the other, and whose; if all are packed.
-    tuples: Option<(Vec<u64>, &'a PackedKeys)>,
-}
-
-/// The groups of an answer, in its order.
-#[derive(Debug)]
-pub(crate) enum Sorted {
-    Places(Vec<Place>),
-    Packed(PackedOrder),
-}
-
-impl Sorted {
-    /// In how many blocks they come.
-    pub(crate) fn blocks(&self) -> usize {
+    fn tuples(&self) -> Option<(&[u64], &PackedKeys)> {
         match self {
-            Self::Places(places) => places.len().div_ceil(BLOCK),
-            Self::Packed(order) => order.blocks(),
-        }
-    }
-
-    /// How many rows a block has.
-    pub(crate) fn rows(&self, number: usize) -> usize {
-        match self {
-            Self::Places(places) => places.len().min((number + 1) * BLOCK) - number * BLOCK,
-            Self::Packed(order) => order.rows(number),
-        }
-    }
-
-    fn block(&self, partials: &[Partial], number: usize) -> Block<'_> {
-        match self {
-            Self::Places(places) => {
-                let places = &places[number * BLOCK..places.len().min((number + 1) * BLOCK)];
-                Block { places: Cow::Borrowed(places), order: None }
+            Self::Places { keys, tuples, .. } => Some((tuples, (*keys)?)),
+            Self::Range(partial, range) => {
+                let keys = partial.packed_keys()?;
+                Some((&keys.tuples()[range.start * keys.width()..range.end * keys.width()], keys))
             }
-            Self::Packed(order) => order.block(partials, number),
         }
     }
 }
@@ -99,67 +76,70 @@ impl<'a> Groups<'a> {
     }
 
     /// The groups of the answer in its order; all of them, if only rows that differ are wanted.
-    pub(crate) fn in_order(&self, threads: usize) -> Result<Sorted> {
+    pub(crate) fn in_order(&self, threads: usize) -> Result<Vec<Place>> {
         let (offset, limit) = if self.plan.distinct { (0, None) } else { (self.plan.offset, self.plan.limit) };
         self.sorted(offset, limit, threads)
     }
 
-    /// Some rows of the answer: how many those are, and their columns.
-    pub(crate) fn block(&self, sorted: &Sorted, number: usize) -> Result<(usize, Vec<Cells>)> {
-        let Block { places, order } = sorted.block(self.partials, number);
-        let chosen = self.choose(&places);
-        let Some(order) = order else {
-            let cells = self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, &chosen));
-            return Ok((places.len(), cells.collect::<Result<Vec<_>>>()?));
-        };
-        // Keys are at hand in any order; what aggregates have kept is read as it lies.
-        let ordered: Vec<Place> = order.iter().map(|&row| places[row as usize]).collect();
-        let ordered = Chosen { places: &ordered, tuples: chosen.tuples.as_ref().map(|keys| in_order(keys, &order)) };
-        let cells = self.plan.columns.iter().map(|answer| match answer.value.node {
-            Node::Column(key) if key < self.plan.keys.len() => self.column(key, &ordered),
-            _ => Ok(self.cells(&answer.name, &answer.value, &chosen)?.take(&order)),
-        });
-        Ok((places.len(), cells.collect::<Result<Vec<_>>>()?))
+    /// The columns of the answer's rows that some groups give.
+    pub(crate) fn rows(&self, places: &[Place]) -> Result<Vec<Cells>> {
+        self.columns(&self.choose(places))
+    }
+
+    /// The same for groups of a partial that lie one behind the other.
+    pub(crate) fn rows_of(&self, partial: usize, groups: Range<usize>) -> Result<Vec<Cells>> {
+        self.columns(&Chosen::Range(&self.partials[partial], groups))
+    }
+
+    fn columns(&self, chosen: &Chosen<'_>) -> Result<Vec<Cells>> {
+        self.plan.columns.iter().map(|answer| self.cells(&answer.name, &answer.value, chosen)).collect()
     }
 
     fn choose<'p>(&'p self, places: &'p [Place]) -> Chosen<'p> {
         let width = self.packed.iter().flatten().next().map_or(0, |keys| keys.width());
-        let mut tuples = Vec::with_capacity(places.len() * width);
-        let mut any = None;
+        let (mut tuples, mut any) = (Vec::with_capacity(places.len() * width), None);
         for place in places {
-            let Some(keys) = self.packed[place.partial as usize] else { return Chosen { places, tuples: None } };
+            let Some(keys) = self.packed[place.partial as usize] else {
+                return Chosen::Places { places, keys: None, tuples: Vec::new() };
+            };
             push_tuple(keys.tuple(place.group as usize), &mut tuples);
             any = Some(keys);
         }
-        Chosen { places, tuples: any.map(|keys| (tuples, keys)) }
+        Chosen::Places { places, keys: any, tuples }
     }
 
     /// What some groups have in a column.
     fn column(&self, column: usize, chosen: &Chosen<'_>) -> Result<Cells> {
-        let mut cells = Cells::with_capacity(self.fields[column].logical_type, chosen.places.len());
-        match (column.checked_sub(self.plan.keys.len()), &chosen.tuples) {
-            (Some(output), _) => self.output(output, chosen.places, &mut cells)?,
-            (None, Some((tuples, keys))) => keys.unpack(column, tuples, &mut cells),
-            (None, None) => {
-                let mut text = Vec::new();
-                for &Place { partial, group } in chosen.places {
-                    cells.push(self.partials[partial as usize].key(column, group as usize, &mut text));
+        let mut cells = Cells::with_capacity(self.fields[column].logical_type, chosen.len());
+        match (column.checked_sub(self.plan.keys.len()), chosen.tuples(), chosen) {
+            (Some(output), ..) => self.output(output, chosen, &mut cells)?,
+            (None, Some((tuples, keys)), _) => keys.unpack(column, tuples, &mut cells),
+            (None, None, Chosen::Places { places, .. }) => {
+                for &Place { partial, group } in *places {
+                    cells.push(self.partials[partial as usize].key(column, group as usize, &mut Vec::new()));
                 }
+            }
+            (None, None, Chosen::Range(partial, groups)) => {
+                groups.clone().for_each(|group| _ = cells.push(partial.key(column, group, &mut Vec::new())));
             }
         }
         Ok(cells)
     }
 
     /// What an aggregate comes to for some groups.
-    fn output(&self, number: usize, places: &[Place], cells: &mut Cells) -> Result<()> {
+    fn output(&self, number: usize, chosen: &Chosen<'_>, cells: &mut Cells) -> Result<()> {
         let Field { name, logical_type, .. } = &self.fields[self.plan.keys.len() + number];
         let output = &self.plan.outputs[number];
         let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
         let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
+        if let (Chosen::Range(partial, groups), Some(write)) = (chosen, bound.all)
+            && write(partial, state, groups.clone(), cells)
+        {
+            return Ok(());
+        }
         let any = Group::of(output, &self.inputs);
         let mut text = Vec::new();
-        for &Place { partial, group } in places {
-            let (partial, group) = (&self.partials[partial as usize], group as usize);
+        let mut push = |partial: &Partial, group: usize| {
             let group = match state {
                 Some(state) => any.with_state(group, partial.state(state)),
                 None => any.with_rows(partial.rows(group)),
@@ -169,11 +149,17 @@ impl<'a> Groups<'a> {
                 Some(write) => write(&group, &mut text).map(|()| Value::Bytes(&text)),
                 None => (bound.value)(&group),
             };
-            if !cells.push(value) {
-                return Err(Error::Overflow { what: name.clone(), expected: *logical_type });
+            match cells.push(value) {
+                true => Ok(()),
+                false => Err(Error::Overflow { what: name.clone(), expected: *logical_type }),
             }
+        };
+        match chosen {
+            Chosen::Places { places, .. } => {
+                places.iter().try_for_each(|it| push(&self.partials[it.partial as usize], it.group as usize))
+            }
+            Chosen::Range(partial, groups) => groups.clone().try_for_each(|group| push(partial, group)),
         }
-        Ok(())
     }
 
     /// What an expression comes to for some groups.
@@ -191,11 +177,11 @@ impl<'a> Groups<'a> {
             Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
         };
         let columns = Columns { fields: &self.fields, projection: &used };
-        computed(typed, columns, &inputs, chosen.places.len()).map_err(fault)
+        computed(typed, columns, &inputs, chosen.len()).map_err(fault)
     }
 
     /// All groups that have rows, or those of them that `having` wants, of some that lie one behind the other.
-    fn wanted(&self, partial: usize, range: Range<u32>) -> Result<Vec<u32>> {
+    pub(crate) fn wanted(&self, partial: usize, range: Range<u32>) -> Result<Vec<u32>> {
         let groups = &self.partials[partial];
         let groups: Vec<u32> = match groups.packed_keys() {
             // They are those of rows.
@@ -209,46 +195,43 @@ impl<'a> Groups<'a> {
     }
 
     /// The groups of the answer, without the first that are left out, and no more than `limit`.
-    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Sorted> {
+    fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Vec<Place>> {
         let plan = self.plan;
         let any_packed = self.packed.iter().any(Option::is_some);
-        if any_packed && (plan.order_by.is_empty(), offset, limit) == (true, 0, None) {
-            let all = |partial: usize| self.wanted(partial, 0..self.partials[partial].groups() as u32);
-            let wanted = parallel::map(self.partials.len(), threads, all)?;
-            return Ok(Sorted::Packed(PackedOrder::new(self.partials, wanted, threads)));
-        }
         let ranges = self.ranges();
         let wanted = parallel::map(ranges.len(), threads, |part| self.wanted(ranges[part].0, ranges[part].1.clone()))?;
         // Where an answer has few of many groups, hardly any keys are looked at; else all are, again and again.
         let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
         let is_few = !plan.order_by.is_empty() && most < wanted.iter().map(Vec::len).sum::<usize>() as u64 / FEW;
         let part = |part: usize| {
-            let (partial, groups) = (ranges[part].0, wanted[part].as_slice());
-            let places = places(partial, groups);
-            let mut chosen = None;
+            let ((partial, range), groups) = (&ranges[part], wanted[part].as_slice());
+            let partial = *partial;
+            let all_are_wanted = groups.len() == range.len();
+            let places = if all_are_wanted { Vec::new() } else { places(partial, groups) };
+            let by_keys = any_packed || is_few;
+            let chosen = match all_are_wanted {
+                true => Chosen::Range(&self.partials[partial], range.start as usize..range.end as usize),
+                false => self.choose(&places),
+            };
             let mut keys = Vec::new();
             for SortKey { value, descending, nulls_first } in &plan.order_by {
-                let chosen = chosen.get_or_insert_with(|| self.choose(&places));
-                let cells = self.cells("order by", value, chosen)?;
+                let cells = self.cells("order by", value, &chosen)?;
                 keys.push(OrderKey { cells, descending: *descending, nulls_first: *nulls_first });
             }
-            let by_keys = any_packed || is_few;
-            if !by_keys {
-                let chosen = chosen.get_or_insert_with(|| self.choose(&places));
-                for key in 0..plan.keys.len() {
-                    let cells = self.column(key, chosen)?;
-                    keys.push(OrderKey { cells, descending: false, nulls_first: false });
-                }
+            let of_keys = if by_keys { 0..0 } else { 0..plan.keys.len() };
+            for key in of_keys {
+                let cells = self.column(key, &chosen)?;
+                keys.push(OrderKey { cells, descending: false, nulls_first: false });
             }
             let groups = by_keys.then(|| (&self.partials[partial], groups));
-            Ok::<_, Error>(SortedPart { rows: places.len(), keys, groups })
+            Ok::<_, Error>(SortedPart { rows: wanted[part].len(), keys, groups })
         };
         let parts = parallel::map(ranges.len(), threads, part)?;
         let place = |(part, row): (u32, u32)| Place {
             partial: ranges[part as usize].0 as u32,
             group: wanted[part as usize][row as usize],
         };
-        Ok(Sorted::Places(order::sorted(&parts, offset, limit, threads).map(place).collect()))
+        Ok(order::sorted(&parts, offset, limit, threads).map(place).collect())
     }
 
     /// The groups of all partials, each as its number and some groups, which are few enough for a thread's cache.
@@ -262,16 +245,6 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Packed keys of these numbers.
-fn in_order<'a>((tuples, keys): &(Vec<u64>, &'a PackedKeys), numbers: &[u32]) -> (Vec<u64>, &'a PackedKeys) {
-    let width = keys.width();
-    let mut ordered = Vec::with_capacity(numbers.len() * width);
-    for &number in numbers {
-        push_tuple(&tuples[number as usize * width..(number as usize + 1) * width], &mut ordered);
-    }
-    (ordered, keys)
-}
-
 /// The groups of a partial that an answer of few rows may have; `None` if that may be any.
 pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>>> {
     let most = plan.limit.map_or(u64::MAX, |limit| limit.saturating_add(plan.offset));
@@ -280,10 +253,7 @@ pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>
         return Ok(None);
     }
     let groups = Groups::new(plan, std::slice::from_ref(partial));
-    Ok(match groups.sorted(0, Some(most), 1)? {
-        Sorted::Places(places) => Some(places.iter().map(|place| place.group).collect()),
-        Sorted::Packed(_) => None,
-    })
+    Ok(Some(groups.sorted(0, Some(most), 1)?.iter().map(|place| place.group).collect()))
 }
 
 fn places(partial: usize, groups: &[u32]) -> Vec<Place> {

@@ -9,6 +9,9 @@ use std::convert::Infallible;
 /// Fewer rows are sorted by one thread.
 const FEW: usize = 1 << 16;
 
+/// As many rows of a part, or twice as many as are wanted, are kept before the others are left out.
+const FEW_ENTRIES: usize = 1 << 12;
+
 /// A column to sort by.
 pub(crate) struct OrderKey {
     pub(crate) cells: Cells,
@@ -82,9 +85,21 @@ pub(crate) fn sorted(
         }
         entries.truncate(wanted);
     };
+    // Of many rows, few of which are wanted, hardly any is kept for longer than it takes to see that.
+    let most = wanted.saturating_mul(2).max(FEW_ENTRIES);
     let of_part = |part: usize| {
-        let mut entries: Vec<Entry> =
-            (0..parts[part].rows).map(|row| (parts[part].prefix(row), part as u32, row as u32)).collect();
+        let mut entries: Vec<Entry> = Vec::with_capacity(parts[part].rows.min(most));
+        let mut last = u128::MAX;
+        for row in 0..parts[part].rows {
+            let prefix = parts[part].prefix(row);
+            if prefix <= last {
+                entries.push((prefix, part as u32, row as u32));
+            }
+            if entries.len() >= most {
+                cut(&mut entries);
+                last = entries.iter().map(|entry| entry.0).max().unwrap_or(last);
+            }
+        }
         cut(&mut entries);
         Ok::<_, Infallible>(entries)
     };

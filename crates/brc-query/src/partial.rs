@@ -12,6 +12,7 @@ use brc_core::{Error, LogicalType, Value};
 type Result<T, E = Error> = std::result::Result<T, E>;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// The groups of one or several scans, each with its keys, its rows and the state of each aggregated column.
 ///
@@ -124,6 +125,29 @@ impl Partial {
         Ok(())
     }
 
+    /// Whether the keys ascend as the groups lie, and are the same numbers in all partials.
+    pub(crate) fn keys_ascend(&self) -> bool {
+        matches!(&self.keys, Some(GroupKeys::Set(keys)) if keys.ascends() && !keys.has_strings())
+    }
+
+    /// Takes those groups of another partial of the same plan that this one has too, where the keys of both
+    /// [ascend](Partial::keys_ascend). Returns the others.
+    pub(crate) fn take_common(&mut self, other: Self) -> Self {
+        let common = match (&self.keys, &other.keys) {
+            (Some(GroupKeys::Set(ours)), Some(GroupKeys::Set(theirs))) => ours.common(theirs),
+            _ => Vec::new(),
+        };
+        if common.is_empty() {
+            return other;
+        }
+        let (ours, theirs): (Vec<u32>, Vec<u32>) = common.into_iter().unzip();
+        self.absorb(&other, &theirs, &ours);
+        let mut is_left = vec![true; other.groups()];
+        theirs.iter().for_each(|&group| is_left[group as usize] = false);
+        let left: Vec<u32> = (0..other.groups() as u32).filter(|&group| is_left[group as usize]).collect();
+        other.take(&left)
+    }
+
     /// Adds the states of some groups of another partial of the same plan to those that `groups` tells.
     pub(crate) fn absorb(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
         self.grow();
@@ -186,7 +210,7 @@ impl Partial {
         let mut cells = Cells::with_capacity(logical_type, groups.len());
         match self.packed_keys() {
             // All of them have rows.
-            Some(keys) => keys.unpack_all(key, &mut cells),
+            Some(keys) => keys.unpack(key, keys.tuples(), &mut cells),
             None => {
                 let mut text = Vec::new();
                 for &group in groups {
@@ -215,6 +239,21 @@ impl Partial {
         Self { keys, rows, states: self.states.iter().map(|state| state.take(groups)).collect() }
     }
 
+    /// The same, ready to be looked at.
+    pub(crate) fn settled(&self, groups: &[u32]) -> Self {
+        let mut taken = self.take(groups);
+        taken.settle(1);
+        taken
+    }
+
+    /// All groups in the order of their keys, if those are packed; else as they are.
+    pub(crate) fn in_key_order(self) -> Self {
+        match self.packed_keys().map(PackedKeys::order) {
+            Some(order) => self.settled(&order),
+            None => self,
+        }
+    }
+
     /// Makes everything ready to be looked at.
     pub(crate) fn settle(&mut self, threads: usize) {
         if let Some(GroupKeys::Packed(keys)) = &mut self.keys {
@@ -227,6 +266,16 @@ impl Partial {
     pub(crate) fn rows(&self, group: usize) -> u64 {
         let with_values = self.rows.state.map_or(0, |state| self.states[state].count(group));
         with_values + self.rows.others.get(group)
+    }
+
+    /// Appends the rows of groups that lie one behind the other.
+    pub(crate) fn push_rows(&self, groups: Range<usize>, cells: &mut Cells) {
+        let rows = groups.len();
+        match self.rows.state {
+            None => cells.extend_integers(groups.map(|group| self.rows.others.get(group) as i64)),
+            Some(_) => cells.extend_integers(groups.map(|group| self.rows(group) as i64)),
+        }
+        cells.extend_validity(rows, |_| true, false);
     }
 
     /// Whether an answer has the group: it has rows, or is the only one there can be.

@@ -1,12 +1,12 @@
 //! What comes out of a question: a table, sorted.
 
 use crate::cells::Cells;
-use crate::grouped::Groups;
+use crate::grouped::{BLOCK, Groups};
 use crate::parallel;
 use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::totals::ScanTotals;
-use brc_core::{LogicalType, Result, Value};
+use brc_core::{Error, LogicalType, Result, Value};
 use std::collections::HashSet;
 
 /// The sorted rows of an answer.
@@ -37,7 +37,9 @@ impl QueryResult {
     pub(crate) fn of_groups(plan: &Plan, partials: Vec<Partial>, threads: usize, totals: ScanTotals) -> Result<Self> {
         let groups = Groups::new(plan, &partials);
         let sorted = groups.in_order(threads)?;
-        let blocks = parallel::map(sorted.blocks(), threads, |number| groups.block(&sorted, number))?;
+        let blocks: Vec<_> = sorted.chunks(BLOCK).collect();
+        let block = |number: usize| Ok::<_, Error>((blocks[number].len(), groups.rows(blocks[number])?));
+        let blocks = parallel::map(blocks.len(), threads, block)?;
         let answer = Self::of_blocks(plan, blocks, totals);
         if !plan.distinct {
             return Ok(answer);

@@ -5,12 +5,13 @@ use crate::first_rows;
 use crate::group::{Found, GroupTable};
 use crate::grouped::Groups;
 use crate::inputs::RowPlace;
+use crate::key_order::KeyOrder;
 use crate::long_answer::LongAnswer;
 use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::spill::Spill;
-use crate::partitions::{self, Limits, Partitioning, Parts, Records};
+use crate::partitions::{self, Dealt, Limits, Partitioning, Parts, Records};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
@@ -19,7 +20,7 @@ use crate::totals::ScanTotals;
 use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The rows of fewer groups are made before any is looked at.
@@ -69,11 +70,11 @@ impl Answered {
         }
     }
 
-    /// What was done to find the answer.
+    /// What was done to find the answer, and so many of its rows as were looked at.
     #[must_use]
-    pub fn totals(&self) -> &ScanTotals {
+    pub fn totals(&self) -> ScanTotals {
         match self {
-            Self::Held(answer) => answer.totals(),
+            Self::Held(answer) => answer.totals().clone(),
             Self::Long(answer) => answer.totals(),
         }
     }
@@ -150,20 +151,47 @@ impl Plan {
             let parts = self.parts(found, &partitioning)?;
             return self.answer_in_parts(table.path(), parts, partitioning, totals);
         }
-        let (mut merged, records) = self.merged(found)?;
-        let partials = match partitioning.packing() {
-            Some(packing) => {
-                let in_order = |partial| partitions::in_order(self, partial);
-                partitions::regroup(self, table.path(), merged, records, packing, threads, in_order)?
-            }
-            None => {
-                merged.settle(threads);
-                vec![merged]
-            }
+        let are_dealt_out = found.iter().any(|found| found.records.is_some());
+        let Some(dealing) = partitioning.dealing().filter(|_| are_dealt_out) else {
+            let partials = self.apart(found, threads)?;
+            totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
+            totals.regroup_time = start.elapsed();
+            return self.answer_of(partials, threads, totals, start);
         };
+        let (merged, records) = self.merged(found)?;
+        let dealt = Dealt::new(dealing, merged, records, threads);
+        if self.is_in_key_order() {
+            return self.in_key_order(KeyOrder::new(table.path(), dealt, threads), threads, totals, start);
+        }
+        let in_order = |partial| partitions::in_order(self, partial);
+        let partials = partitions::regroup(self, table.path(), &dealt, threads, in_order)?;
         totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
         totals.regroup_time = start.elapsed();
         self.answer_of(partials, threads, totals, start)
+    }
+
+    /// Whether an answer has all groups, or all that `having` wants, and in the order of their keys.
+    fn is_in_key_order(&self) -> bool {
+        (self.order_by.is_empty(), self.limit, self.offset, self.distinct) == (true, None, 0, false)
+    }
+
+    /// The answer that groups give in the order of their keys, which began to be made at `start`.
+    fn in_key_order(
+        &self,
+        order: KeyOrder,
+        threads: usize,
+        mut totals: ScanTotals,
+        start: Instant,
+    ) -> Result<Answered> {
+        let first = order.first_parts(self, MANY, threads)?;
+        totals.groups = order.groups();
+        totals.regroup_time = start.elapsed();
+        if totals.groups >= MANY {
+            return Ok(Answered::Long(Box::new(LongAnswer::in_key_order(self, order, first, totals)?)));
+        }
+        let blocks = parallel::map(first.len(), threads, |part| first[part].blocks(self).collect::<Result<Vec<_>>>())?;
+        let answer = QueryResult::of_blocks(self, blocks.into_iter().flatten().collect(), totals);
+        Ok(Answered::held(answer).sorted_in(start.elapsed()))
     }
 
     /// The answer that groups give: settled partials that have no group in common. They began to be grouped at `start`.
@@ -181,6 +209,22 @@ impl Plan {
         let sorted = Groups::new(self, &partials).in_order(threads)?;
         let answer = Answered::Long(Box::new(LongAnswer::of_groups(self, partials, sorted, totals)?));
         Ok(answer.sorted_in(start.elapsed()))
+    }
+
+    /// The groups of all workers, merged as far as they must be: where keys ascend, hardly any is a group of two workers.
+    fn apart(&self, found: Vec<Found<'_>>, threads: usize) -> Result<Vec<Partial>> {
+        let are_many = found.iter().map(|found| found.groups.groups() as u64).sum::<u64>() >= MANY;
+        let mut apart: Vec<Partial> = Vec::new();
+        if are_many && found.iter().all(|found| found.groups.keys_ascend()) {
+            for Found { groups, .. } in found {
+                let left = apart.iter_mut().fold(groups, |left, known| known.take_common(left));
+                apart.push(left);
+            }
+        } else {
+            apart.push(self.merged(found)?.0);
+        }
+        apart.iter_mut().for_each(|partial| partial.settle(threads));
+        Ok(apart)
     }
 
     /// The groups that workers have themselves, and the records of all.
@@ -240,11 +284,11 @@ impl Plan {
 
     /// All that was found, part by part.
     pub(crate) fn parts(&self, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
-        let (packing, spill) = (partitioning.packing().map(Arc::as_ref), &partitioning.spill);
+        let (dealing, spill) = (partitioning.dealing(), &partitioning.spill);
         let mut parts = Parts::default();
         for Found { groups, records, spilled } in found {
             spilled.into_iter().for_each(|spilled| parts.append(spilled));
-            parts.spill_groups(&groups, packing, spill)?;
+            parts.spill_groups(&groups, dealing, spill)?;
             records.into_iter().for_each(|records| parts.add(records));
         }
         Ok(parts)

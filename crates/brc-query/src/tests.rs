@@ -1,6 +1,7 @@
 //! Whole questions against plain code.
 
 pub(crate) mod conditions;
+mod many_groups;
 pub(crate) mod memory;
 mod select;
 mod sorted_rows;

@@ -115,9 +115,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         let memory = args.memory.memory();
         let (plan, answer) = watch(&progress, total, || query.ask_within(table, threads, &memory, &progress))?;
-        let totals = answer.totals().clone();
-        destination.write(&plan, answer, threads)?;
-        totals
+        destination.write(&plan, answer, threads)?
     };
     if args.explain {
         explain::after(table, &totals);

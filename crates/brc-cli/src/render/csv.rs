@@ -5,7 +5,7 @@ use super::lines::{self, Lines};
 use super::{Format, plain};
 use brc_core::{
     Batch, BatchWriter, ByteStrings, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Result, Schema,
-    Value, decimal,
+    Value, append, decimal, value::write_float,
 };
 use std::ops::Range;
 
@@ -70,6 +70,7 @@ struct Fields<'a> {
 
 enum Kind<'a> {
     Numbers(Integers<'a>, u8),
+    Floats(&'a [f64]),
     Strings(ByteStrings<'a>),
     Codes(&'a [u32], &'a Dictionary),
     /// Their text never needs quotes.
@@ -83,7 +84,8 @@ impl<'a> Fields<'a> {
             Data::Integers(values) if is_number => Kind::Numbers(values, logical_type.scale()),
             Data::Bytes(strings) => Kind::Strings(strings),
             Data::Codes { codes, dictionary } => Kind::Codes(codes, dictionary),
-            Data::Integers(_) | Data::Floats(_) | Data::Runs { .. } => Kind::Others(logical_type),
+            Data::Floats(values) => Kind::Floats(values),
+            Data::Integers(_) | Data::Runs { .. } => Kind::Others(logical_type),
         };
         Self { column: *column, has_nulls: column.has_nulls(), kind }
     }
@@ -95,6 +97,7 @@ impl<'a> Fields<'a> {
         }
         match self.kind {
             Kind::Numbers(values, scale) => decimal::format(values.get(row), scale, out),
+            Kind::Floats(values) => write_float(values[row], out),
             Kind::Strings(strings) => {
                 let (offsets, bytes) = strings.parts();
                 string_in(bytes, offsets[row] as usize..offsets[row + 1] as usize, out);
@@ -122,17 +125,18 @@ fn fields<'a>(values: impl Iterator<Item = (Option<Value<'a>>, LogicalType)>, ou
 /// Appends a string that lies between others.
 #[inline]
 fn string_in(bytes: &[u8], place: Range<usize>, out: &mut Vec<u8>) {
-    const SHORT: usize = 16;
-    let (start, length) = (place.start, place.len());
-    let text = &bytes[place];
-    match bytes.get(start..start + SHORT) {
-        // A copy of known length is one move, whatever of it counts.
-        Some(longer) if length <= SHORT && !needs_quotes(text) => {
-            out.extend_from_slice(longer);
-            out.truncate(out.len() - (SHORT - length));
-        }
-        _ => string(text, out),
-    }
+    let text = &bytes[place.clone()];
+    // Of a known number of bytes it takes a few instructions to see that none is special.
+    let is_plain = bytes[place.start..].first_chunk().is_some_and(|first: &[u8; 16]| {
+        !text.is_empty() && text.len() <= first.len() && !first.iter().fold(false, |any, &byte| any | is_special(byte))
+    });
+    if is_plain || !needs_quotes(text) { append(bytes, place, out) } else { string(text, out) }
+}
+
+/// Whether a byte means something in a line.
+#[inline]
+fn is_special(byte: u8) -> bool {
+    (byte == b',') | (byte == b'"') | (byte == b'\r') | (byte == b'\n')
 }
 
 /// Whether a string is empty, or contains what means something in a line.

@@ -244,15 +244,22 @@ impl Strings {
 
     /// Adds strings of which none is null.
     fn push_bytes(&mut self, strings: ByteStrings<'_>) -> Result<(), Refusal> {
-        let is_refused = |value: &[u8]| self.is_text && std::str::from_utf8(value).is_err();
-        if let Some(row) = strings.iter().position(is_refused) {
+        let (offsets, bytes) = strings.parts();
+        let place = |row: usize| offsets[row] as usize;
+        let is_refused = |value: &[u8]| std::str::from_utf8(value).is_err();
+        if self.is_text
+            && !bytes[place(0)..place(strings.len())].is_ascii()
+            && let Some(row) = strings.iter().position(is_refused)
+        {
             return Err(Refusal::Row(row));
         }
         let mut hashes = Vec::new();
         let mut taken = 0;
         while taken < strings.len() {
             if !self.is_looked_up {
-                self.codes.extend(strings.iter().skip(taken).map(|value| self.values.append(value)));
+                let start = place(taken);
+                let ends = offsets[taken + 1..].iter().map(|&end| end as usize - start);
+                self.codes.extend(self.values.append_all(ends, &bytes[start..place(strings.len())]));
                 return Ok(());
             }
             if hashes.is_empty() {

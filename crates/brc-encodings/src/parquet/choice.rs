@@ -13,7 +13,7 @@ use std::hash::Hash;
 
 /// Runs of a sample, and values of each.
 const RUNS: usize = 8;
-const RUN: usize = 1024;
+const RUN: usize = 512;
 
 /// The largest range of numbers that is looked up in a table rather than hashed.
 const TABLE: u64 = 1 << 16;
@@ -26,40 +26,71 @@ type Encode<T> = fn(&[T], &mut Vec<u8>);
 
 /// How values of a type are written.
 pub(super) struct Coder<T> {
+    /// The bytes of a plain value.
+    width: usize,
     plain: Encode<T>,
     /// Another encoding that may be smaller.
-    other: Option<(i64, Encode<T>)>,
+    other: Option<Other<T>>,
+}
+
+#[derive(Clone, Copy)]
+struct Other<T> {
+    encoding: i64,
+    encode: Encode<T>,
+    /// How many parts of a page, of equal length, are unlike each other: in a sample they are compressed one by one, as they
+    /// are in a page, where each is long.
+    parts: usize,
 }
 
 /// Integers of 32 bits.
-pub(super) const INT_32: Coder<i64> = Coder { plain: plain_32, other: Some((DELTA_BINARY_PACKED, delta::integers_32)) };
+pub(super) const INT_32: Coder<i64> = Coder {
+    width: 4,
+    plain: plain_32,
+    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta::integers_32, parts: 1 }),
+};
 
 /// Integers of 64 bits.
-pub(super) const INT_64: Coder<i64> = Coder { plain: plain_64, other: Some((DELTA_BINARY_PACKED, delta::integers_64)) };
+pub(super) const INT_64: Coder<i64> = Coder {
+    width: 8,
+    plain: plain_64,
+    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta::integers_64, parts: 1 }),
+};
 
 /// Decimals of more digits than 64 bits have.
-pub(super) const DECIMAL: Coder<i128> = Coder { plain: plain_decimals, other: None };
+pub(super) const DECIMAL: Coder<i128> = Coder { width: types::WIDE_BYTES, plain: plain_decimals, other: None };
 
 /// Bits of floats.
-pub(super) const FLOAT: Coder<i64> = Coder { plain: plain_64, other: Some((BYTE_STREAM_SPLIT, split)) };
+pub(super) const FLOAT: Coder<i64> =
+    Coder { width: 8, plain: plain_64, other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split, parts: 8 }) };
 
 fn plain_32(values: &[i64], out: &mut Vec<u8>) {
-    out.extend(values.iter().flat_map(|&value| (value as i32).to_le_bytes()));
+    plain(values, |value| (value as i32).to_le_bytes(), out);
 }
 
 fn plain_64(values: &[i64], out: &mut Vec<u8>) {
-    out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    plain(values, i64::to_le_bytes, out);
 }
 
 fn plain_decimals(values: &[i128], out: &mut Vec<u8>) {
-    let bytes = values.iter().flat_map(|value| -> [u8; types::WIDE_BYTES] { value.to_be_bytes() });
-    out.extend(bytes);
+    plain(values, |value| -> [u8; types::WIDE_BYTES] { value.to_be_bytes() }, out);
+}
+
+fn plain<T: Copy, const WIDTH: usize>(values: &[T], bytes: impl Fn(T) -> [u8; WIDTH], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + values.len() * WIDTH, 0);
+    for (out, &value) in out[start..].chunks_exact_mut(WIDTH).zip(values) {
+        out.copy_from_slice(&bytes(value));
+    }
 }
 
 /// The first bytes of all values, then the second ones, and so on.
 fn split(values: &[i64], out: &mut Vec<u8>) {
-    for byte in 0..8 {
-        out.extend(values.iter().map(|value| value.to_le_bytes()[byte]));
+    let start = out.len();
+    out.resize(start + values.len() * 8, 0);
+    for (byte, out) in out[start..].chunks_exact_mut(values.len().max(1)).enumerate() {
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = (value >> (8 * byte)) as u8;
+        }
     }
 }
 
@@ -74,18 +105,21 @@ pub(super) fn numbers<T: Copy>(
 ) -> Vec<Page> {
     let sampled = sample(values);
     let scale = |bytes: usize| bytes * values.len().max(1) / sampled.len().max(1);
-    let cost = |encode: Encode<T>| {
+    let cost = |encode: Encode<T>, parts: usize| {
         let mut bytes = Vec::new();
         encode(&sampled, &mut bytes);
-        scale(packed(&bytes, compressor))
+        scale(bytes.chunks(bytes.len().div_ceil(parts).max(1)).map(|part| packed(part, compressor)).sum())
     };
-    let plain = cost(coder.plain);
+    let plain = cost(coder.plain, 1);
+    // What is plain is read fastest, but not where it has to be decompressed: there is far more of it.
+    let is_packed = plain + plain / 32 < scale(coder.width * sampled.len());
     // Only compression makes less of floats whose bytes are split.
-    let other = coder.other.filter(|(encoding, _)| *encoding != BYTE_STREAM_SPLIT || !compressor.is_none());
-    let other = other.map(|(encoding, encode)| (cost(encode), encoding, encode));
-    let best = other.map_or(plain, |(other, ..)| other.min(plain));
+    let other = coder.other.filter(|other| other.encoding != BYTE_STREAM_SPLIT || !compressor.is_none());
+    let other = other.map(|other| (cost(other.encode, other.parts), other));
+    let other = other.filter(|(cost, _)| *cost < if is_packed { plain } else { plain - plain / 10 });
+    let best = other.map_or(plain, |(cost, _)| cost);
     // What takes a few bits anyway is not worth a look at each value.
-    if best * 2 > values.len()
+    if (best * 2 > values.len() || is_packed && other.is_none())
         && let Some((distinct, codes)) = number(values)
     {
         let mut dictionary = Vec::new();
@@ -100,8 +134,8 @@ pub(super) fn numbers<T: Copy>(
         }
     }
     match other {
-        Some((cost, encoding, encode)) if cost < plain - plain / 10 => paging.pages(encoding, values, encode),
-        _ => paging.pages(PLAIN, values, coder.plain),
+        Some((_, Other { encoding, encode, .. })) => paging.pages(encoding, values, encode),
+        None => paging.pages(PLAIN, values, coder.plain),
     }
 }
 
@@ -185,7 +219,7 @@ pub(super) fn strings(paging: &Paging, codes: &[u32], dictionary: &Dictionary, c
         return paging.coded(body, dictionary.len(), codes);
     }
     paging.pages(DELTA_LENGTH_BYTE_ARRAY, codes, |codes, body| {
-        delta::strings(codes.iter().map(|&code| dictionary.get(code)), body);
+        delta::strings(codes, dictionary, body);
     })
 }
 

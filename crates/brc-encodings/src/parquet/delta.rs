@@ -2,6 +2,7 @@
 //! with their lengths stored so. The library reads them.
 
 use super::thrift::varint;
+use brc_core::Dictionary;
 
 /// Differences of a block.
 const BLOCK: usize = 128;
@@ -52,28 +53,36 @@ fn integers(values: &[i64], signed: impl Fn(i64) -> i64, unsigned: impl Fn(i64) 
 
 /// Appends values of `width` bits, from the lowest bit on.
 fn pack(values: &[u64; PART], width: u32, out: &mut Vec<u8>) {
-    let (mut bits, mut count) = (0u128, 0);
+    let mut packed = [[0; 8]; PART];
+    let (mut bits, mut count, mut word) = (0u128, 0, 0);
     for &value in values {
         bits |= u128::from(value) << count;
         count += width;
-        while count >= 8 {
-            out.push(bits as u8);
-            bits >>= 8;
-            count -= 8;
+        if count >= u64::BITS {
+            packed[word] = (bits as u64).to_le_bytes();
+            bits >>= u64::BITS;
+            count -= u64::BITS;
+            word += 1;
         }
     }
+    if count > 0 {
+        packed[word] = (bits as u64).to_le_bytes();
+    }
+    out.extend_from_slice(&packed.as_flattened()[..PART / 8 * width as usize]);
 }
 
 fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Appends strings: the lengths of all, then the bytes of all.
-pub(super) fn strings<'a>(values: impl Iterator<Item = &'a [u8]> + Clone, out: &mut Vec<u8>) {
-    let lengths: Vec<_> = values.clone().map(|value| value.len() as i64).collect();
+/// Appends strings that have these codes: the lengths of all, then the bytes of all.
+pub(super) fn strings(codes: &[u32], dictionary: &Dictionary, out: &mut Vec<u8>) {
+    let lengths: Vec<_> = codes.iter().map(|&code| dictionary.get(code).len() as i64).collect();
     integers_32(&lengths, out);
-    for value in values {
-        out.extend_from_slice(value);
+    out.reserve(lengths.iter().sum::<i64>() as usize);
+    // New strings have consecutive codes, and lie one behind the other.
+    for codes in codes.chunk_by(|code, next| code.wrapping_add(1) == *next) {
+        out.extend_from_slice(dictionary.span(codes[0]..codes[0] + codes.len() as u32));
     }
 }
 

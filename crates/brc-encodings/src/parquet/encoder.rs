@@ -4,7 +4,8 @@
 //! are numbered too where that makes them smaller.
 
 use super::page::{
-    self, BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY_PAGE, PLAIN, RLE_DICTIONARY,
+    self, BYTE_STREAM_SPLIT, DATA_PAGE, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, DICTIONARY_PAGE, PLAIN,
+    RLE_DICTIONARY,
 };
 use super::paging::{Page, Paging};
 use super::{NAME, choice, types};
@@ -22,6 +23,10 @@ use std::sync::Arc;
 
 /// The most bytes of a smallest or largest string that are kept.
 const LONGEST_BOUND: usize = 256;
+
+/// From this size on, a sample of so many bytes of a page tells how its kind is compressed best.
+const SAMPLED: usize = 64 << 10;
+const SAMPLE: usize = 8 << 10;
 
 /// What is remembered of a part until the footer is written.
 pub(super) struct PartMeta {
@@ -58,11 +63,25 @@ pub(super) struct Encoder {
     rows: PartRows,
     compressor: Compressor,
     bytes: Vec<u8>,
+    packed: PackedPages,
+}
+
+/// The compressed bodies of the pages of a column chunk, one behind the other.
+#[derive(Default)]
+struct PackedPages {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Encoder {
     pub(super) fn new(schema: &Arc<Schema>, compressor: Compressor) -> Self {
-        Self { schema: Arc::clone(schema), rows: PartRows::new(NAME, schema), compressor, bytes: Vec::new() }
+        Self {
+            schema: Arc::clone(schema),
+            rows: PartRows::new(NAME, schema),
+            compressor,
+            bytes: Vec::new(),
+            packed: PackedPages::default(),
+        }
     }
 
     /// Sees to it that times that are counted in seconds are not too far away: the format has no seconds.
@@ -105,7 +124,7 @@ impl PartEncoder for Encoder {
         let rows = self.rows.rows();
         for (column, field) in self.rows.columns().iter().zip(self.schema.fields()) {
             let (pages, bounds) = pages(column, field, rows as usize, self.compressor)?;
-            let chunk = write(&pages, field, self.compressor, &mut bytes)?;
+            let chunk = write(&pages, field, self.compressor, &mut self.packed, &mut bytes)?;
             chunks.push(Chunk { bounds, nulls: column.validity.nulls() as u64, ..chunk });
         }
         self.rows.clear();
@@ -251,16 +270,22 @@ fn float_bounds(values: &[f64]) -> Bounds {
 }
 
 /// Appends a column chunk: compressed, unless that saves nothing.
-fn write(pages: &[Page], field: &Field, compressor: Compressor, out: &mut Vec<u8>) -> Result<Chunk> {
-    let packed = if compressor.is_none() { None } else { compress(pages, compressor) };
-    let codec = match &packed {
-        Some(_) => types::codec(compressor.compression).ok_or_else(|| Error::Usage(no_codec(compressor)))?,
-        None => CompressionCodec::UNCOMPRESSED,
+fn write(
+    pages: &[Page],
+    field: &Field,
+    compressor: Compressor,
+    packed: &mut PackedPages,
+    out: &mut Vec<u8>,
+) -> Result<Chunk> {
+    let is_packed = !compressor.is_none() && packed.compress(pages, compressor);
+    let codec = match is_packed {
+        true => types::codec(compressor.compression).ok_or_else(|| Error::Usage(no_codec(compressor)))?,
+        false => CompressionCodec::UNCOMPRESSED,
     };
     let start = out.len();
     let (mut data, mut unpacked) = (start, 0);
     for (index, page) in pages.iter().enumerate() {
-        let body = packed.as_ref().and_then(|packed| packed.get(index)).unwrap_or(&page.body);
+        let body = if is_packed { packed.get(index) } else { &page.body };
         let before = out.len();
         if !page::write(page.kind, page.values, page.encoding, page.body.len(), body, out) {
             return Err(Error::too_large(NAME, "a page of it has 2 GiB"));
@@ -297,18 +322,34 @@ fn no_codec(compressor: Compressor) -> String {
     format!("parquet has no {}", compressor.compression.name())
 }
 
-/// The bodies of the pages, compressed, if they are smaller then by more than a few hundredths.
-fn compress(pages: &[Page], compressor: Compressor) -> Option<Vec<Vec<u8>>> {
-    let packed: Vec<_> = pages
-        .iter()
-        .map(|page| {
-            let mut packed = Vec::new();
-            compressor.compress(&page.body, &mut packed);
-            packed
-        })
-        .collect();
-    let (small, large): (usize, usize) =
-        (packed.iter().map(Vec::len).sum(), pages.iter().map(|page| page.body.len()).sum());
-    // What saves next to nothing would still have to be decompressed by every reader.
-    (small + large / 32 < large).then_some(packed)
+impl PackedPages {
+    /// Compresses pages. Returns whether they are smaller then by more than a few hundredths: what saves next to nothing
+    /// would still have to be decompressed by every reader.
+    fn compress(&mut self, pages: &[Page], compressor: Compressor) -> bool {
+        self.bytes.clear();
+        self.ends.clear();
+        let [dictionary, data] = [DICTIONARY_PAGE, DATA_PAGE].map(|kind| suited(pages, kind, compressor));
+        for page in pages {
+            let compressor = if page.kind == DICTIONARY_PAGE { dictionary } else { data };
+            compressor.compress(&page.body, &mut self.bytes);
+            self.ends.push(self.bytes.len());
+        }
+        let large: usize = pages.iter().map(|page| page.body.len()).sum();
+        self.bytes.len() + large / 32 < large
+    }
+
+    fn get(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[index]]
+    }
+}
+
+/// The compressor for the pages of a kind.
+fn suited(pages: &[Page], kind: i64, compressor: Compressor) -> Compressor {
+    let page = pages.iter().find(|page| page.kind == kind && page.body.len() >= SAMPLED);
+    page.map_or(compressor, |page| {
+        // Lengths and levels come first.
+        let start = page.body.len() / 3;
+        compressor.suited_to(&page.body[start..start + SAMPLE])
+    })
 }

@@ -303,6 +303,17 @@ impl LaneTable {
         (1..copies).fold(of_copy(0), |sum, copy| sum.wrapping_add(of_copy(copy)))
     }
 
+    /// The sums of all lanes of a group, one behind the other; `None` where they do not lie so, because there are few groups.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    #[must_use]
+    #[inline]
+    pub fn sums(&self, group: usize) -> Option<&[i64]> {
+        let start = group * self.stride();
+        (self.copies() == 1).then(|| &self.lines[start / MOST_LANES].0[start % MOST_LANES..][..self.lanes])
+    }
+
     /// Makes all sums 0.
     pub fn clear(&mut self) {
         self.lines.fill(EMPTY);

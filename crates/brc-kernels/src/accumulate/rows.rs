@@ -7,6 +7,7 @@
 use super::UnknownGroup;
 use super::lanes::{COPIES, MOST_LANES, Words};
 use crate::cpu::{Kernel, Level, run_at};
+use crate::direct::bounds;
 
 /// Adds what was written down of some rows to their groups, each of which has so many rows of state in `words`.
 pub(super) fn add_rows(
@@ -37,9 +38,12 @@ fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
     addends: &[Words; MOST_LANES],
     words: &mut [i64],
 ) -> Result<(), UnknownGroup> {
+    if STRIDE == 1 {
+        return add_lane::<TURNS>(level, groups, &addends[0], words);
+    }
     let (rows, _) = words.as_chunks_mut();
     #[cfg(target_arch = "x86_64")]
-    if STRIDE > 1 && level.min(Level::best()) >= Level::Avx2 {
+    if level.min(Level::best()) >= Level::Avx2 {
         let (fours, rest) = groups.as_chunks();
         // SAFETY: `Level::best` found these instructions on this processor.
         unsafe { avx2::add::<LANES, STRIDE, TURNS>(fours, addends, rows) }?;
@@ -47,6 +51,33 @@ fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
         return AddRows::<LANES, STRIDE, TURNS> { first, groups: rest, addends, rows }.run();
     }
     run_at(level, AddRows::<LANES, STRIDE, TURNS> { first: 0, groups, addends, rows })
+}
+
+/// The same for rows of state that are single words: nothing but a load of each group and addend, and an addition in memory.
+fn add_lane<const TURNS: usize>(
+    level: Level,
+    groups: &[u32],
+    addends: &Words,
+    sums: &mut [i64],
+) -> Result<(), UnknownGroup> {
+    if bounds(level, groups).is_some_and(|(_, largest)| largest as usize >= sums.len() / TURNS) {
+        return Err(UnknownGroup);
+    }
+    let (eights, rest) = groups.as_chunks::<8>();
+    let (of_eights, of_rest) = addends.split_at(eights.len().min(addends.len() / 8) * 8);
+    for (groups, addends) in eights.iter().zip(of_eights.as_chunks::<8>().0) {
+        for row in 0..8 {
+            let place = groups[row] as usize * TURNS + row % TURNS;
+            // SAFETY: no group is above the largest, which has a word for every turn.
+            let sum = unsafe { sums.get_unchecked_mut(place) };
+            *sum = sum.wrapping_add(addends[row]);
+        }
+    }
+    for (row, (&group, &addend)) in rest.iter().zip(of_rest).enumerate() {
+        let sum = sums.get_mut(group as usize * TURNS + row % TURNS).ok_or(UnknownGroup)?;
+        *sum = sum.wrapping_add(addend);
+    }
+    Ok(())
 }
 
 struct AddRows<'a, const LANES: usize, const STRIDE: usize, const TURNS: usize> {

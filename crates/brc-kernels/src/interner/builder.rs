@@ -3,6 +3,7 @@
 use super::hash::hash_bytes;
 use super::others::{OtherNames, TOGETHER, UNKNOWN};
 use brc_core::Dictionary;
+use std::ops::Range;
 
 /// Gives strings codes in the order in which they come: 0, 1, 2 …
 #[derive(Debug, Clone, Default)]
@@ -107,6 +108,14 @@ impl DictionaryBuilder {
         self.dictionary.push(value)
     }
 
+    /// New codes for strings that lie one behind the other in `bytes`: as [`DictionaryBuilder::append`] for each, with what
+    /// [`Dictionary::extend`] asks of `ends`.
+    pub fn append_all(&mut self, ends: impl ExactSizeIterator<Item = usize>, bytes: &[u8]) -> Range<u32> {
+        let first = self.dictionary.len() as u32;
+        self.dictionary.extend(ends, bytes);
+        first..self.dictionary.len() as u32
+    }
+
     /// Forgets all strings, but not the room they took.
     pub fn clear(&mut self) {
         self.dictionary.clear();
@@ -150,7 +159,7 @@ mod tests {
     #[test]
     fn strings_are_numbered() {
         let mut builder = DictionaryBuilder::default();
-        let names = |range: std::ops::Range<u32>| range.map(|i| "name ".repeat(i as usize % 30) + &i.to_string());
+        let names = |range: Range<u32>| range.map(|i| "name ".repeat(i as usize % 30) + &i.to_string());
         for round in 0..2 {
             for _ in 0..2 {
                 for (code, name) in (0..).zip(names(0..1000)) {
@@ -161,7 +170,8 @@ mod tests {
             assert_eq!(builder.append(b"1"), 1000);
             assert_eq!(builder.append(b"1"), 1001);
             assert_eq!(builder.intern(b""), 1002);
-            assert_eq!(builder.dictionary().len(), 1003);
+            assert_eq!(builder.append_all([1, 3].into_iter(), b"abc"), 1003..1005);
+            assert_eq!((builder.dictionary().len(), builder.dictionary().get(1004)), (1005, &b"bc"[..]));
             assert_eq!(builder.dictionary().get(1001), b"1");
             builder.clear();
             assert!(builder.dictionary().is_empty());

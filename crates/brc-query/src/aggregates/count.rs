@@ -15,7 +15,16 @@ pub(super) static COUNT: AggregateFunction = AggregateFunction {
             Some(field) if field.nullable => Bound::new(output, StateKind::Counts, |group| {
                 Some(Value::Integer(group.state()?.count(group.group).into()))
             }),
-            _ => Bound { output, state: None, value: |group| Some(Value::Integer(group.rows.into())), text: None },
+            _ => Bound {
+                output,
+                state: None,
+                value: |group| Some(Value::Integer(group.rows.into())),
+                text: None,
+                all: Some(|partial, _, groups, cells| {
+                    partial.push_rows(groups, cells);
+                    true
+                }),
+            },
         })
     },
 };

@@ -25,12 +25,15 @@ mod sum;
 mod top;
 mod variance;
 
+use crate::cells::Cells;
 use crate::node::Typed;
+use crate::partial::Partial;
 use crate::plan::Output;
 use crate::states::{State, StateKind};
 use brc_core::{Field, LogicalType, PhysicalType, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 
 /// All functions, in the order in which help texts show them.
 pub static AGGREGATES: &[&AggregateFunction] = &[
@@ -159,6 +162,10 @@ impl Form {
 /// Appends the value of a group as text; `None` if it is null.
 type WriteText = fn(&Group<'_>, &mut Vec<u8>) -> Option<()>;
 
+/// Appends the values of groups that lie one behind the other, of which the state has that number; `false` if they must be taken
+/// one by one.
+type WriteAll = fn(&Partial, Option<usize>, Range<usize>, &mut Cells) -> bool;
+
 /// A function as it is computed for a column of some type.
 #[derive(Clone, Copy)]
 pub(crate) struct Bound {
@@ -170,17 +177,19 @@ pub(crate) struct Bound {
     pub(crate) value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>,
     /// Appends its value, where that is a string which lies nowhere yet.
     pub(crate) text: Option<WriteText>,
+    /// A shorter way to the values of many groups, where there is one.
+    pub(crate) all: Option<WriteAll>,
 }
 
 impl Bound {
     /// A value that is computed from a state.
     fn new(output: LogicalType, state: StateKind, value: for<'a> fn(&Group<'a>) -> Option<Value<'a>>) -> Self {
-        Self { output, state: Some(state), value, text: None }
+        Self { output, state: Some(state), value, text: None, all: None }
     }
 
     /// A string that is written from a state.
     fn text(state: StateKind, text: WriteText) -> Self {
-        Self { output: LogicalType::String, state: Some(state), value: |_| None, text: Some(text) }
+        Self { output: LogicalType::String, state: Some(state), value: |_| None, text: Some(text), all: None }
     }
 }
 

@@ -1,8 +1,11 @@
 //! The exact sum: of integers and decimals a decimal of 38 digits and the column's scale, of floats the float nearest to it.
 
 use super::{AggregateFunction, Bound, Form, numbers, sums_of};
+use crate::cells::Cells;
+use crate::partial::Partial;
 use crate::states::Sum;
 use brc_core::{LogicalType, PhysicalType, Value};
+use std::ops::Range;
 
 pub(super) static SUM: AggregateFunction = AggregateFunction {
     name: "sum",
@@ -17,7 +20,11 @@ pub(super) static SUM: AggregateFunction = AggregateFunction {
                 LogicalType::Decimal { precision: LogicalType::MAX_PRECISION, scale: logical_type.scale() }
             }
         };
-        Ok(Bound::new(output, sums_of(logical_type), |group| group.state()?.sum(group.group).map(value_of)))
+        let bound = Bound::new(output, sums_of(logical_type), |group| group.state()?.sum(group.group).map(value_of));
+        let all = |partial: &Partial, state: Option<usize>, groups: Range<usize>, cells: &mut Cells| {
+            state.is_some_and(|state| partial.state(state).sums(groups, cells))
+        };
+        Ok(Bound { all: Some(all), ..bound })
     },
 };
 

@@ -32,57 +32,66 @@ impl TupleIndex {
         index
     }
 
-    /// The number of `tuple`, which is not empty, among `tuples`. It is appended there if it is new.
+    /// Replaces `numbers` by those of tuples of so many words that lie one after the other, among `tuples`, to which those that are
+    /// new are appended.
     ///
     /// # Panics
     /// If there are 2³² tuples already.
-    #[inline(always)]
-    pub(crate) fn number(&mut self, tuple: &[u64], tuples: &mut Vec<u64>) -> u32 {
-        let width = tuple.len();
-        let at = |number: u32| number as usize * width..(number as usize + 1) * width;
-        let entry = self.table.entry(
-            hash(&self.hasher, tuple),
-            |&number| equal(&tuples[at(number)], tuple),
-            |&number| hash(&self.hasher, &tuples[at(number)]),
-        );
-        match entry {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                let number = u32::try_from(tuples.len() / width)
-                    .unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct tuples"));
-                entry.insert(number);
-                tuples.extend_from_slice(tuple);
-                number
-            }
-        }
-    }
-}
-
-impl TupleIndex {
-    /// Replaces `numbers` by those of tuples that lie one after the other.
     pub(crate) fn number_all(&mut self, wanted: &[u64], width: usize, tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
         numbers.clear();
         // Nearly all keys together are of few words: loops over so many are no loops.
         match width {
-            1 => self.number_each(wanted.as_chunks::<1>().0.iter().map(<[u64; 1]>::as_slice), tuples, numbers),
-            2 => self.number_each(wanted.as_chunks::<2>().0.iter().map(<[u64; 2]>::as_slice), tuples, numbers),
-            _ => self.number_each(wanted.chunks_exact(width), tuples, numbers),
+            1 => self.number_arrays::<1>(wanted, tuples, numbers),
+            2 => self.number_arrays::<2>(wanted, tuples, numbers),
+            3 => self.number_arrays::<3>(wanted, tuples, numbers),
+            _ => self.number_each(wanted.chunks_exact(width), |number| number as usize * width, tuples, numbers),
         }
     }
 
+    fn number_arrays<const WIDTH: usize>(&mut self, wanted: &[u64], tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
+        let wanted = wanted.as_chunks::<WIDTH>().0;
+        self.number_each(
+            wanted.iter().map(<[u64; WIDTH]>::as_slice),
+            |number| number as usize * WIDTH,
+            tuples,
+            numbers,
+        );
+    }
+
+    /// The same, where the tuple of a number begins at that `place`.
     #[inline(always)]
     fn number_each<'a>(
         &mut self,
         wanted: impl Iterator<Item = &'a [u64]>,
+        place: impl Fn(u32) -> usize,
         tuples: &mut Vec<u64>,
         numbers: &mut Vec<u32>,
     ) {
+        let Self { table, hasher } = self;
         let mut last: Option<(&[u64], u32)> = None;
         for tuple in wanted {
             // Rows that belong together often lie together.
-            let number = match last {
-                Some((before, number)) if equal(before, tuple) => number,
-                _ => self.number(tuple, tuples),
+            if let Some((before, number)) = last
+                && equal(before, tuple)
+            {
+                numbers.push(number);
+                continue;
+            }
+            let known = |number: u32| &tuples[place(number)..place(number) + tuple.len()];
+            let entry = table.entry(
+                hash(hasher, tuple),
+                |&number| equal(known(number), tuple),
+                |&number| hash(hasher, known(number)),
+            );
+            let number = match entry {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    let number = u32::try_from(tuples.len() / tuple.len())
+                        .unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct tuples"));
+                    entry.insert(number);
+                    tuples.extend_from_slice(tuple);
+                    number
+                }
             };
             last = Some((tuple, number));
             numbers.push(number);
@@ -91,15 +100,17 @@ impl TupleIndex {
 }
 
 /// Word by word: a slice's own hash goes through bytes, which is slower.
+#[inline(always)]
 fn hash(hasher: &RandomState, tuple: &[u64]) -> u64 {
     let mut state = hasher.build_hasher();
     tuple.iter().for_each(|&word| state.write_u64(word));
     state.finish()
 }
 
-/// Word by word: tuples are too short for comparing memory to be worth a call.
+/// Word by word: tuples are too short for comparing memory to be worth a call. Both have as many words.
+#[inline(always)]
 fn equal(one: &[u64], other: &[u64]) -> bool {
-    one.iter().eq(other)
+    one.iter().zip(other).fold(0, |differing, (one, other)| differing | (one ^ other)) == 0
 }
 
 /// Finds the code of a name in a dictionary.

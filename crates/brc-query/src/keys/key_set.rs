@@ -11,6 +11,7 @@ use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
 use brc_kernels::cpu::Level;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// The bits of one key's values, row by row.
 #[derive(Debug, Clone, Default)]
@@ -39,8 +40,10 @@ pub(crate) struct KeySet {
     layout: Layout,
     strings: Vec<Option<Strings>>,
     tuples: Vec<u64>,
-    /// Made when it is first needed.
+    /// Made when it is first needed: not as long as every new tuple is larger than all before, as with the key that a file is
+    /// sorted by.
     index: Option<TupleIndex>,
+    ascends: bool,
     lanes: Vec<Lane>,
     /// The tuples of a batch's wanted rows.
     packed: Vec<u64>,
@@ -60,6 +63,8 @@ impl KeySet {
             types: types.to_vec(),
             strings: layout.keys.iter().map(is_strings).collect(),
             lanes: vec![Lane::default(); types.len()],
+            // Tuples of more words are not looked at.
+            ascends: layout.width <= 2,
             layout,
             tuples: Vec::new(),
             index: None,
@@ -70,7 +75,7 @@ impl KeySet {
 
     /// The tuples of a single key of strings, those of `names` in their order; that of number `null` stands for null.
     pub(crate) fn of_strings(types: &[(LogicalType, bool)], names: Dictionary, null: Option<u32>) -> Self {
-        let mut set = Self::new(types);
+        let mut set = Self { ascends: false, ..Self::new(types) };
         let key = set.layout.keys[0];
         let mut code = 0;
         for number in 0..names.len() as u32 {
@@ -183,14 +188,39 @@ impl KeySet {
     /// Replaces `numbers` by those of the tuples that were taken, key by key, some of which may be new.
     pub(crate) fn number(&mut self, numbers: &mut Vec<u32>) {
         let (rows, width) = (self.lanes[0].low.len(), self.layout.width);
-        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
         let mut packed = std::mem::take(&mut self.packed);
         packed.clear();
         packed.resize(rows * width, 0);
         self.pack(&mut packed);
-        index.number_all(&packed, width, &mut self.tuples, numbers);
+        self.ascends = self.ascends
+            && match width {
+                1 => number_ascending::<1>(&packed, &mut self.tuples, numbers),
+                _ => number_ascending::<2>(&packed, &mut self.tuples, numbers),
+            };
+        if !self.ascends {
+            let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
+            index.number_all(&packed, width, &mut self.tuples, numbers);
+            self.index = Some(index);
+        }
         self.packed = packed;
-        self.index = Some(index);
+    }
+
+    /// Whether nothing was hashed, for the tuples ascend.
+    pub(crate) fn ascends(&self) -> bool {
+        self.ascends
+    }
+
+    /// Whether there are strings, of which each set has codes of its own.
+    pub(crate) fn has_strings(&self) -> bool {
+        self.strings.iter().any(Option::is_some)
+    }
+
+    /// The numbers of those tuples that another set of the same types has too, here and there, where both ascend.
+    pub(crate) fn common(&self, other: &Self) -> Vec<(u32, u32)> {
+        match self.layout.width {
+            1 => common::<1>(&self.tuples, &other.tuples),
+            _ => common::<2>(&self.tuples, &other.tuples),
+        }
     }
 
     /// Puts the lanes' values into tuples, which are all 0 before.
@@ -237,6 +267,7 @@ impl KeySet {
             change(&self.layout, tuple);
         }
         let mut numbers = Vec::new();
+        self.ascends = false;
         let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, self.layout.width));
         index.number_all(&tuples, self.layout.width, &mut self.tuples, &mut numbers);
         self.index = Some(index);
@@ -245,7 +276,7 @@ impl KeySet {
 
     /// These tuples only, in their order.
     pub(crate) fn pick(&self, tuples: &[u32]) -> Self {
-        let mut taken = Self::new(&self.types);
+        let mut taken = Self { ascends: self.ascends && tuples.is_sorted(), ..Self::new(&self.types) };
         for &tuple in tuples {
             let start = tuple as usize * self.layout.width;
             taken.tuples.extend_from_slice(&self.tuples[start..start + self.layout.width]);
@@ -271,7 +302,7 @@ impl KeySet {
 
     /// Those tuples, changed, of which `change` says that they are wanted. They must stay distinct.
     pub(crate) fn take_tuples(&self, change: impl Fn(&Layout, &mut [u64]) -> bool) -> Self {
-        let mut taken = Self::new(&self.types);
+        let mut taken = Self { ascends: false, ..Self::new(&self.types) };
         for tuple in self.tuples.chunks_exact(self.layout.width) {
             let mut tuple = tuple.to_vec();
             if change(&self.layout, &mut tuple) {
@@ -288,6 +319,58 @@ impl KeySet {
         let pairs = self.strings.iter().flatten().zip(other.strings.iter().flatten());
         self.tuples == other.tuples && { pairs }.all(same)
     }
+}
+
+/// How many of the first of ascending tuples are below one, where the first is: mostly many.
+fn advance<const WIDTH: usize>(tuples: &[[u64; WIDTH]], tuple: &[u64; WIDTH]) -> usize {
+    let mut reach = 1;
+    while tuples.get(reach).is_some_and(|other| other < tuple) {
+        reach *= 2;
+    }
+    tuples[..reach.min(tuples.len())].partition_point(|other| other < tuple)
+}
+
+/// The places of equal tuples in two lists that ascend.
+fn common<const WIDTH: usize>(ours: &[u64], theirs: &[u64]) -> Vec<(u32, u32)> {
+    let (ours, theirs) = (ours.as_chunks::<WIDTH>().0, theirs.as_chunks::<WIDTH>().0);
+    let (mut one, mut two, mut common) = (0, 0, Vec::new());
+    while let (Some(our), Some(their)) = (ours.get(one), theirs.get(two)) {
+        match our.cmp(their) {
+            Ordering::Less => one += advance(&ours[one..], their),
+            Ordering::Greater => two += advance(&theirs[two..], our),
+            Ordering::Equal => {
+                common.push((one as u32, two as u32));
+                (one, two) = (one + 1, two + 1);
+            }
+        }
+    }
+    common
+}
+
+/// Replaces `numbers` by those of tuples among ascending `tuples`, to which new ones are appended; `false` if they do not ascend,
+/// and nothing is appended.
+fn number_ascending<const WIDTH: usize>(packed: &[u64], tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) -> bool {
+    let before = tuples.len();
+    let packed = packed.as_chunks::<WIDTH>().0;
+    numbers.clear();
+    let Some(first) = packed.first() else { return true };
+    if tuples.is_empty() {
+        tuples.extend_from_slice(first);
+    }
+    let mut count = tuples.len() / WIDTH;
+    tuples.resize((count + packed.len() + 1) * WIDTH, 0);
+    let places = tuples.as_chunks_mut::<WIDTH>().0;
+    let (mut last, mut descends) = (places[count - 1], false);
+    numbers.extend(packed.iter().map(|tuple| {
+        // Without a branch: nobody knows where the rows of a key end.
+        places[count] = *tuple;
+        count += usize::from(*tuple != last);
+        descends |= *tuple < last;
+        last = *tuple;
+        count as u32 - 1
+    }));
+    tuples.truncate(if descends { before } else { count * WIDTH });
+    !descends
 }
 
 /// The tuples as plain data.
@@ -315,7 +398,7 @@ impl TryFrom<KeyParts> for KeySet {
         if types.is_empty() {
             return Err("there is no key");
         }
-        let mut set = Self::new(&types);
+        let mut set = Self { ascends: false, ..Self::new(&types) };
         let width = set.layout.width;
         if tuples.len() % width != 0 || names.len() != types.len() {
             return Err("the keys are not as many as the groups");

@@ -150,7 +150,7 @@ impl Keys {
         match &self.kind {
             Kind::None => false,
             Kind::Strings(strings) => strings.hashed,
-            Kind::Tuples(_, direct) => direct.is_off(),
+            Kind::Tuples(tuples, direct) => direct.is_off() && !tuples.ascends(),
         }
     }
 
@@ -161,6 +161,7 @@ impl Keys {
             Kind::Strings(_) if are_runs => Lane::Runs,
             Kind::Strings(strings) if !strings.hashed => Lane::Dictionary,
             Kind::Tuples(_, direct) if !direct.is_off() => Lane::Direct,
+            Kind::Tuples(tuples, _) if tuples.ascends() => Lane::Ascending,
             Kind::Strings(_) | Kind::Tuples(..) => Lane::Hash,
         }
     }

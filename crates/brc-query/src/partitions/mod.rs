@@ -1,9 +1,9 @@
-//! Millions of groups: rows are dealt out to partitions by a hash of their keys, and grouped partition by partition.
+//! Millions of groups: rows are dealt out to partitions by ranges of their keys, and grouped partition by partition.
 //!
 //! A hash table that is larger than the caches costs a miss or more for every row. Here a row costs a copy of its packed keys
 //! and of what is aggregated, one behind the other, to the end of its partition; and each partition, which has only a share
-//! of all groups, is aggregated in a small table later, by whichever thread is free. No group lies in two partitions, so
-//! nothing is left to merge.
+//! of all groups, is aggregated in a small table later, by whichever thread is free. No group lies in two partitions, and one
+//! partition is wholly before the next: nothing is left to merge, and an answer in the order of its keys is one after the other.
 //!
 //! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
 //! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
@@ -11,15 +11,18 @@
 //! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
 
 mod chunks;
+mod dealt;
 mod layout;
 pub(crate) mod packing;
 mod parts;
+mod ranges;
 mod reader;
 mod records;
 mod regroup;
 mod regroup_parts;
 pub(crate) mod spill;
 
+pub(crate) use dealt::Dealt;
 pub(crate) use parts::Parts;
 pub(crate) use regroup::{in_order, regroup};
 pub(crate) use regroup_parts::regroup_parts;
@@ -33,6 +36,8 @@ use crate::states::StateKind;
 use brc_core::{Batch, LogicalType, PhysicalType};
 use layout::Layout;
 use packing::{Packer, Packing};
+use ranges::Ranges;
+use records::PARTITIONS;
 pub(crate) use records::Records;
 use spill::Spill;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -77,11 +82,15 @@ impl Default for Limits {
     }
 }
 
+/// About so many groups tell where to cut ranges.
+const SAMPLED: usize = 1 << 13;
+
 /// How rows are dealt out.
 #[derive(Debug)]
-struct Dealing {
+pub(crate) struct Dealing {
     packing: Arc<Packing>,
     layout: Layout,
+    ranges: Ranges,
 }
 
 /// What all workers of a scan agree on.
@@ -126,14 +135,9 @@ impl Partitioning {
         self.memory.is_scarce() || found.iter().any(|found| found.spilled.is_some())
     }
 
-    /// How keys are packed, if they are.
-    pub(crate) fn packing(&self) -> Option<&Arc<Packing>> {
-        Some(&self.dealing.get()?.as_ref()?.packing)
-    }
-
-    /// What records have behind their keys, if there are any.
-    fn layout(&self) -> Option<&Layout> {
-        Some(&self.dealing.get()?.as_ref()?.layout)
+    /// How rows are dealt out, if they are.
+    pub(crate) fn dealing(&self) -> Option<&Dealing> {
+        self.dealing.get()?.as_ref()
     }
 
     /// A worker's partitions, once there are any: `keys` are its own so far, `keyed` has the columns of keys as they come, and
@@ -151,27 +155,34 @@ impl Partitioning {
                 return Ok(None);
             }
             let packing = Packing::of(&self.key_types, keys, keyed.columns);
-            let dealing = packing.map(|packing| Dealing::new(packing, layout, keyed, batch)).transpose()?;
+            let dealing = packing.map(|packing| Dealing::new(packing, layout, keys, keyed, batch)).transpose()?;
             self.dealing.get_or_init(|| dealing);
         }
-        let dealing = self.dealing.get().and_then(Option::as_ref);
-        Ok(dealing.map(|Dealing { packing, layout }| Dealer {
+        Ok(self.dealing().map(|Dealing { packing, layout, ranges }| Dealer {
             packer: Packer::new(packing),
-            records: Records::new(packing.width(), layout),
+            records: Records::new(packing.width(), layout, ranges),
             left: Vec::new(),
         }))
     }
 }
 
 impl Dealing {
-    /// For rows like those of a batch, of which `keyed` has the keys.
-    fn new(packing: Packing, layout: &Layout, keyed: &Batch<'_>, batch: &Batch<'_>) -> Result<Self, Malformed> {
+    /// For rows like those of a batch, of which `keyed` has the keys, and of groups like those of `keys`.
+    fn new(
+        packing: Packing,
+        layout: &Layout,
+        keys: &Keys,
+        keyed: &Batch<'_>,
+        batch: &Batch<'_>,
+    ) -> Result<Self, Malformed> {
         let mut packer = Packer::new(&packing);
         packer.pack(keyed)?;
         let tuples: Vec<&[u64]> = packer.tuples.chunks_exact(packing.width()).collect();
         let repeated = tuples.windows(2).filter(|pair| pair[0] == pair[1]).count();
         let layout = layout.for_rows_like(batch, repeated * 2 > tuples.len());
-        Ok(Self { layout, packing: Arc::new(packing) })
+        let known = packing.sample(keys, SAMPLED);
+        let ranges = Ranges::of(tuples.into_iter().chain(known.chunks_exact(packing.width())).collect(), PARTITIONS);
+        Ok(Self { layout, ranges, packing: Arc::new(packing) })
     }
 }
 

@@ -1,16 +1,21 @@
 //! What groups will be made of, part by part: as records, in memory or in a file, and as groups that were made of some rows and
 //! then written to the file, because there was no room for more. No group is of two parts.
 
+use super::Dealing;
 use super::chunks::{CHUNK, Chunks};
 use super::packing::Packing;
-use super::records::{PARTITION_BITS, PARTITIONS, Records, partition_hash, partition_hasher};
+use super::records::{PARTITIONS, Records};
 use super::spill::{Frame, Spill};
 use crate::partial::Partial;
 use brc_core::{Result, Value};
+use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hasher};
 
 /// So many bytes of records are written at a time.
 const FRAME: usize = 1 << 20;
+
+/// The hash by which parts are split is independent of that of the tables of their groups.
+const SEED: u64 = 0x7061_7274_6974_696f;
 
 /// The bits of the hash by which a part that is too large is split.
 const SPLIT_BITS: u32 = 4;
@@ -63,15 +68,15 @@ impl Part {
 
     /// Splits it by the next bits of the hash; it is of keys that can be packed if there is a packing.
     pub(super) fn split(self, spill: &Spill, packing: Option<&Packing>, words: usize, depth: u32) -> Result<Vec<Self>> {
-        let place = |hash: u64| (hash << (PARTITION_BITS + depth * SPLIT_BITS) >> (64 - SPLIT_BITS)) as usize;
+        let place = |hash: u64| (hash << (depth * SPLIT_BITS) >> (64 - SPLIT_BITS)) as usize;
         let mut parts: Vec<Self> = Vec::new();
         parts.resize_with(1 << SPLIT_BITS, Self::default);
         if let Some(packing) = packing {
-            let hasher = partition_hasher();
+            let hasher = hasher();
             let mut records: Vec<Vec<u8>> = vec![Vec::new(); parts.len()];
             self.each_chunk(spill, words, |chunk| {
                 for record in chunk.chunks_exact(words) {
-                    let place = place(partition_hash(&hasher, &record[..packing.width()]));
+                    let place = place(hash_of_tuple(&hasher, &record[..packing.width()]));
                     records[place].extend(record.iter().flat_map(|word| word.to_le_bytes()));
                     if records[place].len() >= FRAME / parts.len() {
                         parts[place].records.push(spill.write(&records[place])?);
@@ -86,7 +91,11 @@ impl Part {
         }
         for frame in &self.groups {
             let groups: Partial = spill.read_value(frame)?;
-            let members = deal(&groups, packing, parts.len(), |_, hash| place(hash));
+            let hasher = hasher();
+            let of_tuple = |tuple: &[u64]| place(hash_of_tuple(&hasher, tuple));
+            // What is not packed comes to parts of its own, which are split by bits of the same hash, but later ones.
+            let of_hash = |hash: u64| place(hash << SPLIT_BITS);
+            let members = deal(&groups, packing, parts.len(), of_tuple, of_hash);
             for (members, part) in members.iter().zip(&mut parts).filter(|(members, _)| !members.is_empty()) {
                 part.groups.push(spill.write_value(&groups.take(members))?);
             }
@@ -96,7 +105,7 @@ impl Part {
 
     /// Whether there are bits left to split a part by.
     pub(super) fn may_split(depth: u32) -> bool {
-        PARTITION_BITS + (depth + 1) * SPLIT_BITS <= 64
+        (depth + 2) * SPLIT_BITS <= 64
     }
 }
 
@@ -152,12 +161,11 @@ impl Parts {
     }
 
     /// Writes groups, whose keys are not packed, to the file.
-    pub(crate) fn spill_groups(&mut self, groups: &Partial, packing: Option<&Packing>, spill: &Spill) -> Result<()> {
-        let place = |is_packed: bool, hash: u64| {
-            let place = |bits: u32| (hash >> (64 - bits)) as usize;
-            if is_packed { place(PARTITION_BITS) } else { PARTITIONS + place(SPLIT_BITS) }
-        };
-        let members = deal(groups, packing, self.0.len(), place);
+    pub(crate) fn spill_groups(&mut self, groups: &Partial, dealing: Option<&Dealing>, spill: &Spill) -> Result<()> {
+        let of_tuple = |tuple: &[u64]| dealing.map_or(0, |dealing| dealing.ranges.of_tuple(tuple));
+        let of_hash = |hash: u64| PARTITIONS + (hash >> (64 - SPLIT_BITS)) as usize;
+        let packing = dealing.map(|dealing| dealing.packing.as_ref());
+        let members = deal(groups, packing, self.0.len(), of_tuple, of_hash);
         for (members, part) in members.iter().zip(&mut self.0).filter(|(members, _)| !members.is_empty()) {
             part.groups.push(spill.write_value(&groups.take(members))?);
         }
@@ -165,29 +173,39 @@ impl Parts {
     }
 }
 
-/// The groups of each of `parts` parts, whose `place` is found by whether their keys are packed, and their hash.
+/// The groups of each of `parts` parts, of which those are found by tuples, or by the hash of keys that cannot be packed.
 fn deal(
     groups: &Partial,
     packing: Option<&Packing>,
     parts: usize,
-    place: impl Fn(bool, u64) -> usize,
+    of_tuple: impl Fn(&[u64]) -> usize,
+    of_hash: impl Fn(u64) -> usize,
 ) -> Vec<Vec<u32>> {
-    let mut members = vec![Vec::new(); parts];
-    let (hasher, mut text) = (partition_hasher(), Vec::new());
+    let (mut members, mut text) = (vec![Vec::new(); parts], Vec::new());
     for group in (0..groups.groups()).filter(|&group| groups.has_rows(group)) {
         let tuple = packing.and_then(|packing| packing.pack(groups, group, &mut text));
         let place = match &tuple {
-            Some(tuple) => place(true, partition_hash(&hasher, tuple)),
-            None => place(false, hash_of_keys(groups, group, &mut text)),
+            Some(tuple) => of_tuple(tuple),
+            None => of_hash(hash_of_keys(groups, group, &mut text)),
         };
         members[place].push(group as u32);
     }
     members
 }
 
+fn hasher() -> FixedState {
+    FixedState::with_seed(SEED)
+}
+
+fn hash_of_tuple(hasher: &FixedState, tuple: &[u64]) -> u64 {
+    let mut state = hasher.build_hasher();
+    tuple.iter().for_each(|&word| state.write_u64(word));
+    state.finish()
+}
+
 /// A hash of keys that cannot be packed.
 fn hash_of_keys(groups: &Partial, group: usize, text: &mut Vec<u8>) -> u64 {
-    let mut state = partition_hasher().build_hasher();
+    let mut state = hasher().build_hasher();
     for key in 0..groups.keys() {
         let value = groups.key(key, group, text);
         // So that null is not hashed as zero.

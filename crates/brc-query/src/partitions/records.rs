@@ -2,27 +2,21 @@
 
 use super::chunks::{Chunks, Piles};
 use super::layout::Layout;
+use super::ranges::Ranges;
 use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::states::TOO_LARGE;
 use crate::wanted::set_rows;
 use brc_core::{Batch, Data, Integers};
-use foldhash::fast::FixedState;
-use std::hash::{BuildHasher, Hasher};
 
-/// The hash of a tuple that chooses its partition is independent of that of the partitions' tables.
-const SEED: u64 = 0x7061_7274_6974_696f;
-
-/// The bits of the hash that choose the partition.
-pub(super) const PARTITION_BITS: u32 = 8;
-
-/// How many partitions there are.
-pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;
+/// How many partitions there are at most.
+pub(super) const PARTITIONS: usize = 256;
 
 /// One worker's records.
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
-    pub(super) layout: &'a Layout,
+    layout: &'a Layout,
+    ranges: &'a Ranges,
     /// Words of a tuple.
     width: usize,
     piles: Piles,
@@ -32,28 +26,10 @@ pub(crate) struct Records<'a> {
     nulls: Vec<u64>,
 }
 
-/// The hash of a tuple, of which the upper bits choose its partition.
-#[inline]
-pub(super) fn partition_hash(hasher: &FixedState, tuple: &[u64]) -> u64 {
-    let mut state = hasher.build_hasher();
-    tuple.iter().for_each(|&word| state.write_u64(word));
-    state.finish()
-}
-
-/// The partition of a tuple.
-#[inline]
-pub(super) fn partition_of(hasher: &FixedState, tuple: &[u64]) -> usize {
-    (partition_hash(hasher, tuple) >> (64 - PARTITION_BITS)) as usize
-}
-
-pub(super) fn partition_hasher() -> FixedState {
-    FixedState::with_seed(SEED)
-}
-
 impl<'a> Records<'a> {
-    pub(super) fn new(width: usize, layout: &'a Layout) -> Self {
+    pub(super) fn new(width: usize, layout: &'a Layout, ranges: &'a Ranges) -> Self {
         let (batch, lane, nulls) = Default::default();
-        Self { layout, width, piles: Piles::new(PARTITIONS), batch, lane, nulls }
+        Self { layout, ranges, width, piles: Piles::new(PARTITIONS), batch, lane, nulls }
     }
 
     /// Words of a record.
@@ -160,24 +136,20 @@ impl<'a> Records<'a> {
 
     /// Deals out the records of a batch.
     fn deal<const WORDS: usize>(&mut self) {
-        let Self { layout, width, piles, batch, .. } = self;
-        let (mut records, hasher) = (batch.as_chunks_mut::<WORDS>().0, partition_hasher());
+        let Self { layout, ranges, width, piles, batch, .. } = self;
+        let mut records = batch.as_chunks_mut::<WORDS>().0;
         if layout.folded {
             let folded = fold(records, *width);
             records = &mut records[..folded];
         }
-        match *width {
-            // A loop over one word is none.
-            1 => records.iter().for_each(|record| piles.push(partition_of(&hasher, &record[..1]), record)),
-            width => records.iter().for_each(|record| piles.push(partition_of(&hasher, &record[..width]), record)),
-        }
+        records.iter().for_each(|record| piles.push(ranges.of_tuple(&record[..*width]), record));
     }
 
     /// The same for any words. Such records are not worth folding.
     fn deal_long(&mut self) {
-        let (words, hasher) = (self.words(), partition_hasher());
+        let words = self.words();
         for record in self.batch.chunks_exact(words) {
-            let partition = partition_of(&hasher, &record[..self.width]);
+            let partition = self.ranges.of_tuple(&record[..self.width]);
             self.piles.room(partition, words).copy_from_slice(record);
         }
     }

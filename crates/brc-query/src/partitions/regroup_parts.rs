@@ -1,11 +1,10 @@
 //! Groups part after part where memory is short: each becomes groups of its own, which are handed on before the next one is
 //! begun, and a part whose groups are too many is split.
 
-use super::Partitioning;
-use super::layout::Layout;
-use super::packing::{PackedKeys, Packing};
+use super::packing::PackedKeys;
 use super::parts::{Part, Parts};
 use super::reader::Reader;
+use super::{Dealing, Partitioning};
 use crate::accumulators::Accumulators;
 use crate::memory::Gauge;
 use crate::parallel;
@@ -35,13 +34,13 @@ pub(crate) fn regroup_parts<T: Send>(
     let one = |number: usize| -> Result<Vec<T>> {
         let mut part = parts[number].lock().unwrap_or_else(PoisonError::into_inner);
         let (part, is_packed) = (std::mem::take(&mut part.0), part.1);
-        let packing = if is_packed { partitioning.packing() } else { None };
+        let dealing = if is_packed { partitioning.dealing() } else { None };
         let mut found = Vec::new();
         let each = |groups| {
             found.push(each(groups)?);
             Ok(())
         };
-        let mut work = Regrouping { plan, path, partitioning, packing, each };
+        let mut work = Regrouping { plan, path, partitioning, dealing, each };
         work.group(part, 0)?;
         Ok(found)
     };
@@ -60,7 +59,7 @@ struct Regrouping<'a, F> {
     path: &'a Path,
     partitioning: &'a Partitioning,
     /// Of the part, if it is one of keys that are packed.
-    packing: Option<&'a Arc<Packing>>,
+    dealing: Option<&'a Dealing>,
     each: F,
 }
 
@@ -76,7 +75,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
                 (self.each)(*groups)
             }
             Grouped::TooLarge(2..) if Part::may_split(depth) => {
-                let packing = self.packing.map(Arc::as_ref);
+                let packing = self.dealing.map(|dealing| dealing.packing.as_ref());
                 let parts = part.split(&self.partitioning.spill, packing, self.words(), depth)?;
                 parts.into_iter().try_for_each(|part| self.group(part, depth + 1))
             }
@@ -86,19 +85,18 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
 
     /// Words of a record.
     fn words(&self) -> usize {
-        let layout = self.partitioning.layout().map_or(0, Layout::words);
-        (layout + self.packing.map_or(0, |packing| packing.width())).max(1)
+        self.dealing.map_or(1, |dealing| dealing.packing.width() + dealing.layout.words())
     }
 
     fn attempt(&self, part: &Part) -> Result<Grouped> {
         let gauge = self.partitioning.memory.of_partition(self.partitioning.threads);
         let spill = &self.partitioning.spill;
-        let (mut groups, packing) = match (self.packing, self.partitioning.layout()) {
-            (Some(packing), Some(_)) => match self.of_records(part, packing, &gauge)? {
-                Grouped::Whole(groups) => (*groups, Some(packing)),
+        let (mut groups, packing) = match self.dealing {
+            Some(dealing) => match self.of_records(part, dealing, &gauge)? {
+                Grouped::Whole(groups) => (*groups, Some(&dealing.packing)),
                 too_large => return Ok(too_large),
             },
-            _ => (self.plan.no_groups(), None),
+            None => (self.plan.no_groups(), None),
         };
         let mut text = Vec::new();
         for frame in &part.groups {
@@ -122,10 +120,8 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
     }
 
     /// Groups the records of a part.
-    fn of_records(&self, part: &Part, packing: &Arc<Packing>, gauge: &Gauge) -> Result<Grouped> {
-        let Some(layout) = self.partitioning.layout() else {
-            return Ok(Grouped::Whole(Box::new(self.plan.no_groups())));
-        };
+    fn of_records(&self, part: &Part, dealing: &Dealing, gauge: &Gauge) -> Result<Grouped> {
+        let Dealing { packing, layout, .. } = dealing;
         let mut reader = Reader::new(packing.width(), layout);
         let mut keys = PackedKeys::new(Arc::clone(packing), 0);
         let (mut accumulators, mut numbers) = (Accumulators::new(self.plan), Vec::new());

@@ -6,6 +6,7 @@
 
 use super::lanes::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Values};
+use crate::cells::Cells;
 use crate::group::Malformed;
 use crate::ratio::{nearest, nearest_small};
 use brc_kernels::accumulate::floats::{Exponents, FixedSum, Limbs, add_floats, add_run, exponents, parts};
@@ -15,6 +16,7 @@ use brc_kernels::cpu::Level;
 use num_bigint::{BigInt, BigUint};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The power of two of the unit that all floats are multiples of.
 const FINEST: i32 = -1074;
@@ -30,6 +32,9 @@ const LANES_BELOW: i32 = 26;
 
 /// The most bits that a float may have in the upper of its lanes, so that there is room for many.
 const UPPER_BITS: i32 = 46;
+
+/// Units by which scaling is exact: the result is a normal number.
+const NORMAL: Range<i32> = -900..800;
 
 /// The bits of a sum, less one, so that one more value never makes it wrap.
 const BITS: u32 = 126;
@@ -114,6 +119,23 @@ impl FloatSums {
         Some(FloatSum { sum, count })
     }
 
+    /// [`State::sums`](super::State::sums).
+    pub(super) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
+        let unit = self.unit.unwrap_or(0);
+        if !self.rest.is_empty() || !NORMAL.contains(&unit) {
+            return false;
+        }
+        let (sums, unit) = (&self.sums[groups], power(unit));
+        let value = |sum: i128| match i64::try_from(sum) {
+            // Such an integer becomes the nearest float by a single instruction.
+            Ok(sum) => sum as f64 * unit,
+            Err(_) => sum as f64 * unit,
+        };
+        cells.extend_floats(sums.iter().map(|it| if it.count > 0 { value(it.sum) } else { 0.0 }));
+        cells.extend_validity(sums.len(), |row| sums[row].count > 0, sums.iter().any(|sum| sum.count == 0));
+        true
+    }
+
     pub(super) fn add(&mut self, group: usize, value: f64) -> Result<(), Malformed> {
         let count = &mut self.sums.get_mut(group).ok_or(UnknownGroup)?.count;
         // Where some values are in lanes, counts wrap in between.
@@ -193,6 +215,11 @@ impl FloatSums {
 /// The unit for values of which this is the largest exponent.
 fn unit_below(exponent: i32) -> i32 {
     (exponent - BELOW).div_euclid(STEP) * STEP
+}
+
+/// `2^exponent` for exponents of normal floats.
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// `value * 2^exponent` in the finest units.
@@ -366,10 +393,7 @@ impl FloatSum {
 
     fn over(&self, count: u64) -> f64 {
         match &self.sum {
-            // Scaling by a power of two is exact as long as the result is a normal number.
-            ExactSum::Small { sum, unit } if (-900..800).contains(unit) => {
-                nearest_small(*sum, count.into()) * f64::from_bits(((unit + 1023) as u64) << 52)
-            }
+            ExactSum::Small { sum, unit } if NORMAL.contains(unit) => nearest_small(*sum, count.into()) * power(*unit),
             ExactSum::Small { sum, unit } => nearest(&(*sum).into(), &count.into(), (*unit).into()),
             ExactSum::Large(sum) => nearest(sum, &BigUint::from(count), FINEST.into()),
             ExactSum::Special(value) => *value,

@@ -76,12 +76,17 @@ impl State {
             let lanes = state.lanes();
             for (group, &rows) in rows.iter().enumerate() {
                 match place {
-                    Place::Lanes { table, first } => {
-                        (0..lanes).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
+                    Place::Lanes { table, first } => match tables[table].sums(group) {
+                        Some(sums) => state.gather(group, rows, &sums[first..first + lanes]),
+                        None => {
+                            (0..lanes).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
+                            state.gather(group, rows, &sums[..lanes]);
+                        }
+                    },
+                    Place::WithRows => {
+                        state.gather(group, rows, &[Counted::of(tables[0].sum(0, group)).sum]);
                     }
-                    Place::WithRows => sums[0] = Counted::of(tables[0].sum(0, group)).sum,
                 }
-                state.gather(group, rows, &sums[..lanes]);
             }
             state.gathered();
         }, ());

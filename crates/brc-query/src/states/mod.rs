@@ -5,6 +5,7 @@
 //! states merge, the same comes out.
 
 mod big;
+mod buckets;
 mod bytes;
 mod code_bits;
 pub(crate) mod counts;
@@ -24,6 +25,7 @@ mod pairs;
 mod sketch;
 mod sums;
 mod value_lists;
+mod value_pairs;
 mod values;
 mod wide;
 mod wide_sums;
@@ -32,11 +34,13 @@ pub(crate) use float_sums::FloatSum;
 pub(crate) use moments::Moment;
 pub(crate) use pairs::PairMoment;
 
+use crate::cells::Cells;
 use crate::group::Malformed;
 use brc_core::table::ColumnSummary;
 use brc_core::{ByteStrings, Dictionary, Field, Integers, LogicalType, PhysicalType, Run, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The groups that the wanted rows of a batch belong to.
 #[derive(Debug, Clone, Copy)]
@@ -381,11 +385,12 @@ impl State {
             StateKind::Moments if logical_type.fits_64_bits() => Self::Moments(Default::default()),
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
-            StateKind::Frequencies => Self::Frequencies(Default::default()),
+            StateKind::Frequencies => Self::Frequencies(frequencies::Frequencies::new(logical_type)),
             StateKind::Largest(most @ 1..=largest::MOST) if is_float || logical_type.fits_64_bits() => {
                 Self::Largest(largest::Largest::new(logical_type, most))
             }
-            StateKind::Values | StateKind::Largest(_) => Self::Values(values::AllValues::new(logical_type)),
+            StateKind::Values => Self::Values(values::AllValues::new(logical_type, true)),
+            StateKind::Largest(_) => Self::Values(values::AllValues::new(logical_type, false)),
             StateKind::ValuesAndMoments => Self::Values(values::AllValues::with_moments(logical_type)),
             StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
             StateKind::Pairs => Self::IntegerPairs(Default::default()),
@@ -448,6 +453,7 @@ impl State {
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Distinct(ours), Self::Distinct(theirs)) => ours.is_like(theirs),
+            (Self::Frequencies(ours), Self::Frequencies(theirs)) => ours.is_like(theirs),
             (Self::Largest(ours), Self::Largest(theirs)) => ours.is_like(theirs),
             (Self::Values(ours), Self::Values(theirs)) => ours.is_like(theirs),
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
@@ -539,6 +545,15 @@ impl State {
     }
 
     /// The sum of the values of a group; `None` if it has none.
+    /// Appends the sums of groups that lie one behind the other; `false` if they must be taken one by one.
+    pub(crate) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
+        match self {
+            Self::Sums(state) => state.sums(groups, cells),
+            Self::FloatSums(state) => state.sums(groups, cells),
+            _ => false,
+        }
+    }
+
     pub(crate) fn sum(&self, group: usize) -> Option<Sum> {
         match self {
             Self::Integers(state) => state.sum(group),

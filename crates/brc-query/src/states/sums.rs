@@ -2,6 +2,7 @@
 
 use super::lanes::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, TOO_LARGE, Values};
+use crate::cells::Cells;
 use crate::group::Malformed;
 use brc_core::Integers;
 use brc_core::table::Numbers;
@@ -10,6 +11,7 @@ use brc_kernels::accumulate::lanes::{Addend, NO_GROUP};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct IntegerSums {
@@ -28,6 +30,16 @@ impl IntegerSums {
     pub(super) fn sum(&self, group: usize) -> Option<Sum> {
         let count = self.counts[group];
         (count > 0).then(|| Sum::Integer { sum: self.whole(group), count })
+    }
+
+    /// [`State::sums`](super::State::sums).
+    pub(super) fn sums(&self, groups: Range<usize>, cells: &mut Cells) -> bool {
+        let (counts, sums) = (&self.counts[groups.clone()], &self.sums[groups]);
+        if self.rest.is_empty() {
+            cells.extend_integers(sums.iter().copied());
+            cells.extend_validity(counts.len(), |row| counts[row] > 0, counts.contains(&0));
+        }
+        self.rest.is_empty()
     }
 
     fn whole(&self, group: usize) -> i128 {

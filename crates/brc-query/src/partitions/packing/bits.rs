@@ -1,7 +1,7 @@
 //! Bits of tuples: runs of up to 64 of them that begin anywhere in a tuple of words, counted from the uppermost of the first.
 
 /// How many bits a number takes that is no larger.
-pub(super) fn bits_of(largest: u64) -> u32 {
+pub(in crate::partitions) fn bits_of(largest: u64) -> u32 {
     64 - largest.leading_zeros()
 }
 

@@ -22,6 +22,11 @@ impl PackedKeys {
         Self { packing, tuples, index: TupleIndex::with_capacity(expected) }
     }
 
+    /// Just these tuples, each once.
+    pub(in crate::partitions) fn of(packing: &Arc<Packing>, tuples: &[u64]) -> Self {
+        Self { packing: Arc::clone(packing), tuples: tuples.to_vec(), index: TupleIndex::default() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.tuples.len() / self.width()
     }
@@ -54,22 +59,7 @@ impl PackedKeys {
 
     /// The numbers of all tuples in their order.
     pub(crate) fn order(&self) -> Vec<u32> {
-        if self.width() == 1 {
-            return order_of(&self.tuples);
-        }
-        let mut sorted: Vec<(u64, u64, u32)> = (0..)
-            .zip(self.tuples.chunks_exact(self.width()))
-            .map(|(number, tuple)| (tuple[0], tuple[1], number))
-            .collect();
-        if self.width() == 2 {
-            sorted.sort_unstable();
-        } else {
-            let rest = |number: u32| &self.tuple(number as usize)[2..];
-            sorted.sort_unstable_by(|one, other| {
-                (one.0, one.1).cmp(&(other.0, other.1)).then_with(|| rest(one.2).cmp(rest(other.2)))
-            });
-        }
-        sorted.into_iter().map(|(_, _, number)| number).collect()
+        order_of(&self.tuples, self.width())
     }
 
     /// These tuples only, in their order.
@@ -89,9 +79,9 @@ impl PackedKeys {
         self.packing.is_null(key, self.tuple(number))
     }
 
-    /// Appends the values that all tuples have for a key.
-    pub(crate) fn unpack_all(&self, key: usize, cells: &mut Cells) {
-        self.packing.unpack(key, &self.tuples, cells);
+    /// All tuples, one behind the other.
+    pub(crate) fn tuples(&self) -> &[u64] {
+        &self.tuples
     }
 
     /// Appends the values that some tuples, which lie one behind the other, have for a key.
@@ -100,22 +90,31 @@ impl PackedKeys {
     }
 }
 
-/// The numbers of all words in the order of the words. Where the bits in which these differ leave room for their numbers, what
-/// is sorted is no more than a word for each.
-pub(crate) fn order_of(words: &[u64]) -> Vec<u32> {
-    let Some(&first) = words.first() else { return Vec::new() };
-    let differing = words.iter().fold(0, |all, word| all | (word ^ first));
-    let (above, below) = (differing.leading_zeros() % 64, differing.trailing_zeros() % 64);
-    let for_numbers = bits_of(words.len() as u64 - 1);
-    if 64 - above - below + for_numbers <= 64 {
-        let entry = |(&word, number): (&u64, u64)| word << above >> (above + below) << for_numbers | number;
-        let mut sorted: Vec<u64> = words.iter().zip(0..).map(entry).collect();
-        sorted.sort_unstable();
-        return sorted.into_iter().map(|entry| (entry & ((1 << for_numbers) - 1)) as u32).collect();
+/// The numbers of tuples of so many words in their order. What is sorted is a word for each: as many as there is room for of the
+/// bits in which the first of them differ, with its number. Whole tuples are compared only where these bits are the same.
+fn order_of(tuples: &[u64], width: usize) -> Vec<u32> {
+    let Some(first) = tuples.get(..width) else { return Vec::new() };
+    let mut differing = vec![0; width];
+    for tuple in tuples.chunks_exact(width) {
+        differing.iter_mut().zip(tuple).zip(first).for_each(|((all, word), first)| *all |= word ^ first);
     }
-    let mut sorted: Vec<(u64, u32)> = words.iter().copied().zip(0..).collect();
+    let Some(word) = differing.iter().position(|&bits| bits != 0) else { return vec![0] };
+    let above = differing[word].leading_zeros();
+    let for_numbers = bits_of((tuples.len() / width) as u64 - 1);
+    let entry = |(tuple, number): (&[u64], u64)| {
+        let below = if above > 0 && word + 1 < width { tuple[word + 1] >> (64 - above) } else { 0 };
+        (tuple[word] << above | below) >> for_numbers << for_numbers | number
+    };
+    let mut sorted: Vec<u64> = tuples.chunks_exact(width).zip(0..).map(entry).collect();
     sorted.sort_unstable();
-    sorted.into_iter().map(|(_, number)| number).collect()
+    let number = |entry: u64| (entry & ((1 << for_numbers) - 1)) as usize;
+    let of_entry = |entry: &u64| &tuples[number(*entry) * width..][..width];
+    for same in sorted.chunk_by_mut(|one, other| one >> for_numbers == other >> for_numbers) {
+        if same.len() > 1 {
+            same.sort_unstable_by(|one, other| of_entry(one).cmp(of_entry(other)));
+        }
+    }
+    sorted.into_iter().map(|entry| number(entry) as u32).collect()
 }
 
 /// Appends the words of a tuple.
@@ -136,14 +135,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_sorted_however_many_bits_differ(
-            words in prop::collection::hash_set(any::<u64>(), 0..40), above in 0u32..64, below in 0u32..64
+        fn tuples_are_sorted_however_many_bits_differ(
+            tuples in prop::collection::hash_set((any::<u64>(), any::<u64>(), any::<u64>()), 0..40),
+            above in 0u32..128, below in 0u32..128, width in 1usize..4
         ) {
-            let words = words.into_iter().map(|word| word >> above << below);
-            let words: Vec<u64> = words.collect::<std::collections::HashSet<_>>().into_iter().collect();
-            let sorted: Vec<u64> = order_of(&words).into_iter().map(|number| words[number as usize]).collect();
-            prop_assert_eq!(sorted.len(), words.len());
-            prop_assert!(sorted.is_sorted());
+            let bits = |word: u64| {
+                let word = if above < 64 { word >> above } else { 7 };
+                if below < 64 { word << below } else { word & 3 }
+            };
+            let tuples = tuples.into_iter().map(|(one, two, three)| [bits(one), bits(two), three][..width].to_vec());
+            let tuples: Vec<Vec<u64>> = tuples.collect::<std::collections::HashSet<_>>().into_iter().collect();
+            let sorted = order_of(&tuples.concat(), width);
+            let sorted: Vec<_> = sorted.into_iter().map(|number| &tuples[number as usize]).collect();
+            prop_assert_eq!(sorted.len(), tuples.len());
+            prop_assert!(sorted.is_sorted_by(|one, other| one < other));
         }
     }
 }

@@ -10,14 +10,15 @@ mod keys;
 mod packer;
 mod symbols;
 
-pub(crate) use keys::{PackedKeys, order_of, push_tuple};
+pub(crate) use keys::{PackedKeys, push_tuple};
 pub(crate) use packer::Packer;
 
 use crate::cells::Cells;
 use crate::keys::index::NameIndex;
 use crate::keys::layout::{float_key, float_of_key};
 use crate::partial::Partial;
-use bits::{bits_of, get, get_all, set};
+pub(super) use bits::bits_of;
+use bits::{get, get_all, set};
 use brc_core::{Column, Dictionary, LogicalType, PhysicalType, Value};
 use symbols::Symbols;
 
@@ -103,6 +104,18 @@ impl Packing {
         (width <= WIDEST).then_some(Self { keys, width })
     }
 
+    /// The tuples of about so many of some groups, one behind the other.
+    pub(in crate::partitions) fn sample(&self, groups: &dyn Sample, most: usize) -> Vec<u64> {
+        let mut tuples = Vec::new();
+        for group in (0..groups.groups()).step_by(groups.groups().div_ceil(most).max(1)) {
+            let mut tuple = vec![0; self.width];
+            if (0..self.keys.len()).all(|key| self.pack_value(key, groups.value(key, group), &mut tuple)) {
+                tuples.extend(tuple);
+            }
+        }
+        tuples
+    }
+
     /// Words of a tuple.
     pub(crate) fn width(&self) -> usize {
         self.width
@@ -172,7 +185,7 @@ impl Packing {
             // What a null has for a code need not be one.
             Kind::Coded { names, .. } => cells.extend_strings(rows, |row, out| match is_null(row) {
                 true => {}
-                false => out.extend_from_slice(names.get(lane[row] as u32)),
+                false => names.append(lane[row] as u32, out),
             }),
             Kind::Symbols(symbols) => cells.extend_strings(rows, |row, out| symbols.write(lane[row], out)),
             Kind::Inline { longest } => cells.extend_strings(rows, |row, out| {
