@@ -352,6 +352,7 @@ fn common<const WIDTH: usize>(ours: &[u64], theirs: &[u64]) -> Vec<(u32, u32)> {
 fn number_ascending<const WIDTH: usize>(packed: &[u64], tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) -> bool {
     let before = tuples.len();
     let packed = packed.as_chunks::<WIDTH>().0;
+    numbers.clear();
     let Some(first) = packed.first() else { return true };
     if tuples.is_empty() {
         tuples.extend_from_slice(first);
@@ -360,7 +361,6 @@ fn number_ascending<const WIDTH: usize>(packed: &[u64], tuples: &mut Vec<u64>, n
     tuples.resize((count + packed.len() + 1) * WIDTH, 0);
     let places = tuples.as_chunks_mut::<WIDTH>().0;
     let (mut last, mut descends) = (places[count - 1], false);
-    numbers.clear();
     numbers.extend(packed.iter().map(|tuple| {
         // Without a branch: nobody knows where the rows of a key end.
         places[count] = *tuple;

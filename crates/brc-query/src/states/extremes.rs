@@ -3,16 +3,25 @@
 
 use super::{Accumulator, GroupIds, Values, owned};
 use crate::group::Malformed;
+use crate::keys::layout::float_key;
 use crate::node::Scalar;
-use brc_core::Value;
+use brc_core::bounds::prefix;
+use brc_core::{Value, for_integers};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// For each group the smallest and the largest key, each with its value.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Extremes(Vec<Option<[Entry; 2]>>);
+pub(crate) struct Extremes {
+    /// For each group the smallest and the largest key, each with its value.
+    entries: Vec<Option<[Entry; 2]>>,
+    /// The [places](place) of those keys, as far as they are known: nothing between them counts, as most is.
+    #[serde(skip)]
+    places: Vec<[u64; 2]>,
+    #[serde(skip)]
+    batch: Vec<u64>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
@@ -23,11 +32,11 @@ struct Entry {
 impl Extremes {
     /// The value at the smallest, or the largest, key.
     pub(super) fn value(&self, group: usize, largest: bool) -> Option<Value<'_>> {
-        self.0[group].as_ref().map(|entries| entries[usize::from(largest)].value.value())
+        self.entries[group].as_ref().map(|entries| entries[usize::from(largest)].value.value())
     }
 
     fn add(&mut self, group: usize, key: Value<'_>, value: Value<'_>) -> Result<(), Malformed> {
-        let entries = self.0.get_mut(group).ok_or(UnknownGroup)?;
+        let entries = self.entries.get_mut(group).ok_or(UnknownGroup)?;
         let entry = || Entry { key: key.into(), value: value.into() };
         let Some([least, most]) = entries else {
             *entries = Some([entry(), entry()]);
@@ -43,13 +52,39 @@ impl Extremes {
     }
 }
 
+/// A number that is ordered as values are, but may be the same for different ones.
+fn place(value: Value<'_>) -> u64 {
+    match value {
+        Value::Integer(value) => value.clamp(i64::MIN.into(), i64::MAX.into()) as u64 ^ 1 << 63,
+        Value::Float(value) => float_key(value),
+        Value::Bytes(value) => prefix(value),
+    }
+}
+
+/// Appends the places of values.
+#[allow(clippy::useless_conversion)]
+fn places(values: Values<'_>, out: &mut Vec<u64>) -> Result<(), Malformed> {
+    match values {
+        Values::Integers(values) => for_integers!(values, values => {
+            out.extend(values.iter().map(|&value| place(Value::Integer(value.into()))));
+        }),
+        Values::Floats(values) => out.extend(values.iter().map(|&value| float_key(value))),
+        Values::Codes { .. } | Values::Bytes { .. } => {
+            for row in 0..values.len() {
+                out.push(place(values.get(row)?));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Accumulator for Extremes {
     fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 
     fn grow(&mut self, groups: usize) {
-        self.0.resize(groups.max(self.0.len()), None);
+        self.entries.resize(groups.max(self.entries.len()), None);
     }
 
     fn update(&mut self, _: Level, _: GroupIds<'_>, _: Values<'_>) -> Result<(), Malformed> {
@@ -63,15 +98,33 @@ impl Accumulator for Extremes {
         values: Values<'_>,
         keys: Values<'_>,
     ) -> Result<(), Malformed> {
-        groups.each(values.len(), |group, row| self.add(group, keys.get(row)?, values.get(row)?))
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        places(keys, &mut batch)?;
+        // Between the two places there is none.
+        self.places.resize(self.entries.len(), [u64::MAX, 0]);
+        let added = groups.each(values.len(), |group, row| {
+            let [least, most] = self.places.get(group).copied().unwrap_or_default();
+            if least < batch[row] && batch[row] < most {
+                return Ok(());
+            }
+            self.add(group, keys.get(row)?, values.get(row)?)?;
+            if let Some(entries) = &self.entries[group] {
+                self.places[group] = [0, 1].map(|side| place(entries[side].key.value()));
+            }
+            Ok(())
+        });
+        self.batch = batch;
+        added
     }
 
     fn take(&self, groups: &[u32]) -> Self {
-        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+        let entries = groups.iter().map(|&group| self.entries[group as usize].clone()).collect();
+        Self { entries, ..Self::default() }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
-        for (&group, entries) in groups.iter().zip(&other.0) {
+        for (&group, entries) in groups.iter().zip(&other.entries) {
             for Entry { key, value } in entries.iter().flatten() {
                 // The group is there: groups are grown before they are merged.
                 let _ = self.add(group as usize, key.value(), value.value());

@@ -1,58 +1,97 @@
 //! How often each value occurs in each group. All NaNs are one value, and so are the two zeros.
 
+use super::value_pairs::ValuePairs;
 use super::{Accumulator, GroupIds, Values, owned};
 use crate::group::Malformed;
-use crate::keys::layout::{float_key, float_of_key};
-use crate::node::Scalar;
-use brc_core::Value;
-use brc_kernels::accumulate::UnknownGroup;
+use brc_core::{LogicalType, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::cmp::Ordering;
 
-/// For each group its values, each with how many rows have it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Frequencies(Vec<HashMap<Scalar, u64>>);
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Frequencies {
+    pairs: ValuePairs,
+    /// How many rows have the value of each pair.
+    times: Vec<u64>,
+    /// The pair of each group's most frequent value, when all have come.
+    #[serde(skip)]
+    modes: Vec<Option<u32>>,
+}
 
 impl Frequencies {
+    pub(super) fn new(logical_type: LogicalType) -> Self {
+        Self { pairs: ValuePairs::new(logical_type), times: Vec::new(), modes: Vec::new() }
+    }
+
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.pairs.is_like(&other.pairs)
+    }
+
     /// The value that most rows have, the smallest of several; `None` if there is no value.
     pub(super) fn mode(&self, group: usize) -> Option<Value<'_>> {
-        let most = self.0.get(group)?.iter().max_by(|(one, times), (other, others)| {
-            times.cmp(others).then_with(|| owned::order(other.value(), one.value()))
-        });
-        most.map(|(value, _)| value.value())
+        self.modes.get(group).copied().flatten().and_then(|pair| self.pairs.value(pair as usize))
+    }
+
+    /// Whether a pair's value is more frequent than another's, or as frequent and smaller.
+    fn is_before(&self, pair: usize, other: usize) -> bool {
+        match self.times[pair].cmp(&self.times[other]) {
+            Ordering::Equal => {
+                let values = self.pairs.value(pair).zip(self.pairs.value(other));
+                values.is_some_and(|(value, other)| owned::order(value, other).is_lt())
+            }
+            order => order.is_gt(),
+        }
     }
 }
 
 impl Accumulator for Frequencies {
     fn len(&self) -> usize {
-        self.0.len()
+        self.pairs.groups()
     }
 
     fn grow(&mut self, groups: usize) {
-        self.0.resize_with(groups.max(self.0.len()), HashMap::new);
+        self.pairs.grow(groups);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        groups.each(values.len(), |group, row| {
-            let value = match values.get(row)? {
-                Value::Float(value) => Value::Float(float_of_key(float_key(value))),
-                value => value,
-            };
-            *self.0.get_mut(group).ok_or(UnknownGroup)?.entry(value.into()).or_default() += 1;
-            Ok(())
-        })
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        let Self { pairs, times, .. } = self;
+        // Pairs are numbered in the order in which they come.
+        for &pair in pairs.number(level, groups, values)? {
+            let pair = pair as usize;
+            if pair >= times.len() {
+                times.resize(pair + 1, 0);
+            }
+            times[pair] += 1;
+        }
+        Ok(())
     }
 
     fn take(&self, groups: &[u32]) -> Self {
-        Self(groups.iter().map(|&group| self.0[group as usize].clone()).collect())
+        let places = super::places(groups, self.pairs.groups());
+        let times = self.times.iter().enumerate().filter(|(pair, _)| places[self.pairs.group(*pair)].is_some());
+        Self { times: times.map(|(_, &times)| times).collect(), pairs: self.pairs.take(groups), modes: Vec::new() }
     }
 
     fn merge(&mut self, other: &Self, groups: &[u32]) {
-        for (&group, values) in groups.iter().zip(&other.0) {
-            for (value, times) in values {
-                *self.0[group as usize].entry(value.clone()).or_default() += times;
+        let numbers = self.pairs.merge(&other.pairs, groups);
+        self.times.resize(self.pairs.len(), 0);
+        for (&pair, times) in numbers.iter().zip(&other.times) {
+            self.times[pair as usize] += times;
+        }
+    }
+
+    fn settle(&mut self, _: usize) {
+        let mut modes = vec![None; self.pairs.groups()];
+        for pair in 0..self.pairs.len() {
+            let mode: &mut Option<u32> = &mut modes[self.pairs.group(pair)];
+            if mode.is_none_or(|mode| self.is_before(pair, mode as usize)) {
+                *mode = Some(pair as u32);
             }
         }
+        self.modes = modes;
+    }
+
+    fn is_sound(&self) -> bool {
+        self.times.len() == self.pairs.len()
     }
 }

@@ -5,6 +5,7 @@
 //! states merge, the same comes out.
 
 mod big;
+mod buckets;
 mod bytes;
 mod code_bits;
 pub(crate) mod counts;
@@ -24,6 +25,7 @@ mod pairs;
 mod sketch;
 mod sums;
 mod value_lists;
+mod value_pairs;
 mod values;
 mod wide;
 mod wide_sums;
@@ -383,11 +385,12 @@ impl State {
             StateKind::Moments if logical_type.fits_64_bits() => Self::Moments(Default::default()),
             StateKind::Moments => Self::WideMoments(Default::default()),
             StateKind::Distinct => Self::Distinct(distinct::Distinct::new(logical_type)),
-            StateKind::Frequencies => Self::Frequencies(Default::default()),
+            StateKind::Frequencies => Self::Frequencies(frequencies::Frequencies::new(logical_type)),
             StateKind::Largest(most @ 1..=largest::MOST) if is_float || logical_type.fits_64_bits() => {
                 Self::Largest(largest::Largest::new(logical_type, most))
             }
-            StateKind::Values | StateKind::Largest(_) => Self::Values(values::AllValues::new(logical_type)),
+            StateKind::Values => Self::Values(values::AllValues::new(logical_type, true)),
+            StateKind::Largest(_) => Self::Values(values::AllValues::new(logical_type, false)),
             StateKind::ValuesAndMoments => Self::Values(values::AllValues::with_moments(logical_type)),
             StateKind::Pairs if is_float => Self::FloatPairs(Default::default()),
             StateKind::Pairs => Self::IntegerPairs(Default::default()),
@@ -450,6 +453,7 @@ impl State {
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Distinct(ours), Self::Distinct(theirs)) => ours.is_like(theirs),
+            (Self::Frequencies(ours), Self::Frequencies(theirs)) => ours.is_like(theirs),
             (Self::Largest(ours), Self::Largest(theirs)) => ours.is_like(theirs),
             (Self::Values(ours), Self::Values(theirs)) => ours.is_like(theirs),
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),

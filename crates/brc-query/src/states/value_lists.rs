@@ -1,17 +1,22 @@
 //! The values of many groups, as they come: each group has pieces of memory that all share, so that nothing is moved to grow.
 
+use super::buckets::{Buckets, Ordinal};
 use super::{GroupIds, State};
 use crate::group::Malformed;
 use crate::parallel;
 use brc_core::Run;
 use brc_kernels::accumulate::UnknownGroup;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Fewer values are sorted by one thread.
 const FEW: usize = 1 << 14;
 
-/// The most values of a piece.
+/// From this number of values on, a group is not sorted but looked through when a rank is asked for.
+const LONG: usize = 1 << 17;
+
+/// The most values that a piece gets at a time.
 const PIECE: usize = 256;
 
 /// The fewest and the most values of a slab.
@@ -20,7 +25,7 @@ const SLAB: Range<usize> = 1 << 10..1 << 21;
 /// So many values are looked at together: they are still in the cache.
 const TOGETHER: usize = 1 << 12;
 
-/// The values of each group; once they are settled, sorted.
+/// The values of each group; once they are settled, sorted, or in [`Buckets`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Lists<T> {
     /// The piece of each group that grows: few bytes a group, so that they stay in the cache.
@@ -31,6 +36,10 @@ pub(super) struct Lists<T> {
     slabs: Vec<Vec<T>>,
     /// How many values of the last slab are parts of a piece.
     used: usize,
+    /// Whether so few ranks will be asked for that long groups need not be sorted.
+    few_ranks: bool,
+    /// Those that are not.
+    long: BTreeMap<u32, Buckets>,
 }
 
 /// Where in a slab the next value of a group goes, and where there is no more room.
@@ -54,13 +63,13 @@ struct Piece {
     length: usize,
 }
 
-impl<T> Default for Lists<T> {
-    fn default() -> Self {
-        Self { open: Vec::new(), pieces: Vec::new(), slabs: Vec::new(), used: 0 }
+impl<T: Ordinal + Default> Lists<T> {
+    /// No groups, of whose values few ranks will be asked for or many.
+    pub(super) fn new(few_ranks: bool) -> Self {
+        let (open, pieces, slabs, long) = Default::default();
+        Self { open, pieces, slabs, used: 0, few_ranks, long }
     }
-}
 
-impl<T: Copy + Ord + Default> Lists<T> {
     pub(super) fn len(&self) -> usize {
         self.open.len()
     }
@@ -109,9 +118,10 @@ impl<T: Copy + Ord + Default> Lists<T> {
     }
 
     pub(super) fn take(&self, groups: &[u32]) -> Self {
-        let mut taken = Self::default();
+        let mut taken = Self::new(self.few_ranks);
         taken.grow(groups.len());
         for (place, &group) in groups.iter().enumerate() {
+            taken.long.extend(self.long.get(&group).map(|buckets| (place as u32, buckets.clone())));
             for &value in self.slices(group as usize).flatten() {
                 // The group is there.
                 let _ = taken.push(place, value);
@@ -134,10 +144,13 @@ impl<T: Copy + Ord + Default> Lists<T> {
         }
     }
 
-    /// One of the values of a group, which were sorted.
+    /// The value that has a place among the sorted values of a group, which were settled.
     pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<T> {
         let highest = self.count(group).checked_sub(1)?;
         let mut place = place(highest + 1).min(highest);
+        if let Some(buckets) = self.long.get(&(group as u32)) {
+            return buckets.ranked(place, self.slices(group));
+        }
         for slice in self.slices(group) {
             match slice.get(place) {
                 Some(&value) => return Some(value),
@@ -166,8 +179,8 @@ impl<T: Copy + Ord + Default> Lists<T> {
             && self.pieces.iter().flatten().all(fits)
     }
 
-    /// Sorts the values of each group. Before that they are told to `add`, those of one or several groups in runs, which adds
-    /// them to moments that are `empty` before. Returns those of all groups.
+    /// Sorts the values of each group, or counts them in buckets. Before that they are told to `add`, those of one or several
+    /// groups in runs, which adds them to moments that are `empty` before. Returns those of all groups.
     pub(super) fn settle(
         &mut self,
         threads: usize,
@@ -178,15 +191,20 @@ impl<T: Copy + Ord + Default> Lists<T> {
         T: Send,
     {
         self.finish();
+        self.long.clear();
         let ends = self.shares(threads);
         let mut groups = carve(&mut self.slabs, &self.pieces).into_iter();
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let share =
-            |(start, &end)| Share { groups: groups.by_ref().take(end - start).collect(), moments: empty.clone() };
+        let longest = if self.few_ranks { LONG } else { usize::MAX };
+        let share = |(start, &end)| {
+            let groups = groups.by_ref().take(end - start).collect();
+            Share { groups, longest, long: Vec::new(), moments: empty.clone() }
+        };
         let mut shares: Vec<_> = starts.zip(&ends).map(share).collect();
         parallel::for_each(&mut shares, threads, |share| share.settle(&add));
         let (mut moments, mut start) = (empty, 0);
         for (share, end) in shares.into_iter().zip(ends) {
+            self.long.extend(share.long.into_iter().map(|(group, buckets)| (start + group, buckets)));
             if let (Some(moments), Some(more)) = (&mut moments, share.moments) {
                 moments.grow(end);
                 moments.absorb(more, &(start..end as u32).collect::<Vec<_>>());
@@ -236,12 +254,17 @@ fn carve<'s, T>(slabs: &'s mut [Vec<T>], pieces: &[Vec<Piece>]) -> Vec<Vec<&'s m
 /// Groups that one thread settles.
 struct Share<'s, T> {
     groups: Vec<Vec<&'s mut [T]>>,
+    /// Groups with so many values are not sorted.
+    longest: usize,
+    /// Those.
+    long: Vec<(u32, Buckets)>,
     moments: Option<State>,
 }
 
-impl<T: Copy + Ord> Share<'_, T> {
+impl<T: Ordinal> Share<'_, T> {
     fn settle(&mut self, add: impl Fn(&mut State, GroupIds<'_>, &[T])) {
-        let Self { groups, moments } = self;
+        let Self { groups, longest, long, moments } = self;
+        let is_long = |pieces: &[&mut [T]]| pieces.iter().map(|piece| piece.len()).sum::<usize>() >= *longest;
         if let Some(moments) = moments {
             moments.grow(groups.len());
         }
@@ -249,11 +272,20 @@ impl<T: Copy + Ord> Share<'_, T> {
         let mut rest = groups.as_mut_slice();
         let mut first = 0;
         while !rest.is_empty() {
+            if is_long(&rest[0]) {
+                let pieces = rest[0].iter().map(|piece| &**piece);
+                if let Some(moments) = moments {
+                    pieces.clone().for_each(|piece| add_runs(moments, &[(first, piece.len())], piece, &add));
+                }
+                long.push((first, Buckets::of(pieces)));
+                (rest, first) = (&mut std::mem::take(&mut rest)[1..], first + 1);
+                continue;
+            }
             values.clear();
             runs.clear();
             for group in &*rest {
                 let before = values.len();
-                if before >= TOGETHER {
+                if before >= TOGETHER || is_long(group) {
                     break;
                 }
                 group.iter().for_each(|piece| values.extend_from_slice(piece));
@@ -312,7 +344,8 @@ fn add_runs<T>(
     add(moments, GroupIds::Runs(&runs), values);
 }
 
-/// A new piece of the last slab: four times as long as the one before, as far as pieces may be long.
+/// A new piece of the last slab: four times as long as the one before, as far as pieces may be long. Where it lies behind the
+/// one before, that becomes longer instead.
 #[cold]
 fn new_piece<T: Copy + Default>(pieces: &mut Vec<Piece>, slabs: &mut Vec<Vec<T>>, used: &mut usize) -> Open {
     let length = pieces.last().map_or(4, |last| (4 * last.length).clamp(4, PIECE));
@@ -325,6 +358,9 @@ fn new_piece<T: Copy + Default>(pieces: &mut Vec<Piece>, slabs: &mut Vec<Vec<T>>
     }
     let (slab, start) = (slabs.len() as u32 - 1, *used);
     *used += length;
-    pieces.push(Piece { slab, start, length });
+    match pieces.last_mut().filter(|last| last.slab == slab && last.start + last.length == start) {
+        Some(last) => last.length += length,
+        None => pieces.push(Piece { slab, start, length }),
+    }
     Open { slab, next: start as u32, end: *used as u32 }
 }
