@@ -141,11 +141,11 @@ impl ShortText {
         let mut text = Self { bytes: u128::from((digits | ZEROS) >> (8 * unused)), length: 8 - unused };
         if scale > 0 {
             let digits = (eight_digits(decimals) | ZEROS) >> (64 - 8 * u32::from(scale));
-            text.bytes |= (u128::from(digits) << 8 | u128::from(b'.')) << (8 * text.length);
+            text.bytes |= ((u128::from(digits) << 8) | u128::from(b'.')) << (8 * text.length);
             text.length += 1 + u32::from(scale);
         }
         if value < 0 {
-            text = Self { bytes: text.bytes << 8 | u128::from(b'-'), length: text.length + 1 };
+            text = Self { bytes: (text.bytes << 8) | u128::from(b'-'), length: text.length + 1 };
         }
         Some(text)
     }
@@ -169,11 +169,11 @@ impl ShortText {
 #[inline]
 fn eight_digits(number: u64) -> u64 {
     // Halves, quarters and digits, all of them divided by one multiplication.
-    let halves = number / 10_000 | (number % 10_000) << 32;
-    let hundreds = (halves * 10_486) >> 20 & 0x7f_0000_007f;
-    let quarters = hundreds | (halves - 100 * hundreds) << 16;
-    let tens = (quarters * 103) >> 10 & 0x000f_000f_000f_000f;
-    tens | (quarters - 10 * tens) << 8
+    let halves = (number / 10_000) | ((number % 10_000) << 32);
+    let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
+    let quarters = hundreds | ((halves - 100 * hundreds) << 16);
+    let tens = ((quarters * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((quarters - 10 * tens) << 8)
 }
 
 /// The text that [`format`](format()) appends, at the end of that memory.

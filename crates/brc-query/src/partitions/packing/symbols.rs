@@ -45,7 +45,7 @@ impl Text {
     const MOST: usize = 7;
 
     fn with(self, place: usize, symbol: u8) -> Self {
-        Self(self.bytes() | u64::from(symbol) << (8 * place) | (place as u64 + 1) << 56)
+        Self(self.bytes() | (u64::from(symbol) << (8 * place)) | ((place as u64 + 1) << 56))
     }
 
     fn bytes(self) -> u64 {
