@@ -3,7 +3,7 @@
 //! caches. The few groups whose keys could not be packed are put where they belong.
 
 use crate::cells::Cells;
-use crate::grouped::{BLOCK, Groups, Place};
+use crate::grouped::{Groups, Place};
 use crate::parallel;
 use crate::partial::{GroupKeys, Partial, Rows};
 use crate::partitions::Dealt;
@@ -12,6 +12,9 @@ use brc_core::Result;
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// So many rows are made at a time: their columns stay in the cache until they are printed.
+const AT_A_TIME: usize = 1 << 12;
 
 /// The groups of an answer.
 #[derive(Debug)]
@@ -85,8 +88,8 @@ impl KeyOrder {
     /// As many of the first parts as have so many groups, or all of them.
     pub(crate) fn first_parts(&self, plan: &Plan, most: u64, threads: usize) -> Result<Vec<Part>> {
         /// So many are grouped before it is looked at how many groups they have.
-        const AT_A_TIME: usize = 4;
-        let at_a_time = AT_A_TIME.max(threads);
+        const FIRST: usize = 4;
+        let at_a_time = FIRST.max(threads);
         let (mut parts, mut groups) = (Vec::new(), 0);
         while parts.len() < self.parts() && groups < most {
             let first = parts.len();
@@ -104,8 +107,8 @@ impl Part {
     pub(crate) fn blocks<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Result<(usize, Vec<Cells>)>> + 'a {
         let groups = Groups::new(plan, &self.partials);
         let rows = self.places.as_ref().map_or(self.groups, Vec::len);
-        (0..rows).step_by(BLOCK).map(move |start| {
-            let rows = start..rows.min(start + BLOCK);
+        (0..rows).step_by(AT_A_TIME).map(move |start| {
+            let rows = start..rows.min(start + AT_A_TIME);
             let cells = match &self.places {
                 Some(places) => groups.rows(&places[rows.clone()])?,
                 None => groups.rows_of(0, rows.clone())?,

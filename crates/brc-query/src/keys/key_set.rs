@@ -1,5 +1,6 @@
 //! Numbers the distinct tuples of keys from 0, in the order of their first appearance.
 
+use super::ascending::{common, number_ascending};
 use super::index::TupleIndex;
 use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
 use super::strings::Strings;
@@ -11,7 +12,6 @@ use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
 use brc_kernels::cpu::Level;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 
 /// The bits of one key's values, row by row.
 #[derive(Debug, Clone, Default)]
@@ -319,58 +319,6 @@ impl KeySet {
         let pairs = self.strings.iter().flatten().zip(other.strings.iter().flatten());
         self.tuples == other.tuples && { pairs }.all(same)
     }
-}
-
-/// How many of the first of ascending tuples are below one, where the first is: mostly many.
-fn advance<const WIDTH: usize>(tuples: &[[u64; WIDTH]], tuple: &[u64; WIDTH]) -> usize {
-    let mut reach = 1;
-    while tuples.get(reach).is_some_and(|other| other < tuple) {
-        reach *= 2;
-    }
-    tuples[..reach.min(tuples.len())].partition_point(|other| other < tuple)
-}
-
-/// The places of equal tuples in two lists that ascend.
-fn common<const WIDTH: usize>(ours: &[u64], theirs: &[u64]) -> Vec<(u32, u32)> {
-    let (ours, theirs) = (ours.as_chunks::<WIDTH>().0, theirs.as_chunks::<WIDTH>().0);
-    let (mut one, mut two, mut common) = (0, 0, Vec::new());
-    while let (Some(our), Some(their)) = (ours.get(one), theirs.get(two)) {
-        match our.cmp(their) {
-            Ordering::Less => one += advance(&ours[one..], their),
-            Ordering::Greater => two += advance(&theirs[two..], our),
-            Ordering::Equal => {
-                common.push((one as u32, two as u32));
-                (one, two) = (one + 1, two + 1);
-            }
-        }
-    }
-    common
-}
-
-/// Replaces `numbers` by those of tuples among ascending `tuples`, to which new ones are appended; `false` if they do not ascend,
-/// and nothing is appended.
-fn number_ascending<const WIDTH: usize>(packed: &[u64], tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) -> bool {
-    let before = tuples.len();
-    let packed = packed.as_chunks::<WIDTH>().0;
-    numbers.clear();
-    let Some(first) = packed.first() else { return true };
-    if tuples.is_empty() {
-        tuples.extend_from_slice(first);
-    }
-    let mut count = tuples.len() / WIDTH;
-    tuples.resize((count + packed.len() + 1) * WIDTH, 0);
-    let places = tuples.as_chunks_mut::<WIDTH>().0;
-    let (mut last, mut descends) = (places[count - 1], false);
-    numbers.extend(packed.iter().map(|tuple| {
-        // Without a branch: nobody knows where the rows of a key end.
-        places[count] = *tuple;
-        count += usize::from(*tuple != last);
-        descends |= *tuple < last;
-        last = *tuple;
-        count as u32 - 1
-    }));
-    tuples.truncate(if descends { before } else { count * WIDTH });
-    !descends
 }
 
 /// The tuples as plain data.
