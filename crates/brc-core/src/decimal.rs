@@ -94,39 +94,86 @@ pub type Digits = [u8; 64];
 /// Appends the decimal `value / 10^scale` with exactly `scale` decimals. Never writes `-0.0`.
 #[inline]
 pub fn format(value: i128, scale: u8, out: &mut Vec<u8>) {
-    match i64::try_from(value) {
-        Ok(value) if scale <= 19 => format_narrow(value, scale, out),
-        _ => out.extend_from_slice(write(value, scale, &mut [0; 64])),
+    match ShortText::of(value, scale) {
+        Some(text) => text.append(out),
+        None => out.extend_from_slice(write(value, scale, &mut [0; 64])),
     }
 }
 
-/// The same for 64 bits and up to 19 decimals.
-fn format_narrow(value: i64, scale: u8, out: &mut Vec<u8>) {
-    let (text, start) = narrow_text(value, scale);
-    crate::append(&text, start..NARROW, out);
+/// The same without zeros at the end, but for one right behind the point. There is at least one decimal.
+pub(crate) fn format_trimmed(value: i128, scale: u8, out: &mut Vec<u8>) {
+    match ShortText::of(value, scale) {
+        Some(text) => text.trimmed(scale).append(out),
+        None => {
+            let mut digits = [0; 64];
+            let text = write(value, scale, &mut digits);
+            let most = usize::from(scale) - 1;
+            let zeros = text.iter().rev().take(most).take_while(|&&digit| digit == b'0').count();
+            out.extend_from_slice(&text[..text.len() - zeros]);
+        }
+    }
 }
 
-/// The same without zeros at the end, but for one right behind the point.
-pub(crate) fn format_trimmed(value: i64, scale: u8, out: &mut Vec<u8>) {
-    let (text, start) = narrow_text(value, scale);
-    let decimals = &text[NARROW + 1 - usize::from(scale)..NARROW];
-    let zeros = decimals.iter().rev().take_while(|&&digit| digit == b'0').count();
-    crate::append(&text, start..NARROW - zeros, out);
+/// A text of up to 16 bytes, the first of them lowest. It is made and appended as a whole: to write digits one by one and to
+/// read them together makes a processor wait.
+#[derive(Clone, Copy)]
+struct ShortText {
+    bytes: u128,
+    length: u32,
 }
 
-/// The text of a number of 64 bits with up to 19 decimals is not longer.
-const NARROW: usize = 24;
+impl ShortText {
+    /// Of a decimal with up to 8 digits before the point and up to 6 behind it.
+    #[inline]
+    fn of(value: i128, scale: u8) -> Option<Self> {
+        const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+        let magnitude = u64::try_from(value.unsigned_abs()).ok()?;
+        let (whole, decimals) = match scale {
+            0 => (magnitude, 0),
+            1..=6 => (magnitude / POWERS[usize::from(scale)] as u64, magnitude % POWERS[usize::from(scale)] as u64),
+            _ => return None,
+        };
+        if whole >= 100_000_000 {
+            return None;
+        }
+        let digits = eight_digits(whole);
+        let unused = (digits.trailing_zeros() / 8).min(7);
+        let mut text = Self { bytes: u128::from((digits | ZEROS) >> (8 * unused)), length: 8 - unused };
+        if scale > 0 {
+            let digits = (eight_digits(decimals) | ZEROS) >> (64 - 8 * u32::from(scale));
+            text.bytes |= ((u128::from(digits) << 8) | u128::from(b'.')) << (8 * text.length);
+            text.length += 1 + u32::from(scale);
+        }
+        if value < 0 {
+            text = Self { bytes: (text.bytes << 8) | u128::from(b'-'), length: text.length + 1 };
+        }
+        Some(text)
+    }
 
-/// Such a text, which ends at byte [`NARROW`], and where it begins. What is behind it lets it be [appended](crate::append).
+    /// Without zeros at the end of so many decimals, but for one right behind the point.
+    fn trimmed(self, scale: u8) -> Self {
+        let zeros = u128::from_le_bytes([b'0'; 16]);
+        let unused = 8 * (16 - self.length);
+        let trailing = ((self.bytes ^ zeros) << unused).leading_zeros() / 8;
+        Self { length: self.length - trailing.min(u32::from(scale) - 1), ..self }
+    }
+
+    #[inline]
+    fn append(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes.to_le_bytes());
+        out.truncate(out.len() - (16 - self.length as usize));
+    }
+}
+
+/// The digits of a number below 10⁸, the first one lowest.
 #[inline]
-fn narrow_text(value: i64, scale: u8) -> ([u8; NARROW + 32], usize) {
-    let mut text = [0; NARROW + 32];
-    let mut start = write_narrow(value.unsigned_abs(), scale, &mut text[..NARROW]);
-    if value < 0 {
-        start -= 1;
-        text[start] = b'-';
-    }
-    (text, start)
+fn eight_digits(number: u64) -> u64 {
+    // Halves, quarters and digits, all of them divided by one multiplication.
+    let halves = (number / 10_000) | ((number % 10_000) << 32);
+    let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
+    let quarters = hundreds | ((halves - 100 * hundreds) << 16);
+    let tens = ((quarters * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((quarters - 10 * tens) << 8)
 }
 
 /// The text that [`format`](format()) appends, at the end of that memory.
@@ -160,7 +207,7 @@ fn write_digits(mut rest: u128, scale: u8, digits: &mut Digits) -> usize {
 }
 
 /// The same for numbers of 64 bits, two digits at a time.
-fn write_narrow(mut rest: u64, scale: u8, digits: &mut [u8]) -> usize {
+fn write_narrow(mut rest: u64, scale: u8, digits: &mut Digits) -> usize {
     let mut position = digits.len();
     for _ in 0..scale / 2 {
         position -= 2;
@@ -267,6 +314,24 @@ mod tests {
         fn text_round_trips(value: i64, scale in 0u8..=18) {
             let text = to_string(i128::from(value), scale);
             prop_assert_eq!(parse(text.as_bytes(), scale), Ok(value));
+        }
+
+        #[test]
+        fn short_texts_are_those_that_are_written(value: i64, bits in 0u32..64, scale in 0u8..10) {
+            let value = i128::from(value >> bits);
+            let mut digits = [0; 64];
+            let written = std::str::from_utf8(write(value, scale, &mut digits)).unwrap();
+            prop_assert_eq!(to_string(value, scale), written);
+            if scale > 0 {
+                let mut trimmed = Vec::new();
+                format_trimmed(value, scale, &mut trimmed);
+                let (whole, decimals) = written.split_once('.').unwrap();
+                let expected = match decimals.trim_end_matches('0') {
+                    "" => format!("{whole}.0"),
+                    decimals => format!("{whole}.{decimals}"),
+                };
+                prop_assert_eq!(String::from_utf8(trimmed).unwrap(), expected);
+            }
         }
 
         #[test]

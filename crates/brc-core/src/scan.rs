@@ -34,6 +34,11 @@ pub trait Worker: Send {
     /// Called before a split is scanned.
     fn split_begins(&mut self, _split: &Split) {}
 
+    /// How many rows a split has, if none of them is wanted: it is not scanned then.
+    fn skips(&mut self, _split: &Split) -> Option<u64> {
+        None
+    }
+
     /// Takes the rows of the split that is being scanned.
     fn sink(&mut self) -> &mut dyn Sink;
 
@@ -134,7 +139,11 @@ impl Shared<'_> {
     /// Returns whether the split was there at all.
     fn one_split(&self, scanner: &mut dyn Scanner, worker: &mut impl Worker, split: &Split) -> Result<bool, ScanError> {
         worker.split_begins(split);
+        let skipped = worker.skips(split).map(|rows| Scanned { skipped_rows: rows, ..Scanned::default() });
         let scanned = loop {
+            if skipped.is_some() {
+                break skipped;
+            }
             match scanner.scan(split, worker.sink()) {
                 Err(ScanError::Widened) => worker.split_restarts(split)?,
                 outcome => break outcome?,

@@ -273,6 +273,11 @@ pub trait Table: Send + Sync {
     /// [`Scanner::scan`] tells the end.
     fn split(&self, index: u64) -> Option<Split>;
 
+    /// How many rows a split has, where the file tells it.
+    fn rows_of(&self, _split: u64) -> Option<u64> {
+        None
+    }
+
     /// The file that a split is of, where the table is made of other tables: what messages name in its place.
     fn file_of(&self, _split: u64) -> Option<TableFile<'_>> {
         None

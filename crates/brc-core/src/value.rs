@@ -137,7 +137,7 @@ fn parse_float(text: &[u8]) -> Option<f64> {
 /// have no text form.
 pub fn write_float(value: f64, out: &mut Vec<u8>) {
     if let Some(millionths) = in_millionths(value) {
-        decimal::format_trimmed(millionths, MILLIONTHS, out);
+        decimal::format_trimmed(millionths.into(), MILLIONTHS, out);
     } else if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
         // Exponents are written as Rust has them: `1e300`, and from `9e-5` down.
         out.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());

@@ -5,8 +5,8 @@ mod truth;
 
 use crate::encoding::unread;
 use brc_core::{
-    Batch, Error, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table,
-    TableFile,
+    Batch, Conjunct, Error, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary,
+    Table, TableFile,
 };
 use rows::Taken;
 use std::path::Path;
@@ -96,6 +96,10 @@ impl Table for Projected {
         self.table.split(index)
     }
 
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        self.table.rows_of(split).filter(|_| self.filter.is_none())
+    }
+
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
         self.table.file_of(split).or(Some(TableFile { table: self.table.as_ref(), first_split: 0 }))
     }
@@ -117,10 +121,14 @@ impl Table for Projected {
             predicate.columns(&mut columns);
             columns.retain(|column| !inner.projection.contains(column));
             inner.projection.extend(columns);
-            inner.predicate = self.table.inferred().is_none().then_some(predicate);
+            if self.table.inferred().is_none() {
+                inner.conjuncts = conjuncts(&predicate);
+                inner.predicate = Some(predicate);
+            }
         }
         let scanner = self.table.scanner(&inner)?;
-        let mut condition = Condition { of: self, projection: inner.projection, shown, predicate: None };
+        let tested = inner.conjuncts.into_iter().filter_map(tested).collect();
+        let mut condition = Condition { of: self, projection: inner.projection, shown, predicate: None, tested };
         condition.resolve(&types)?;
         Ok(Box::new(ProjectedScanner { scanner, condition }))
     }
@@ -139,6 +147,24 @@ struct Condition<'a> {
     shown: usize,
     /// Its columns are positions in a batch.
     predicate: Option<Predicate>,
+    /// The conditions that the table's scan tests rows by. The columns of each are positions among its own.
+    tested: Vec<Predicate>,
+}
+
+/// The conditions that a predicate consists of.
+fn conjuncts(predicate: &Predicate) -> Vec<Conjunct> {
+    if let Predicate::And(parts) = predicate {
+        return parts.iter().flat_map(conjuncts).collect();
+    }
+    let mut columns = Vec::new();
+    predicate.columns(&mut columns);
+    vec![Conjunct { columns, predicate: Some(predicate.clone()) }]
+}
+
+/// A conjunct as what a batch of its columns is tested by.
+fn tested(Conjunct { columns, predicate }: Conjunct) -> Option<Predicate> {
+    let position = |column| columns.iter().position(|&its| its == column).unwrap_or(0);
+    predicate.map(|predicate| at_positions(&predicate, &position))
 }
 
 impl Condition<'_> {
@@ -172,11 +198,11 @@ fn at_positions(predicate: &Predicate, position: &impl Fn(usize) -> usize) -> Pr
 impl Scanner for ProjectedScanner<'_> {
     fn scan(&mut self, split: &Split, sink: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
         let Self { scanner, condition } = self;
-        let mut selecting = Selecting { condition, rows: 0, left_out: 0, sink };
+        let mut selecting = Selecting { condition, rows: 0, sink };
         let Some(mut scanned) = scanner.scan(split, &mut selecting)? else { return Ok(None) };
-        let Selecting { rows, left_out, .. } = selecting;
+        let rows = selecting.rows;
+        scanned.skipped_rows += scanned.rows - rows;
         scanned.rows = rows;
-        scanned.skipped_rows += left_out;
         Ok(Some(scanned))
     }
 
@@ -190,7 +216,6 @@ impl Scanner for ProjectedScanner<'_> {
 struct Selecting<'s, 'a> {
     condition: &'s mut Condition<'a>,
     rows: u64,
-    left_out: u64,
     sink: &'s mut dyn Sink,
 }
 
@@ -201,28 +226,45 @@ impl Sink for Selecting<'_, '_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let columns = &batch.columns[..self.condition.shown];
-        let Some(predicate) = &self.condition.predicate else {
-            self.rows += batch.rows as u64;
-            return self.sink.batch(&Batch { rows: batch.rows, columns });
-        };
-        let truths = truth::evaluate(predicate, batch);
-        let wanted: Vec<usize> = (0..batch.rows).filter(|&row| truths[row] == TRUE).collect();
-        self.rows += wanted.len() as u64;
-        self.left_out += (batch.rows - wanted.len()) as u64;
-        if wanted.is_empty() {
-            return Ok(());
+        let truths = self.condition.predicate.as_ref().map(|predicate| truth::evaluate(predicate, batch));
+        let wanted = truths.map(|truths| (0..batch.rows).filter(|&row| truths[row] == TRUE).collect());
+        self.take(batch, wanted)
+    }
+
+    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
+        let truths = truth::evaluate(&self.condition.tested[conjunct], batch);
+        for (word, truths) in rows.iter_mut().zip(truths.chunks(64)) {
+            let met = truths.iter().enumerate().map(|(bit, &truth)| u64::from(truth == TRUE) << bit);
+            *word &= met.fold(0, |met, bit| met | bit);
         }
-        if wanted.len() == batch.rows {
-            return self.sink.batch(&Batch { rows: batch.rows, columns });
-        }
-        let taken: Vec<_> = columns.iter().map(|column| Taken::of(column, &wanted)).collect();
-        let columns: Vec<_> = taken.iter().zip(columns).map(|(taken, column)| taken.lend(column)).collect();
-        self.sink.batch(&Batch { rows: wanted.len(), columns: &columns })
+        Ok(rows.iter().map(|word| word.count_ones() as usize).sum())
+    }
+
+    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
+        let is_set = |rows: &[u64], row: usize| rows[row / 64] >> (row % 64) & 1 == 1;
+        self.take(batch, rows.map(|rows| (0..batch.rows).filter(|&row| is_set(rows, row)).collect()))
     }
 
     fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
         unreachable!("nobody asked for summaries")
+    }
+}
+
+impl Selecting<'_, '_> {
+    /// Hands over the columns that are shown of the wanted rows; `None` is all of them.
+    fn take(&mut self, batch: &Batch<'_>, wanted: Option<Vec<usize>>) -> Result<()> {
+        let columns = &batch.columns[..self.condition.shown];
+        let Some(wanted) = wanted.filter(|wanted| wanted.len() < batch.rows) else {
+            self.rows += batch.rows as u64;
+            return self.sink.batch(&Batch { rows: batch.rows, columns });
+        };
+        self.rows += wanted.len() as u64;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let taken: Vec<_> = columns.iter().map(|column| Taken::of(column, &wanted)).collect();
+        let columns: Vec<_> = taken.iter().zip(columns).map(|(taken, column)| taken.lend(column)).collect();
+        self.sink.batch(&Batch { rows: wanted.len(), columns: &columns })
     }
 }
 

@@ -181,6 +181,11 @@ impl Table for Union {
         Some(Split { index, start, end })
     }
 
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        let place = self.numbering.find(split, &self.tables)?;
+        self.tables[place.table].rows_of(place.split.index)
+    }
+
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
         let place = self.numbering.find(split, &self.tables)?;
         let table = self.tables[place.table].as_ref();

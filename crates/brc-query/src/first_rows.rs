@@ -7,8 +7,10 @@ use crate::result::QueryResult;
 use crate::selector::Selector;
 use crate::totals::ScanTotals;
 use crate::wanted::row_numbers;
-use brc_core::{Batch, Error, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
+use brc_core::{Batch, Conjunct, Error, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
+use brc_kernels::filter::valid_bits;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Nothing but an error stops a scan; nobody sees this one.
@@ -22,29 +24,54 @@ pub(crate) fn first(
     threads: usize,
     progress: &Progress,
 ) -> Result<QueryResult> {
-    let (found, most) = (Mutex::new(Found::default()), usize::try_from(most).unwrap_or(usize::MAX));
+    let found = Mutex::new(Found::default());
+    let [offset, most] = [plan.offset, most].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
+    let wanted = Wanted { rows: offset..most, starts: starts(plan, table) };
     if plan.limit != Some(0) {
-        let new_worker = || Collector::new(plan, most, table, &found);
-        match scan(table, &plan.scan_options(), threads, progress, new_worker) {
+        let mut options = plan.scan_options();
+        if !wanted.starts.is_empty() {
+            // Where a row lies is one more condition on it.
+            options.conjuncts.push(Conjunct { columns: Vec::new(), predicate: None });
+        }
+        let new_worker = || Collector::new(plan, &wanted, table, &found);
+        match scan(table, &options, threads, progress, new_worker) {
             Err(Error::Usage(reason)) if reason == ENOUGH => {}
             outcome => drop(outcome?),
         }
     }
     let Found { chunks, totals } = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut cells: Vec<Cells> = plan.columns.iter().map(|answer| Cells::new(answer.value.logical_type)).collect();
-    let (mut left_out, mut rows) = (usize::try_from(plan.offset).unwrap_or(usize::MAX), 0);
+    let (mut left_out, mut rows) = (offset, 0);
     for chunk in chunks.into_values() {
         let some = left_out.min(chunk.rows)..chunk.rows.min(most - rows);
         left_out -= some.start;
         for (all, of_chunk) in cells.iter_mut().zip(&chunk.cells) {
             some.clone().for_each(|row| {
-                all.push(of_chunk.get(row));
+                all.push(of_chunk.get(row - chunk.left_out));
             });
         }
         rows += chunk.rows.min(most - rows);
     }
-    let rows = rows.saturating_sub(usize::try_from(plan.offset).unwrap_or(usize::MAX));
+    let rows = rows.saturating_sub(offset);
     Ok(QueryResult::of_cells(plan, cells, rows, totals))
+}
+
+/// Which of all rows that meet the conditions are wanted.
+struct Wanted {
+    rows: Range<usize>,
+    /// How many rows are before each split, and in the table; empty if nobody knows, or all from the first one on are wanted.
+    starts: Vec<usize>,
+}
+
+/// How many rows are before each split, where that tells which rows are to be left out.
+fn starts(plan: &Plan, table: &dyn Table) -> Vec<usize> {
+    if plan.offset == 0 || plan.predicate.is_some() {
+        return Vec::new();
+    }
+    let mut starts = vec![0];
+    let rows = (0..).map_while(|split| usize::try_from(table.rows_of(split)?).ok());
+    rows.for_each(|rows| starts.push(starts[starts.len() - 1] + rows));
+    if starts.len() > 1 { starts } else { Vec::new() }
 }
 
 /// What all workers found, split by split.
@@ -60,34 +87,63 @@ impl Found {
         let in_a_row = self.chunks.iter().zip(0..).take_while(|((split, _), expected)| *split == expected);
         in_a_row.map(|((_, chunk), _)| chunk.rows).sum()
     }
+
+    /// Forgets the values of the first rows, as far as whole splits have no others.
+    fn forget(&mut self, mut rows: usize) {
+        for ((_, chunk), _) in self.chunks.iter_mut().zip(0..).take_while(|((split, _), expected)| **split == *expected)
+        {
+            let Some(left) = rows.checked_sub(chunk.rows) else { return };
+            rows = left;
+            if chunk.left_out < chunk.rows {
+                (chunk.left_out, chunk.cells) = (chunk.rows, Vec::new());
+            }
+        }
+    }
 }
 
 /// The rows of a split.
 struct Chunk {
     rows: usize,
+    /// So many of the first of them have no cells.
+    left_out: usize,
     cells: Vec<Cells>,
 }
 
 impl Chunk {
-    fn new(plan: &Plan) -> Self {
-        Self { rows: 0, cells: plan.columns.iter().map(|answer| Cells::new(answer.value.logical_type)).collect() }
+    /// So many rows that are left out.
+    fn new(plan: &Plan, left_out: usize) -> Self {
+        Self {
+            rows: left_out,
+            left_out,
+            cells: plan.columns.iter().map(|answer| Cells::new(answer.value.logical_type)).collect(),
+        }
     }
 }
 
 /// One worker's share.
 struct Collector<'a> {
     found: &'a Mutex<Found>,
+    wanted: &'a Wanted,
     selector: Selector<'a>,
     chunk: Chunk,
-    /// How many rows of a split are wanted at most.
+    /// Of the rows of the split to come, so many are left out.
+    left_out: usize,
+    /// How many rows of the split are wanted at most, those left out counted.
     most: usize,
     split: u64,
 }
 
 impl<'a> Collector<'a> {
-    fn new(plan: &'a Plan, most: usize, table: &'a dyn Table, found: &'a Mutex<Found>) -> Self {
+    fn new(plan: &'a Plan, wanted: &'a Wanted, table: &'a dyn Table, found: &'a Mutex<Found>) -> Self {
         let selector = Selector::new(plan, table, plan.columns.iter().map(|answer| &answer.value));
-        Self { found, selector, chunk: Chunk::new(plan), most, split: 0 }
+        Self { found, wanted, selector, chunk: Chunk::new(plan, 0), left_out: 0, most: 0, split: 0 }
+    }
+
+    /// Takes note of the next rows. Returns how many of them are left out.
+    fn leave_out(&mut self, rows: usize) -> usize {
+        let left_out = self.left_out.min(rows);
+        self.left_out -= left_out;
+        left_out
     }
 
     /// Takes the wanted rows of a batch; `None` is all of them.
@@ -105,10 +161,11 @@ impl<'a> Collector<'a> {
 
     /// Hands over the rows of the split. Returns whether there are enough by now.
     fn hand_over(&mut self) -> bool {
-        let chunk = std::mem::replace(&mut self.chunk, Chunk::new(self.selector.plan()));
+        let chunk = std::mem::replace(&mut self.chunk, Chunk::new(self.selector.plan(), 0));
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.chunks.entry(self.split).or_insert(chunk);
-        found.first_rows() >= self.most
+        found.forget(self.wanted.rows.start);
+        found.first_rows() >= self.wanted.rows.end
     }
 }
 
@@ -118,12 +175,21 @@ impl Sink for Collector<'_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let wanted = self.selector.wanted(batch)?;
+        let wanted = match self.leave_out(batch.rows) {
+            0 => self.selector.wanted(batch)?,
+            // There are no conditions.
+            left_out => Some((left_out as u32..batch.rows as u32).collect()),
+        };
         self.take(batch, wanted)
     }
 
     fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
-        self.selector.test(conjunct, batch, rows)
+        if self.wanted.starts.is_empty() {
+            return self.selector.test(conjunct, batch, rows);
+        }
+        let left_out = self.leave_out(batch.rows);
+        rows.iter_mut().enumerate().for_each(|(index, word)| *word &= !valid_bits(left_out, index));
+        Ok(batch.rows - left_out)
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
@@ -137,8 +203,24 @@ impl Sink for Collector<'_> {
 
 impl Worker for Collector<'_> {
     fn split_begins(&mut self, split: &Split) {
-        self.split = split.index;
-        self.chunk = Chunk::new(self.selector.plan());
+        let start = usize::try_from(split.index).ok().and_then(|split| self.wanted.starts.get(split));
+        let [left_out, most] = [self.wanted.rows.start, self.wanted.rows.end].map(|row| match start {
+            Some(start) => row.saturating_sub(*start),
+            None => row,
+        });
+        (self.split, self.left_out, self.most) = (split.index, if start.is_some() { left_out } else { 0 }, most);
+        self.chunk = Chunk::new(self.selector.plan(), self.left_out);
+    }
+
+    fn skips(&mut self, split: &Split) -> Option<u64> {
+        let mut starts = self.wanted.starts.get(usize::try_from(split.index).ok()?..)?.iter();
+        let (start, next) = (starts.next()?, starts.next()?);
+        let rows = next - start;
+        let is_needless = rows <= self.left_out || self.most == 0;
+        is_needless.then(|| {
+            self.chunk = Chunk::new(self.selector.plan(), rows);
+            rows as u64
+        })
     }
 
     fn sink(&mut self) -> &mut dyn Sink {

@@ -2,6 +2,7 @@
 
 use crate::accumulators::Accumulators;
 use crate::by_distinct;
+use crate::compacted::Compacted;
 use crate::conditions::Conditions;
 use crate::evaluate::Columns;
 use crate::filter::Selection;
@@ -17,6 +18,7 @@ use crate::wanted::check_lengths;
 use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
+use brc_kernels::filter::count;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,6 +40,8 @@ pub(crate) struct GroupTable<'a> {
     plan: &'a Plan,
     level: Level,
     conditions: Conditions,
+    /// The rows of a batch in which few are wanted.
+    compacted: Compacted,
     /// Computes what is grouped and aggregated.
     computed: Stage,
     /// Where in a batch what is computed belongs.
@@ -73,6 +77,12 @@ impl<'a> GroupTable<'a> {
             plan,
             level: Level::best(),
             conditions: Conditions::new(plan),
+            compacted: Compacted::new(
+                scanned.len(),
+                plan.grouped_columns()
+                    .into_iter()
+                    .map(|column| scanned.iter().position(|scanned| *scanned == column).unwrap_or(usize::MAX)),
+            ),
             computed: Stage::new(&sources, of_table),
             computed_positions: used.into_iter().map(|place| scanned.len() + place).collect(),
             place: RowPlace::default(),
@@ -154,8 +164,8 @@ impl<'a> GroupTable<'a> {
 
     fn take_tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<(), Fault> {
         self.check(batch)?;
-        let wanted = |mask: &[u64]| mask.iter().map(|word| word.count_ones() as usize).sum();
-        self.take_selected(batch, rows.map_or(Selection::All, |mask| Selection::Some(mask, wanted(mask))))
+        let level = self.level;
+        self.take_selected(batch, rows.map_or(Selection::All, |mask| Selection::Some(mask, count(level, mask))))
     }
 
     /// Takes the wanted rows of a batch of all columns of the scan.
@@ -165,6 +175,20 @@ impl<'a> GroupTable<'a> {
         if selection.wanted(batch.rows) == 0 {
             return Ok(());
         }
+        let mut compacted = std::mem::take(&mut self.compacted);
+        let taken = match compacted.of(self.level, batch, selection)? {
+            Some(columns) => {
+                let few = Batch { rows: selection.wanted(batch.rows), columns: &columns };
+                self.compute(&few, Selection::All, place)
+            }
+            None => self.compute(batch, selection, place),
+        };
+        self.compacted = compacted;
+        taken
+    }
+
+    /// Computes what is grouped by and aggregated, and groups the selected rows.
+    fn compute(&mut self, batch: &Batch<'_>, selection: Selection<'_>, place: RowPlace) -> Result<(), Fault> {
         if self.computed.is_empty() {
             return Ok(self.group(batch, selection)?);
         }

@@ -38,6 +38,7 @@ mod bind;
 mod by_distinct;
 mod cells;
 mod columns;
+mod compacted;
 mod computed;
 mod conditions;
 mod evaluate;

@@ -316,6 +316,18 @@ impl Plan {
         (0..self.computed.len()).filter(is_used).map(|place| (place, self.computed[place].clone())).unzip()
     }
 
+    /// The columns of the table that keys and aggregates are made of; it may name one twice.
+    pub(crate) fn grouped_columns(&self) -> Vec<usize> {
+        let aggregated = self.outputs.iter().flat_map(|output| output.columns.iter().copied());
+        let mut columns: Vec<usize> = self.keys.iter().copied().chain(aggregated).collect();
+        for computed in self.grouped_sources().1 {
+            if let Source::Expression(typed) = &computed.source {
+                typed.columns(&mut columns);
+            }
+        }
+        columns
+    }
+
     /// The columns that a scan has to deliver, each once: keys, then aggregated ones, then those filtered by, then those that
     /// something is computed of.
     pub(crate) fn projection(&self) -> Vec<usize> {

@@ -5,6 +5,7 @@ mod many_groups;
 pub(crate) mod memory;
 mod select;
 mod sorted_rows;
+mod tested;
 mod typed;
 pub(crate) mod typed_table;
 mod widening;

@@ -109,6 +109,10 @@ impl Table for Reader {
         self.table().split(index)
     }
 
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        self.table().rows_of(split)
+    }
+
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         self.table().scanner(options)
     }

@@ -41,12 +41,23 @@ impl Walk {
     fn run(&mut self, pages: &mut Pages, rows: usize, column: &mut impl Decode) -> Result<usize, Fault> {
         while self.left == 0 {
             if !self.next_page(pages, column)? {
-                return Err(Fault::corrupt("it has fewer values than the row group has rows"));
+                return Err(fewer());
             }
         }
         let run = self.left.min(rows);
         self.left -= run;
         Ok(run)
+    }
+
+    /// The same for rows that are left out, of which it leaves out all that whole pages hold.
+    fn skip(&mut self, pages: &mut Pages, rows: usize, column: &mut impl Decode) -> Result<(usize, usize), Fault> {
+        let mut left = rows;
+        while self.left == 0 && left > 0 {
+            left -= self.next_page_but(pages, left, column)?.ok_or_else(fewer)?;
+        }
+        let run = self.left.min(left);
+        self.left -= run;
+        Ok((rows - left, run))
     }
 
     /// Whether there is no value left.
@@ -60,14 +71,29 @@ impl Walk {
     }
 
     fn next_page(&mut self, pages: &mut Pages, column: &mut impl Decode) -> Result<bool, Fault> {
-        let Some(header) = pages.next()? else { return Ok(false) };
+        Ok(self.next_page_but(pages, 0, column)?.is_some())
+    }
+
+    /// Goes to the next page, and over it if it has no more than so many rows. Returns how many rows it went over; `None` if
+    /// there is no other page.
+    fn next_page_but(
+        &mut self,
+        pages: &mut Pages,
+        rows: usize,
+        column: &mut impl Decode,
+    ) -> Result<Option<usize>, Fault> {
+        let is_skipped = |header: &PageHeader| (1..=rows).contains(&header.values);
+        let Some(header) = pages.next_but(is_skipped)? else { return Ok(None) };
         if header.kind == DICTIONARY_PAGE {
             let is_plain = matches!(header.encoding, PLAIN | PLAIN_DICTIONARY);
             if std::mem::replace(&mut self.has_dictionary, true) || !is_plain {
                 return Err(Fault::corrupt("it has a second dictionary, or one of an unknown encoding"));
             }
             column.dictionary(pages.body(), header.values)?;
-            return Ok(true);
+            return Ok(Some(0));
+        }
+        if is_skipped(&header) {
+            return Ok(Some(header.values));
         }
         let start = self.check_levels(&header, pages.body())?;
         let body = pages.body().get(start..).unwrap_or_default();
@@ -84,7 +110,7 @@ impl Walk {
                 return Err(Fault::corrupt(format!("a page is of encoding {other}, which the footer does not tell")));
             }
         };
-        Ok(true)
+        Ok(Some(0))
     }
 
     /// Checks that no row is null, as the footer has it, and tells where the values begin.
@@ -207,6 +233,29 @@ impl StringChunk {
         Ok(())
     }
 
+    /// Leaves out the next rows.
+    pub(super) fn skip(&mut self, pages: &mut Pages, mut rows: usize, arrays: &mut ArrowColumn) -> Result<(), Fault> {
+        while rows > 0 {
+            let mut interning = Interning { dictionary: &mut self.dictionary, arrays };
+            let (in_pages, run) = self.walk.skip(pages, rows, &mut interning)?;
+            match &mut self.walk.values {
+                _ if run == 0 => {}
+                Values::Codes(hybrid) => {
+                    self.codes.resize(run, 0);
+                    hybrid.read(pages.body(), &mut self.codes)?;
+                }
+                Values::Plain(at) => {
+                    let body = pages.body().get(*at..).unwrap_or_default();
+                    let mut rest = body;
+                    (0..run).try_for_each(|_| plain_string(&mut rest).map(drop))?;
+                    *at += body.len() - rest.len();
+                }
+            }
+            rows -= in_pages + run;
+        }
+        Ok(())
+    }
+
     pub(super) fn is_over(&mut self, pages: &mut Pages, arrays: &mut ArrowColumn) -> Result<bool, Fault> {
         self.walk.is_over(pages, &mut Interning { dictionary: &mut self.dictionary, arrays })
     }
@@ -224,6 +273,10 @@ fn check_codes(codes: &[u32], values: usize) -> Result<(), Fault> {
         Some(&largest) if largest as usize >= values => Err(Fault::corrupt("a code is not in its dictionary")),
         _ => Ok(()),
     }
+}
+
+fn fewer() -> Fault {
+    Fault::corrupt("it has fewer values than the row group has rows")
 }
 
 fn cut_off() -> Fault {
@@ -275,6 +328,24 @@ impl NumberChunk {
                 }
             }
             rows -= run;
+        }
+        Ok(())
+    }
+
+    /// Leaves out the next rows.
+    pub(super) fn skip(&mut self, pages: &mut Pages, mut rows: usize) -> Result<(), Fault> {
+        while rows > 0 {
+            let (in_pages, run) = self.walk.skip(pages, rows, &mut self.numbers)?;
+            match &mut self.walk.values {
+                Values::Codes(hybrid) if run > 0 => {
+                    self.codes.resize(run, 0);
+                    hybrid.read(pages.body(), &mut self.codes)?;
+                }
+                Values::Codes(_) => {}
+                // Where the page is shorter than that, whoever reads on finds out.
+                Values::Plain(at) => *at = at.saturating_add(run * self.numbers.stored.width()),
+            }
+            rows -= in_pages + run;
         }
         Ok(())
     }

@@ -135,6 +135,14 @@ impl Pages {
 
     /// Goes to the next page of data or with a dictionary; `None` if there is no other.
     pub(super) fn next(&mut self) -> Result<Option<PageHeader>, Fault> {
+        self.next_but(|_| false)
+    }
+
+    /// The same; the body of a page of data that `is_skipped` is not looked at any further.
+    pub(super) fn next_but(
+        &mut self,
+        is_skipped: impl FnOnce(&PageHeader) -> bool,
+    ) -> Result<Option<PageHeader>, Fault> {
         loop {
             let rest = self.stored.get(self.at..).unwrap_or_default();
             if rest.is_empty() {
@@ -153,6 +161,10 @@ impl Pages {
             // Index pages, and whatever may come, hold no data.
             if !matches!(header.kind, DATA_PAGE | DATA_PAGE_V2 | DICTIONARY_PAGE) {
                 continue;
+            }
+            if header.kind != DICTIONARY_PAGE && is_skipped(&header) {
+                self.place = (false, 0..0);
+                return Ok(Some(header));
             }
             self.place = match self.compression {
                 Some(compression) if header.is_compressed => {

@@ -10,15 +10,19 @@ use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, Numbers, WINDOW, check_bounds};
 use crate::input::read_full_at;
 use brc_core::{
-    Batch, Column, Error, Known, KnownValues, LogicalType, Result, ScanError, ScanOptions, Scanned, Scanner, Sink,
-    Split, Verdict,
+    Batch, Column, Conjunct, Error, Known, KnownValues, LogicalType, Predicate, Result, ScanError, ScanOptions,
+    Scanned, Scanner, Sink, Split, Verdict,
 };
+use brc_kernels::filter::{valid_bits, words};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 pub(super) struct ParquetScanner<'t> {
     table: &'t ParquetTable,
     options: ScanOptions,
     columns: Vec<ScanColumn>,
+    /// Where among them those of each conjunct are.
+    tested: Vec<Vec<usize>>,
 }
 
 /// One column of the projection, with buffers that live as long as the scanner.
@@ -29,6 +33,8 @@ struct ScanColumn {
     /// What the library decodes, and what all codes stand for.
     arrays: ArrowColumn,
     lane: Lane,
+    /// The rows of the row group that were decoded last; `0..0` if the column chunk was not read yet.
+    decoded: Range<usize>,
 }
 
 /// Who decodes the column chunk at hand: where we are in it, and the values of the batch.
@@ -41,11 +47,14 @@ enum Lane {
 impl<'t> ParquetScanner<'t> {
     pub(super) fn new(table: &'t ParquetTable, options: ScanOptions) -> Result<Self> {
         let columns = options.projection.iter().map(|&column| ScanColumn::new(table, column)).collect::<Result<_>>()?;
-        Ok(Self { table, options, columns })
+        let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
+        let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
+        let tested = options.conjuncts.iter().map(positions).collect();
+        Ok(Self { table, options, columns, tested })
     }
 
-    /// What the predicate is for a whole row group.
-    fn decide(&self, row_group: &RowGroup) -> Verdict {
+    /// What a predicate is for a whole row group.
+    fn decide(predicate: Option<&Predicate>, row_group: &RowGroup) -> Verdict {
         let known = |column: usize| {
             let Some(chunk) = row_group.chunks.get(column) else { return Known::NOTHING };
             let values = match &chunk.bounds {
@@ -55,34 +64,67 @@ impl<'t> ParquetScanner<'t> {
             };
             Known { values, nulls: chunk.has_nulls }
         };
-        self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
+        predicate.map_or(Verdict::Always, |predicate| predicate.decide(&known))
     }
 
-    fn deliver(
-        &mut self,
-        index: usize,
-        row_group: &RowGroup,
-        sink: &mut dyn Sink,
-        scanned: &mut Scanned,
-    ) -> Result<Duration, ScanError> {
-        let table = self.table;
+    /// Delivers the rows of a row group. Columns are read, and decoded, when the first row that met the conditions before asks
+    /// for them.
+    fn deliver(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<Duration, ScanError> {
+        let row_group = &self.table.row_groups[index];
+        let conjuncts = self.options.conjuncts.iter().enumerate();
+        let is_open = |conjunct: &Conjunct| match &conjunct.predicate {
+            Some(predicate) => Self::decide(Some(predicate), row_group) != Verdict::Always,
+            None => true,
+        };
+        let tests: Vec<usize> = conjuncts.filter(|(_, conjunct)| is_open(conjunct)).map(|(test, _)| test).collect();
         let mut in_sink = Duration::ZERO;
         for start in (0..row_group.rows).step_by(WINDOW) {
-            let rows = WINDOW.min(row_group.rows - start);
-            for column in &mut self.columns {
-                let filled = column.fill(rows, table.is_own);
-                filled.map_err(|fault| fault.at(&table.path, &table.place(index, column.column)))?;
-            }
-            let columns: Vec<_> = self.columns.iter().map(|column| column.as_column(rows)).collect();
-            let begun = Instant::now();
-            sink.batch(&Batch { rows, columns: &columns })?;
-            in_sink += begun.elapsed();
-            scanned.rows += rows as u64;
+            let window = start..row_group.rows.min(start + WINDOW);
+            self.deliver_window(index, &window, &tests, sink, scanned, &mut in_sink)?;
+            scanned.rows += window.len() as u64;
         }
-        for column in &mut self.columns {
-            column.end().map_err(|fault| fault.at(&table.path, &table.place(index, column.column)))?;
+        for column in self.columns.iter_mut().filter(|column| column.decoded.end == row_group.rows) {
+            column.end().map_err(|fault| fault.at(&self.table.path, &self.table.place(index, column.column)))?;
         }
         Ok(in_sink)
+    }
+
+    fn deliver_window(
+        &mut self,
+        index: usize,
+        window: &Range<usize>,
+        tests: &[usize],
+        sink: &mut dyn Sink,
+        scanned: &mut Scanned,
+        in_sink: &mut Duration,
+    ) -> Result<()> {
+        let table = self.table;
+        let mut rows: Vec<u64> = (0..words(window.len())).map(|word| valid_bits(window.len(), word)).collect();
+        let mut left = window.len();
+        for &test in tests {
+            let positions = &self.tested[test];
+            for &position in positions {
+                self.columns[position].bring(table, index, window, scanned)?;
+            }
+            let columns = positions.iter().map(|&position| self.columns[position].as_column(window.len()));
+            let columns: Vec<_> = columns.collect();
+            let begun = Instant::now();
+            left = sink.test(test, &Batch { rows: window.len(), columns: &columns }, &mut rows)?;
+            *in_sink += begun.elapsed();
+            if left == 0 {
+                return Ok(());
+            }
+        }
+        self.columns.iter_mut().try_for_each(|column| column.bring(table, index, window, scanned))?;
+        let columns: Vec<_> = self.columns.iter().map(|column| column.as_column(window.len())).collect();
+        let batch = Batch { rows: window.len(), columns: &columns };
+        let begun = Instant::now();
+        match self.tested.is_empty() {
+            true => sink.batch(&batch)?,
+            false => sink.tested(&batch, (left < window.len()).then_some(&rows))?,
+        }
+        *in_sink += begun.elapsed();
+        Ok(())
     }
 }
 
@@ -92,17 +134,13 @@ impl Scanner for ParquetScanner<'_> {
         let index = usize::try_from(split.index).unwrap_or(usize::MAX);
         let Some(row_group) = table.row_groups.get(index) else { return Ok(None) };
         let mut scanned = Scanned::default();
-        if self.decide(row_group) == Verdict::Never {
+        if Self::decide(self.options.predicate.as_ref(), row_group) == Verdict::Never {
             scanned.skipped_rows = row_group.rows as u64;
             return Ok(Some(scanned));
         }
         let begun = Instant::now();
-        for column in &mut self.columns {
-            let chunk = &row_group.chunks[column.column];
-            scanned.read_time += column.read(table, index, row_group.rows, chunk)?;
-            scanned.bytes += chunk.stored as u64;
-        }
-        let in_sink = self.deliver(index, row_group, sink, &mut scanned)?;
+        self.columns.iter_mut().for_each(|column| column.decoded = 0..0);
+        let in_sink = self.deliver(index, sink, &mut scanned)?;
         for column in &mut self.columns {
             scanned.decompress_time += column.decompress_time();
         }
@@ -122,7 +160,42 @@ impl ScanColumn {
             pages: Pages::default(),
             arrays: ArrowColumn::new(field.logical_type, table.is_own),
             lane: Lane::Library(None),
+            decoded: 0..0,
         })
+    }
+
+    /// Decodes the rows of a window, and leaves out those between it and the last one that was decoded.
+    fn bring(
+        &mut self,
+        table: &ParquetTable,
+        index: usize,
+        window: &Range<usize>,
+        scanned: &mut Scanned,
+    ) -> Result<()> {
+        if self.decoded == *window {
+            return Ok(());
+        }
+        let row_group = &table.row_groups[index];
+        if self.decoded.is_empty() {
+            let chunk = &row_group.chunks[self.column];
+            scanned.read_time += self.read(table, index, row_group.rows, chunk)?;
+            scanned.bytes += chunk.stored as u64;
+        }
+        let skipped = self.skip(window.start - self.decoded.end);
+        let filled = skipped.and_then(|()| self.fill(window.len(), table.is_own));
+        filled.map_err(|fault| fault.at(&table.path, &table.place(index, self.column)))?;
+        self.decoded = window.clone();
+        Ok(())
+    }
+
+    /// Leaves out the next rows, which are whole windows.
+    fn skip(&mut self, rows: usize) -> Result<(), Fault> {
+        match &mut self.lane {
+            Lane::Strings { chunk, .. } => chunk.skip(&mut self.pages, rows, &mut self.arrays),
+            Lane::Numbers { chunk, .. } => chunk.skip(&mut self.pages, rows),
+            Lane::Library(None) => Ok(()),
+            Lane::Library(Some(library)) => (0..rows).step_by(WINDOW).try_for_each(|_| library.next(WINDOW).map(drop)),
+        }
     }
 
     /// Reads a column chunk into memory and checks it. Returns the time that reading took.

@@ -305,6 +305,10 @@ impl Table for ParquetTable {
         (index < row_groups).then_some(Split { index, start: index, end: index + 1 })
     }
 
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        self.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows as u64)
+    }
+
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         Ok(Box::new(ParquetScanner::new(self, options.clone())?))
     }

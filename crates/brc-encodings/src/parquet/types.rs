@@ -22,6 +22,17 @@ pub(super) enum Stored {
     Int64,
 }
 
+impl Stored {
+    /// The bytes of a number.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::Bytes => 0,
+            Self::Int32 => 4,
+            Self::Int64 => 8,
+        }
+    }
+}
+
 /// A column of a file.
 pub(super) struct ColumnType {
     pub(super) logical_type: LogicalType,

@@ -1,5 +1,6 @@
 //! A table in memory that delivers its rows in every way that an encoding may.
 
+use super::tested::hand_over;
 use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{
     Batch, Column, Dictionary, Integers, Known, LogicalType, Predicate, Result, Run, ScanError, ScanOptions, Scanned,
@@ -81,6 +82,11 @@ impl Table for MemoryTable {
         let start = index as usize * self.manner.rows_in_split;
         let end = (start + self.manner.rows_in_split).min(self.rows.len());
         (start < end).then_some(Split { index, start: start as u64, end: end as u64 })
+    }
+
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        let split = self.split(split).filter(|_| self.manner.known_names)?;
+        Some(split.end - split.start)
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
@@ -187,7 +193,10 @@ impl MemoryScanner<'_> {
             Owned::I32(values) => Column::integers(Integers::I32(values)),
             Owned::I64(values) => Column::integers(Integers::I64(values)),
         });
-        sink.batch(&Batch { rows: rows.len(), columns: &lent.collect::<Vec<_>>() })
+        let columns: Vec<_> = lent.collect();
+        // Who tells how many rows splits have lets rows be tested first.
+        let conjuncts: &[_] = if self.table.manner.known_names { &self.options.conjuncts } else { &[] };
+        hand_over(&Batch { rows: rows.len(), columns: &columns }, &self.options.projection, conjuncts, sink)
     }
 
     /// Delivers rows of equal strings as cheaply as the predicate allows.

@@ -69,7 +69,7 @@ struct Question {
 impl Question {
     fn any() -> impl Strategy<Value = Self> {
         let limit = prop_oneof![Just(None), (0usize..50).prop_map(Some)];
-        (prop::collection::vec(Key::any(), 0..3), any::<bool>(), limit, 0usize..4)
+        (prop::collection::vec(Key::any(), 0..3), any::<bool>(), limit, prop_oneof![0usize..4, 0usize..200])
             .prop_map(|(keys, filter, limit, offset)| Self { keys, filter, limit, offset })
     }
 

@@ -1,8 +1,9 @@
 //! A table of every type in memory, which delivers each column in any form that an encoding may.
 
+use super::tested::hand_over;
 use brc_core::{
-    Batch, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Field, Integers, LogicalType, PhysicalType, Result,
-    Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
+    Batch, BitmapBuffer, ByteStrings, Column, Conjunct, Data, Dictionary, Field, Integers, LogicalType, PhysicalType,
+    Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
 };
 use proptest::prelude::*;
 use std::path::Path;
@@ -101,6 +102,11 @@ impl TypedTable {
     pub(crate) fn new(rows: Vec<Vec<Cell>>, manner: Manner) -> Self {
         Self { schema: schema(), rows, manner }
     }
+
+    /// Whether it tells how many rows splits have, and lets rows be tested first.
+    fn tells_more(&self) -> bool {
+        self.manner.seed % 2 == 1
+    }
 }
 
 impl Table for TypedTable {
@@ -126,15 +132,22 @@ impl Table for TypedTable {
         (start < end).then_some(Split { index, start: start as u64, end: end as u64 })
     }
 
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        let split = self.split(split).filter(|_| self.tells_more())?;
+        Some(split.end - split.start)
+    }
+
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         let dictionaries = vec![Dictionary::new(); COLUMNS.len()];
-        Ok(Box::new(TypedScanner { table: self, projection: options.projection.clone(), dictionaries }))
+        let conjuncts = if self.tells_more() { options.conjuncts.clone() } else { Vec::new() };
+        Ok(Box::new(TypedScanner { table: self, projection: options.projection.clone(), conjuncts, dictionaries }))
     }
 }
 
 struct TypedScanner<'a> {
     table: &'a TypedTable,
     projection: Vec<usize>,
+    conjuncts: Vec<Conjunct>,
     dictionaries: Vec<Dictionary>,
 }
 
@@ -163,7 +176,8 @@ impl Scanner for TypedScanner<'_> {
                 .zip(&self.projection)
                 .map(|(owned, &column)| owned.column(&self.dictionaries[column]))
                 .collect();
-            sink.batch(&Batch { rows: rows.len(), columns: &columns })?;
+            let batch = Batch { rows: rows.len(), columns: &columns };
+            hand_over(&batch, &self.projection, &self.conjuncts, sink)?;
         }
         Ok(Some(Scanned { rows: rows.len() as u64, ..Scanned::default() }))
     }

@@ -36,10 +36,25 @@ struct Part {
     texts: Vec<Text>,
 }
 
+/// Up to 7 bytes, the first of them lowest, and how many there are in the uppermost byte.
 #[derive(Debug, Clone, Copy, Default)]
-struct Text {
-    bytes: [u8; 7],
-    length: u8,
+struct Text(u64);
+
+impl Text {
+    /// The most bytes.
+    const MOST: usize = 7;
+
+    fn with(self, place: usize, symbol: u8) -> Self {
+        Self(self.bytes() | (u64::from(symbol) << (8 * place)) | ((place as u64 + 1) << 56))
+    }
+
+    fn bytes(self) -> u64 {
+        self.0 << 8 >> 8
+    }
+
+    fn len(self) -> usize {
+        (self.0 >> 56) as usize
+    }
 }
 
 /// The symbols of a place, in order.
@@ -88,22 +103,24 @@ impl Symbols {
     /// Appends the string of a number.
     #[inline]
     pub(super) fn write(&self, number: u64, out: &mut Vec<u8>) {
-        let mut text = [0; MOST_PLACES + size_of::<Text>()];
-        let (mut rest, mut length) = (number, 0);
+        // Texts are put together as numbers: to write them and to read them together makes a processor wait.
+        let (mut text, mut rest, mut length) = ([0u128; MOST_PLACES / 16], number, 0);
         for part in &self.parts {
-            let Text { bytes, length: more } =
-                part.texts.get((rest / part.weight) as usize).copied().unwrap_or_default();
-            text[part.start..part.start + bytes.len()].copy_from_slice(&bytes);
-            length += usize::from(more);
+            let more = part.texts.get((rest / part.weight) as usize).copied().unwrap_or_default();
+            let (word, place) = (part.start / 16, part.start % 16);
+            let bytes = u128::from(more.bytes());
+            text[word] |= bytes << (8 * place);
+            if place + Text::MOST > 16 && word + 1 < text.len() {
+                text[word + 1] |= bytes >> (8 * (16 - place));
+            }
+            length += more.len();
             rest %= part.weight;
         }
-        match text.first_chunk::<16>() {
-            // A copy of known length is one move, whatever of it counts.
-            Some(longer) if length <= longer.len() => {
-                out.extend_from_slice(longer);
-                out.truncate(out.len() - (longer.len() - length));
+        for (text, length) in text.into_iter().zip([length.min(16), length.saturating_sub(16)]) {
+            if length > 0 {
+                out.extend_from_slice(&text.to_le_bytes());
+                out.truncate(out.len() - (16 - length));
             }
-            _ => out.extend_from_slice(&text[..length]),
         }
     }
 }
@@ -139,21 +156,14 @@ fn alphabets<'a>(strings: impl Iterator<Item = &'a [u8]>) -> Option<Vec<Alphabet
 fn texts(alphabets: &[Alphabet]) -> (usize, Vec<Text>) {
     let mut texts = vec![Text::default()];
     let mut places = 0;
-    for alphabet in alphabets.iter().take(Text::default().bytes.len()) {
+    for alphabet in alphabets.iter().take(Text::MOST) {
         if places > 0 && texts.len() as u64 * (alphabet.len() as u64 + 1) > TEXTS {
             break;
         }
         let longer = |text: &Text| {
             // What has ended stays as it is: of its combinations with symbols none is a string.
             let text = *text;
-            let with = move |symbol: Option<&u8>| {
-                let mut text = text;
-                if let Some(&symbol) = symbol {
-                    text.bytes[places] = symbol;
-                    text.length = places as u8 + 1;
-                }
-                text
-            };
+            let with = move |symbol: Option<&u8>| symbol.map_or(text, |&symbol| text.with(places, symbol));
             std::iter::once(None).chain(alphabet.iter().map(Some)).map(with)
         };
         texts = texts.iter().flat_map(longer).collect();

@@ -79,6 +79,10 @@ impl Table for Reader {
         (index < self.footer.row_groups.len() as u64).then_some(Split { index, start: index, end: index + 1 })
     }
 
+    fn rows_of(&self, split: u64) -> Option<u64> {
+        self.footer.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows.into())
+    }
+
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         let columns = self.footer.schema.fields().len();
         let mut used = options.projection.clone();
