@@ -32,7 +32,7 @@ pub struct Workers {
 /// So many threads, and the usual number of bytes aside.
 impl From<usize> for Workers {
     fn from(threads: usize) -> Self {
-        Self { threads, parts_aside: 24 << 20 }
+        Self { threads, parts_aside: 16 << 20 }
     }
 }
 

@@ -9,11 +9,30 @@ mod compress;
 mod place;
 mod range;
 
+use crate::cpu::{Kernel, Level, run_at};
+
 pub use codes::{CodeSet, bytes};
 pub use compare::{compare_floats, compare_integers};
 pub use compress::{Lane, blend, compress, compress_runs};
 pub use place::{fill, place};
 pub use range::range;
+
+/// How many rows a mask wants.
+#[must_use]
+pub fn count(level: Level, mask: &[u64]) -> usize {
+    run_at(level, Count(mask))
+}
+
+struct Count<'a>(&'a [u64]);
+
+impl Kernel for Count<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}
 
 /// The number of words in a mask of so many rows.
 #[must_use]
@@ -45,4 +64,20 @@ fn gathered(bytes: &[u8; 64]) -> u64 {
 #[inline(always)]
 fn halves(mask: &[u64]) -> impl Iterator<Item = u32> {
     mask.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wanted_rows_are_counted() {
+        for level in Level::available() {
+            for words in [0, 1, 7, 8, 64, 65] {
+                let mask: Vec<u64> = (0..words).map(|word| 0x9e37_79b9_7f4a_7c15u64.rotate_left(word)).collect();
+                let expected: u32 = mask.iter().map(|word| word.count_ones()).sum();
+                assert_eq!(count(level, &mask), expected as usize);
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::vector::Fault;
 use crate::wanted::check_lengths;
 use brc_core::{Batch, Column, Conjunct, Field, PhysicalType, Predicate};
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{valid_bits, words};
+use brc_kernels::filter::{count, valid_bits, words};
 
 /// One of the conditions of a plan.
 pub(crate) struct Condition {
@@ -164,6 +164,6 @@ impl Test {
             Selection::All => {}
             Selection::Some(met, _) => rows.iter_mut().zip(met).for_each(|(rows, met)| *rows &= met),
         }
-        Ok(rows.iter().map(|word| word.count_ones() as usize).sum())
+        Ok(count(level, rows))
     }
 }

@@ -10,7 +10,7 @@ use brc_core::{
     float_order,
 };
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{CodeSet, range, valid_bits, words};
+use brc_kernels::filter::{CodeSet, count, range, valid_bits, words};
 
 /// A predicate made ready for batches of one projection.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Filter {
         self.mask.clear();
         self.mask.resize(words(batch.rows), 0);
         self.test.evaluate(level, batch, &mut self.mask, &mut self.spare)?;
-        let wanted: usize = self.mask.iter().map(|word| word.count_ones() as usize).sum();
+        let wanted = count(level, &self.mask);
         Ok(if wanted == batch.rows { Selection::All } else { Selection::Some(&self.mask, wanted) })
     }
 }

@@ -18,6 +18,7 @@ use crate::wanted::check_lengths;
 use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
+use brc_kernels::filter::count;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -163,8 +164,8 @@ impl<'a> GroupTable<'a> {
 
     fn take_tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<(), Fault> {
         self.check(batch)?;
-        let wanted = |mask: &[u64]| mask.iter().map(|word| word.count_ones() as usize).sum();
-        self.take_selected(batch, rows.map_or(Selection::All, |mask| Selection::Some(mask, wanted(mask))))
+        let level = self.level;
+        self.take_selected(batch, rows.map_or(Selection::All, |mask| Selection::Some(mask, count(level, mask))))
     }
 
     /// Takes the wanted rows of a batch of all columns of the scan.

@@ -5,13 +5,12 @@
 
 use super::chunk_writer::ChunkWriter;
 use super::footer::{self, DictionaryPart};
-use super::interner::Interner;
 use super::order::Order;
 use super::own_dictionary::write_values;
 use crate::block::Block;
 use crate::v2::strings::{self, StringBuffer, Strings, Tokenizer};
 use brc_core::{Dictionary, Result};
-use foldhash::fast::RandomState;
+use brc_kernels::interner::DictionaryBuilder;
 
 /// A dictionary has at most so many values.
 const MOST_VALUES: usize = 1 << 20;
@@ -24,7 +23,7 @@ const WORTH_TOKENS: usize = 32 << 10;
 
 /// The distinct values of a column so far.
 pub(super) struct FileDictionary {
-    known: Interner,
+    known: DictionaryBuilder,
     tokenizer: Option<Tokenizer>,
     is_full: bool,
     /// Whether it is so because there was no more memory.
@@ -35,9 +34,9 @@ pub(super) struct FileDictionary {
 }
 
 impl FileDictionary {
-    pub(super) fn new(hasher: &RandomState) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            known: Interner::new(hasher),
+            known: DictionaryBuilder::default(),
             tokenizer: None,
             is_full: false,
             lacked_memory: false,
@@ -47,8 +46,8 @@ impl FileDictionary {
     }
 
     /// Forgets all values; returns how much memory they took, in bytes.
-    pub(super) fn clear(&mut self, hasher: &RandomState) -> usize {
-        std::mem::replace(self, Self { lacked_memory: self.lacked_memory, ..Self::new(hasher) }).taken
+    pub(super) fn clear(&mut self) -> usize {
+        std::mem::replace(self, Self { lacked_memory: self.lacked_memory, ..Self::new() }).taken
     }
 
     /// Whether there was ever too little memory for its values.
@@ -73,7 +72,8 @@ impl FileDictionary {
         if self.is_full {
             return Ok(None);
         }
-        let mut codes = self.known.find_all(local.iter(), hashes);
+        let mut codes = Vec::new();
+        self.known.get_all(local.iter(), hashes, &mut codes);
         let mut new: Vec<u32> = (0..local.len() as u32).filter(|&code| codes[code as usize].is_none()).collect();
         let bytes: usize = new.iter().map(|&code| local.get(code).len() + VALUE_BYTES).sum();
         if self.len() + new.len() > MOST_VALUES || bytes > *left {

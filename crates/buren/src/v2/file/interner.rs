@@ -55,13 +55,6 @@ impl Interner {
         }
     }
 
-    /// The numbers of strings with these hashes, as far as they have one.
-    pub(super) fn find_all<'v>(&self, values: impl Iterator<Item = &'v [u8]>, hashes: &[u32]) -> Vec<Option<u32>> {
-        let mut found = Vec::new();
-        self.strings.get_all(values, hashes, &mut found);
-        found
-    }
-
     /// Numbers a string that has no number yet.
     pub(super) fn insert(&mut self, value: &[u8], hash: u32) -> u32 {
         self.hashes.push(hash);

@@ -175,7 +175,7 @@ impl<'r> FileScanner<'r> {
     ) -> Result<()> {
         let Some((&test, later)) = tests.split_first() else {
             self.bring(0..self.columns.len(), place, &piece)?;
-            let is_all = rows.iter().map(|word| word.count_ones() as usize).sum::<usize>() == piece.len();
+            let is_all = rows.iter().enumerate().all(|(index, &word)| word == valid_bits(piece.len(), index));
             return self.hand_over(&piece, key, |batch| sink.tested(batch, (!is_all).then_some(rows)));
         };
         let positions = self.tested[test].clone();

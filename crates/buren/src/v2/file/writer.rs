@@ -50,7 +50,7 @@ impl Writer {
             metadata,
         };
         let hasher = RandomState::default();
-        let dictionaries = schema.fields().iter().map(|_| FileDictionary::new(&hasher)).collect();
+        let dictionaries = schema.fields().iter().map(|_| FileDictionary::new()).collect();
         Self {
             compression: options.compression,
             key,
@@ -178,7 +178,7 @@ impl ColumnarWriter for Writer {
             self.is_replaced = true;
             for &column in columns {
                 let dictionary = self.dictionaries.get_mut(column).ok_or_else(|| unknown_column(column))?;
-                self.memory += dictionary.clear(&self.hasher);
+                self.memory += dictionary.clear();
             }
         }
         let chunks = self.take(made, columns.iter().copied())?;
