@@ -2,16 +2,15 @@
 //! themselves, to a file if need be, and merged in the end.
 
 use crate::cells::Cells;
-use crate::grouped::BLOCK;
+use crate::grouped::{BLOCK, Groups, Place};
 use crate::memory::Memory;
 use crate::node::Typed;
 use crate::partial::Partial;
 use crate::partitions::in_order;
 use crate::partitions::spill::{Frame, Spill};
 use crate::plan::{Answer, Plan};
-use crate::result::{QueryResult, kind_of};
-use crate::totals::ScanTotals;
-use brc_core::Result;
+use crate::result::kind_of;
+use brc_core::{Error, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::binary_heap::PeekMut;
@@ -22,6 +21,8 @@ use std::collections::{BinaryHeap, HashSet};
 pub(crate) struct Block {
     pub(crate) rows: usize,
     cells: Held,
+    /// Why the only row has no values, but what it is sorted by: an error if it is a row of the answer.
+    fault: Option<Error>,
 }
 
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl Block {
             Some(spill) if !cells.is_empty() => Held::Spilled(spill.write_value(&cells)?),
             Some(_) | None => Held::Here(cells),
         };
-        Ok(Self { rows, cells })
+        Ok(Self { rows, cells, fault: None })
     }
 
     /// The values, column by column.
@@ -116,28 +117,62 @@ impl<'a> Sorter<'a> {
 
     /// The run of the sorted rows that some groups give, of which this is the plan.
     pub(crate) fn run_of_groups(&self, of_run: &Plan, groups: Partial) -> Result<Vec<Block>> {
-        let groups = in_order(of_run, groups)?;
-        self.run(QueryResult::of_groups(of_run, vec![groups], 1, ScanTotals::default())?.into_blocks())
+        let partials = [in_order(of_run, groups)?];
+        let groups = Groups::new(of_run, &partials);
+        let mut run = Vec::new();
+        for places in groups.in_order(1)?.chunks(BLOCK) {
+            match groups.rows(places) {
+                Ok(cells) => self.hold(places.len(), cells, &mut run)?,
+                Err(error) if self.plan.limit.is_none() || self.plan.distinct => return Err(error),
+                // Perhaps of a row that is none of the answer.
+                Err(_) => self.hold_each(of_run, &partials, places, &mut run)?,
+            }
+        }
+        Ok(run)
     }
 
     /// The run of sorted rows with these columns, some behind the other.
     pub(crate) fn run(&self, sorted: impl Iterator<Item = (usize, Vec<Cells>)>) -> Result<Vec<Block>> {
-        let mut blocks = Vec::new();
+        let mut run = Vec::new();
         for (rows, cells) in sorted {
-            if !self.memory.is_short() {
-                blocks.push(Block::new(rows, cells, None)?);
-                continue;
-            }
-            let bytes: usize = cells.iter().map(Cells::bytes).sum();
-            let at_a_time = self.rows_of(bytes / rows.max(1));
-            for start in (0..rows).step_by(at_a_time) {
-                let some = start..rows.min(start + at_a_time);
-                let rows: Vec<u32> = some.map(|row| row as u32).collect();
-                let part = cells.iter().map(|cells| cells.take(&rows)).collect();
-                blocks.push(Block::new(rows.len(), part, Some(self.spill))?);
-            }
+            self.hold(rows, cells, &mut run)?;
         }
-        Ok(blocks)
+        Ok(run)
+    }
+
+    /// Appends rows to a run.
+    fn hold(&self, rows: usize, cells: Vec<Cells>, run: &mut Vec<Block>) -> Result<()> {
+        if !self.memory.is_short() {
+            run.push(Block::new(rows, cells, None)?);
+            return Ok(());
+        }
+        let bytes: usize = cells.iter().map(Cells::bytes).sum();
+        let at_a_time = self.rows_of(bytes / rows.max(1));
+        for start in (0..rows).step_by(at_a_time) {
+            let some = start..rows.min(start + at_a_time);
+            let rows: Vec<u32> = some.map(|row| row as u32).collect();
+            let part = cells.iter().map(|cells| cells.take(&rows)).collect();
+            run.push(Block::new(rows.len(), part, Some(self.spill))?);
+        }
+        Ok(())
+    }
+
+    /// The same for groups of which some have values that are errors: row by row.
+    fn hold_each(&self, of_run: &Plan, partials: &[Partial], places: &[Place], run: &mut Vec<Block>) -> Result<()> {
+        let mut without_values = of_run.clone();
+        for answer in &mut without_values.columns[..self.plan.columns.len()] {
+            answer.value = Typed::literal(answer.value.logical_type, None);
+        }
+        let (groups, without_values) = (Groups::new(of_run, partials), Groups::new(&without_values, partials));
+        for place in places.chunks(1) {
+            let (cells, mut fault) = match groups.rows(place) {
+                Ok(cells) => (cells, None),
+                Err(error) => (without_values.rows(place)?, Some(error)),
+            };
+            self.hold(1, cells, run)?;
+            run.iter_mut().next_back().into_iter().for_each(|block| block.fault = fault.take());
+        }
+        Ok(())
     }
 
     /// How many rows of so many bytes a block has, so that there is room for one of each run when they are merged.
@@ -159,7 +194,8 @@ impl<'a> Sorter<'a> {
             if merged.is_full() {
                 break;
             }
-            merged.push(&head.cells, head.row)?;
+            let fault = head.fault.take();
+            merged.push(&head.cells, head.row, fault)?;
             if !head.advance()? {
                 PeekMut::pop(head);
             }
@@ -192,6 +228,7 @@ struct Head<'a> {
     prefix: u128,
     number: usize,
     cells: Vec<Cells>,
+    fault: Option<Error>,
     row: usize,
     rows: usize,
     blocks: std::vec::IntoIter<Block>,
@@ -201,7 +238,7 @@ impl<'a> Head<'a> {
     /// `None` if the run has no rows.
     fn new(sorter: &'a Sorter<'a>, number: usize, run: Vec<Block>) -> Result<Option<Self>> {
         let blocks = run.into_iter();
-        let mut head = Self { sorter, prefix: 0, number, cells: Vec::new(), row: 0, rows: 0, blocks };
+        let mut head = Self { sorter, prefix: 0, number, cells: Vec::new(), fault: None, row: 0, rows: 0, blocks };
         Ok(head.advance()?.then_some(head))
     }
 
@@ -209,7 +246,8 @@ impl<'a> Head<'a> {
     fn advance(&mut self) -> Result<bool> {
         self.row += 1;
         while self.row >= self.rows {
-            let Some(block) = self.blocks.next() else { return Ok(false) };
+            let Some(mut block) = self.blocks.next() else { return Ok(false) };
+            self.fault = block.fault.take();
             (self.row, self.rows) = (0, block.rows);
             self.cells = block.into_cells(self.sorter.spill)?;
         }
@@ -276,8 +314,8 @@ impl<'a> Merged<'a> {
         self.wanted == 0
     }
 
-    /// Adds a row.
-    fn push(&mut self, cells: &[Cells], row: usize) -> Result<()> {
+    /// Adds a row, or returns why it has no values.
+    fn push(&mut self, cells: &[Cells], row: usize, fault: Option<Error>) -> Result<()> {
         if let Some(kinds) = &mut self.kinds
             && !kinds.insert(kind_of(self.sorter.plan, |column| cells[column].get(row)))
         {
@@ -286,6 +324,9 @@ impl<'a> Merged<'a> {
         if self.offset > 0 {
             self.offset -= 1;
             return Ok(());
+        }
+        if let Some(fault) = fault {
+            return Err(fault);
         }
         self.wanted -= 1;
         for (ours, theirs) in self.cells.iter_mut().zip(cells) {

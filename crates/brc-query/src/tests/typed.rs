@@ -1,7 +1,9 @@
 //! Questions about tables of every type, with nulls, against plain code.
 
-use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
+use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner, schema};
 use super::{limits, memory};
+use crate::memory::Memory;
+use crate::partitions::Limits;
 use crate::{AGGREGATES, Expression, Form, OrderBy, Partial, Plan, Query, ratio};
 use brc_core::{LogicalType, PhysicalType, Progress, Value, float_order};
 use brc_kernels::accumulate::floats::parts;
@@ -226,7 +228,7 @@ impl Question {
             limit: self.limit,
             ..Query::default()
         };
-        query.plan(&super::typed_table::schema()).unwrap()
+        query.plan(&schema()).unwrap()
     }
 
     fn answer(&self, rows: &[Vec<Cell>]) -> Option<Vec<Vec<Cell>>> {
@@ -453,23 +455,53 @@ proptest! {
     }
 }
 
+fn column_of(name: &str) -> usize {
+    COLUMNS.iter().position(|(column, _)| *column == name).unwrap()
+}
+
+/// A row with these values, and nothing much in other columns.
+fn row(values: &[(usize, Cell)]) -> Vec<Cell> {
+    let value = |column: usize| match values.iter().find(|(at, _)| *at == column) {
+        Some((_, value)) => value.clone(),
+        None if field(column).nullable => Cell::Null,
+        None if field(column).logical_type == LogicalType::String => Cell::Bytes(b"a".to_vec()),
+        None => Cell::Integer(1),
+    };
+    (0..COLUMNS.len()).map(value).collect()
+}
+
+#[test]
+fn groups_that_are_cut_off_are_no_errors_while_memory_is_scarce() {
+    let (key, wide) = (column_of("n"), column_of("w"));
+    let lowest = field(wide).logical_type.bounds().unwrap().0;
+    let rows = [(4, 0), (3, lowest), (3, -1), (2, 5), (1, lowest), (1, -1)];
+    let rows = rows.map(|(n, w)| row(&[(key, Cell::Integer(n)), (wide, Cell::Integer(w))]));
+    let table = TypedTable::new(rows.to_vec(), Manner { rows_in_split: 2, rows_in_batch: 2, seed: 0 });
+    let scarce = Memory { limit: 0, ..Memory::unlimited() };
+    for (offset, limit, is_right) in [(0, 1, true), (0, 2, false), (1, 1, false), (2, 1, true), (2, 2, false)] {
+        let query = Query {
+            by: Some(Expression::parse_list("n").unwrap()),
+            aggregates: Some(Expression::parse_list("sum(w)").unwrap()),
+            order_by: vec![OrderBy::column("n", true)],
+            limit: Some(limit),
+            offset,
+            ..Query::default()
+        };
+        let plan = query.plan(&schema()).unwrap();
+        for memory in [Memory::unlimited(), scarce.clone()] {
+            let limits = Limits { hashed: 0, direct: 0, partition: 1, ..Limits::NONE };
+            let answer = plan.run_limited(&table, 2, &memory, &Progress::default(), limits);
+            let answer = answer.and_then(|answer| answer.load(2));
+            assert_eq!(answer.is_ok(), is_right, "{offset} {limit} {}: {answer:?}", memory.limit);
+        }
+    }
+}
+
 #[test]
 fn variances_of_floats_are_exact() {
     let floats = [1.5, -2.25, 1e10, 0.1, 0.1, -1e-10];
-    let column = COLUMNS.iter().position(|(name, _)| *name == "f").unwrap();
-    let rows: Vec<Vec<Cell>> = floats
-        .iter()
-        .map(|&value| {
-            (0..COLUMNS.len())
-                .map(|at| match at {
-                    _ if at == column => Cell::Float(value),
-                    _ if field(at).nullable => Cell::Null,
-                    _ if field(at).logical_type == LogicalType::String => Cell::Bytes(b"a".to_vec()),
-                    _ => Cell::Integer(1),
-                })
-                .collect()
-        })
-        .collect();
+    let column = column_of("f");
+    let rows: Vec<Vec<Cell>> = floats.iter().map(|&value| row(&[(column, Cell::Float(value))])).collect();
     let aggregates = (0..AGGREGATES.len())
         .filter(|&place| AGGREGATES[place].name.starts_with("var_") || AGGREGATES[place].name.starts_with("stddev_"));
     let aggregates = aggregates.map(|place| (place, Some(column))).collect();
