@@ -13,8 +13,6 @@ pub enum Lane {
     Dictionary,
     /// The values of the keys are a place in an array.
     Direct,
-    /// Keys ascend: one that is not the last is new.
-    Ascending,
     /// A hash table has the keys.
     Hash,
     /// Rows are dealt out by ranges of their keys, and grouped later.
@@ -23,16 +21,8 @@ pub enum Lane {
 
 impl Lane {
     /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Statistics,
-        Self::One,
-        Self::Runs,
-        Self::Dictionary,
-        Self::Direct,
-        Self::Ascending,
-        Self::Hash,
-        Self::Partitions,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Statistics, Self::One, Self::Runs, Self::Dictionary, Self::Direct, Self::Hash, Self::Partitions];
 
     /// Its name in messages.
     #[must_use]
@@ -43,7 +33,6 @@ impl Lane {
             Self::Runs => "runs",
             Self::Dictionary => "dictionary codes",
             Self::Direct => "direct index",
-            Self::Ascending => "ascending keys",
             Self::Hash => "hash table",
             Self::Partitions => "partitions",
         }

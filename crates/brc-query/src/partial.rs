@@ -125,34 +125,6 @@ impl Partial {
         Ok(())
     }
 
-    /// Whether the keys ascend as the groups lie, and are the same numbers in all partials.
-    pub(crate) fn keys_ascend(&self) -> bool {
-        matches!(&self.keys, Some(GroupKeys::Set(keys)) if keys.ascends() && !keys.has_strings())
-    }
-
-    /// Takes those groups of another partial of the same plan that this one has too, where the keys of both
-    /// [ascend](Partial::keys_ascend). Returns the others.
-    pub(crate) fn take_common(&mut self, mut other: Self) -> Self {
-        let common = match (&self.keys, &other.keys) {
-            (Some(GroupKeys::Set(ours)), Some(GroupKeys::Set(theirs))) => ours.common(theirs),
-            _ => Vec::new(),
-        };
-        if common.is_empty() {
-            return other;
-        }
-        let (ours, theirs): (Vec<u32>, Vec<u32>) = common.into_iter().unzip();
-        self.absorb(&other, &theirs, &ours);
-        if other.rows.state.is_none() {
-            // What has no rows is no group of an answer.
-            other.rows.others.clear(&theirs);
-            return other;
-        }
-        let mut is_left = vec![true; other.groups()];
-        theirs.iter().for_each(|&group| is_left[group as usize] = false);
-        let left: Vec<u32> = (0..other.groups() as u32).filter(|&group| is_left[group as usize]).collect();
-        other.take(&left)
-    }
-
     /// Adds the states of some groups of another partial of the same plan to those that `groups` tells.
     pub(crate) fn absorb(&mut self, other: &Self, members: &[u32], groups: &[u32]) {
         self.grow();

@@ -153,10 +153,11 @@ impl Plan {
         }
         let are_dealt_out = found.iter().any(|found| found.records.is_some());
         let Some(dealing) = partitioning.dealing().filter(|_| are_dealt_out) else {
-            let partials = self.apart(found, threads)?;
-            totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
+            let (mut merged, _) = self.merged(found)?;
+            merged.settle(threads);
+            totals.groups = merged.groups_with_rows();
             totals.regroup_time = start.elapsed();
-            return self.answer_of(partials, threads, totals, start);
+            return self.answer_of(vec![merged], threads, totals, start);
         };
         let (merged, records) = self.merged(found)?;
         let dealt = Dealt::new(dealing, merged, records, threads);
@@ -209,22 +210,6 @@ impl Plan {
         let sorted = Groups::new(self, &partials).in_order(threads)?;
         let answer = Answered::Long(Box::new(LongAnswer::of_groups(self, partials, sorted, totals)?));
         Ok(answer.sorted_in(start.elapsed()))
-    }
-
-    /// The groups of all workers, merged as far as they must be: where keys ascend, hardly any is a group of two workers.
-    fn apart(&self, found: Vec<Found<'_>>, threads: usize) -> Result<Vec<Partial>> {
-        let are_many = found.iter().map(|found| found.groups.groups() as u64).sum::<u64>() >= MANY;
-        let mut apart: Vec<Partial> = Vec::new();
-        if are_many && found.iter().all(|found| found.groups.keys_ascend()) {
-            for Found { groups, .. } in found {
-                let left = apart.iter_mut().fold(groups, |left, known| known.take_common(left));
-                apart.push(left);
-            }
-        } else {
-            apart.push(self.merged(found)?.0);
-        }
-        apart.iter_mut().for_each(|partial| partial.settle(threads));
-        Ok(apart)
     }
 
     /// The groups that workers have themselves, and the records of all.

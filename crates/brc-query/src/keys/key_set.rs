@@ -1,6 +1,5 @@
 //! Numbers the distinct tuples of keys from 0, in the order of their first appearance.
 
-use super::ascending::{common, number_ascending};
 use super::index::TupleIndex;
 use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
 use super::strings::Strings;
@@ -40,10 +39,8 @@ pub(crate) struct KeySet {
     layout: Layout,
     strings: Vec<Option<Strings>>,
     tuples: Vec<u64>,
-    /// Made when it is first needed: not as long as every new tuple is larger than all before, as with the key that a file is
-    /// sorted by.
+    /// Made when it is first needed.
     index: Option<TupleIndex>,
-    ascends: bool,
     lanes: Vec<Lane>,
     /// The tuples of a batch's wanted rows.
     packed: Vec<u64>,
@@ -63,8 +60,6 @@ impl KeySet {
             types: types.to_vec(),
             strings: layout.keys.iter().map(is_strings).collect(),
             lanes: vec![Lane::default(); types.len()],
-            // Tuples of more words are not looked at.
-            ascends: layout.width <= 2,
             layout,
             tuples: Vec::new(),
             index: None,
@@ -75,7 +70,7 @@ impl KeySet {
 
     /// The tuples of a single key of strings, those of `names` in their order; that of number `null` stands for null.
     pub(crate) fn of_strings(types: &[(LogicalType, bool)], names: Dictionary, null: Option<u32>) -> Self {
-        let mut set = Self { ascends: false, ..Self::new(types) };
+        let mut set = Self::new(types);
         let key = set.layout.keys[0];
         let mut code = 0;
         for number in 0..names.len() as u32 {
@@ -192,35 +187,10 @@ impl KeySet {
         packed.clear();
         packed.resize(rows * width, 0);
         self.pack(&mut packed);
-        self.ascends = self.ascends
-            && match width {
-                1 => number_ascending::<1>(&packed, &mut self.tuples, numbers),
-                _ => number_ascending::<2>(&packed, &mut self.tuples, numbers),
-            };
-        if !self.ascends {
-            let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
-            index.number_all(&packed, width, &mut self.tuples, numbers);
-            self.index = Some(index);
-        }
+        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
+        index.number_all(&packed, width, &mut self.tuples, numbers);
+        self.index = Some(index);
         self.packed = packed;
-    }
-
-    /// Whether nothing was hashed, for the tuples ascend.
-    pub(crate) fn ascends(&self) -> bool {
-        self.ascends
-    }
-
-    /// Whether there are strings, of which each set has codes of its own.
-    pub(crate) fn has_strings(&self) -> bool {
-        self.strings.iter().any(Option::is_some)
-    }
-
-    /// The numbers of those tuples that another set of the same types has too, here and there, where both ascend.
-    pub(crate) fn common(&self, other: &Self) -> Vec<(u32, u32)> {
-        match self.layout.width {
-            1 => common::<1>(&self.tuples, &other.tuples),
-            _ => common::<2>(&self.tuples, &other.tuples),
-        }
     }
 
     /// Puts the lanes' values into tuples, which are all 0 before.
@@ -267,7 +237,6 @@ impl KeySet {
             change(&self.layout, tuple);
         }
         let mut numbers = Vec::new();
-        self.ascends = false;
         let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, self.layout.width));
         index.number_all(&tuples, self.layout.width, &mut self.tuples, &mut numbers);
         self.index = Some(index);
@@ -276,7 +245,7 @@ impl KeySet {
 
     /// These tuples only, in their order.
     pub(crate) fn pick(&self, tuples: &[u32]) -> Self {
-        let mut taken = Self { ascends: self.ascends && tuples.is_sorted(), ..Self::new(&self.types) };
+        let mut taken = Self::new(&self.types);
         for &tuple in tuples {
             let start = tuple as usize * self.layout.width;
             taken.tuples.extend_from_slice(&self.tuples[start..start + self.layout.width]);
@@ -302,7 +271,7 @@ impl KeySet {
 
     /// Those tuples, changed, of which `change` says that they are wanted. They must stay distinct.
     pub(crate) fn take_tuples(&self, change: impl Fn(&Layout, &mut [u64]) -> bool) -> Self {
-        let mut taken = Self { ascends: false, ..Self::new(&self.types) };
+        let mut taken = Self::new(&self.types);
         for tuple in self.tuples.chunks_exact(self.layout.width) {
             let mut tuple = tuple.to_vec();
             if change(&self.layout, &mut tuple) {
@@ -346,7 +315,7 @@ impl TryFrom<KeyParts> for KeySet {
         if types.is_empty() {
             return Err("there is no key");
         }
-        let mut set = Self { ascends: false, ..Self::new(&types) };
+        let mut set = Self::new(&types);
         let width = set.layout.width;
         if tuples.len() % width != 0 || names.len() != types.len() {
             return Err("the keys are not as many as the groups");

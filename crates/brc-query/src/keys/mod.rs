@@ -4,7 +4,6 @@
 //! are one group. Any other keys are put together to tuples, which are numbered as they appear; an array remembers
 //! the numbers of those that have few values together.
 
-mod ascending;
 pub(crate) mod direct;
 pub(crate) mod index;
 pub(crate) mod key_set;
@@ -151,7 +150,7 @@ impl Keys {
         match &self.kind {
             Kind::None => false,
             Kind::Strings(strings) => strings.hashed,
-            Kind::Tuples(tuples, direct) => direct.is_off() && !tuples.ascends(),
+            Kind::Tuples(_, direct) => direct.is_off(),
         }
     }
 
@@ -162,7 +161,6 @@ impl Keys {
             Kind::Strings(_) if are_runs => Lane::Runs,
             Kind::Strings(strings) if !strings.hashed => Lane::Dictionary,
             Kind::Tuples(_, direct) if !direct.is_off() => Lane::Direct,
-            Kind::Tuples(tuples, _) if tuples.ascends() => Lane::Ascending,
             Kind::Strings(_) | Kind::Tuples(..) => Lane::Hash,
         }
     }

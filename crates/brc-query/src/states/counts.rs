@@ -41,11 +41,6 @@ impl Counts {
         self.0.iter_mut().zip(rows).for_each(|(count, rows)| *count += rows);
     }
 
-    /// Forgets all rows of these groups, which are there.
-    pub(crate) fn clear(&mut self, groups: &[u32]) {
-        groups.iter().for_each(|&group| self.0[group as usize] = 0);
-    }
-
     fn change(&mut self, groups: GroupIds<'_>, mut change: impl FnMut(&mut u64, u64)) -> Result<(), Malformed> {
         let mut change = |code: u32, rows: u32| {
             change(self.0.get_mut(code as usize).ok_or(UnknownGroup)?, rows.into());
