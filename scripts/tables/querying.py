@@ -45,8 +45,10 @@ def ask_engine(engine, table, source, arguments, work):
 def ask_duckdb_shell(table, source, arguments, work):
     """DuckDB's shell, asked of its own storage: medians of whole processes in seconds, by those questions that take one."""
     questions = {name: text for name, (text, _) in QUESTIONS[table].items() if name in WHOLE_PROCESS}
+    if not questions:
+        return {}
     package = importlib.util.find_spec("duckdb_cli")
-    if not questions or package is None:
+    if package is None:
         print(f"{table}: DuckDB's shell is left out", flush=True)
         return {}
     # The command that the package installs starts this one from Python.
