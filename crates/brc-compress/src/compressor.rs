@@ -74,7 +74,11 @@ impl Compressor {
     /// The fastest compressor that makes content like this sample about as small: a shortcut, or this one.
     #[must_use]
     pub fn suited_to(self, sample: &[u8]) -> Self {
-        let levels = self.compression.shortcuts(self.level).iter().copied().chain([self.level]);
+        let shortcuts = self.compression.shortcuts(self.level);
+        if shortcuts.is_empty() {
+            return self;
+        }
+        let levels = shortcuts.iter().copied().chain([self.level]);
         let mut packed = Vec::new();
         let sizes: Vec<_> = levels
             .map(|level| {

@@ -8,6 +8,8 @@ use brc_core::{
     Batch, Conjunct, Error, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary,
     Table, TableFile,
 };
+use brc_kernels::cpu::Level;
+use brc_kernels::filter::count;
 use rows::Taken;
 use std::path::Path;
 use std::sync::Arc;
@@ -237,7 +239,7 @@ impl Sink for Selecting<'_, '_> {
             let met = truths.iter().enumerate().map(|(bit, &truth)| u64::from(truth == TRUE) << bit);
             *word &= met.fold(0, |met, bit| met | bit);
         }
-        Ok(rows.iter().map(|word| word.count_ones() as usize).sum())
+        Ok(count(Level::best(), rows))
     }
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {

@@ -111,16 +111,17 @@ impl<'a> Groups<'a> {
     /// What some groups have in a column.
     fn column(&self, column: usize, chosen: &Chosen<'_>) -> Result<Cells> {
         let mut cells = Cells::with_capacity(self.fields[column].logical_type, chosen.len());
+        let mut text = Vec::new();
         match (column.checked_sub(self.plan.keys.len()), chosen.tuples(), chosen) {
             (Some(output), ..) => self.output(output, chosen, &mut cells)?,
             (None, Some((tuples, keys)), _) => keys.unpack(column, tuples, &mut cells),
             (None, None, Chosen::Places { places, .. }) => {
                 for &Place { partial, group } in *places {
-                    cells.push(self.partials[partial as usize].key(column, group as usize, &mut Vec::new()));
+                    cells.push(self.partials[partial as usize].key(column, group as usize, &mut text));
                 }
             }
             (None, None, Chosen::Range(partial, groups)) => {
-                groups.clone().for_each(|group| _ = cells.push(partial.key(column, group, &mut Vec::new())));
+                groups.clone().for_each(|group| _ = cells.push(partial.key(column, group, &mut text)));
             }
         }
         Ok(cells)

@@ -146,8 +146,7 @@ fn starts(others: &Partial, dealt: &Dealt, threads: usize) -> Vec<usize> {
             Some(keys) => {
                 let of_partition = Partial::new(Some(GroupKeys::Packed(keys)), Rows::default(), Vec::new());
                 let is_before = |other: usize| others.compare_keys(other, &of_partition, 0) == Ordering::Less;
-                let numbers: Vec<usize> = (start..others.groups()).collect();
-                start + numbers.partition_point(|&other| is_before(other))
+                (start..others.groups()).find(|&other| !is_before(other)).unwrap_or(others.groups())
             }
         };
     }

@@ -151,15 +151,13 @@ impl Plan {
             let parts = self.parts(found, &partitioning)?;
             return self.answer_in_parts(table.path(), parts, partitioning, totals);
         }
-        let are_dealt_out = found.iter().any(|found| found.records.is_some());
-        let Some(dealing) = partitioning.dealing().filter(|_| are_dealt_out) else {
-            let (mut merged, _) = self.merged(found)?;
+        let (mut merged, records) = self.merged(found)?;
+        let Some(dealing) = partitioning.dealing().filter(|_| !records.is_empty()) else {
             merged.settle(threads);
             totals.groups = merged.groups_with_rows();
             totals.regroup_time = start.elapsed();
             return self.answer_of(vec![merged], threads, totals, start);
         };
-        let (merged, records) = self.merged(found)?;
         let dealt = Dealt::new(dealing, merged, records, threads);
         if self.is_in_key_order() {
             return self.in_key_order(KeyOrder::new(table.path(), dealt, threads), threads, totals, start);

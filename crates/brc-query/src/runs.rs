@@ -165,12 +165,14 @@ impl<'a> Sorter<'a> {
         }
         let (groups, without_values) = (Groups::new(of_run, partials), Groups::new(&without_values, partials));
         for place in places.chunks(1) {
-            let (cells, mut fault) = match groups.rows(place) {
+            let (cells, fault) = match groups.rows(place) {
                 Ok(cells) => (cells, None),
                 Err(error) => (without_values.rows(place)?, Some(error)),
             };
             self.hold(1, cells, run)?;
-            run.iter_mut().next_back().into_iter().for_each(|block| block.fault = fault.take());
+            if let Some(block) = run.last_mut() {
+                block.fault = fault;
+            }
         }
         Ok(())
     }
