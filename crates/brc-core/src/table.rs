@@ -278,6 +278,11 @@ pub trait Table: Send + Sync {
         None
     }
 
+    /// Two integers between which all values of a column of integers lie, where the file tells them.
+    fn bounds(&self, _column: usize) -> Option<(i64, i64)> {
+        None
+    }
+
     /// The file that a split is of, where the table is made of other tables: what messages name in its place.
     fn file_of(&self, _split: u64) -> Option<TableFile<'_>> {
         None

@@ -135,7 +135,7 @@ impl Plan {
         }
         let by_distinct = ByDistinct::of(self);
         let limits = if by_distinct.is_none() { Limits { distinct: usize::MAX, ..limits } } else { limits };
-        let partitioning = Partitioning::new(self, limits, memory, threads);
+        let partitioning = Partitioning::new(self, table, limits, memory, threads);
         let scanned = self.scanned(table, || self.groups(table, progress, &partitioning));
         if let (Err(error), Some(by_distinct)) = (&scanned, &by_distinct)
             && by_distinct::is_too_many(error)
@@ -229,7 +229,7 @@ impl Plan {
         if !self.grouped {
             return Err(Error::Usage("a question that groups nothing has no partial answers".to_owned()));
         }
-        let partitioning = Partitioning::new(self, Limits::NONE, &Memory::unlimited(), threads);
+        let partitioning = Partitioning::new(self, table, Limits::NONE, &Memory::unlimited(), threads);
         let (found, totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
         let mut merged = self.no_groups();
         found.into_iter().try_for_each(|found| merged.merge(found.groups))?;

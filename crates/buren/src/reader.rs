@@ -113,6 +113,10 @@ impl Table for Reader {
         self.table().rows_of(split)
     }
 
+    fn bounds(&self, column: usize) -> Option<(i64, i64)> {
+        self.table().bounds(column)
+    }
+
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         self.table().scanner(options)
     }

@@ -22,7 +22,7 @@ mod regroup;
 mod regroup_parts;
 pub(crate) mod spill;
 
-pub(crate) use dealt::Dealt;
+pub(crate) use dealt::{Dealt, Sorted};
 pub(crate) use parts::Parts;
 pub(crate) use regroup::{in_order, regroup};
 pub(crate) use regroup_parts::regroup_parts;
@@ -33,7 +33,7 @@ use crate::keys::Keys;
 use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::states::StateKind;
-use brc_core::{Batch, LogicalType, PhysicalType};
+use brc_core::{Batch, LogicalType, PhysicalType, Table};
 use layout::Layout;
 use packing::{Packer, Packing};
 use ranges::Ranges;
@@ -98,6 +98,8 @@ pub(crate) struct Dealing {
 pub(crate) struct Partitioning {
     layout: Option<Layout>,
     key_types: Vec<(LogicalType, bool)>,
+    /// Between which integers the values of each key lie, where that is known.
+    bounds: Vec<Option<(i64, i64)>>,
     pub(crate) limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
     dealing: OnceLock<Option<Dealing>>,
@@ -110,10 +112,13 @@ pub(crate) struct Partitioning {
 
 impl Partitioning {
     /// For a plan's groups, if its rows can be dealt out.
-    pub(crate) fn new(plan: &Plan, limits: Limits, memory: &Memory, threads: usize) -> Self {
+    pub(crate) fn new(plan: &Plan, table: &dyn Table, limits: Limits, memory: &Memory, threads: usize) -> Self {
+        let of_table = plan.schema.fields().len();
+        let bounds = plan.keys.iter().map(|&key| if key < of_table { table.bounds(key) } else { None });
         Self {
             layout: if plan.keys.is_empty() { None } else { Layout::of(plan) },
             key_types: plan.key_types(),
+            bounds: bounds.collect(),
             limits,
             dealing: OnceLock::new(),
             is_short: AtomicBool::new(false),
@@ -154,7 +159,7 @@ impl Partitioning {
             if keys.len() <= most && !self.is_short.load(Relaxed) {
                 return Ok(None);
             }
-            let packing = Packing::of(&self.key_types, keys, keyed.columns);
+            let packing = Packing::of(&self.key_types, &self.bounds, keys, keyed.columns);
             let dealing = packing.map(|packing| Dealing::new(packing, layout, keys, keyed, batch)).transpose()?;
             self.dealing.get_or_init(|| dealing);
         }

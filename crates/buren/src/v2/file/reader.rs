@@ -1,6 +1,7 @@
 //! An open file of version 2 and its checked footer.
 
-use super::footer::{Footer, RowGroup};
+use super::bounds::Bounds;
+use super::footer::{Footer, Layout, RowGroup};
 use super::footer_check;
 use super::footer_message;
 use super::scanner::FileScanner;
@@ -81,6 +82,20 @@ impl Table for Reader {
 
     fn rows_of(&self, split: u64) -> Option<u64> {
         self.footer.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows.into())
+    }
+
+    fn bounds(&self, column: usize) -> Option<(i64, i64)> {
+        let mut all: Option<(i64, i64)> = None;
+        for row_group in &self.footer.row_groups {
+            let chunk = row_group.chunks.get(column).filter(|chunk| chunk.layout == Layout::Integers)?;
+            let (min, max) = match &chunk.bounds {
+                Some(Bounds::Numbers { min, max }) => (i64::try_from(*min).ok()?, i64::try_from(*max).ok()?),
+                None if chunk.nulls == row_group.rows => continue,
+                Some(Bounds::Strings { .. }) | None => return None,
+            };
+            all = Some(all.map_or((min, max), |(low, high)| (low.min(min), high.max(max))));
+        }
+        all
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
