@@ -9,7 +9,7 @@ use crate::batch::Batch;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, RowFault};
 use crate::logical_type::LogicalType;
-use crate::predicate::Predicate;
+use crate::predicate::{Known, Predicate};
 use crate::rejects::Rejects;
 use crate::schema::Schema;
 use crate::statistics::Statistics;
@@ -278,9 +278,9 @@ pub trait Table: Send + Sync {
         None
     }
 
-    /// Two integers between which all values of a column of integers lie, where the file tells them.
-    fn bounds(&self, _column: usize) -> Option<(i64, i64)> {
-        None
+    /// What is known of the values of a column in a split before it is read.
+    fn known(&self, _split: u64, _column: usize) -> Known<'_> {
+        Known::NOTHING
     }
 
     /// The file that a split is of, where the table is made of other tables: what messages name in its place.

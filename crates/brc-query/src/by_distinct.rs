@@ -82,7 +82,7 @@ impl<'a> ByDistinct<'a> {
         limits: Limits,
     ) -> Result<Option<Answered>> {
         let plan = &self.of_values;
-        let partitioning = Partitioning::new(plan, table, limits, memory, threads);
+        let partitioning = Partitioning::new(plan, limits, memory, threads);
         let (found, mut totals) = plan.scanned(table, || plan.groups(table, progress, &partitioning))?;
         let start = Instant::now();
         let folded = Mutex::new(Vec::new());

@@ -5,7 +5,7 @@ use crate::envelope::Envelope;
 use crate::trailer::VERSION_1;
 use crate::v1;
 use crate::v2::file;
-use brc_core::{Progress, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Known, Progress, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::fs::File;
 use std::path::Path;
 
@@ -113,8 +113,8 @@ impl Table for Reader {
         self.table().rows_of(split)
     }
 
-    fn bounds(&self, column: usize) -> Option<(i64, i64)> {
-        self.table().bounds(column)
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        self.table().known(split, column)
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

@@ -8,11 +8,16 @@
 //! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
 //! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
 //!
+//! Where a table is sorted or clustered by a key, its [splits are partitions](own_keys) already: nothing is dealt out, and only
+//! the groups of keys that several splits have are merged.
+//!
 //! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
 
 mod chunks;
 mod dealt;
 mod layout;
+mod own_groups;
+mod own_keys;
 pub(crate) mod packing;
 mod parts;
 mod ranges;
@@ -23,6 +28,7 @@ mod regroup_parts;
 pub(crate) mod spill;
 
 pub(crate) use dealt::{Dealt, Sorted};
+pub(crate) use own_groups::{OwnGroups, OwnPart};
 pub(crate) use parts::Parts;
 pub(crate) use regroup::{in_order, regroup};
 pub(crate) use regroup_parts::regroup_parts;
@@ -35,6 +41,7 @@ use crate::plan::Plan;
 use crate::states::StateKind;
 use brc_core::{Batch, LogicalType, PhysicalType, Table};
 use layout::Layout;
+use own_keys::{OwnKeys, bounds_of};
 use packing::{Packer, Packing};
 use ranges::Ranges;
 use records::PARTITIONS;
@@ -56,6 +63,8 @@ pub(crate) struct Limits {
     pub(crate) distinct: usize,
     /// or so many in each group.
     pub(crate) distinct_of_group: usize,
+    /// Where there may be so many groups at least, splits that have keys of their own are partitions.
+    pub(crate) of_splits: u64,
 }
 
 impl Limits {
@@ -66,6 +75,7 @@ impl Limits {
         partition: usize::MAX,
         distinct: usize::MAX,
         distinct_of_group: 0,
+        of_splits: u64::MAX,
     };
 }
 
@@ -78,7 +88,14 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { hashed: 1 << 14, direct: usize::MAX, partition: usize::MAX, distinct: 1 << 17, distinct_of_group: 16 }
+        Self {
+            hashed: 1 << 14,
+            direct: usize::MAX,
+            partition: usize::MAX,
+            distinct: 1 << 17,
+            distinct_of_group: 16,
+            of_splits: 1 << 17,
+        }
     }
 }
 
@@ -100,6 +117,8 @@ pub(crate) struct Partitioning {
     key_types: Vec<(LogicalType, bool)>,
     /// Between which integers the values of each key lie, where that is known.
     bounds: Vec<Option<(i64, i64)>>,
+    /// Which keys only one split has, if it is most of them.
+    own_keys: Option<OwnKeys>,
     pub(crate) limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
     dealing: OnceLock<Option<Dealing>>,
@@ -112,13 +131,12 @@ pub(crate) struct Partitioning {
 
 impl Partitioning {
     /// For a plan's groups, if its rows can be dealt out.
-    pub(crate) fn new(plan: &Plan, table: &dyn Table, limits: Limits, memory: &Memory, threads: usize) -> Self {
-        let of_table = plan.schema.fields().len();
-        let bounds = plan.keys.iter().map(|&key| if key < of_table { table.bounds(key) } else { None });
+    pub(crate) fn new(plan: &Plan, limits: Limits, memory: &Memory, threads: usize) -> Self {
         Self {
             layout: if plan.keys.is_empty() { None } else { Layout::of(plan) },
             key_types: plan.key_types(),
-            bounds: bounds.collect(),
+            bounds: vec![None; plan.keys.len()],
+            own_keys: None,
             limits,
             dealing: OnceLock::new(),
             is_short: AtomicBool::new(false),
@@ -126,6 +144,24 @@ impl Partitioning {
             spill: Spill::new(memory.temp_dir.clone()),
             threads,
         }
+    }
+
+    /// The same where it is known what a table's splits have, which may be partitions.
+    pub(crate) fn with_splits_of(self, table: &dyn Table, plan: &Plan) -> Self {
+        let of_table = plan.schema.fields().len();
+        let bounds = plan.keys.iter().map(|&key| if key < of_table { bounds_of(table, key) } else { None });
+        let bounds = bounds.collect();
+        Self { bounds, own_keys: OwnKeys::of(plan, table, &self.memory, self.limits.of_splits), ..self }
+    }
+
+    /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
+    pub(crate) fn splits_are_in_order(&self) -> bool {
+        self.own_keys.as_ref().is_some_and(|own_keys| own_keys.key == 0)
+    }
+
+    /// For the groups that a worker's splits have for themselves.
+    pub(crate) fn own_groups<'a>(&'a self, plan: &'a Plan) -> Option<OwnGroups<'a>> {
+        self.own_keys.as_ref().map(|own_keys| OwnGroups::new(plan, own_keys))
     }
 
     /// Memory is short. Returns whether it is decided by now if rows can be dealt out: until then no groups may be written to
@@ -159,7 +195,11 @@ impl Partitioning {
             if keys.len() <= most && !self.is_short.load(Relaxed) {
                 return Ok(None);
             }
-            let packing = Packing::of(&self.key_types, &self.bounds, keys, keyed.columns);
+            let packing = match &self.own_keys {
+                // Tuples of all partitions are compared.
+                Some(own_keys) => Some(Arc::clone(&own_keys.packing)),
+                None => Packing::of(&self.key_types, &self.bounds, keys, keyed.columns).map(Arc::new),
+            };
             let dealing = packing.map(|packing| Dealing::new(packing, layout, keys, keyed, batch)).transpose()?;
             self.dealing.get_or_init(|| dealing);
         }
@@ -174,7 +214,7 @@ impl Partitioning {
 impl Dealing {
     /// For rows like those of a batch, of which `keyed` has the keys, and of groups like those of `keys`.
     fn new(
-        packing: Packing,
+        packing: Arc<Packing>,
         layout: &Layout,
         keys: &Keys,
         keyed: &Batch<'_>,
@@ -187,7 +227,8 @@ impl Dealing {
         let layout = layout.for_rows_like(batch, repeated * 2 > tuples.len());
         let known = packing.sample(keys, SAMPLED);
         let ranges = Ranges::of(tuples.into_iter().chain(known.chunks_exact(packing.width())).collect(), PARTITIONS);
-        Ok(Self { layout, ranges, packing: Arc::new(packing) })
+        drop(packer);
+        Ok(Self { layout, ranges, packing })
     }
 }
 

@@ -86,6 +86,11 @@ pub(crate) trait Sample {
 
     /// The value that a group has for a key.
     fn value(&self, key: usize, group: usize) -> Option<Value<'_>>;
+
+    /// Whether a key may be null, as far as the groups tell.
+    fn has_nulls(&self, key: usize) -> bool {
+        (0..self.groups()).any(|group| self.value(key, group).is_none())
+    }
 }
 
 impl Packing {
@@ -109,9 +114,8 @@ impl Packing {
             });
         }
         // Where there was no null yet, one that comes is a row that does not fit.
-        let is_null = |key: usize| (0..sample.groups()).any(|group| sample.value(key, group).is_none());
         let has_nulls = |(key, (&(_, nullable), column)): (usize, (&(_, bool), &Column<'_>))| {
-            nullable && (column.has_nulls() || is_null(key))
+            nullable && (column.has_nulls() || sample.has_nulls(key))
         };
         let nulls: Vec<bool> = types.iter().zip(columns).enumerate().map(has_nulls).collect();
         widen(&mut kinds, bounds, nulls.iter().filter(|has_nulls| **has_nulls).count() as u32);

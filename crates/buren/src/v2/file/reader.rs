@@ -1,7 +1,6 @@
 //! An open file of version 2 and its checked footer.
 
-use super::bounds::Bounds;
-use super::footer::{Footer, Layout, RowGroup};
+use super::footer::{Footer, RowGroup};
 use super::footer_check;
 use super::footer_message;
 use super::scanner::FileScanner;
@@ -9,7 +8,7 @@ use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
 use crate::place::Place;
-use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Error, Known, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -84,18 +83,9 @@ impl Table for Reader {
         self.footer.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows.into())
     }
 
-    fn bounds(&self, column: usize) -> Option<(i64, i64)> {
-        let mut all: Option<(i64, i64)> = None;
-        for row_group in &self.footer.row_groups {
-            let chunk = row_group.chunks.get(column).filter(|chunk| chunk.layout == Layout::Integers)?;
-            let (min, max) = match &chunk.bounds {
-                Some(Bounds::Numbers { min, max }) => (i64::try_from(*min).ok()?, i64::try_from(*max).ok()?),
-                None if chunk.nulls == row_group.rows => continue,
-                Some(Bounds::Strings { .. }) | None => return None,
-            };
-            all = Some(all.map_or((min, max), |(low, high)| (low.min(min), high.max(max))));
-        }
-        all
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        let row_group = usize::try_from(split).ok().and_then(|split| self.footer.row_groups.get(split));
+        row_group.map_or(Known::NOTHING, |row_group| row_group.known(column))
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
