@@ -1,25 +1,31 @@
-//! Sums of a few groups: for each of them one pass over all values, in which those of other groups count as 0. No row waits
-//! for the one before, and a pass adds as many values at a time as a register holds.
+//! Sums of a few groups: for each of them, or for some together, one pass over all values, in which those of other groups count
+//! as 0. No row waits for the one before, and a pass adds as many values at a time as a register holds.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use super::lanes::NO_GROUP;
 use crate::cpu::{Kernel, Level, run_at};
-use crate::direct::{Key, bounds};
 use brc_core::Integers;
 
 /// So many groups are worth a pass for each.
 pub(super) const FEW: usize = 8;
 
-/// Rows of which the sums are made in 32 bits at a time, if these suffice.
-const CHUNK: usize = 1024;
+/// Groups that a pass of AVX-512 is for.
+#[cfg(target_arch = "x86_64")]
+const AT_ONCE: usize = 4;
 
-/// Values up to that size never come to more than 32 bits in a chunk.
-const SMALL: i64 = (1 << 31) / CHUNK as i64 - 1;
+/// Rows that are gone through for all groups while they are in the cache. The sums of 16-bit integers of so many rows fit 32.
+const CHUNK: usize = 1024;
 
 /// How many rows each group has, for as many groups as there is room for.
 pub(super) fn counts(level: Level, groups: &[u32], counts: &mut [i64]) {
     for groups in groups.chunks(CHUNK) {
-        for (count, group) in counts.iter_mut().zip(0..) {
-            *count += run_at(level, Count { groups, group });
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected.
+            Level::Avx512 => by_passes(counts, |first| unsafe { avx512::counts(groups, first) }),
+            _ => by_group(counts, |group| run_at(level, Count { groups, group })),
         }
     }
 }
@@ -32,17 +38,10 @@ pub(super) fn of_none(level: Level, groups: &[u32]) -> usize {
 /// Adds to the sum of each group the values of its rows; those of 128 bits are cut to 64.
 pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut [i64]) {
     match values {
-        Integers::I8(values) => add_small(level, groups, values, sums),
-        Integers::I16(values) => add_small(level, groups, values, sums),
-        Integers::I32(values) => {
-            for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
-                match bounds(level, values) {
-                    Some((min, max)) if -SMALL <= min && max <= SMALL => add_small(level, groups, values, sums),
-                    _ => add_any(level, groups, values, sums),
-                }
-            }
-        }
-        Integers::I64(values) => add_any(level, groups, values, sums),
+        Integers::I8(values) => add_chunks(level, groups, values, sums),
+        Integers::I16(values) => add_chunks(level, groups, values, sums),
+        Integers::I32(values) => add_chunks(level, groups, values, sums),
+        Integers::I64(values) => add_chunks(level, groups, values, sums),
         Integers::I128(values) => {
             for (&group, &value) in groups.iter().zip(values) {
                 if let Some(sum) = sums.get_mut(group as usize) {
@@ -53,21 +52,65 @@ pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut
     }
 }
 
-/// Values up to [`SMALL`].
-fn add_small<T: Copy + Into<i32>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
+/// Adds chunk by chunk: for some groups in one pass where the processor has AVX-512, else for each.
+fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
-        for (sum, group) in sums.iter_mut().zip(0..) {
-            *sum = sum.wrapping_add(run_at(level, SumSmall { groups, values, group }));
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected.
+            Level::Avx512 => by_passes(sums, |first| unsafe { T::sums_avx512(groups, values, first) }),
+            _ => by_group(sums, |group| T::sum(level, groups, values, group)),
         }
     }
 }
 
-fn add_any<T: Key>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
-    for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
-        for (sum, group) in sums.iter_mut().zip(0..) {
-            *sum = sum.wrapping_add(run_at(level, Sum { groups, values, group }));
-        }
+/// Adds to each sum what is found for its group.
+fn by_group(sums: &mut [i64], of_group: impl Fn(u32) -> i64) {
+    sums.iter_mut().zip(0..).for_each(|(sum, group)| *sum = sum.wrapping_add(of_group(group)));
+}
+
+/// Adds to the sums what a pass finds for some groups from one on.
+#[cfg(target_arch = "x86_64")]
+fn by_passes(sums: &mut [i64], pass: impl Fn(u32) -> [i64; AT_ONCE]) {
+    for (sums, first) in sums.chunks_mut(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
+        sums.iter_mut().zip(pass(first)).for_each(|(sum, found)| *sum = sum.wrapping_add(found));
     }
+}
+
+/// A type of values.
+trait Lane: Copy {
+    /// The sum of a group of at most a chunk's values.
+    fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64;
+
+    /// Those of the groups from `first` on.
+    ///
+    /// # Safety
+    /// The processor has AVX-512 F, BW and VL.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn sums_avx512(groups: &[u32], values: &[Self], first: u32) -> [i64; AT_ONCE];
+}
+
+macro_rules! lane {
+    ($($integer:ty, $kernel:ident, $sums:expr;)+) => {$(
+        impl Lane for $integer {
+            fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64 {
+                run_at(level, $kernel { groups, values, group })
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+            unsafe fn sums_avx512(groups: &[u32], values: &[Self], first: u32) -> [i64; AT_ONCE] {
+                $sums(groups, values, first)
+            }
+        }
+    )+};
+}
+
+lane! {
+    i8, SumSmall, avx512::sums;
+    i16, SumSmall, avx512::sums;
+    i32, Sum, avx512::sums;
+    i64, Sum, avx512::wide_sums;
 }
 
 struct Count<'a> {
@@ -107,7 +150,7 @@ struct Sum<'a, T> {
     group: u32,
 }
 
-impl<T: Key> Kernel for Sum<'_, T> {
+impl<T: Copy + Into<i64>> Kernel for Sum<'_, T> {
     type Output = i64;
 
     #[inline(always)]
