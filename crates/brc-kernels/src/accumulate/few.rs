@@ -11,21 +11,25 @@ use brc_core::Integers;
 /// So many groups are worth a pass for each.
 pub(super) const FEW: usize = 8;
 
-/// Groups that a pass of AVX-512 is for.
-#[cfg(target_arch = "x86_64")]
-const AT_ONCE: usize = 4;
-
 /// Rows that are gone through for all groups while they are in the cache. The sums of 16-bit integers of so many rows fit 32.
 const CHUNK: usize = 1024;
 
-/// How many rows each group has, for as many groups as there is room for.
-pub(super) fn counts(level: Level, groups: &[u32], counts: &mut [i64]) {
-    for groups in groups.chunks(CHUNK) {
-        match level.min(Level::best()) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is not above the best one that was detected.
-            Level::Avx512 => by_passes(counts, |first| unsafe { avx512::counts(groups, first) }),
-            _ => by_group(counts, |group| run_at(level, Count { groups, group })),
+/// Adds to each count how many rows its group has.
+pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe {
+            match counts.len() {
+                0..=2 => avx512::count::<2>(groups, counts),
+                3..=4 => avx512::count::<4>(groups, counts),
+                _ => avx512::count::<FEW>(groups, counts),
+            }
+        },
+        _ => {
+            for groups in groups.chunks(CHUNK) {
+                by_group(counts, |group| run_at(level, Count { groups, group }));
+            }
         }
     }
 }
@@ -52,13 +56,19 @@ pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut
     }
 }
 
-/// Adds chunk by chunk: for some groups in one pass where the processor has AVX-512, else for each.
+/// Adds chunk by chunk: for all groups in one pass where the processor has AVX-512, else for each.
 fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
         match level.min(Level::best()) {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is not above the best one that was detected.
-            Level::Avx512 => by_passes(sums, |first| unsafe { T::sums_avx512(groups, values, first) }),
+            Level::Avx512 => unsafe {
+                match sums.len() {
+                    0..=2 => T::add_avx512::<2>(groups, values, sums),
+                    3..=4 => T::add_avx512::<4>(groups, values, sums),
+                    _ => T::add_avx512::<FEW>(groups, values, sums),
+                }
+            },
             _ => by_group(sums, |group| T::sum(level, groups, values, group)),
         }
     }
@@ -69,29 +79,21 @@ fn by_group(sums: &mut [i64], of_group: impl Fn(u32) -> i64) {
     sums.iter_mut().zip(0..).for_each(|(sum, group)| *sum = sum.wrapping_add(of_group(group)));
 }
 
-/// Adds to the sums what a pass finds for some groups from one on.
-#[cfg(target_arch = "x86_64")]
-fn by_passes(sums: &mut [i64], pass: impl Fn(u32) -> [i64; AT_ONCE]) {
-    for (sums, first) in sums.chunks_mut(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
-        sums.iter_mut().zip(pass(first)).for_each(|(sum, found)| *sum = sum.wrapping_add(found));
-    }
-}
-
 /// A type of values.
 trait Lane: Copy {
     /// The sum of a group of at most a chunk's values.
     fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64;
 
-    /// Those of the groups from `first` on.
+    /// Adds at most a chunk's values to the sums of their groups, which are at most `G`.
     ///
     /// # Safety
     /// The processor has AVX-512 F, BW and VL.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn sums_avx512(groups: &[u32], values: &[Self], first: u32) -> [i64; AT_ONCE];
+    unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]);
 }
 
 macro_rules! lane {
-    ($($integer:ty, $kernel:ident, $sums:expr;)+) => {$(
+    ($($integer:ty, $kernel:ident, $add:ident;)+) => {$(
         impl Lane for $integer {
             fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64 {
                 run_at(level, $kernel { groups, values, group })
@@ -99,18 +101,18 @@ macro_rules! lane {
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-            unsafe fn sums_avx512(groups: &[u32], values: &[Self], first: u32) -> [i64; AT_ONCE] {
-                $sums(groups, values, first)
+            unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]) {
+                avx512::$add::<G, Self>(groups, values, sums)
             }
         }
     )+};
 }
 
 lane! {
-    i8, SumSmall, avx512::sums;
-    i16, SumSmall, avx512::sums;
-    i32, Sum, avx512::sums;
-    i64, Sum, avx512::wide_sums;
+    i8, SumSmall, add;
+    i16, SumSmall, add;
+    i32, Sum, add;
+    i64, Sum, add_wide;
 }
 
 struct Count<'a> {
@@ -183,7 +185,7 @@ mod tests {
                 ] {
                     let (mut sums, mut times) = ([5i64; FEW], [0; FEW]);
                     add(level, &groups, values, &mut sums);
-                    counts(level, &groups, &mut times);
+                    count(level, &groups, &mut times);
                     for group in 0..FEW {
                         let of_group = (0..rows.len()).filter(|&row| groups[row] as usize == group);
                         prop_assert_eq!(times[group], of_group.clone().count() as i64);
