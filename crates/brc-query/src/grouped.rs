@@ -125,7 +125,7 @@ impl<'a> Groups<'a> {
             (None, Some((tuples, keys)), _) => keys.unpack(column, tuples, &mut cells),
             (None, None, Chosen::Places { places, .. }) => match chosen.of_one() {
                 Some((partial, groups)) => {
-                    self.partials[partial as usize].push_keys(column, groups.iter().map(|&it| it as usize), &mut cells)
+                    self.partials[partial as usize].push_keys(column, groups.iter().map(|&it| it as usize), &mut cells);
                 }
                 None => {
                     for &Place { partial, group } in *places {
