@@ -246,6 +246,23 @@ impl Cells {
         prefix_of(self.get(row), is_wide, descending, nulls_first)
     }
 
+    /// Calls `each` with each of so many rows and its [prefix](Cells::prefix).
+    pub(crate) fn each_prefix(
+        &self,
+        rows: usize,
+        descending: bool,
+        nulls_first: bool,
+        mut each: impl FnMut(usize, u128),
+    ) {
+        match (&self.data, self.validity.bitmap()) {
+            (Data::Integers(values), None) => {
+                let prefix = |value: i64| prefix_of(Some(Value::Integer(value.into())), false, descending, nulls_first);
+                values[..rows].iter().enumerate().for_each(|(row, &value)| each(row, prefix(value)));
+            }
+            _ => (0..rows).for_each(|row| each(row, self.prefix(row, descending, nulls_first))),
+        }
+    }
+
     fn is_null(&self, row: usize) -> bool {
         self.validity.bitmap().is_some_and(|validity| !validity.get(row))
     }
