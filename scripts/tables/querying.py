@@ -69,7 +69,9 @@ def ask_brc(binary, table, file, arguments, runs):
     """Medians of whole processes in seconds, and the largest peak memory in bytes, by question."""
     found = {}
     for question, (text, _) in QUESTIONS[table].items():
-        command = [binary, "query", file, text, "--format", "csv", "--threads", str(arguments.threads)]
+        # Where an engine's shell prints its answer, so do we; else each makes a table as Arrow has it.
+        form = "csv" if question in WHOLE_PROCESS else "arrow"
+        command = [binary, "query", file, text, "--format", form, "--threads", str(arguments.threads)]
         try:
             times = FEW_MILLISECONDS if question in WHOLE_PROCESS else runs
             samples = [run(command, arguments.threads) for _ in range(times + 1)][1 if times > 1 else 0:]

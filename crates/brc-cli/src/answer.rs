@@ -3,7 +3,7 @@
 use crate::commands::convert::{encoding_of, target_compression};
 use crate::render::{Format, default_format, render};
 use crate::stdout;
-use brc_core::{BatchWriter, Error, Progress, Result, Schema, Table};
+use brc_core::{BatchWriter, Error, Progress, Result, Table};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
 };
@@ -61,7 +61,7 @@ impl Destination {
             let inferred = table.inferred();
             let plan = query.plan(inferred.as_deref().unwrap_or(table.schema()))?;
             let rows = plan.selected(table)?;
-            let writer = self.writer(&plan, rows.schema())?;
+            let writer = self.writer(&plan, &rows)?;
             match convert(&rows, writer, self.output()?, rejects(), threads, progress) {
                 Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
                 outcome => return outcome.map(|_| rows.totals()),
@@ -104,7 +104,7 @@ impl Destination {
     }
 
     fn write_table(&self, plan: &Plan, table: &dyn Table, threads: usize) -> Result<()> {
-        let writer = self.writer(plan, table.schema())?;
+        let writer = self.writer(plan, table)?;
         convert(table, writer, self.output()?, RejectLog::none(), threads, &Progress::default()).map(drop)
     }
 
@@ -115,15 +115,15 @@ impl Destination {
         }
     }
 
-    fn writer(&self, plan: &Plan, schema: &Schema) -> Result<Box<dyn BatchWriter>> {
+    fn writer(&self, plan: &Plan, table: &dyn Table) -> Result<Box<dyn BatchWriter>> {
         match self {
             Self::Printed(_) => {
                 let format = self.format(plan);
                 format.check(plan)?;
-                let writer = format.writer(schema);
+                let writer = format.writer_of(table);
                 Ok(if format.is_binary() { writer } else { stdout::printed(writer) })
             }
-            Self::File(file) => writer(file.encoding, schema, &file.create),
+            Self::File(file) => writer(file.encoding, table.schema(), &file.create),
         }
     }
 

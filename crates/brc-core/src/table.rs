@@ -283,6 +283,11 @@ pub trait Table: Send + Sync {
         Known::NOTHING
     }
 
+    /// All strings of a column, where they are known before its rows: then all of these come as codes of that dictionary.
+    fn dictionary(&self, _column: usize) -> Option<&Dictionary> {
+        None
+    }
+
     /// The file that a split is of, where the table is made of other tables: what messages name in its place.
     fn file_of(&self, _split: u64) -> Option<TableFile<'_>> {
         None

@@ -9,7 +9,10 @@ use arrow_schema::{DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take;
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, Error, Field, LogicalType, Progress, Result, Table};
+use brc_core::{
+    Batch, BatchWriter, BitmapBuffer, Column, Dictionary, Error, Field, LogicalType, Progress, Result, Run, Schema,
+    Table,
+};
 use brc_encodings::{CreateOptions, Output, OutputOptions, RejectLog, arrow_stream, by_name, convert};
 use brc_testing::{Cell, Delivery, MemoryTable, Typed};
 use std::io::Cursor;
@@ -62,8 +65,8 @@ fn a_stream_has_what_a_file_has() {
             let create = CreateOptions::new(Compressor::of(brc_compress::by_name("none").unwrap()));
             let file = by_name("arrow").unwrap().create(table.schema(), &create).unwrap();
             let file = of_file(written(&table, file, 1).unwrap());
-            let bytes = written(&table, arrow_stream(table.schema()), 1).unwrap();
-            assert!(written(&table, arrow_stream(table.schema()), 3).unwrap() == bytes, "by three threads");
+            let bytes = written(&table, arrow_stream(table.schema(), Vec::new()), 1).unwrap();
+            assert!(written(&table, arrow_stream(table.schema(), Vec::new()), 3).unwrap() == bytes, "by three threads");
             let (schema, stream) = of_stream(bytes, splits * 2);
             assert_eq!((stream.num_rows(), stream.num_columns()), (rows, file.num_columns()));
             for (index, (one, other)) in stream.columns().iter().zip(file.columns()).enumerate() {
@@ -83,9 +86,52 @@ fn strings_that_are_no_text_are_told_with_their_row() {
     for (logical_type, is_refused) in [(LogicalType::String, true), (LogicalType::Binary, false)] {
         let typed = Typed::new(vec![(field("s", logical_type), strings.clone())]);
         let table = MemoryTable::new(&typed, Delivery::default());
-        match written(&table, arrow_stream(table.schema()), 1) {
+        match written(&table, arrow_stream(table.schema(), Vec::new()), 1) {
             Err(Error::UnsupportedValue(value)) if is_refused => assert_eq!(value.row, 322),
             outcome => assert_eq!(outcome.is_err(), is_refused),
         }
     }
+}
+
+#[test]
+fn strings_that_are_known_beforehand_are_codes() {
+    let dictionary: Dictionary = ["a", "", "é"].into_iter().collect();
+    let schema = Schema::new(vec![field("coded"), field("plain"), field("latin")]).unwrap();
+    let latin: Dictionary = [&b"ok"[..], b"K\xf6ln"].into_iter().collect();
+    let mut writer = arrow_stream(&schema, vec![Some(dictionary.clone()), None, Some(latin.clone())]);
+    let mut bytes = writer.start();
+    for first in [0, 3] {
+        let mut encoder = writer.encoder();
+        let mut validity = BitmapBuffer::default();
+        (0..3).for_each(|row| validity.push(first + row != 4));
+        // What a null has for a code need not be one.
+        let codes = if first == 0 { [2, 1, 0] } else { [2, 9, 1] };
+        let columns = [
+            Column::codes(&codes, &dictionary).with_validity(validity.bitmap()),
+            Column::runs(&[Run { code: 2, rows: 3 }], &dictionary),
+            Column::codes(&[0; 3], &latin),
+        ];
+        encoder.batch(&Batch { rows: 3, columns: &columns }).unwrap();
+        assert!(encoder.batch(&Batch { rows: 1, columns: &[Column::codes(&[3], &dictionary); 3] }).is_err());
+        let mut encoder = writer.encoder();
+        encoder.batch(&Batch { rows: 3, columns: &columns }).unwrap();
+        let mut part = encoder.finish().unwrap();
+        writer.append(&mut part).unwrap();
+        bytes.extend(part.bytes);
+    }
+    bytes.extend(writer.finish().unwrap());
+    let (schema, rows) = of_stream(bytes, 2);
+    assert!(matches!(schema.field(0).data_type(), DataType::Dictionary(..)));
+    assert!((1..3).all(|column| *schema.field(column).data_type() == DataType::Utf8));
+    let strings = |column: usize| -> Vec<Option<String>> {
+        let plain = plain(rows.column(column));
+        plain.as_string::<i32>().iter().map(|string| string.map(str::to_owned)).collect()
+    };
+    assert_eq!(strings(0), [Some("é"), Some(""), Some("a"), Some("é"), None, Some("")].map(|it| it.map(str::to_owned)));
+    assert_eq!(strings(1), vec![Some("é".to_owned()); 6]);
+    assert_eq!(strings(2), vec![Some("ok".to_owned()); 6]);
+}
+
+fn field(name: &str) -> Field {
+    Field { name: name.into(), logical_type: LogicalType::String, nullable: true }
 }

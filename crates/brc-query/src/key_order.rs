@@ -8,7 +8,7 @@ use crate::parallel;
 use crate::partial::{GroupKeys, Partial, Rows};
 use crate::partitions::{Dealt, OwnPart, Sorted};
 use crate::plan::Plan;
-use brc_core::Result;
+use brc_core::{Dictionary, Result};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -67,6 +67,11 @@ impl KeyOrder {
     /// How many groups there are in the partitions that were looked at.
     pub(crate) fn groups(&self) -> u64 {
         self.groups.iter().map(|groups| groups.load(Relaxed) as u64).sum()
+    }
+
+    /// All values of a key, where it is one of strings and all groups have codes of them.
+    pub(crate) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
+        self.dealt.dictionary(key).filter(|_| self.others.is_none())
     }
 
     /// How many partitions there are.

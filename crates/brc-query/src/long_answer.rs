@@ -6,6 +6,7 @@ use crate::grouped::{BLOCK, Groups, Place};
 use crate::key_order::{KeyOrder, Part};
 use crate::lender::Lender;
 use crate::memory::Memory;
+use crate::node::Node;
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::spill::Spill;
@@ -13,7 +14,7 @@ use crate::plan::{Answer, Plan};
 use crate::result::QueryResult;
 use crate::runs::Block;
 use crate::totals::ScanTotals;
-use brc_core::{Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
+use brc_core::{Dictionary, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -251,6 +252,18 @@ impl Table for LongAnswer {
 
     fn bytes(&self) -> Option<u64> {
         None
+    }
+
+    fn dictionary(&self, column: usize) -> Option<&Dictionary> {
+        let Node::Column(key) = self.plan.columns.get(column)?.value.node else { return None };
+        match &self.source {
+            Source::KeyOrder { order, .. } if key < self.plan.keys.len() => order.dictionary(key),
+            Source::KeyOrder { .. }
+            | Source::Groups { .. }
+            | Source::Parts(_)
+            | Source::Rows { .. }
+            | Source::File { .. } => None,
+        }
     }
 
     fn split(&self, index: u64) -> Option<Split> {

@@ -1,7 +1,7 @@
 //! Arrow's stream, for programs that go on with an answer: its values need be neither printed nor parsed.
 
 use super::Format;
-use brc_core::{BatchWriter, Schema};
+use brc_core::{BatchWriter, Schema, Table};
 
 pub(super) struct Arrow;
 
@@ -23,6 +23,11 @@ impl Format for Arrow {
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
-        brc_encodings::arrow_stream(schema)
+        brc_encodings::arrow_stream(schema, Vec::new())
+    }
+
+    fn writer_of(&self, table: &dyn Table) -> Box<dyn BatchWriter> {
+        let columns = 0..table.schema().fields().len();
+        brc_encodings::arrow_stream(table.schema(), columns.map(|column| table.dictionary(column).cloned()).collect())
     }
 }

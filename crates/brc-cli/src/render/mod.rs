@@ -46,6 +46,11 @@ pub(crate) trait Format: Sync {
 
     /// Writes rows of these columns. An encoder fails with [`brc_core::Error::Usage`] if the format cannot express a value.
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter>;
+
+    /// The same for rows of a table, of which more may be known.
+    fn writer_of(&self, table: &dyn Table) -> Box<dyn BatchWriter> {
+        self.writer(table.schema())
+    }
 }
 
 /// All formats, in the order in which help texts show them.
@@ -92,7 +97,7 @@ pub(crate) fn exact_format() -> &'static dyn Format {
 pub(crate) fn render(format: &dyn Format, plan: &Plan, answer: &QueryResult, out: &mut Vec<u8>) -> Result<()> {
     format.check(plan)?;
     let table = answer.table()?;
-    let mut writer = format.writer(table.schema());
+    let mut writer = format.writer_of(&table);
     out.extend(writer.start());
     let (mut scanner, mut encoder) = (table.scanner(&ScanOptions::everything(table.schema()))?, writer.encoder());
     for split in (0..).map_while(|index| table.split(index)) {

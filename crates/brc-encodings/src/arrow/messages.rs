@@ -31,19 +31,15 @@ pub(super) fn padding(length: usize) -> usize {
     length.next_multiple_of(ALIGNMENT) - length
 }
 
-/// How columns of strings lie in record batches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Strings {
-    /// As codes of a dictionary for each column, whose numbers count from 0.
-    Coded,
-    /// As offsets and bytes.
-    Plain,
+/// Which columns are codes of dictionaries in a file: those of strings. Dictionaries are numbered from 0 in their order.
+pub(super) fn coded_in_files(schema: &Schema) -> Vec<bool> {
+    schema.fields().iter().map(|field| field.logical_type == LogicalType::String).collect()
 }
 
-/// The message that begins a file, behind so many bytes, or a stream.
-pub(super) fn schema(schema: &Schema, strings: Strings, behind: usize) -> Vec<u8> {
+/// The message that begins a file, behind so many bytes, or a stream; `coded` tells which columns are codes.
+pub(super) fn schema(schema: &Schema, coded: &[bool], behind: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let header = flat_schema(&mut builder, schema, strings).as_union_value();
+    let header = flat_schema(&mut builder, schema, coded).as_union_value();
     message(builder, MessageHeader::Schema, header, 0, behind, &[])
 }
 
@@ -79,7 +75,7 @@ pub(super) fn dictionary(id: i64, values: usize, column: ColumnBuffers, codec: O
 /// The footer of a file.
 pub(super) fn footer(schema: &Schema, dictionaries: &[Block], batches: &[Block], about: &[(&str, String)]) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let schema = Some(flat_schema(&mut builder, schema, Strings::Coded));
+    let schema = Some(flat_schema(&mut builder, schema, &coded_in_files(schema)));
     let dictionaries = Some(builder.create_vector(dictionaries));
     let batches = Some(builder.create_vector(batches));
     let custom_metadata = flat_about(&mut builder, about);
@@ -153,19 +149,13 @@ fn flat_batch<'a>(
     RecordBatch::create(builder, &batch)
 }
 
-fn flat_schema<'a>(
-    builder: &mut FlatBufferBuilder<'a>,
-    schema: &Schema,
-    strings: Strings,
-) -> WIPOffset<FlatSchema<'a>> {
+fn flat_schema<'a>(builder: &mut FlatBufferBuilder<'a>, schema: &Schema, coded: &[bool]) -> WIPOffset<FlatSchema<'a>> {
     let mut dictionaries = 0..;
     let fields: Vec<_> = schema
         .fields()
         .iter()
-        .map(|field| {
-            let is_coded = field.logical_type == LogicalType::String && strings == Strings::Coded;
-            flat_field(builder, field, if is_coded { dictionaries.next() } else { None })
-        })
+        .zip(coded)
+        .map(|(field, &is_coded)| flat_field(builder, field, if is_coded { dictionaries.next() } else { None }))
         .collect();
     let fields = Some(builder.create_vector(&fields));
     let metadata: Vec<_> = metadata_of(schema).collect();

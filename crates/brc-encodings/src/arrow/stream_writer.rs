@@ -1,19 +1,19 @@
 //! Arrow's stream: a schema and one record batch after the other, which programs read from a pipe while it is written.
 //!
-//! Nothing stands behind the batches that they need, so strings are written out: a dictionary would have to be there before the
-//! first row, and what reads streams best knows plain columns only. Parts need not know of each other then.
+//! A dictionary has to stand before the first row that has a code of it. So strings are codes where all of them are known
+//! beforehand, and written out elsewhere. Either way no part needs to know of another.
 
 use super::NAME;
 use super::column_buffers::{bitmap_bytes, integers};
-use super::messages::{self, ColumnBuffers, Strings, padding};
-use super::writer::END;
+use super::messages::{self, ColumnBuffers, padding};
+use super::writer::{END, write_dictionary};
 use crate::refused::Refused;
 use crate::rows::foreign;
 use arrow_buffer::ToByteSlice;
 use brc_core::batch::codes_of;
 use brc_core::{
-    Batch, BatchWriter, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Error, Integers, LogicalType, Part,
-    PartEncoder, PhysicalType, Result, Schema, Sink, Summary, UnsupportedReason,
+    Batch, BatchWriter, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, Integers, LogicalType,
+    Part, PartEncoder, PhysicalType, Result, Schema, Sink, Summary, UnsupportedReason,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,27 +27,47 @@ const BATCH_BYTES: usize = 64 << 20;
 /// From how many bytes on a part is given away before its end.
 const LARGE_PART: usize = 16 << 20;
 
-/// A writer of a stream of rows of these columns.
+/// A writer of a stream of rows of these columns. Those of strings that have a dictionary all come as codes of it.
 #[must_use]
-pub fn arrow_stream(schema: &Schema) -> Box<dyn BatchWriter> {
-    Box::new(Writer { schema: Arc::new(schema.clone()), any: false })
+pub fn arrow_stream(schema: &Schema, dictionaries: Vec<Option<Dictionary>>) -> Box<dyn BatchWriter> {
+    let is_text = |dictionary: &Dictionary| dictionary.iter().all(|value| std::str::from_utf8(value).is_ok());
+    let dictionaries = dictionaries.into_iter().chain(std::iter::repeat(None)).zip(schema.fields());
+    let dictionaries = dictionaries.map(|(dictionary, field)| {
+        let fits = |dictionary: &Dictionary| {
+            field.logical_type == LogicalType::String
+                && dictionary.value_bytes() <= i32::MAX as usize
+                && is_text(dictionary)
+        };
+        dictionary.filter(fits)
+    });
+    Box::new(Writer { schema: Arc::new(schema.clone()), dictionaries: dictionaries.collect(), any: false })
 }
 
 struct Writer {
     schema: Arc<Schema>,
+    /// Of those columns that are codes.
+    dictionaries: Vec<Option<Dictionary>>,
     /// Whether there was a row.
     any: bool,
 }
 
 impl Writer {
+    /// The schema and the dictionaries.
     fn first(&self) -> Vec<u8> {
-        messages::schema(&self.schema, Strings::Plain, 0)
+        let coded: Vec<bool> = self.dictionaries.iter().map(Option::is_some).collect();
+        let mut first = messages::schema(&self.schema, &coded, 0);
+        for (id, dictionary) in self.dictionaries.iter().flatten().enumerate() {
+            write_dictionary(id, dictionary, None, &mut first);
+        }
+        first
     }
 }
 
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        let columns = self.schema.fields().iter().map(|field| Gathered::new(field.logical_type)).collect();
+        let columns = self.schema.fields().iter().zip(&self.dictionaries);
+        let columns =
+            columns.map(|(field, dictionary)| Gathered::new(field.logical_type, dictionary.clone())).collect();
         Box::new(Encoder {
             schema: Arc::clone(&self.schema),
             columns,
@@ -58,7 +78,7 @@ impl BatchWriter for Writer {
         })
     }
 
-    /// The schema comes with the first row: an answer that cannot be expressed leaves nothing behind.
+    /// What stands before all rows comes with the first: an answer that cannot be expressed leaves nothing behind.
     fn append(&mut self, part: &mut Part) -> Result<()> {
         if part.rows > 0 && !self.any {
             part.bytes.splice(0..0, self.first());
@@ -98,8 +118,15 @@ enum Values {
     Numbers(Vec<u8>),
     /// 0 or 1 each.
     Bools(Vec<i8>),
+    Codes {
+        codes: Vec<u32>,
+        dictionary: Dictionary,
+    },
     /// Where each string begins, and where the last one ends.
-    Strings { offsets: Vec<i32>, bytes: Vec<u8> },
+    Strings {
+        offsets: Vec<i32>,
+        bytes: Vec<u8>,
+    },
 }
 
 impl Sink for Encoder {
@@ -178,11 +205,12 @@ impl Encoder {
 }
 
 impl Gathered {
-    fn new(logical_type: LogicalType) -> Self {
-        let values = match logical_type.physical() {
-            PhysicalType::Bytes => Values::Strings { offsets: vec![0], bytes: Vec::new() },
+    fn new(logical_type: LogicalType, dictionary: Option<Dictionary>) -> Self {
+        let values = match (logical_type.physical(), dictionary) {
+            (_, Some(dictionary)) => Values::Codes { codes: Vec::new(), dictionary },
+            (PhysicalType::Bytes, None) => Values::Strings { offsets: vec![0], bytes: Vec::new() },
             _ if logical_type == LogicalType::Bool => Values::Bools(Vec::new()),
-            PhysicalType::Integers | PhysicalType::Floats => Values::Numbers(Vec::new()),
+            (PhysicalType::Integers | PhysicalType::Floats, None) => Values::Numbers(Vec::new()),
         };
         Self { logical_type, validity: BitmapBuffer::default(), values }
     }
@@ -192,6 +220,7 @@ impl Gathered {
         match &mut self.values {
             Values::Numbers(bytes) => bytes.clear(),
             Values::Bools(values) => values.clear(),
+            Values::Codes { codes, .. } => codes.clear(),
             Values::Strings { offsets, bytes } => {
                 offsets.truncate(1);
                 bytes.clear();
@@ -230,6 +259,19 @@ impl Gathered {
                     })?,
                 }
             }
+            (
+                Values::Codes { codes: all, dictionary: known },
+                Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. },
+            ) if known == dictionary => {
+                let first = all.len();
+                codes_of(column, all);
+                // What a null has for a code need not be one.
+                let of_rows = &mut all[first..];
+                of_rows.iter_mut().enumerate().for_each(|(row, code)| *code *= u32::from(is_valid(row)));
+                if of_rows.iter().fold(0, |most, &code| most.max(code)) as usize >= known.len().max(1) {
+                    return Err(foreign());
+                }
+            }
             (Values::Bools(bools), Data::Integers(values)) => {
                 bools.extend((0..rows).map(|row| i8::from(is_valid(row) && values.get(row) != 0)));
             }
@@ -250,7 +292,9 @@ impl Gathered {
                     }
                 }
             }
-            (Values::Strings { .. } | Values::Bools(_) | Values::Numbers(_), _) => return Err(foreign()),
+            (Values::Strings { .. } | Values::Codes { .. } | Values::Bools(_) | Values::Numbers(_), _) => {
+                return Err(foreign());
+            }
         }
         self.validity.extend(validity, rows);
         Ok(())
@@ -278,6 +322,7 @@ impl Gathered {
         let validity: Vec<u8> = bitmap.iter().flat_map(Bitmap::words).flat_map(bitmap_bytes).collect();
         let (first, second): (Cow<'_, [u8]>, &[u8]) = match &self.values {
             Values::Numbers(bytes) => (bytes.into(), &[]),
+            Values::Codes { codes, .. } => (codes.to_byte_slice().into(), &[]),
             Values::Strings { offsets, bytes } => (offsets.to_byte_slice().into(), bytes),
             Values::Bools(values) => {
                 let mut bits = Vec::new();

@@ -5,7 +5,7 @@
 use super::NAME;
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
-use super::messages::{self, ColumnBuffers, Strings, padding};
+use super::messages::{self, ColumnBuffers, padding};
 use crate::columnar::seal;
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
@@ -29,7 +29,7 @@ pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 pub(super) fn start(schema: &Schema) -> Vec<u8> {
     let mut start = MAGIC.to_vec();
     start.resize(MAGIC_BYTES, 0);
-    start.extend_from_slice(&messages::schema(schema, Strings::Coded, MAGIC_BYTES));
+    start.extend_from_slice(&messages::schema(schema, &messages::coded_in_files(schema), MAGIC_BYTES));
     start
 }
 
@@ -69,38 +69,38 @@ impl Writer {
         }
         Ok(all)
     }
+}
 
-    /// Appends a dictionary and returns its place from the start of `out`.
-    fn write_dictionary(&self, id: usize, dictionary: &Dictionary, out: &mut Vec<u8>) -> Block {
-        let mut offsets = 0i32.to_le_bytes().to_vec();
-        let mut end = 0;
-        for value in dictionary.iter() {
-            end += value.len() as i32;
-            offsets.extend_from_slice(&end.to_le_bytes());
-        }
-        let values: Vec<u8> = dictionary.iter().flatten().copied().collect();
-        // None of the values is null.
-        let (mut body, mut buffers) = (Vec::new(), std::iter::once(0..0).collect::<Vec<_>>());
-        for buffer in [offsets, values] {
-            let start = body.len();
-            match self.codec {
-                Some(codec) if !buffer.is_empty() => codec.compress(&buffer, &mut body),
-                _ => body.extend_from_slice(&buffer),
-            }
-            buffers.push(start..body.len());
-            body.resize(body.len() + padding(body.len()), 0);
-        }
-        let message = messages::dictionary(
-            id as i64,
-            dictionary.len(),
-            ColumnBuffers { nulls: 0, buffers },
-            self.codec.map(|codec| codec.id),
-        );
-        let start = out.len();
-        out.extend_from_slice(&message);
-        out.extend_from_slice(&body);
-        Block::new(start as i64, message.len() as i32, body.len() as i64)
+/// Appends a dictionary and returns its place from the start of `out`.
+pub(super) fn write_dictionary(id: usize, dictionary: &Dictionary, codec: Option<Codec>, out: &mut Vec<u8>) -> Block {
+    let mut offsets = 0i32.to_le_bytes().to_vec();
+    let mut end = 0;
+    for value in dictionary.iter() {
+        end += value.len() as i32;
+        offsets.extend_from_slice(&end.to_le_bytes());
     }
+    let values: Vec<u8> = dictionary.iter().flatten().copied().collect();
+    // None of the values is null.
+    let (mut body, mut buffers) = (Vec::new(), std::iter::once(0..0).collect::<Vec<_>>());
+    for buffer in [offsets, values] {
+        let start = body.len();
+        match codec {
+            Some(codec) if !buffer.is_empty() => codec.compress(&buffer, &mut body),
+            _ => body.extend_from_slice(&buffer),
+        }
+        buffers.push(start..body.len());
+        body.resize(body.len() + padding(body.len()), 0);
+    }
+    let message = messages::dictionary(
+        id as i64,
+        dictionary.len(),
+        ColumnBuffers { nulls: 0, buffers },
+        codec.map(|codec| codec.id),
+    );
+    let start = out.len();
+    out.extend_from_slice(&message);
+    out.extend_from_slice(&body);
+    Block::new(start as i64, message.len() as i32, body.len() as i64)
 }
 
 impl BatchWriter for Writer {
@@ -139,7 +139,7 @@ impl BatchWriter for Writer {
         let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
         for (id, strings) in codes.iter().enumerate() {
             let start = out.len();
-            let mut block = self.write_dictionary(id, strings.dictionary(), &mut out);
+            let mut block = write_dictionary(id, strings.dictionary(), self.codec, &mut out);
             block.set_offset(block.offset() + self.end as i64);
             dictionaries.push(block);
             self.checksums.push(crc_fast::crc32_iscsi(&out[start..]));

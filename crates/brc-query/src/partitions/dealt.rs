@@ -17,6 +17,7 @@ use crate::parallel;
 use crate::partial::{GroupKeys, Partial};
 use crate::plan::Plan;
 use crate::vector::Fault;
+use brc_core::Dictionary;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -93,6 +94,11 @@ impl Dealt {
                 partition.tuples.extend(tuple);
             }
         }
+    }
+
+    /// All values of a key whose groups have codes of them.
+    pub(crate) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
+        self.packing.dictionary(key)
     }
 
     /// How many partitions there are.

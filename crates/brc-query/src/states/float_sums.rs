@@ -132,7 +132,10 @@ impl FloatSums {
             Err(_) => {
                 let zeros = sum.trailing_zeros();
                 // So does the sum of few floats, of which most bits are below all of them.
-                i64::try_from(sum >> zeros).map_or(sum as f64, |sum| sum as f64 * power(zeros as i32)) * unit
+                match i64::try_from(sum >> zeros) {
+                    Ok(few) => few as f64 * power(zeros as i32) * unit,
+                    Err(_) => sum as f64 * unit,
+                }
             }
         };
         cells.extend_floats(sums.iter().map(|it| if it.count > 0 { value(it.sum) } else { 0.0 }));

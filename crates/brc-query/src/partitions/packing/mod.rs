@@ -153,6 +153,11 @@ impl Packing {
         self.keys.len()
     }
 
+    /// All values of a key that is packed as codes.
+    pub(in crate::partitions) fn dictionary(&self, key: usize) -> Option<&Dictionary> {
+        if let Kind::Coded { names, .. } = &self.keys[key].kind { Some(names) } else { None }
+    }
+
     /// The tuple of a group; `None` if its keys do not fit.
     pub(in crate::partitions) fn pack(&self, groups: &Partial, group: usize, text: &mut Vec<u8>) -> Option<Vec<u64>> {
         let mut tuple = vec![0; self.width];
