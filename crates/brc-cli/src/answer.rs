@@ -120,7 +120,8 @@ impl Destination {
             Self::Printed(_) => {
                 let format = self.format(plan);
                 format.check(plan)?;
-                Ok(stdout::printed(format.writer(schema)))
+                let writer = format.writer(schema);
+                Ok(if format.is_binary() { writer } else { stdout::printed(writer) })
             }
             Self::File(file) => writer(file.encoding, schema, &file.create),
         }

@@ -1,6 +1,7 @@
 //! Standard output, where results go.
 
 use crate::printable;
+use crate::render::Format;
 use brc_core::{BatchWriter, Error, Part, PartEncoder, Result};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -20,6 +21,20 @@ pub(crate) fn print_names(bytes: &[u8]) -> Result<()> {
 pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Error::io(Path::new("-"), "write"))
+}
+
+/// Sees to it that no terminal gets binary data.
+///
+/// # Errors
+/// [`Error::Usage`] if standard output is one, and the format is binary.
+pub(crate) fn check(format: &dyn Format) -> Result<()> {
+    if !format.is_binary() || !io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let name = format.name();
+    Err(Error::Usage(format!(
+        "--format {name} writes binary data, which is not for a terminal: redirect it to a file or a program"
+    )))
 }
 
 /// A writer of text whose bytes may go to a terminal, which must not obey them.

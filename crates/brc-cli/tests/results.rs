@@ -112,3 +112,21 @@ fn formats_print_nulls_in_one_way() {
     let markdown = place.run("query orders.csv --by country --agg count() --format markdown").text();
     assert_eq!(markdown, "| country | count() |\n| --- | ---: |\n| DK | 1 |\n| NO | 2 |\n| SE | 1 |\n");
 }
+
+#[test]
+fn an_answer_is_a_stream_for_programs() {
+    let place = place();
+    place.write("many.csv", (0..300_000).map(|n| format!("{},{n}\n", n % 150_000)).collect::<String>());
+    let many = ["query", "many.csv", "--names", "key,n", "select key, sum(n) group by key"];
+    let none = ["query", "orders.csv", "select country, sum(price) where price > 100 group by country"];
+    for question in [&["query", "orders.csv", QUESTION][..], &many, &none, &["head", "orders.csv"]] {
+        let stream = place.run_of(&[question, &["--format", "arrow"]].concat()).ok().to_vec();
+        // Messages of multiples of 64 bytes, and the end.
+        assert!(stream.starts_with(b"\xff\xff\xff\xff") && stream.len() % 64 == 8, "{} bytes", stream.len());
+        assert!(stream.ends_with(b"\xff\xff\xff\xff\0\0\0\0"));
+    }
+    place.write("latin.csv", b"name,n\nK\xf6ln,1\n");
+    let refused = place.run_of(&["query", "latin.csv", "select *", "--format", "arrow"]);
+    assert!(refused.stdout.is_empty());
+    refused.fails_with(3, "row 1, column 'name': arrow cannot hold 'K\\xf6ln', which is not UTF-8");
+}

@@ -67,3 +67,17 @@ fn messages_have_no_control_characters() {
     let answer = outcome.text();
     assert!(answer.starts_with(" \\x1b[1m   max(x)\n"), "{answer}");
 }
+
+#[test]
+fn binary_data_is_refused_before_anything_is_asked() {
+    let place = Place::new();
+    place.write("t.csv", "a,b\nx,1\n");
+    for arguments in
+        [&["query", "t.csv", "--by", "a", "--agg", "sum(b)"][..], &["query", "t.csv", "select *"], &["head", "t.csv"]]
+    {
+        let arguments = [arguments, &["--format", "arrow"]].concat();
+        let printed = on_terminal(&place, &arguments);
+        assert!(printed.starts_with("brc: --format arrow writes binary data"), "{printed}");
+        assert!(place.run_of(&arguments).ok().starts_with(b"\xff\xff\xff\xff"));
+    }
+}

@@ -59,6 +59,8 @@ mod write_back;
 #[path = "capnp/table_capnp.rs"]
 mod table_capnp;
 
+#[cfg(feature = "arrow")]
+pub use arrow::stream_writer::arrow_stream;
 pub use brc_text;
 pub use convert::{Converted, Target, Workers, convert, convert_inferred};
 pub use csv::{Inference, sniff_text};

@@ -37,6 +37,7 @@ Examples:
   brc head 'part-*.csv' --file-name part";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    stdout::check(args.format)?;
     let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let (plan, rows) = first_rows(table.as_ref(), args.rows)?;

@@ -5,7 +5,7 @@ use crate::args::{Files, MemoryArgs, Opened, QueryArgs, Source, Threads, encodin
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::render::{Format, format};
-use crate::{explain, quantity};
+use crate::{explain, quantity, stdout};
 use brc_compare::QueryOptions;
 use brc_core::{Error, Progress};
 use brc_encodings::{Encoding, OutputOptions};
@@ -155,7 +155,10 @@ impl Args {
 
     /// Where the answer goes.
     fn destination(&self, inputs: Vec<PathBuf>) -> brc_core::Result<Destination> {
-        let Some(path) = &self.out else { return Ok(Destination::Printed(self.format)) };
+        let Some(path) = &self.out else {
+            self.format.map_or(Ok(()), stdout::check)?;
+            return Ok(Destination::Printed(self.format));
+        };
         crate::interrupt::clean_up_when_killed();
         let options = OutputOptions { force: self.force, sync: true, inputs };
         Ok(Destination::File(OutputFile::new(path, self.to, options)?))

@@ -2,6 +2,7 @@
 //!
 //! A format writes rows as an encoding does, in parts that follow one another: so a long answer is printed while it is computed.
 
+mod arrow;
 mod csv;
 mod json;
 mod layout;
@@ -38,13 +39,18 @@ pub(crate) trait Format: Sync {
         false
     }
 
+    /// Whether it is for programs alone, and no terminal can show it.
+    fn is_binary(&self) -> bool {
+        false
+    }
+
     /// Writes rows of these columns. An encoder fails with [`brc_core::Error::Usage`] if the format cannot express a value.
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter>;
 }
 
 /// All formats, in the order in which help texts show them.
 static FORMATS: &[&dyn Format] =
-    &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::JSON, &json::JSON_LINES, &markdown::Markdown];
+    &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::JSON, &json::JSON_LINES, &markdown::Markdown, &arrow::Arrow];
 
 /// Reads the name of a format.
 pub(crate) fn format() -> impl TypedValueParser<Value = &'static dyn Format> {

@@ -56,7 +56,7 @@ fn end_buffer(
 }
 
 /// The bytes of up to 64 bits.
-fn bitmap_bytes((word, rows): (u64, usize)) -> impl Iterator<Item = u8> {
+pub(super) fn bitmap_bytes((word, rows): (u64, usize)) -> impl Iterator<Item = u8> {
     word.to_le_bytes().into_iter().take(rows.div_ceil(8))
 }
 
@@ -92,7 +92,7 @@ fn binary(
 }
 
 /// Integers in the width that the format has for their type.
-fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &mut Vec<u8>) -> Result<()> {
+pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &mut Vec<u8>) -> Result<()> {
     match logical_type {
         LogicalType::Bool => {
             let mut bits = BitmapBuffer::default();
@@ -138,11 +138,18 @@ fn narrowed<T, const BYTES: usize>(
 where
     T: TryFrom<i8> + TryFrom<i16> + TryFrom<i32> + TryFrom<i64> + TryFrom<i128>,
 {
-    body.reserve(values.len() * BYTES);
+    let start = body.len();
+    body.resize(start + values.len() * BYTES, 0);
+    let places = body[start..].as_chunks_mut::<BYTES>().0;
+    let mut fits = true;
     for_integers!(values, values => {
-        for &value in *values {
-            body.extend_from_slice(&bytes(T::try_from(value).map_err(|_| crate::rows::foreign())?));
+        // Without a way out of the loop it is one of vectors.
+        for (place, &value) in places.iter_mut().zip(*values) {
+            match T::try_from(value) {
+                Ok(value) => *place = bytes(value),
+                Err(_) => fits = false,
+            }
         }
     });
-    Ok(())
+    if fits { Ok(()) } else { Err(crate::rows::foreign()) }
 }

@@ -31,10 +31,19 @@ pub(super) fn padding(length: usize) -> usize {
     length.next_multiple_of(ALIGNMENT) - length
 }
 
-/// The message that begins a file, behind so many bytes.
-pub(super) fn schema(schema: &Schema, behind: usize) -> Vec<u8> {
+/// How columns of strings lie in record batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strings {
+    /// As codes of a dictionary for each column, whose numbers count from 0.
+    Coded,
+    /// As offsets and bytes.
+    Plain,
+}
+
+/// The message that begins a file, behind so many bytes, or a stream.
+pub(super) fn schema(schema: &Schema, strings: Strings, behind: usize) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let header = flat_schema(&mut builder, schema).as_union_value();
+    let header = flat_schema(&mut builder, schema, strings).as_union_value();
     message(builder, MessageHeader::Schema, header, 0, behind, &[])
 }
 
@@ -70,7 +79,7 @@ pub(super) fn dictionary(id: i64, values: usize, column: ColumnBuffers, codec: O
 /// The footer of a file.
 pub(super) fn footer(schema: &Schema, dictionaries: &[Block], batches: &[Block], about: &[(&str, String)]) -> Vec<u8> {
     let mut builder = FlatBufferBuilder::new();
-    let schema = Some(flat_schema(&mut builder, schema));
+    let schema = Some(flat_schema(&mut builder, schema, Strings::Coded));
     let dictionaries = Some(builder.create_vector(dictionaries));
     let batches = Some(builder.create_vector(batches));
     let custom_metadata = flat_about(&mut builder, about);
@@ -144,14 +153,18 @@ fn flat_batch<'a>(
     RecordBatch::create(builder, &batch)
 }
 
-fn flat_schema<'a>(builder: &mut FlatBufferBuilder<'a>, schema: &Schema) -> WIPOffset<FlatSchema<'a>> {
-    let mut strings = 0..;
+fn flat_schema<'a>(
+    builder: &mut FlatBufferBuilder<'a>,
+    schema: &Schema,
+    strings: Strings,
+) -> WIPOffset<FlatSchema<'a>> {
+    let mut dictionaries = 0..;
     let fields: Vec<_> = schema
         .fields()
         .iter()
         .map(|field| {
-            let id = if field.logical_type == LogicalType::String { strings.next() } else { None };
-            flat_field(builder, field, id)
+            let is_coded = field.logical_type == LogicalType::String && strings == Strings::Coded;
+            flat_field(builder, field, if is_coded { dictionaries.next() } else { None })
         })
         .collect();
     let fields = Some(builder.create_vector(&fields));

@@ -14,6 +14,7 @@ mod lz4_frame;
 mod messages;
 mod scanner;
 mod stream;
+pub(crate) mod stream_writer;
 mod table;
 mod types;
 mod writer;

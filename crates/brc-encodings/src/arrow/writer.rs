@@ -5,7 +5,7 @@
 use super::NAME;
 use super::codec::Codec;
 use super::encoder::{self, Codes, Encoder, PartMeta};
-use super::messages::{self, ColumnBuffers, padding};
+use super::messages::{self, ColumnBuffers, Strings, padding};
 use crate::columnar::seal;
 use arrow_ipc::Block;
 use brc_core::{BatchWriter, Dictionary, Error, LogicalType, Part, PartEncoder, Result, Schema};
@@ -29,7 +29,7 @@ pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 pub(super) fn start(schema: &Schema) -> Vec<u8> {
     let mut start = MAGIC.to_vec();
     start.resize(MAGIC_BYTES, 0);
-    start.extend_from_slice(&messages::schema(schema, MAGIC_BYTES));
+    start.extend_from_slice(&messages::schema(schema, Strings::Coded, MAGIC_BYTES));
     start
 }
 

@@ -1,0 +1,315 @@
+//! Arrow's stream: a schema and one record batch after the other, which programs read from a pipe while it is written.
+//!
+//! Nothing stands behind the batches that they need, so strings are written out: a dictionary would have to be there before the
+//! first row, and what reads streams best knows plain columns only. Parts need not know of each other then.
+
+use super::NAME;
+use super::column_buffers::{bitmap_bytes, integers};
+use super::messages::{self, ColumnBuffers, Strings, padding};
+use super::writer::END;
+use crate::refused::Refused;
+use crate::rows::foreign;
+use arrow_buffer::ToByteSlice;
+use brc_core::batch::codes_of;
+use brc_core::{
+    Batch, BatchWriter, Bitmap, BitmapBuffer, ByteStrings, Column, Data, Error, Integers, LogicalType, Part,
+    PartEncoder, PhysicalType, Result, Schema, Sink, Summary, UnsupportedReason,
+};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Rows of a record batch: few enough for the nearer caches while they are gathered.
+const BATCH_ROWS: usize = 16 << 10;
+
+/// And about so many bytes of strings: offsets have 31 bits.
+const BATCH_BYTES: usize = 64 << 20;
+
+/// From how many bytes on a part is given away before its end.
+const LARGE_PART: usize = 16 << 20;
+
+/// A writer of a stream of rows of these columns.
+#[must_use]
+pub fn arrow_stream(schema: &Schema) -> Box<dyn BatchWriter> {
+    Box::new(Writer { schema: Arc::new(schema.clone()), any: false })
+}
+
+struct Writer {
+    schema: Arc<Schema>,
+    /// Whether there was a row.
+    any: bool,
+}
+
+impl Writer {
+    fn first(&self) -> Vec<u8> {
+        messages::schema(&self.schema, Strings::Plain, 0)
+    }
+}
+
+impl BatchWriter for Writer {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        let columns = self.schema.fields().iter().map(|field| Gathered::new(field.logical_type)).collect();
+        Box::new(Encoder {
+            schema: Arc::clone(&self.schema),
+            columns,
+            gathered: 0,
+            bytes: Vec::new(),
+            rows: 0,
+            given: 0,
+        })
+    }
+
+    /// The schema comes with the first row: an answer that cannot be expressed leaves nothing behind.
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        if part.rows > 0 && !self.any {
+            part.bytes.splice(0..0, self.first());
+            self.any = true;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        let first = if self.any { Vec::new() } else { self.first() };
+        Ok([first, END.to_vec()].concat())
+    }
+}
+
+/// Gathers rows and makes record batches of them, for one worker.
+struct Encoder {
+    schema: Arc<Schema>,
+    columns: Vec<Gathered>,
+    /// How many rows are gathered.
+    gathered: usize,
+    /// Whole messages, and how many rows they have.
+    bytes: Vec<u8>,
+    rows: u64,
+    /// The rows of the part that were given away.
+    given: u64,
+}
+
+/// The rows of a column of a record batch.
+struct Gathered {
+    logical_type: LogicalType,
+    validity: BitmapBuffer,
+    values: Values,
+}
+
+enum Values {
+    /// A buffer's bytes.
+    Numbers(Vec<u8>),
+    /// 0 or 1 each.
+    Bools(Vec<i8>),
+    /// Where each string begins, and where the last one ends.
+    Strings { offsets: Vec<i32>, bytes: Vec<u8> },
+}
+
+impl Sink for Encoder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        if batch.columns.len() != self.columns.len() {
+            return Err(foreign());
+        }
+        for (gathered, column) in self.columns.iter_mut().zip(batch.columns) {
+            gathered.push(column, batch.rows)?;
+        }
+        self.gathered += batch.rows;
+        let strings: usize = self.columns.iter().map(Gathered::string_bytes).sum();
+        if self.gathered >= BATCH_ROWS || strings >= BATCH_BYTES { self.write() } else { Ok(()) }
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Err(Error::Usage("a summary cannot be written as arrow: it has no rows".into()))
+    }
+}
+
+impl PartEncoder for Encoder {
+    fn finish(&mut self) -> Result<Part> {
+        self.write()?;
+        self.given = 0;
+        let (rows, bytes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.bytes));
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()), meta_bytes: 0 })
+    }
+
+    fn overflow(&mut self) -> Result<Option<Part>> {
+        if self.bytes.len() < LARGE_PART {
+            return Ok(None);
+        }
+        self.given += self.rows;
+        let (rows, bytes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.bytes));
+        Ok(Some(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()), meta_bytes: 0 }))
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        Part::recycle(bytes, &mut self.bytes);
+    }
+}
+
+impl Encoder {
+    /// Makes a record batch of what is gathered.
+    fn write(&mut self) -> Result<()> {
+        if self.gathered == 0 {
+            return Ok(());
+        }
+        let refused = self.columns.iter().enumerate().filter_map(|(index, column)| column.refused(index));
+        if let Some(refused) = Refused::first(refused) {
+            return Err(refused.behind(self.given + self.rows, NAME, &self.schema));
+        }
+        let buffers = self.columns.iter().map(Gathered::buffers).collect::<Result<Vec<_>>>()?;
+        let mut end = 0;
+        let mut place = |buffer: &Cow<'_, [u8]>| {
+            let start = end;
+            end += buffer.len() + padding(buffer.len());
+            start..start + buffer.len()
+        };
+        let laid = |(column, buffers): (&Gathered, &[Cow<'_, [u8]>; 3])| ColumnBuffers {
+            nulls: column.validity.nulls(),
+            buffers: buffers[..column.count()].iter().map(&mut place).collect(),
+        };
+        let laid: Vec<_> = self.columns.iter().zip(&buffers).map(laid).collect();
+        let message = messages::batch(self.gathered, &laid, None, &[]);
+        self.bytes.reserve(message.len() + end);
+        self.bytes.extend_from_slice(&message);
+        for buffer in buffers.iter().flatten() {
+            self.bytes.extend_from_slice(buffer);
+            self.bytes.resize(self.bytes.len() + padding(buffer.len()), 0);
+        }
+        self.columns.iter_mut().for_each(Gathered::clear);
+        self.rows += std::mem::take(&mut self.gathered) as u64;
+        Ok(())
+    }
+}
+
+impl Gathered {
+    fn new(logical_type: LogicalType) -> Self {
+        let values = match logical_type.physical() {
+            PhysicalType::Bytes => Values::Strings { offsets: vec![0], bytes: Vec::new() },
+            _ if logical_type == LogicalType::Bool => Values::Bools(Vec::new()),
+            PhysicalType::Integers | PhysicalType::Floats => Values::Numbers(Vec::new()),
+        };
+        Self { logical_type, validity: BitmapBuffer::default(), values }
+    }
+
+    fn clear(&mut self) {
+        self.validity.clear();
+        match &mut self.values {
+            Values::Numbers(bytes) => bytes.clear(),
+            Values::Bools(values) => values.clear(),
+            Values::Strings { offsets, bytes } => {
+                offsets.truncate(1);
+                bytes.clear();
+            }
+        }
+    }
+
+    fn string_bytes(&self) -> usize {
+        if let Values::Strings { bytes, .. } = &self.values { bytes.len() } else { 0 }
+    }
+
+    /// Adds the rows of a column. What lies where rows are null is not looked at.
+    fn push(&mut self, column: &Column<'_>, rows: usize) -> Result<()> {
+        let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
+        let is_valid = |row: usize| validity.is_none_or(|validity| validity.get(row));
+        match (&mut self.values, column.data) {
+            (Values::Strings { offsets, bytes }, Data::Bytes(strings)) => match validity {
+                None => push_all(strings, offsets, bytes)?,
+                Some(_) => push_each(rows, |row| if is_valid(row) { strings.get(row) } else { b"" }, offsets, bytes)?,
+            },
+            (Values::Strings { offsets, bytes }, Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
+                let mut codes = Vec::new();
+                codes_of(column, &mut codes);
+                let is_known = |(row, &code): (usize, &u32)| (code as usize) < dictionary.len() || !is_valid(row);
+                if !codes.iter().enumerate().all(is_known) {
+                    return Err(foreign());
+                }
+                push_each(rows, |row| if is_valid(row) { dictionary.get(codes[row]) } else { b"" }, offsets, bytes)?;
+            }
+            (Values::Bools(bools), Data::Integers(values)) => {
+                bools.extend((0..rows).map(|row| i8::from(is_valid(row) && values.get(row) != 0)));
+            }
+            (Values::Numbers(bytes), Data::Integers(values)) => match validity {
+                None => integers(self.logical_type, &values, bytes)?,
+                Some(_) => {
+                    let values: Vec<i128> =
+                        (0..rows).map(|row| if is_valid(row) { values.get(row) } else { 0 }).collect();
+                    integers(self.logical_type, &Integers::I128(&values), bytes)?;
+                }
+            },
+            (Values::Numbers(bytes), Data::Floats(values)) if self.logical_type == LogicalType::Float64 => {
+                match validity {
+                    None => bytes.extend_from_slice(values.to_byte_slice()),
+                    Some(_) => {
+                        let value = |(row, &value): (usize, &f64)| if is_valid(row) { value } else { 0.0 };
+                        bytes.extend(values.iter().enumerate().map(value).flat_map(f64::to_le_bytes));
+                    }
+                }
+            }
+            (Values::Strings { .. } | Values::Bools(_) | Values::Numbers(_), _) => return Err(foreign()),
+        }
+        self.validity.extend(validity, rows);
+        Ok(())
+    }
+
+    /// The first row whose string is no text.
+    fn refused(&self, index: usize) -> Option<Refused> {
+        let Values::Strings { offsets, bytes } = &self.values else { return None };
+        if self.logical_type == LogicalType::Binary || bytes.is_ascii() {
+            return None;
+        }
+        let strings = ByteStrings::new(offsets, bytes);
+        let row = strings.iter().position(|string| std::str::from_utf8(string).is_err())?;
+        Some(Refused::value(row, index, strings.get(row), UnsupportedReason::NotUtf8))
+    }
+
+    /// How many buffers the format has for such a column.
+    fn count(&self) -> usize {
+        if matches!(self.values, Values::Strings { .. }) { 3 } else { 2 }
+    }
+
+    /// Those buffers, and an empty one if there are fewer than three.
+    fn buffers(&self) -> Result<[Cow<'_, [u8]>; 3]> {
+        let bitmap = self.validity.bitmap();
+        let validity: Vec<u8> = bitmap.iter().flat_map(Bitmap::words).flat_map(bitmap_bytes).collect();
+        let (first, second): (Cow<'_, [u8]>, &[u8]) = match &self.values {
+            Values::Numbers(bytes) => (bytes.into(), &[]),
+            Values::Strings { offsets, bytes } => (offsets.to_byte_slice().into(), bytes),
+            Values::Bools(values) => {
+                let mut bits = Vec::new();
+                integers(LogicalType::Bool, &Integers::I8(values), &mut bits)?;
+                (bits.into(), &[])
+            }
+        };
+        Ok([validity.into(), first, second.into()])
+    }
+}
+
+/// Adds strings none of which is null.
+fn push_all(strings: ByteStrings<'_>, offsets: &mut Vec<i32>, bytes: &mut Vec<u8>) -> Result<()> {
+    let (places, all) = strings.parts();
+    let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return Ok(()) };
+    let start = end_of(bytes)? - first;
+    start.checked_add(last).ok_or_else(too_large)?;
+    bytes.extend_from_slice(&all[first as usize..last as usize]);
+    offsets.extend(places[1..].iter().map(|place| start + place));
+    Ok(())
+}
+
+/// Adds strings one by one.
+fn push_each<'a>(
+    rows: usize,
+    string: impl Fn(usize) -> &'a [u8],
+    offsets: &mut Vec<i32>,
+    bytes: &mut Vec<u8>,
+) -> Result<()> {
+    offsets.reserve(rows);
+    for row in 0..rows {
+        bytes.extend_from_slice(string(row));
+        offsets.push(end_of(bytes)?);
+    }
+    Ok(())
+}
+
+fn end_of(bytes: &[u8]) -> Result<i32> {
+    i32::try_from(bytes.len()).map_err(|_| too_large())
+}
+
+fn too_large() -> Error {
+    Error::too_large(NAME, "some thousand strings have 2 GiB together")
+}

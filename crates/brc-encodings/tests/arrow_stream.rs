@@ -1,0 +1,91 @@
+//! Arrow's stream: the library reads from it what it reads from a file of the same rows.
+#![cfg(feature = "arrow")]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch, types::Int32Type};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{DataType, SchemaRef};
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take;
+use brc_compress::Compressor;
+use brc_core::{BatchWriter, Error, Field, LogicalType, Progress, Result, Table};
+use brc_encodings::{CreateOptions, Output, OutputOptions, RejectLog, arrow_stream, by_name, convert};
+use brc_testing::{Cell, Delivery, MemoryTable, Typed};
+use std::io::Cursor;
+use std::sync::Arc;
+
+fn written(table: &dyn Table, writer: Box<dyn BatchWriter>, threads: usize) -> Result<Vec<u8>> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("target");
+    let output = Output::create(&path, &OutputOptions::default())?;
+    convert(table, writer, output, RejectLog::none(), threads, &Progress::default())?;
+    Ok(std::fs::read(&path).unwrap())
+}
+
+/// All rows of a stream. Its batches must not be as small as those that were delivered.
+fn of_stream(bytes: Vec<u8>, most_batches: usize) -> (SchemaRef, RecordBatch) {
+    assert!(bytes.ends_with(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]));
+    let reader = StreamReader::try_new(Cursor::new(bytes), None).unwrap();
+    let schema = reader.schema();
+    let batches: Vec<RecordBatch> = reader.map(|batch| batch.unwrap()).collect();
+    assert!(batches.len() <= most_batches, "{} batches", batches.len());
+    (Arc::clone(&schema), concat_batches(&schema, &batches).unwrap())
+}
+
+/// All rows of a file.
+fn of_file(bytes: Vec<u8>) -> RecordBatch {
+    let reader = FileReader::try_new(Cursor::new(bytes), None).unwrap();
+    let schema = reader.schema();
+    let batches: Vec<RecordBatch> = reader.map(|batch| batch.unwrap()).collect();
+    concat_batches(&schema, &batches).unwrap()
+}
+
+/// A column without its dictionary.
+fn plain(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::Dictionary(..) => {
+            let coded = column.as_dictionary::<Int32Type>();
+            take(coded.values(), coded.keys(), None).unwrap()
+        }
+        _ => Arc::clone(column),
+    }
+}
+
+#[test]
+fn a_stream_has_what_a_file_has() {
+    let nulls: [fn(usize, usize) -> bool; 3] = [|_, _| false, |row, column| (row + column) % 5 == 0, |_, _| true];
+    for null in nulls {
+        for (rows, split_rows, splits) in [(0, 1, 0), (1, 1, 1), (700, 1000, 1), (40_000, 18_000, 3)] {
+            let typed = Typed::of_every_type(rows, null);
+            let table = MemoryTable::new(&typed, Delivery { split_rows, ..Delivery::default() });
+            let create = CreateOptions::new(Compressor::of(brc_compress::by_name("none").unwrap()));
+            let file = by_name("arrow").unwrap().create(table.schema(), &create).unwrap();
+            let file = of_file(written(&table, file, 1).unwrap());
+            let bytes = written(&table, arrow_stream(table.schema()), 1).unwrap();
+            assert!(written(&table, arrow_stream(table.schema()), 3).unwrap() == bytes, "by three threads");
+            let (schema, stream) = of_stream(bytes, splits * 2);
+            assert_eq!((stream.num_rows(), stream.num_columns()), (rows, file.num_columns()));
+            for (index, (one, other)) in stream.columns().iter().zip(file.columns()).enumerate() {
+                assert_eq!(one, &plain(other), "{}", typed.schema.fields()[index].logical_type);
+                let (field, of_file) = (schema.field(index), file.schema_ref().field(index));
+                assert_eq!((field.name(), field.is_nullable()), (of_file.name(), of_file.is_nullable()));
+            }
+        }
+    }
+}
+
+#[test]
+fn strings_that_are_no_text_are_told_with_their_row() {
+    let field = |name: &str, logical_type| Field { name: name.into(), logical_type, nullable: false };
+    let mut strings = vec![Cell::Bytes("é".into()); 500];
+    strings[321] = Cell::Bytes(b"K\xf6ln".to_vec());
+    for (logical_type, is_refused) in [(LogicalType::String, true), (LogicalType::Binary, false)] {
+        let typed = Typed::new(vec![(field("s", logical_type), strings.clone())]);
+        let table = MemoryTable::new(&typed, Delivery::default());
+        match written(&table, arrow_stream(table.schema()), 1) {
+            Err(Error::UnsupportedValue(value)) if is_refused => assert_eq!(value.row, 322),
+            outcome => assert_eq!(outcome.is_err(), is_refused),
+        }
+    }
+}
