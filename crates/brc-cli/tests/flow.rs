@@ -231,8 +231,8 @@ fn a_key_that_makes_the_file_smaller_is_chosen() {
     let table = |rows: &dyn Fn(u32) -> String| {
         "id,shop,country,currency,price\n".to_owned() + &(0..ROWS).map(rows).collect::<String>()
     };
-    place.write("dependent.csv", &table(&|at| row(at, random(at) % 40)));
-    place.write("independent.csv", &table(&|at| row(at, random(at ^ 0xaaaa))));
+    place.write("dependent.csv", table(&|at| row(at, random(at) % 40)));
+    place.write("independent.csv", table(&|at| row(at, random(at ^ 0xaaaa))));
     let key_of = |file: &str| {
         let described = place.run(&format!("inspect {file} --json")).text();
         described
