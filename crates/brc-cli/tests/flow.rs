@@ -273,6 +273,30 @@ fn timings_are_of_stages_that_were() {
 }
 
 #[test]
+fn row_groups_of_a_sorted_table_are_grouped_by_themselves() {
+    let place = Place::new();
+    let rows: Vec<String> = (0..300_000).map(|row| format!("{},{}\n", 1_000_000 + row / 2, row % 1000)).collect();
+    for (file, rows) in [("t", &rows[..]), ("half1", &rows[..150_001]), ("half2", &rows[150_001..])] {
+        place.write(&format!("{file}.csv"), format!("n,x\n{}", rows.concat()));
+        place.run(&format!("convert {file}.csv {file}.buren --row-group 512k")).ok();
+    }
+    place.run("convert t.csv t.parquet --row-group 512k").ok();
+    for question in [
+        "select n, sum(x), count(*) from t group by n",
+        "select n, x, count(*) from t where x > 7 group by n, x having n % 3 = 1",
+        "select n, max(x) m from t group by n order by m desc, n limit 5",
+    ] {
+        let expected = place.run_of(&["query", "t.csv", question, "--format", "csv"]).text();
+        for (file, threads) in [("t.buren", "1"), ("t.buren", "3"), ("t.parquet", "2"), ("half*.buren", "2")] {
+            let options = ["--format", "csv", "--explain", "--threads", threads];
+            let outcome = place.run_of(&[&["query", file, question][..], &options].concat());
+            assert!(outcome.stderr.contains("disjoint splits"), "{file} {question}: {}", outcome.stderr);
+            assert!(outcome.text() == expected, "{file} {question}");
+        }
+    }
+}
+
+#[test]
 fn a_query_explains_itself() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();

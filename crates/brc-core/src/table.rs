@@ -9,7 +9,7 @@ use crate::batch::Batch;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, RowFault};
 use crate::logical_type::LogicalType;
-use crate::predicate::Predicate;
+use crate::predicate::{Known, Predicate};
 use crate::rejects::Rejects;
 use crate::schema::Schema;
 use crate::statistics::Statistics;
@@ -276,6 +276,11 @@ pub trait Table: Send + Sync {
     /// How many rows a split has, where the file tells it.
     fn rows_of(&self, _split: u64) -> Option<u64> {
         None
+    }
+
+    /// What is known of the values of a column in a split before it is read.
+    fn known(&self, _split: u64, _column: usize) -> Known<'_> {
+        Known::NOTHING
     }
 
     /// The file that a split is of, where the table is made of other tables: what messages name in its place.

@@ -5,8 +5,8 @@ mod truth;
 
 use crate::encoding::unread;
 use brc_core::{
-    Batch, Conjunct, Error, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary,
-    Table, TableFile,
+    Batch, Conjunct, Error, Known, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Summary, Table, TableFile,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::count;
@@ -100,6 +100,10 @@ impl Table for Projected {
 
     fn rows_of(&self, split: u64) -> Option<u64> {
         self.table.rows_of(split).filter(|_| self.filter.is_none())
+    }
+
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        self.columns.get(column).map_or(Known::NOTHING, |&column| self.table.known(split, column))
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {

@@ -8,7 +8,9 @@ mod columns;
 mod numbering;
 mod scanner;
 
-use brc_core::{Dictionary, Error, Predicate, Result, ScanOptions, Scanner, Schema, Split, Table, TableFile};
+use brc_core::{
+    Dictionary, Error, Known, KnownValues, Predicate, Result, ScanOptions, Scanner, Schema, Split, Table, TableFile,
+};
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
 use scanner::UnionScanner;
@@ -184,6 +186,17 @@ impl Table for Union {
     fn rows_of(&self, split: u64) -> Option<u64> {
         let place = self.numbering.find(split, &self.tables)?;
         self.tables[place.table].rows_of(place.split.index)
+    }
+
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        let place = self.numbering.find(split, &self.tables);
+        let origin = place.and_then(|place| Some((place, *self.origins[place.table].get(column)?)));
+        match origin {
+            Some((place, Origin::Column(own))) => self.tables[place.table].known(place.split.index, own),
+            Some((place, Origin::FileName)) => Known::string(self.names.get(place.table as u32)),
+            Some((_, Origin::Missing)) => Known { values: KnownValues::None, nulls: true },
+            None => Known::NOTHING,
+        }
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {

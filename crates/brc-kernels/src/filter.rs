@@ -3,6 +3,7 @@
 //! A mask is a slice of 64-bit words: the bit of row `r` is bit `r % 64` of word `r / 64`, and bits behind the last row
 //! are 0.
 
+mod changes;
 mod codes;
 mod compare;
 mod compress;
@@ -11,6 +12,7 @@ mod range;
 
 use crate::cpu::{Kernel, Level, run_at};
 
+pub use changes::mark_changes;
 pub use codes::{CodeSet, bytes};
 pub use compare::{compare_floats, compare_integers};
 pub use compress::{Lane, blend, compress, compress_runs};

@@ -11,7 +11,7 @@ use crate::keys::Keys;
 use crate::lanes::{Lane, Lanes};
 use crate::memory::Gauge;
 use crate::partial::Partial;
-use crate::partitions::{Dealer, Partitioning, Parts, Records};
+use crate::partitions::{Dealer, OwnGroups, OwnPart, Partitioning, Parts, Records};
 use crate::plan::Plan;
 use crate::vector::Fault;
 use crate::wanted::check_lengths;
@@ -54,6 +54,8 @@ pub(crate) struct GroupTable<'a> {
     key_positions: Option<Vec<usize>>,
     accumulators: Accumulators,
     partitioning: Option<&'a Partitioning>,
+    /// Groups of keys that only one split has, if there are such.
+    own: Option<OwnGroups<'a>>,
     /// Deals out rows, once there are many groups.
     dealer: Option<Dealer<'a>>,
     gauge: Option<Gauge>,
@@ -91,6 +93,7 @@ impl<'a> GroupTable<'a> {
             key_positions: (!key_positions.iter().copied().eq(0..plan.keys.len())).then_some(key_positions),
             accumulators: Accumulators::new(plan),
             partitioning: None,
+            own: None,
             dealer: None,
             gauge: None,
             lanes: Lanes::default(),
@@ -113,13 +116,15 @@ impl<'a> GroupTable<'a> {
     /// Deals rows out to partitions when there are many groups.
     pub(crate) fn with_partitions(self, partitioning: &'a Partitioning) -> Self {
         let gauge = partitioning.memory.of_scan(partitioning.threads);
-        Self { partitioning: Some(partitioning), gauge: Some(gauge), ..self }
+        let own = partitioning.own_groups(self.plan);
+        Self { partitioning: Some(partitioning), gauge: Some(gauge), own, ..self }
     }
 
     /// What was found.
     pub(crate) fn finish(self) -> Found<'a> {
         let groups = self.accumulators.finish(self.keys.finish());
-        Found { groups, records: self.dealer.map(|dealer| dealer.records), spilled: self.spilled }
+        let own = self.own.map_or(Vec::new(), OwnGroups::into_parts);
+        Found { groups, own, records: self.dealer.map(|dealer| dealer.records), spilled: self.spilled }
     }
 
     /// Writes all that is kept to a file, if memory is short because of it.
@@ -142,9 +147,15 @@ impl<'a> GroupTable<'a> {
         Ok(())
     }
 
-    /// The next batches are those of a split, of which this is the first row.
-    pub(crate) fn split_begins(&mut self, place: RowPlace) {
-        self.place = place;
+    /// The next batches are those of that split.
+    pub(crate) fn split_begins(&mut self, split: u64) {
+        self.place = RowPlace::of_split(split);
+        self.own.iter_mut().for_each(|own| own.split_begins(split));
+    }
+
+    /// All batches of the split were there.
+    pub(crate) fn split_done(&mut self) -> Result<()> {
+        self.own.iter_mut().try_for_each(OwnGroups::split_done)
     }
 
     fn check(&self, batch: &Batch<'_>) -> Result<(), Malformed> {
@@ -217,6 +228,17 @@ impl<'a> GroupTable<'a> {
                 Batch { rows: batch.rows, columns: &key_columns }
             }
         };
+        let selection = match &mut self.own {
+            Some(own) => {
+                let left = own.take(self.level, &keyed, batch, selection)?;
+                self.lanes.add_rows(Lane::Splits, selection.wanted(batch.rows) - left.wanted(batch.rows));
+                left
+            }
+            None => selection,
+        };
+        if selection.wanted(batch.rows) == 0 {
+            return Ok(());
+        }
         if let (Some(partitioning), None) = (self.partitioning, &self.dealer) {
             self.dealer = partitioning.worker(&self.keys, &keyed, batch)?;
         }
@@ -271,6 +293,8 @@ impl<'a> GroupTable<'a> {
 pub(crate) struct Found<'a> {
     /// The state of all groups, but of those that are still to be made of rows which were dealt out or written to a file.
     pub(crate) groups: Partial,
+    /// The groups of splits that no other split has.
+    pub(crate) own: Vec<OwnPart>,
     /// The rows that were dealt out.
     pub(crate) records: Option<Records<'a>>,
     /// What was written to a file.

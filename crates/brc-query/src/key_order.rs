@@ -6,12 +6,13 @@ use crate::cells::Cells;
 use crate::grouped::{Groups, Place};
 use crate::parallel;
 use crate::partial::{GroupKeys, Partial, Rows};
-use crate::partitions::Dealt;
+use crate::partitions::{Dealt, OwnPart};
 use crate::plan::Plan;
 use brc_core::Result;
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// So many rows are made at a time: their columns stay in the cache until they are printed.
 const AT_A_TIME: usize = 1 << 12;
@@ -70,19 +71,11 @@ impl KeyOrder {
     /// Groups a partition.
     pub(crate) fn part(&self, plan: &Plan, number: usize) -> Result<Part> {
         let groups = self.dealt.group(plan, number).map_err(|fault| fault.error(&self.path))?.in_key_order();
-        let mut partials = vec![groups];
         let others: Vec<u32> = self.others_of(number).map(|other| other as u32).collect();
-        partials.extend(self.others.iter().filter(|_| !others.is_empty()).map(|it| it.settled(&others)));
-        let groups = partials.iter().map(Partial::groups).sum();
-        self.groups[number].store(groups, Relaxed);
-        if partials.len() == 1 && plan.having.is_none() {
-            return Ok(Part { groups, partials, places: None });
-        }
-        let all = Groups::new(plan, &partials);
-        let wanted = |partial: usize| all.wanted(partial, 0..partials[partial].groups() as u32);
-        let wanted = (0..partials.len()).map(wanted).collect::<Result<Vec<_>>>()?;
-        let places = Some(merged(&partials, &wanted));
-        Ok(Part { groups, partials, places })
+        let others = self.others.as_ref().filter(|_| !others.is_empty()).map(|it| it.settled(&others));
+        let part = Part::of(plan, groups, others)?;
+        self.groups[number].store(part.groups, Relaxed);
+        Ok(part)
     }
 
     /// As many of the first parts as have so many groups, or all of them.
@@ -103,10 +96,49 @@ impl KeyOrder {
 }
 
 impl Part {
+    /// Groups in order, and others in order that lie among them.
+    fn of(plan: &Plan, groups: Partial, others: Option<Partial>) -> Result<Self> {
+        let partials: Vec<Partial> = [groups].into_iter().chain(others).collect();
+        let groups = partials.iter().map(Partial::groups).sum();
+        if partials.len() == 1 && plan.having.is_none() {
+            return Ok(Self { groups, partials, places: None });
+        }
+        let all = Groups::new(plan, &partials);
+        let wanted = |partial: usize| all.wanted(partial, 0..partials[partial].groups() as u32);
+        let wanted = (0..partials.len()).map(wanted).collect::<Result<Vec<_>>>()?;
+        let places = Some(merged(&partials, &wanted));
+        Ok(Self { groups, partials, places })
+    }
+
+    /// The parts that splits are, in order, with the groups that several of them have.
+    pub(crate) fn of_splits(plan: &Plan, own: Vec<OwnPart>, shared: Partial, threads: usize) -> Result<Vec<Self>> {
+        let shared = sorted(shared);
+        let mut starts = vec![0];
+        for next in own.iter().skip(1) {
+            let is_before = |&group: &usize| shared.compare_keys(group, &next.partial, 0) == Ordering::Less;
+            let first = starts.last().copied().unwrap_or(0);
+            starts.push((first..shared.groups()).find(|group| !is_before(group)).unwrap_or(shared.groups()));
+        }
+        starts.push(shared.groups());
+        let own: Vec<_> = own.into_iter().map(|part| Mutex::new(Some(part.partial))).collect();
+        let part = |number: usize| {
+            let groups = own[number].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let others: Vec<u32> = (starts[number] as u32..starts[number + 1] as u32).collect();
+            let others = (!others.is_empty()).then(|| shared.settled(&others));
+            groups.map(|groups| Self::of(plan, groups, others)).transpose()
+        };
+        Ok(parallel::map(own.len(), threads, part)?.into_iter().flatten().collect())
+    }
+
+    /// How many rows of the answer it gives.
+    pub(crate) fn rows(&self) -> usize {
+        self.places.as_ref().map_or(self.groups, Vec::len)
+    }
+
     /// The columns of the answer's rows, some rows after the other, with how many those are.
     pub(crate) fn blocks<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Result<(usize, Vec<Cells>)>> + 'a {
         let groups = Groups::new(plan, &self.partials);
-        let rows = self.places.as_ref().map_or(self.groups, Vec::len);
+        let rows = self.rows();
         (0..rows).step_by(AT_A_TIME).map(move |start| {
             let rows = start..rows.min(start + AT_A_TIME);
             let cells = match &self.places {

@@ -15,14 +15,24 @@ pub enum Lane {
     Direct,
     /// A hash table has the keys.
     Hash,
+    /// No other split has the key: splits are grouped one by one.
+    Splits,
     /// Rows are dealt out by ranges of their keys, and grouped later.
     Partitions,
 }
 
 impl Lane {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Statistics, Self::One, Self::Runs, Self::Dictionary, Self::Direct, Self::Hash, Self::Partitions];
+    pub const ALL: [Self; 8] = [
+        Self::Statistics,
+        Self::One,
+        Self::Runs,
+        Self::Dictionary,
+        Self::Direct,
+        Self::Hash,
+        Self::Splits,
+        Self::Partitions,
+    ];
 
     /// Its name in messages.
     #[must_use]
@@ -34,6 +44,7 @@ impl Lane {
             Self::Dictionary => "dictionary codes",
             Self::Direct => "direct index",
             Self::Hash => "hash table",
+            Self::Splits => "disjoint splits",
             Self::Partitions => "partitions",
         }
     }

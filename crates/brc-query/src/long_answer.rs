@@ -37,6 +37,8 @@ pub struct LongAnswer {
 enum Source {
     /// Groups in memory, in that order. A part is a block of rows.
     Groups { partials: Vec<Partial>, places: Vec<Place> },
+    /// Groups in the order of their keys.
+    Parts(Vec<Part>),
     /// Groups that are still to be made, but for the first ones. A part is a partition.
     KeyOrder { order: Box<KeyOrder>, first: Vec<Part> },
     /// Rows of the table: some of these parts, in that order. A part is a block of rows.
@@ -50,6 +52,7 @@ impl Source {
     fn parts(&self) -> usize {
         match self {
             Self::Groups { places, .. } => places.len().div_ceil(BLOCK),
+            Self::Parts(parts) => parts.len(),
             Self::KeyOrder { order, .. } => order.parts(),
             Self::Rows { order, .. } => order.len().div_ceil(BLOCK),
             Self::File { blocks, .. } => blocks.len(),
@@ -61,6 +64,7 @@ impl Source {
         let of_block = |rows: usize| BLOCK.min(rows - part * BLOCK);
         match self {
             Self::Groups { places, .. } => of_block(places.len()),
+            Self::Parts(parts) => parts[part].rows(),
             Self::KeyOrder { order, .. } => order.most_groups(part),
             Self::Rows { order, .. } => of_block(order.len()),
             Self::File { blocks, .. } => blocks[part].rows,
@@ -112,6 +116,11 @@ impl LongAnswer {
         Self::new(plan, Source::KeyOrder { order: Box::new(order), first }, totals)
     }
 
+    /// The answer that groups give in the order of their keys.
+    pub(crate) fn of_parts(plan: &Plan, parts: Vec<Part>, totals: ScanTotals) -> Result<Self> {
+        Self::new(plan, Source::Parts(parts), totals)
+    }
+
     /// The answer that rows of these parts give, each told by its part and its place there.
     pub(crate) fn of_rows(
         plan: &Plan,
@@ -138,11 +147,17 @@ impl LongAnswer {
     /// # Errors
     /// What is wrong with the rows that groups are made of.
     pub fn in_even_splits(self, threads: usize) -> Result<Self> {
-        let Source::KeyOrder { order, first } = self.source else { return Ok(self) };
-        let made = first.len();
-        let rest = parallel::map(order.parts() - made, threads, |number| order.part(&self.plan, made + number))?;
-        let totals = ScanTotals { groups: order.groups(), ..self.totals };
-        drop(order);
+        let (first, rest, totals) = match self.source {
+            Source::Parts(parts) => (parts, Vec::new(), self.totals),
+            Source::KeyOrder { order, first } => {
+                let made = first.len();
+                let rest =
+                    parallel::map(order.parts() - made, threads, |number| order.part(&self.plan, made + number))?;
+                let totals = ScanTotals { groups: order.groups(), ..self.totals };
+                (first, rest, totals)
+            }
+            Source::Groups { .. } | Source::Rows { .. } | Source::File { .. } => return Ok(self),
+        };
         let (mut partials, mut places) = (Vec::new(), Vec::new());
         for part in first.into_iter().chain(rest) {
             let before = partials.len() as u32;
@@ -158,7 +173,7 @@ impl LongAnswer {
     pub fn totals(&self) -> ScanTotals {
         match &self.source {
             Source::KeyOrder { order, .. } => ScanTotals { groups: order.groups(), ..self.totals.clone() },
-            Source::Groups { .. } | Source::Rows { .. } | Source::File { .. } => self.totals.clone(),
+            Source::Groups { .. } | Source::Parts(_) | Source::Rows { .. } | Source::File { .. } => self.totals.clone(),
         }
     }
 
@@ -194,6 +209,10 @@ impl LongAnswer {
             Source::Groups { partials, places } => {
                 let places = &places[part * BLOCK..places.len().min((part + 1) * BLOCK)];
                 each(places.len(), Cow::Owned(Groups::new(plan, partials).rows(places)?))
+            }
+            Source::Parts(parts) => {
+                let mut blocks = parts[part].blocks(plan);
+                blocks.try_for_each(|block| block.and_then(|(rows, cells)| each(rows, Cow::Owned(cells))))
             }
             Source::KeyOrder { order, first } => {
                 let made = if part < first.len() { None } else { Some(order.part(plan, part)?) };

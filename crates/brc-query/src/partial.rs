@@ -225,7 +225,7 @@ impl Partial {
 
     /// All groups in the order of their keys, if those are packed; else as they are.
     pub(crate) fn in_key_order(self) -> Self {
-        match self.packed_keys().map(PackedKeys::order) {
+        match self.packed_keys().filter(|keys| !keys.are_in_order()).map(PackedKeys::order) {
             Some(order) => self.settled(&order),
             None => self,
         }

@@ -4,14 +4,13 @@ use crate::by_distinct::{self, ByDistinct};
 use crate::first_rows;
 use crate::group::{Found, GroupTable};
 use crate::grouped::Groups;
-use crate::inputs::RowPlace;
-use crate::key_order::KeyOrder;
+use crate::key_order::{KeyOrder, Part};
 use crate::long_answer::LongAnswer;
 use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::spill::Spill;
-use crate::partitions::{self, Dealt, Limits, Partitioning, Parts, Records};
+use crate::partitions::{self, Dealt, Limits, OwnPart, Partitioning, Parts, Records};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
@@ -135,7 +134,7 @@ impl Plan {
         }
         let by_distinct = ByDistinct::of(self);
         let limits = if by_distinct.is_none() { Limits { distinct: usize::MAX, ..limits } } else { limits };
-        let partitioning = Partitioning::new(self, limits, memory, threads);
+        let partitioning = Partitioning::new(self, limits, memory, threads).with_splits_of(table, self);
         let scanned = self.scanned(table, || self.groups(table, progress, &partitioning));
         if let (Err(error), Some(by_distinct)) = (&scanned, &by_distinct)
             && by_distinct::is_too_many(error)
@@ -145,27 +144,41 @@ impl Plan {
             let limits = Limits { distinct: usize::MAX, ..limits };
             return answer.map_or_else(|| self.run_limited(table, threads, memory, progress, limits), Ok);
         }
-        let (found, mut totals) = scanned?;
+        let (mut found, mut totals) = scanned?;
         let start = Instant::now();
+        let mut own: Vec<OwnPart> = found.iter_mut().flat_map(|found| std::mem::take(&mut found.own)).collect();
+        own.sort_unstable_by_key(|part| part.rank);
+        totals.groups = own.iter().map(|part| part.groups).sum();
         if partitioning.needs_parts(&found) {
             let parts = self.parts(found, &partitioning)?;
-            return self.answer_in_parts(table.path(), parts, partitioning, totals);
+            return self.answer_in_parts(table.path(), parts, own, partitioning, totals);
         }
         let (mut merged, records) = self.merged(found)?;
         let Some(dealing) = partitioning.dealing().filter(|_| !records.is_empty()) else {
             merged.settle(threads);
-            totals.groups = merged.groups_with_rows();
+            totals.groups += merged.groups_with_rows();
+            if self.is_in_key_order() && partitioning.splits_are_in_order() && !own.is_empty() {
+                let parts = Part::of_splits(self, own, merged, threads)?;
+                totals.regroup_time = start.elapsed();
+                return self.answer_of_parts(parts, threads, totals, start);
+            }
             totals.regroup_time = start.elapsed();
-            return self.answer_of(vec![merged], threads, totals, start);
+            let partials = own.into_iter().map(|part| part.partial).chain([merged]).collect();
+            return self.answer_of(partials, threads, totals, start);
         };
         let dealt = Dealt::new(dealing, merged, records, threads);
-        if self.is_in_key_order() {
+        if self.is_in_key_order() && own.is_empty() {
             return self.in_key_order(KeyOrder::new(table.path(), dealt, threads), threads, totals, start);
         }
-        let in_order = |partial| partitions::in_order(self, partial);
-        let partials = partitions::regroup(self, table.path(), &dealt, threads, in_order)?;
-        totals.groups = partials.iter().map(Partial::groups_with_rows).sum();
+        let groups = AtomicU64::new(0);
+        let in_order = |partial: Partial| {
+            groups.fetch_add(partial.groups_with_rows(), Relaxed);
+            partitions::in_order(self, partial)
+        };
+        let mut partials = partitions::regroup(self, table.path(), &dealt, threads, in_order)?;
+        totals.groups += groups.into_inner();
         totals.regroup_time = start.elapsed();
+        partials.extend(own.into_iter().map(|part| part.partial));
         self.answer_of(partials, threads, totals, start)
     }
 
@@ -188,7 +201,26 @@ impl Plan {
         if totals.groups >= MANY {
             return Ok(Answered::Long(Box::new(LongAnswer::in_key_order(self, order, first, totals)?)));
         }
-        let blocks = parallel::map(first.len(), threads, |part| first[part].blocks(self).collect::<Result<Vec<_>>>())?;
+        self.answer_of_blocks(&first, threads, totals, start)
+    }
+
+    /// The answer that groups give in the order of their keys, which began to be made at `start`.
+    fn answer_of_parts(
+        &self,
+        parts: Vec<Part>,
+        threads: usize,
+        totals: ScanTotals,
+        start: Instant,
+    ) -> Result<Answered> {
+        match totals.groups >= MANY {
+            true => Ok(Answered::Long(Box::new(LongAnswer::of_parts(self, parts, totals)?))),
+            false => self.answer_of_blocks(&parts, threads, totals, start),
+        }
+    }
+
+    /// The same where they are few.
+    fn answer_of_blocks(&self, parts: &[Part], threads: usize, totals: ScanTotals, start: Instant) -> Result<Answered> {
+        let blocks = parallel::map(parts.len(), threads, |part| parts[part].blocks(self).collect::<Result<Vec<_>>>())?;
         let answer = QueryResult::of_blocks(self, blocks.into_iter().flatten().collect(), totals);
         Ok(Answered::held(answer).sorted_in(start.elapsed()))
     }
@@ -269,7 +301,7 @@ impl Plan {
     pub(crate) fn parts(&self, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
         let (dealing, spill) = (partitioning.dealing(), &partitioning.spill);
         let mut parts = Parts::default();
-        for Found { groups, records, spilled } in found {
+        for Found { groups, records, spilled, .. } in found {
             spilled.into_iter().for_each(|spilled| parts.append(spilled));
             parts.spill_groups(&groups, dealing, spill)?;
             records.into_iter().for_each(|records| parts.add(records));
@@ -282,6 +314,7 @@ impl Plan {
         &self,
         path: &Path,
         parts: Parts,
+        own: Vec<OwnPart>,
         partitioning: Partitioning,
         mut totals: ScanTotals,
     ) -> Result<Answered> {
@@ -293,11 +326,14 @@ impl Plan {
             groups.fetch_add(partial.groups_with_rows(), Relaxed);
             sorter.run_of_groups(&of_run, partial)
         };
-        let runs = partitions::regroup_parts(self, path, &partitioning, parts, run)?;
+        let mut runs = partitions::regroup_parts(self, path, &partitioning, parts, run)?;
+        for part in own {
+            runs.push(sorter.run_of_groups(&of_run, part.partial)?);
+        }
         totals.regroup_time = start.elapsed();
         let blocks = sorter.merge(runs)?;
         totals.sort_time = start.elapsed() - totals.regroup_time;
-        totals.groups = groups.into_inner();
+        totals.groups += groups.into_inner();
         let Partitioning { spill, memory, .. } = partitioning;
         Answered::of_blocks(self, blocks, spill, &memory, totals)
     }
@@ -349,7 +385,7 @@ impl<'a> QueryWorker<'a> {
 
 impl Worker for QueryWorker<'_> {
     fn split_begins(&mut self, split: &Split) {
-        self.groups.split_begins(RowPlace::of_split(split.index));
+        self.groups.split_begins(split.index);
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
@@ -358,6 +394,6 @@ impl Worker for QueryWorker<'_> {
 
     fn split_done(&mut self, _: &Split, scanned: Scanned) -> Result<()> {
         self.totals.add(&ScanTotals::from(&scanned));
-        Ok(())
+        self.groups.split_done()
     }
 }

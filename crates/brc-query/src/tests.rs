@@ -168,13 +168,17 @@ pub(crate) fn limits() -> impl Strategy<Value = Limits> {
     let many = prop_oneof![Just(0), 1usize..8, Just(usize::MAX)];
     let partition = prop_oneof![Just(1), 2usize..5, Just(usize::MAX)];
     let distinct = prop_oneof![0usize..8, Just(usize::MAX)];
-    (many, partition, distinct, 0usize..3).prop_map(|(many, partition, distinct, distinct_of_group)| Limits {
-        hashed: many,
-        direct: many,
-        partition,
-        distinct,
-        distinct_of_group,
-    })
+    let of_splits = prop_oneof![Just(1), Just(u64::MAX)];
+    (many, partition, distinct, 0usize..3, of_splits).prop_map(
+        |(many, partition, distinct, distinct_of_group, of_splits)| Limits {
+            hashed: many,
+            direct: many,
+            partition,
+            distinct,
+            distinct_of_group,
+            of_splits,
+        },
+    )
 }
 
 /// All that there is, or none, so that everything goes to a file.

@@ -17,14 +17,42 @@ pub(crate) struct Wanted {
     among: Vec<u64>,
     ids: Vec<u32>,
     runs: Vec<Run>,
+    integers: KeptIntegers,
+    floats: Vec<f64>,
+    codes: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+/// Integers of some rows of a batch, one behind the other.
+#[derive(Debug, Default)]
+pub(crate) struct KeptIntegers {
     i8s: Vec<i8>,
     i16s: Vec<i16>,
     i32s: Vec<i32>,
     i64s: Vec<i64>,
     i128s: Vec<i128>,
-    floats: Vec<f64>,
-    codes: Vec<u32>,
-    rows: Vec<u32>,
+}
+
+impl KeptIntegers {
+    /// Those of rows whose bits are set.
+    pub(crate) fn of(&mut self, level: Level, values: Integers<'_>, mask: &[u64]) -> Integers<'_> {
+        match values {
+            Integers::I8(values) => Integers::I8(kept(values, mask, &mut self.i8s)),
+            Integers::I16(values) => {
+                compress(level, values, mask, &mut self.i16s);
+                Integers::I16(&self.i16s)
+            }
+            Integers::I32(values) => {
+                compress(level, values, mask, &mut self.i32s);
+                Integers::I32(&self.i32s)
+            }
+            Integers::I64(values) => {
+                compress(level, values, mask, &mut self.i64s);
+                Integers::I64(&self.i64s)
+            }
+            Integers::I128(values) => Integers::I128(kept(values, mask, &mut self.i128s)),
+        }
+    }
 }
 
 impl Wanted {
@@ -83,22 +111,9 @@ impl Wanted {
                 None => values,
                 Some(mask) => kept(values, mask, &mut self.floats),
             }),
-            Data::Integers(values) => Values::Integers(match (values, mask) {
-                (values, None) => values,
-                (Integers::I8(values), Some(mask)) => Integers::I8(kept(values, mask, &mut self.i8s)),
-                (Integers::I16(values), Some(mask)) => {
-                    compress(level, values, mask, &mut self.i16s);
-                    Integers::I16(&self.i16s)
-                }
-                (Integers::I32(values), Some(mask)) => {
-                    compress(level, values, mask, &mut self.i32s);
-                    Integers::I32(&self.i32s)
-                }
-                (Integers::I64(values), Some(mask)) => {
-                    compress(level, values, mask, &mut self.i64s);
-                    Integers::I64(&self.i64s)
-                }
-                (Integers::I128(values), Some(mask)) => Integers::I128(kept(values, mask, &mut self.i128s)),
+            Data::Integers(values) => Values::Integers(match mask {
+                None => values,
+                Some(mask) => self.integers.of(level, values, mask),
             }),
         };
         (ids, values)

@@ -5,7 +5,7 @@ use crate::envelope::Envelope;
 use crate::trailer::VERSION_1;
 use crate::v1;
 use crate::v2::file;
-use brc_core::{Progress, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Known, Progress, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::fs::File;
 use std::path::Path;
 
@@ -111,6 +111,10 @@ impl Table for Reader {
 
     fn rows_of(&self, split: u64) -> Option<u64> {
         self.table().rows_of(split)
+    }
+
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        self.table().known(split, column)
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

@@ -4,14 +4,14 @@ use super::chunk::{NumberChunk, StringChunk};
 use super::library::LibraryColumn;
 use super::page::Pages;
 use super::string_rows::StringRows;
-use super::table::{Bounds, Chunk, ParquetTable, RowGroup};
+use super::table::{Chunk, ParquetTable, RowGroup};
 use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, Numbers, WINDOW, check_bounds};
 use crate::input::read_full_at;
 use brc_core::{
-    Batch, Column, Conjunct, Error, Known, KnownValues, LogicalType, Predicate, Result, ScanError, ScanOptions,
-    Scanned, Scanner, Sink, Split, Verdict,
+    Batch, Column, Conjunct, Error, LogicalType, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Sink,
+    Split, Verdict,
 };
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
@@ -55,16 +55,7 @@ impl<'t> ParquetScanner<'t> {
 
     /// What a predicate is for a whole row group.
     fn decide(predicate: Option<&Predicate>, row_group: &RowGroup) -> Verdict {
-        let known = |column: usize| {
-            let Some(chunk) = row_group.chunks.get(column) else { return Known::NOTHING };
-            let values = match &chunk.bounds {
-                Bounds::Numbers(min, max) => KnownValues::Numbers { min: *min, max: *max },
-                Bounds::Text(min, max) => KnownValues::Strings { min, max },
-                Bounds::Unknown => KnownValues::Nothing,
-            };
-            Known { values, nulls: chunk.has_nulls }
-        };
-        predicate.map_or(Verdict::Always, |predicate| predicate.decide(&known))
+        predicate.map_or(Verdict::Always, |predicate| predicate.decide(&|column| row_group.known(column)))
     }
 
     /// Delivers the rows of a row group. Columns are read, and decoded, when the first row that met the conditions before asks

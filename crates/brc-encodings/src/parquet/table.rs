@@ -7,7 +7,7 @@ use super::writer::{CHECKSUMS, MAGIC, SCHEMA};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
 use brc_compress::Compression;
-use brc_core::{Error, Field, LeftOut, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Error, Field, Known, KnownValues, LeftOut, Result, ScanOptions, Scanner, Schema, Split, Table};
 use parquet::basic::Encoding;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::{Statistics, ValueStatistics};
@@ -55,6 +55,19 @@ pub(super) struct FileColumn {
 pub(super) struct RowGroup {
     pub(super) rows: usize,
     pub(super) chunks: Vec<Chunk>,
+}
+
+impl RowGroup {
+    /// What is known of the values of a column.
+    pub(super) fn known(&self, column: usize) -> Known<'_> {
+        let Some(chunk) = self.chunks.get(column) else { return Known::NOTHING };
+        let values = match &chunk.bounds {
+            Bounds::Numbers(min, max) => KnownValues::Numbers { min: *min, max: *max },
+            Bounds::Text(min, max) => KnownValues::Strings { min, max },
+            Bounds::Unknown => KnownValues::Nothing,
+        };
+        Known { values, nulls: chunk.has_nulls }
+    }
 }
 
 /// A column chunk, of which place and size are known to lie in the file.
@@ -307,6 +320,11 @@ impl Table for ParquetTable {
 
     fn rows_of(&self, split: u64) -> Option<u64> {
         self.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows as u64)
+    }
+
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        let row_group = usize::try_from(split).ok().and_then(|split| self.row_groups.get(split));
+        row_group.map_or(Known::NOTHING, |row_group| row_group.known(column))
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

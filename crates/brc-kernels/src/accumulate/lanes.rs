@@ -30,6 +30,9 @@ pub(super) const COPIES: usize = 4;
 /// So many groups are few.
 const FEW: usize = 64;
 
+/// Runs of so many rows on average are short.
+const SHORT: usize = 16;
+
 /// What each row of a batch adds to a lane of its group.
 #[derive(Debug, Clone, Copy)]
 pub enum Addend<'a> {
@@ -215,6 +218,7 @@ impl LaneTable {
         }
         let words = words_mut(lines);
         let mut runs = Runs::new(groups);
+        let are_short = runs.runs.len() > rows / SHORT;
         let factors: Vec<_> = (0..addends.len()).map(|index| factors(addends, index)).collect();
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
@@ -231,6 +235,22 @@ impl LaneTable {
                         return Err(UnknownGroup);
                     }
                     add_rows(level, *lanes, copies, groups, spare, words)?;
+                }
+                Groups::Runs(_) if are_short => {
+                    let lanes = &mut spare[..*lanes];
+                    lanes.iter_mut().for_each(|lane| add_up(&mut lane[..count]));
+                    let (mut first, mut before) = (0, [0; MOST_LANES]);
+                    while first < count {
+                        let (group, end) =
+                            runs.next_part(first, count).filter(|it| it.0 < known).ok_or(UnknownGroup)?;
+                        let row = &mut words[group * stride * copies..][..lanes.len()];
+                        for ((sum, lane), before) in row.iter_mut().zip(lanes.iter()).zip(&mut before) {
+                            let up_to = lane[end - 1];
+                            *sum = sum.wrapping_add(up_to.wrapping_sub(*before));
+                            *before = up_to;
+                        }
+                        first = end;
+                    }
                 }
                 Groups::Runs(_) => {
                     let mut first = 0;
@@ -303,6 +323,24 @@ impl LaneTable {
         (1..copies).fold(of_copy(0), |sum, copy| sum.wrapping_add(of_copy(copy)))
     }
 
+    /// The sums of a lane, group by group.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    #[must_use]
+    pub fn lane(&self, lane: usize) -> Vec<i64> {
+        assert!(lane < self.lanes, "a lane of the table");
+        let stride = self.stride();
+        let sum = |group: usize| {
+            let place = group * stride + lane;
+            self.lines[place / MOST_LANES].0[place % MOST_LANES]
+        };
+        match self.copies() {
+            1 => (0..self.groups).map(sum).collect(),
+            _ => (0..self.groups).map(|group| self.sum(lane, group)).collect(),
+        }
+    }
+
     /// The sums of all lanes of a group, one behind the other; `None` where they do not lie so, because there are few groups.
     ///
     /// # Panics
@@ -354,6 +392,15 @@ fn words_mut(lines: &mut [Line]) -> &mut [i64] {
     let words = lines.len() * MOST_LANES;
     // SAFETY: a line is so many words and nothing else.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), words) }
+}
+
+/// Adds to each word all before it.
+fn add_up(words: &mut [i64]) {
+    let mut sum = 0i64;
+    for word in words {
+        sum = sum.wrapping_add(*word);
+        *word = sum;
+    }
 }
 
 fn total(level: Level, words: &[i64]) -> i64 {
@@ -528,12 +575,17 @@ mod tests {
             ),
             grown in 100usize..200,
             known in prop::sample::select(vec![5u32, 20, 100]),
+            most in prop::sample::select(vec![2u32, 90]),
         ) {
             let flat = runs.iter().flat_map(|(group, part)| part.iter().map(move |row| (group % known, row)));
             let rows: Vec<_> = flat.map(|(group, row)| (group, row.0, row.1, row.2 as f64 / 4096.0)).collect();
             let groups: Vec<u32> = rows.iter().map(|row| row.0).collect();
+            let pieces = |run: Run| {
+                let pieces = (0..run.rows.max(1)).step_by(most as usize);
+                pieces.map(move |start| Run { rows: most.min(run.rows - start), ..run })
+            };
             let runs = runs.iter().map(|(code, part)| Run { code: code % known, rows: part.len() as u32 });
-            let runs: Vec<Run> = runs.collect();
+            let runs: Vec<Run> = runs.flat_map(pieces).collect();
             for level in Level::available() {
                 let mut table = LaneTable::new(7);
                 table.grow(known as usize);

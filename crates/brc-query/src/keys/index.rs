@@ -5,31 +5,47 @@ use brc_core::Dictionary;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hasher};
 
 /// Finds the number of a tuple of 64-bit words.
+///
+/// As long as no tuple is below one before it, as with the keys that a file is sorted by, the last one is all that needs to be
+/// known: nothing is hashed before the first that is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TupleIndex {
     table: HashTable<u32>,
     hasher: RandomState,
+    /// All tuples so far ascend, and the table has none of them.
+    ascends: bool,
+    /// How many the table will have room for.
+    expected: usize,
 }
 
 impl TupleIndex {
-    /// Knows no tuple, and has room for so many.
+    /// Knows no tuple, and will have room for so many.
     pub(crate) fn with_capacity(tuples: usize) -> Self {
-        Self { table: HashTable::with_capacity(tuples), hasher: RandomState::default() }
+        Self { ascends: true, expected: tuples, ..Self::default() }
     }
 
     /// Knows the tuples of that width that are there, each once.
     pub(crate) fn of(tuples: &[u64], width: usize) -> Self {
-        let mut index = Self::default();
-        let hash = |number: u32| hash(&index.hasher, &tuples[number as usize * width..(number as usize + 1) * width]);
-        let count = (tuples.len() / width) as u32;
-        index.table.reserve(count as usize, |&number| hash(number));
-        for number in 0..count {
-            index.table.insert_unique(hash(number), number, |&number| hash(number));
+        let mut index = Self { ascends: tuples.is_empty(), ..Self::default() };
+        if !index.ascends {
+            index.insert_all(tuples, width);
         }
         index
+    }
+
+    /// Knows tuples of that width from now on, each once, of which it knew none.
+    fn insert_all(&mut self, tuples: &[u64], width: usize) {
+        let Self { table, hasher, .. } = self;
+        let hash = |number: u32| hash(hasher, &tuples[number as usize * width..(number as usize + 1) * width]);
+        let count = (tuples.len() / width) as u32;
+        table.reserve(self.expected.max(count as usize), |&number| hash(number));
+        for number in 0..count {
+            table.insert_unique(hash(number), number, |&number| hash(number));
+        }
     }
 
     /// Replaces `numbers` by those of tuples of so many words that lie one after the other, among `tuples`, to which those that are
@@ -44,12 +60,25 @@ impl TupleIndex {
             1 => self.number_arrays::<1>(wanted, tuples, numbers),
             2 => self.number_arrays::<2>(wanted, tuples, numbers),
             3 => self.number_arrays::<3>(wanted, tuples, numbers),
-            _ => self.number_each(wanted.chunks_exact(width), |number| number as usize * width, tuples, numbers),
+            _ => {
+                if std::mem::take(&mut self.ascends) {
+                    self.insert_all(tuples, width);
+                }
+                self.number_each(wanted.chunks_exact(width), |number| number as usize * width, tuples, numbers);
+            }
         }
     }
 
     fn number_arrays<const WIDTH: usize>(&mut self, wanted: &[u64], tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
-        let wanted = wanted.as_chunks::<WIDTH>().0;
+        let mut wanted = wanted.as_chunks::<WIDTH>().0;
+        if self.ascends {
+            wanted = &wanted[number_ascending(wanted, tuples, numbers)..];
+            self.ascends = wanted.is_empty();
+            if self.ascends {
+                return;
+            }
+            self.insert_all(tuples, WIDTH);
+        }
         self.number_each(
             wanted.iter().map(<[u64; WIDTH]>::as_slice),
             |number| number as usize * WIDTH,
@@ -67,7 +96,7 @@ impl TupleIndex {
         tuples: &mut Vec<u64>,
         numbers: &mut Vec<u32>,
     ) {
-        let Self { table, hasher } = self;
+        let Self { table, hasher, .. } = self;
         let mut last: Option<(&[u64], u32)> = None;
         for tuple in wanted {
             // Rows that belong together often lie together.
@@ -97,6 +126,29 @@ impl TupleIndex {
             numbers.push(number);
         }
     }
+}
+
+/// Appends the numbers of tuples among ascending ones, to which new ones are appended, up to the first that is below the last.
+/// Returns how many those are.
+fn number_ascending<const WIDTH: usize>(
+    wanted: &[[u64; WIDTH]],
+    tuples: &mut Vec<u64>,
+    numbers: &mut Vec<u32>,
+) -> usize {
+    let mut last = tuples.last_chunk().copied();
+    let mut count = (tuples.len() / WIDTH) as u32;
+    for (place, tuple) in wanted.iter().enumerate() {
+        match last.map_or(Ordering::Less, |last: [u64; WIDTH]| last.cmp(tuple)) {
+            Ordering::Less => {
+                tuples.extend_from_slice(tuple);
+                (last, count) = (Some(*tuple), count + 1);
+            }
+            Ordering::Equal => {}
+            Ordering::Greater => return place,
+        }
+        numbers.push(count - 1);
+    }
+    wanted.len()
 }
 
 /// Word by word: a slice's own hash goes through bytes, which is slower.

@@ -8,11 +8,16 @@
 //! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
 //! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
 //!
+//! Where a table is sorted or clustered by a key, its [splits are partitions](own_keys) already: nothing is dealt out, and only
+//! the groups of keys that several splits have are merged.
+//!
 //! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
 
 mod chunks;
 mod dealt;
 mod layout;
+mod own_groups;
+mod own_keys;
 pub(crate) mod packing;
 mod parts;
 mod ranges;
@@ -23,6 +28,7 @@ mod regroup_parts;
 pub(crate) mod spill;
 
 pub(crate) use dealt::Dealt;
+pub(crate) use own_groups::{OwnGroups, OwnPart};
 pub(crate) use parts::Parts;
 pub(crate) use regroup::{in_order, regroup};
 pub(crate) use regroup_parts::regroup_parts;
@@ -33,8 +39,9 @@ use crate::keys::Keys;
 use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::states::StateKind;
-use brc_core::{Batch, LogicalType, PhysicalType};
+use brc_core::{Batch, LogicalType, PhysicalType, Table};
 use layout::Layout;
+use own_keys::OwnKeys;
 use packing::{Packer, Packing};
 use ranges::Ranges;
 use records::PARTITIONS;
@@ -56,6 +63,8 @@ pub(crate) struct Limits {
     pub(crate) distinct: usize,
     /// or so many in each group.
     pub(crate) distinct_of_group: usize,
+    /// Where there may be so many groups at least, splits that have keys of their own are partitions.
+    pub(crate) of_splits: u64,
 }
 
 impl Limits {
@@ -66,6 +75,7 @@ impl Limits {
         partition: usize::MAX,
         distinct: usize::MAX,
         distinct_of_group: 0,
+        of_splits: u64::MAX,
     };
 }
 
@@ -78,7 +88,14 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { hashed: 1 << 14, direct: usize::MAX, partition: usize::MAX, distinct: 1 << 17, distinct_of_group: 16 }
+        Self {
+            hashed: 1 << 14,
+            direct: usize::MAX,
+            partition: usize::MAX,
+            distinct: 1 << 17,
+            distinct_of_group: 16,
+            of_splits: 1 << 17,
+        }
     }
 }
 
@@ -98,6 +115,8 @@ pub(crate) struct Dealing {
 pub(crate) struct Partitioning {
     layout: Option<Layout>,
     key_types: Vec<(LogicalType, bool)>,
+    /// Which keys only one split has, if it is most of them.
+    own_keys: Option<OwnKeys>,
     pub(crate) limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
     dealing: OnceLock<Option<Dealing>>,
@@ -114,6 +133,7 @@ impl Partitioning {
         Self {
             layout: if plan.keys.is_empty() { None } else { Layout::of(plan) },
             key_types: plan.key_types(),
+            own_keys: None,
             limits,
             dealing: OnceLock::new(),
             is_short: AtomicBool::new(false),
@@ -121,6 +141,21 @@ impl Partitioning {
             spill: Spill::new(memory.temp_dir.clone()),
             threads,
         }
+    }
+
+    /// The same where a table's splits may be partitions.
+    pub(crate) fn with_splits_of(self, table: &dyn Table, plan: &Plan) -> Self {
+        Self { own_keys: OwnKeys::of(plan, table, &self.memory, self.limits.of_splits), ..self }
+    }
+
+    /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
+    pub(crate) fn splits_are_in_order(&self) -> bool {
+        self.own_keys.as_ref().is_some_and(|own_keys| own_keys.key == 0)
+    }
+
+    /// For the groups that a worker's splits have for themselves.
+    pub(crate) fn own_groups<'a>(&'a self, plan: &'a Plan) -> Option<OwnGroups<'a>> {
+        self.own_keys.as_ref().map(|own_keys| OwnGroups::new(plan, own_keys))
     }
 
     /// Memory is short. Returns whether it is decided by now if rows can be dealt out: until then no groups may be written to
@@ -154,7 +189,11 @@ impl Partitioning {
             if keys.len() <= most && !self.is_short.load(Relaxed) {
                 return Ok(None);
             }
-            let packing = Packing::of(&self.key_types, keys, keyed.columns);
+            let packing = match &self.own_keys {
+                // Tuples of all partitions are compared.
+                Some(own_keys) => Some(Arc::clone(&own_keys.packing)),
+                None => Packing::of(&self.key_types, keys, keyed.columns).map(Arc::new),
+            };
             let dealing = packing.map(|packing| Dealing::new(packing, layout, keys, keyed, batch)).transpose()?;
             self.dealing.get_or_init(|| dealing);
         }
@@ -169,7 +208,7 @@ impl Partitioning {
 impl Dealing {
     /// For rows like those of a batch, of which `keyed` has the keys, and of groups like those of `keys`.
     fn new(
-        packing: Packing,
+        packing: Arc<Packing>,
         layout: &Layout,
         keys: &Keys,
         keyed: &Batch<'_>,
@@ -182,7 +221,8 @@ impl Dealing {
         let layout = layout.for_rows_like(batch, repeated * 2 > tuples.len());
         let known = packing.sample(keys, SAMPLED);
         let ranges = Ranges::of(tuples.into_iter().chain(known.chunks_exact(packing.width())).collect(), PARTITIONS);
-        Ok(Self { layout, ranges, packing: Arc::new(packing) })
+        drop(packer);
+        Ok(Self { layout, ranges, packing })
     }
 }
 

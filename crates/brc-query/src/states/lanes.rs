@@ -72,19 +72,23 @@ impl State {
     pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: Place) {
         self.grow(rows.len());
         for_gathered!(self, state => {
-            let mut sums = [0; brc_kernels::accumulate::lanes::MOST_LANES];
             let lanes = state.lanes();
-            for (group, &rows) in rows.iter().enumerate() {
-                match place {
-                    Place::Lanes { table, first } => match tables[table].sums(group) {
-                        Some(sums) => state.gather(group, rows, &sums[first..first + lanes]),
-                        None => {
-                            (0..lanes).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
-                            state.gather(group, rows, &sums[..lanes]);
+            match place {
+                Place::WithRows => {
+                    for (group, (&rows, lane)) in rows.iter().zip(tables[0].lane(0)).enumerate() {
+                        state.gather(group, rows, &[Counted::of(lane).sum]);
+                    }
+                }
+                Place::Lanes { table, first } => {
+                    let mut sums = [0; brc_kernels::accumulate::lanes::MOST_LANES];
+                    for (group, &rows) in rows.iter().enumerate() {
+                        match tables[table].sums(group) {
+                            Some(sums) => state.gather(group, rows, &sums[first..first + lanes]),
+                            None => {
+                                (0..lanes).for_each(|lane| sums[lane] = tables[table].sum(first + lane, group));
+                                state.gather(group, rows, &sums[..lanes]);
+                            }
                         }
-                    },
-                    Place::WithRows => {
-                        state.gather(group, rows, &[Counted::of(tables[0].sum(0, group)).sum]);
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! Millions of groups, or what is taken for them.
 
 use super::memory::{MemoryTable, Record};
-use super::{PLAIN, cells, table};
+use super::{Manner, PLAIN, cells, table};
 use crate::lanes::Lane;
 use crate::memory::Memory;
 use crate::partitions::Limits;
@@ -85,4 +85,56 @@ fn keys_that_cannot_be_packed_stand_where_they_belong() {
 fn keys_that_ascend_are_dealt_out() {
     let row = |number: i64| record(number / 3 * 1_000_000 - 5_000_000_000, number);
     check((0..500_000).map(row).collect());
+}
+
+/// The answers to questions by several keys, where splits that have keys of their own are or are not partitions.
+fn check_splits(rows: Vec<Record>, rows_in_split: usize, is_taken: bool) {
+    let table = table(rows, Manner { rows_in_split, rows_in_batch: rows_in_split.min(1000), ..PLAIN });
+    let limits = Limits { hashed: 100, direct: 100, of_splits: 1, ..Limits::NONE };
+    let by = ["\"y y\"", "\"y y\", x", "x, \"y y\""].map(|text| Some(Expression::parse_list(text).unwrap()));
+    let having = Some(Expression::parse("count() > 2").unwrap());
+    let sorted = vec![OrderBy::column("sum(x)", true)];
+    for (by, filter) in by.into_iter().flat_map(|by| [(by.clone(), None), (by, Some("x > 0.2 or \"y y\" % 5 = 1"))]) {
+        let filter = filter.map(|text| Expression::parse(text).unwrap());
+        let aggregates = Some(Expression::parse_list("count(),sum(x),min(x),min(s),avg(x*x)").unwrap());
+        let all = Query { by, aggregates, filter, ..Query::default() };
+        for query in [
+            all.clone(),
+            Query { having: having.clone(), ..all.clone() },
+            Query { order_by: sorted.clone(), limit: Some(7), offset: 2, ..all.clone() },
+            Query { order_by: sorted.clone(), ..all.clone() },
+            Query { limit: Some(5), ..all.clone() },
+        ] {
+            let plan = query.clone().plan(&table.schema).unwrap();
+            let expected = cells(&answer(&plan, &table, 1, Limits::NONE));
+            for threads in [1, 3] {
+                let found = answer(&plan, &table, threads, limits);
+                assert_eq!(found.totals().lanes.rows().any(|(lane, _)| lane == Lane::Splits), is_taken);
+                assert!(cells(&found) == expected, "{query:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sorted_splits_are_partitions() {
+    check_splits((0..20_000).map(|number| record(number / 3 * 1_000 - 5_000_000, number)).collect(), 2_500, true);
+    // The keys at the ends of a split go on in the next.
+    check_splits((0..20_000).map(|number| record(number / 700, number)).collect(), 2_500, true);
+    // Some splits have none of their own.
+    check_splits((0..20_000).map(|number| record((number - 9_999).max(0), number)).collect(), 500, true);
+}
+
+#[test]
+fn splits_that_are_clustered_are_partitions() {
+    // In no order inside a split, which reaches into the next one.
+    let clustered = |number: i64| number / 2_500 * 10_000 + number * 7919 % 12_000;
+    check_splits((0..20_000).map(|number| record(clustered(number), number)).collect(), 2_500, true);
+    let descending = |number: i64| -number / 4;
+    check_splits((0..20_000).map(|number| record(descending(number), number)).collect(), 2_500, true);
+}
+
+#[test]
+fn splits_of_the_same_keys_are_none() {
+    check_splits((0..20_000).map(|number| record(number * 7919 % 10_007, number)).collect(), 2_500, false);
 }

@@ -89,6 +89,16 @@ impl Table for MemoryTable {
         Some(split.end - split.start)
     }
 
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        match self.split(split).filter(|_| self.schema.fields()[column].logical_type != LogicalType::String) {
+            Some(Split { start, end, .. }) => {
+                let numbers = self.rows[start as usize..end as usize].iter().map(|row| row.number(column));
+                Known::from(&numbers.collect::<Statistics>())
+            }
+            None => Known::NOTHING,
+        }
+    }
+
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         let mut dictionaries = [Dictionary::new(), Dictionary::new()];
         if self.manner.known_names {

@@ -57,6 +57,14 @@ impl PackedKeys {
         &self.tuples[number * self.packing.width..(number + 1) * self.packing.width]
     }
 
+    /// Whether all tuples lie in their order.
+    pub(crate) fn are_in_order(&self) -> bool {
+        match self.width() {
+            1 => self.tuples.is_sorted(),
+            width => self.tuples.chunks_exact(width).is_sorted(),
+        }
+    }
+
     /// The numbers of all tuples in their order.
     pub(crate) fn order(&self) -> Vec<u32> {
         order_of(&self.tuples, self.width())

@@ -8,7 +8,7 @@ use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
 use crate::place::Place;
-use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Error, Known, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,11 @@ impl Table for Reader {
 
     fn rows_of(&self, split: u64) -> Option<u64> {
         self.footer.row_groups.get(usize::try_from(split).ok()?).map(|row_group| row_group.rows.into())
+    }
+
+    fn known(&self, split: u64, column: usize) -> Known<'_> {
+        let row_group = usize::try_from(split).ok().and_then(|split| self.footer.row_groups.get(split));
+        row_group.map_or(Known::NOTHING, |row_group| row_group.known(column))
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {

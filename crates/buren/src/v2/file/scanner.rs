@@ -41,10 +41,7 @@ impl<'r> FileScanner<'r> {
     }
 
     fn verdict(&self, row_group: &RowGroup) -> Verdict {
-        self.decide(|column| {
-            let chunk = &row_group.chunks[column];
-            known(chunk.bounds.as_ref(), chunk.nulls, row_group.rows)
-        })
+        self.decide(|column| row_group.known(column))
     }
 
     /// About how many rows of the file are asked for, if those of a row group are so many of `all`.
@@ -240,6 +237,13 @@ fn long_runs<'r>(codes: &[u32], room: &'r mut [Run; MOST_RUNS]) -> Option<&'r [R
         count += 1;
     }
     (count <= codes.len().div_ceil(16)).then_some(&room[..count])
+}
+
+impl RowGroup {
+    /// What is known of the values of a column.
+    pub(super) fn known(&self, column: usize) -> Known<'_> {
+        self.chunks.get(column).map_or(Known::NOTHING, |chunk| known(chunk.bounds.as_ref(), chunk.nulls, self.rows))
+    }
 }
 
 /// What is known of the values of some rows.
