@@ -8,6 +8,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, Eq)]
 pub struct Dictionary {
     values: Arc<Values>,
+    is_complete: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,6 +30,18 @@ impl Dictionary {
         Self::default()
     }
 
+    /// The same values, and whoever lends them says that no others will come: a column has them all before its first row.
+    #[must_use]
+    pub fn complete(self) -> Self {
+        Self { is_complete: true, ..self }
+    }
+
+    /// Whether no other values will come, as far as that is known.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
     /// Makes room for so many more values of so many bytes together.
     pub fn reserve(&mut self, values: usize, bytes: usize) {
         let all = Arc::make_mut(&mut self.values);
@@ -38,6 +51,7 @@ impl Dictionary {
 
     /// Takes all values out.
     pub fn clear(&mut self) {
+        self.is_complete = false;
         match Arc::get_mut(&mut self.values) {
             Some(Values { bytes, ends }) => {
                 bytes.clear();
@@ -53,6 +67,7 @@ impl Dictionary {
     /// If there are 2³² values already.
     #[inline]
     pub fn push(&mut self, value: &[u8]) -> u32 {
+        self.is_complete = false;
         let Values { bytes, ends } = Arc::make_mut(&mut self.values);
         let code = u32::try_from(ends.len()).unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct values"));
         bytes.extend_from_slice(value);
@@ -65,6 +80,7 @@ impl Dictionary {
     /// # Panics
     /// If there would be 2³² values, or their ends are not those of the bytes.
     pub fn extend(&mut self, ends: impl ExactSizeIterator<Item = usize>, bytes: &[u8]) {
+        self.is_complete = false;
         let all = Arc::make_mut(&mut self.values);
         let start = all.bytes.len();
         assert!(u32::try_from(all.ends.len() + ends.len()).is_ok(), "fewer than 2^32 distinct values");
@@ -94,10 +110,21 @@ impl Dictionary {
     /// As for [`Dictionary::get`].
     #[inline]
     pub fn append(&self, code: u32, out: &mut Vec<u8>) {
+        let (bytes, place) = self.place(code);
+        crate::append(bytes, place, out);
+    }
+
+    /// All values one behind the other, and where among them that of a code is.
+    ///
+    /// # Panics
+    /// As for [`Dictionary::get`].
+    #[must_use]
+    #[inline]
+    pub fn place(&self, code: u32) -> (&[u8], Range<usize>) {
         let index = code as usize;
         let Values { bytes, ends } = &*self.values;
         let start = if index == 0 { 0 } else { ends[index - 1] };
-        crate::append(bytes, start..ends[index], out);
+        (bytes, start..ends[index])
     }
 
     /// The values of consecutive codes, one behind the other.
@@ -154,6 +181,7 @@ mod tests {
         let dictionary: Dictionary = ["Abha", "", "São Paulo"].into_iter().collect();
         assert_eq!(dictionary.len(), 3);
         assert_eq!(dictionary.get(0), b"Abha");
+        assert_eq!(dictionary.place(2), ("AbhaSão Paulo".as_bytes(), 4..14));
         assert_eq!(dictionary.get(1), b"");
         assert_eq!(dictionary.get(2), "São Paulo".as_bytes());
         assert_eq!([dictionary.span(0..0), dictionary.span(1..2), dictionary.span(3..3)], [b""; 3]);
@@ -165,6 +193,11 @@ mod tests {
         let mut extended = dictionary.clone();
         extended.extend([1].into_iter(), b"x");
         assert_eq!(extended, longer);
+        let complete = extended.clone().complete();
+        assert!(complete == extended && complete.is_complete() && !extended.is_complete());
+        extended = complete;
+        extended.push(b"y");
+        assert!(!extended.is_complete());
         extended.clear();
         assert_eq!((extended.len(), longer.len()), (0, 4));
     }

@@ -23,35 +23,42 @@ impl LongRows {
     /// # Errors
     /// Those of `take`.
     pub(crate) fn portions(&mut self, batch: &Batch<'_>, mut take: impl FnMut(&Batch<'_>) -> Result<()>) -> Result<()> {
-        let rows = PORTION / self.longest_row(batch).max(1);
-        if rows >= batch.rows {
+        if self.most_bytes(batch) <= PORTION {
             return take(batch);
         }
-        let rows = rows.max(1);
+        let rows = (PORTION / longest_row(batch, &self.columns).max(1)).max(1);
         (0..batch.rows)
             .step_by(rows)
             .try_for_each(|start| portion(batch, start..batch.rows.min(start + rows), &mut take))
     }
 
-    /// The most bytes that the strings of a row can have.
-    fn longest_row(&mut self, batch: &Batch<'_>) -> usize {
+    /// The most bytes that the strings of all rows can have.
+    fn most_bytes(&mut self, batch: &Batch<'_>) -> usize {
         self.columns.resize(batch.columns.len(), (0, 0));
-        let mut row = 0;
+        let mut bytes = 0;
         for ((known, longest), column) in self.columns.iter_mut().zip(batch.columns) {
-            let Some(dictionary) = column.dictionary() else {
-                if let Data::Bytes(strings) = column.data {
-                    row += strings.iter().map(<[u8]>::len).max().unwrap_or(0);
+            if let Some(dictionary) = column.dictionary() {
+                for code in *known..dictionary.len() {
+                    *longest = dictionary.get(code as u32).len().max(*longest);
                 }
-                continue;
-            };
-            for code in *known..dictionary.len() {
-                *longest = dictionary.get(code as u32).len().max(*longest);
+                *known = dictionary.len();
+                bytes += longest.saturating_mul(batch.rows);
+            } else if let Data::Bytes(strings) = column.data {
+                bytes += strings.parts().1.len();
             }
-            *known = dictionary.len();
-            row += *longest;
         }
-        row
+        bytes
     }
+}
+
+/// The most bytes that the strings of a row can have, if those of dictionaries are no longer than that.
+fn longest_row(batch: &Batch<'_>, dictionaries: &[(usize, usize)]) -> usize {
+    let longest = |(column, (_, of_dictionary)): (&Column<'_>, &(usize, usize))| match column.data {
+        Data::Bytes(strings) => strings.iter().map(<[u8]>::len).max().unwrap_or(0),
+        Data::Codes { .. } | Data::Runs { .. } => *of_dictionary,
+        Data::Integers(_) | Data::Floats(_) => 0,
+    };
+    batch.columns.iter().zip(dictionaries).map(longest).sum()
 }
 
 fn portion(batch: &Batch<'_>, rows: Range<usize>, take: &mut impl FnMut(&Batch<'_>) -> Result<()>) -> Result<()> {

@@ -245,7 +245,7 @@ impl<T: Integer> Kernel for Repeat<'_, T> {
     /// there is no branch on its length that would often be mispredicted.
     #[inline(always)]
     fn run(self) -> bool {
-        const STEP: usize = 8;
+        const STEP: usize = 32;
         let mut at = 0;
         for (&value, &length) in self.values.iter().zip(self.lengths) {
             let length = usize::from(length as u16) + 1;

@@ -70,14 +70,18 @@ type Addends<'a> = Vec<(usize, Addend<'a>)>;
 impl Accumulators {
     /// No groups yet.
     pub(crate) fn new(plan: &Plan) -> Self {
+        let mut new = Self::of_few_rows(plan);
+        new.lay_out();
+        new
+    }
+
+    /// The same for groups of which most have a single row: it would not pay to add up their values elsewhere first.
+    pub(crate) fn of_few_rows(plan: &Plan) -> Self {
         let (projection, fields) = (plan.batch_columns(), plan.fields());
         let mut columns: Vec<Aggregated> = Vec::new();
-        let mut small = true;
         for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
             let state = State::new(kind, &aggregated, &fields);
-            let fits = small && matches!(state, State::Sums(_));
-            small &= !fits;
-            let kept = Kept { index, state, place: fits.then_some(Place::WithRows) };
+            let kept = Kept { index, state, place: None };
             let place = |column| projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);
             let positions: Vec<usize> = aggregated.into_iter().map(place).collect();
             match columns.iter_mut().find(|column| column.positions == positions) {
@@ -87,9 +91,7 @@ impl Accumulators {
         }
         let memory = columns.iter().map(|_| Memory::default()).collect();
         let (rows, rows_are_asked_for) = (plan.rows(), plan.counts_rows());
-        let mut new = Self { rows, rows_are_asked_for, empty: 0, columns, memory, tables: Vec::new() };
-        new.lay_out();
-        new
+        Self { rows, rows_are_asked_for, empty: 0, columns, memory, tables: Vec::new() }
     }
 
     fn kept(&mut self) -> impl Iterator<Item = &mut Kept> {
@@ -104,6 +106,15 @@ impl Accumulators {
 
     /// Gives lanes to the states that add up, but for the one whose integers are counted together with rows.
     fn lay_out(&mut self) {
+        let sums = self.kept().filter(|kept| matches!(kept.state, State::Sums(_)));
+        if let Some(kept) = sums.min_by_key(|kept| kept.index) {
+            kept.place = Some(Place::WithRows);
+        }
+        self.lay_out_others();
+    }
+
+    /// Gives lanes to the states that add up and have no place yet.
+    fn lay_out_others(&mut self) {
         let mut lanes = vec![1];
         let mut shared = false;
         for Kept { state, place, .. } in self.kept().filter(|kept| kept.state.lanes() > 0) {
@@ -119,7 +130,7 @@ impl Accumulators {
     fn part(&mut self, groups: usize) {
         self.gather();
         self.kept().filter(|kept| kept.place == Some(Place::WithRows)).for_each(|kept| kept.place = None);
-        self.lay_out();
+        self.lay_out_others();
         self.tables.iter_mut().for_each(|table| table.grow(groups));
     }
 

@@ -2,10 +2,11 @@
 
 use crate::keys::layout::float_key;
 use crate::vector::{Fault, TOO_LONG};
-use brc_core::{BitmapBuffer, ByteStrings, Column, Integers, LogicalType, PhysicalType, Value, batch};
+use brc_core::{BitmapBuffer, ByteStrings, Column, Dictionary, Integers, LogicalType, PhysicalType, Value, batch};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Values one below the other.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,6 +24,12 @@ enum Data {
     Bytes {
         ends: Vec<usize>,
         bytes: Vec<u8>,
+    },
+    /// Strings as codes of a dictionary. They are [written out](Cells::write_out) before they go to a file.
+    #[serde(skip)]
+    Codes {
+        codes: Vec<u32>,
+        names: Arc<Dictionary>,
     },
 }
 
@@ -46,6 +53,7 @@ impl Cells {
     /// Adds a value; `None` is null. Returns whether it is within what the type holds.
     pub(crate) fn push(&mut self, value: Option<Value<'_>>) -> bool {
         const MOST: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
+        self.write_out();
         self.validity.push(value.is_some());
         let mut fits = true;
         match (&mut self.data, value) {
@@ -67,6 +75,7 @@ impl Cells {
                 }
                 ends.push(bytes.len());
             }
+            (Data::Codes { .. }, _) => unreachable!("they were written out"),
         }
         fits
     }
@@ -79,7 +88,7 @@ impl Cells {
         match &mut self.data {
             Data::Integers(known) => known.extend(values),
             Data::Wide(known) => known.extend(values.map(i128::from)),
-            Data::Floats(_) | Data::Bytes { .. } => unreachable!("a column of integers"),
+            Data::Floats(_) | Data::Bytes { .. } | Data::Codes { .. } => unreachable!("a column of integers"),
         }
     }
 
@@ -87,17 +96,49 @@ impl Cells {
     pub(crate) fn extend_floats(&mut self, values: impl Iterator<Item = f64>) {
         match &mut self.data {
             Data::Floats(known) => known.extend(values),
-            Data::Integers(_) | Data::Wide(_) | Data::Bytes { .. } => unreachable!("a column of floats"),
+            Data::Integers(_) | Data::Wide(_) | Data::Bytes { .. } | Data::Codes { .. } => {
+                unreachable!("a column of floats")
+            }
         }
     }
 
     /// The same for strings, each of which `write` appends.
     pub(crate) fn extend_strings(&mut self, rows: usize, mut write: impl FnMut(usize, &mut Vec<u8>)) {
+        self.write_out();
         let Data::Bytes { ends, bytes } = &mut self.data else { unreachable!("a column of strings") };
         ends.extend((0..rows).map(|row| {
             write(row, bytes);
             bytes.len()
         }));
+    }
+
+    /// The same for strings that are codes of a dictionary. Those of nulls may be any.
+    pub(crate) fn extend_codes(&mut self, codes: Vec<u32>, names: &Arc<Dictionary>) {
+        match &mut self.data {
+            Data::Bytes { ends, .. } if ends.is_empty() => {
+                self.data = Data::Codes { codes, names: Arc::clone(names) };
+            }
+            _ => self.extend_strings(codes.len(), |row, out| {
+                if (codes[row] as usize) < names.len() {
+                    names.append(codes[row], out);
+                }
+            }),
+        }
+    }
+
+    /// Puts strings in the place of codes.
+    pub(crate) fn write_out(&mut self) {
+        let Data::Codes { codes, names } = &mut self.data else { return };
+        let (codes, names) = (std::mem::take(codes), Arc::clone(names));
+        self.data = Data::Bytes { ends: Vec::with_capacity(codes.len()), bytes: Vec::new() };
+        let valid = std::mem::take(&mut self.validity);
+        let is_valid = |row| valid.bitmap().is_none_or(|valid| valid.get(row));
+        self.extend_strings(codes.len(), |row, out| {
+            if is_valid(row) {
+                names.append(codes[row], out);
+            }
+        });
+        self.validity = valid;
     }
 
     /// Tells which of the next rows are not null, if any is.
@@ -121,6 +162,7 @@ impl Cells {
                 let start = if row == 0 { 0 } else { ends[row - 1] };
                 Value::Bytes(&bytes[start..ends[row]])
             }
+            Data::Codes { codes, names } => Value::Bytes(names.get(codes[row])),
         })
     }
 
@@ -130,6 +172,7 @@ impl Cells {
             Data::Integers(values) => batch::Data::Integers(Integers::I64(&values[rows.clone()])),
             Data::Wide(values) => batch::Data::Integers(Integers::I128(&values[rows.clone()])),
             Data::Floats(values) => batch::Data::Floats(&values[rows.clone()]),
+            Data::Codes { codes, names } => batch::Data::Codes { codes: &codes[rows.clone()], dictionary: names },
             Data::Bytes { ends, bytes } => {
                 let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);
                 let ends = &ends[rows.clone()];
@@ -151,6 +194,7 @@ impl Cells {
             Data::Wide(values) => size_of_val(values.as_slice()),
             Data::Floats(values) => size_of_val(values.as_slice()),
             Data::Bytes { ends, bytes } => size_of_val(ends.as_slice()) + bytes.len(),
+            Data::Codes { codes, .. } => size_of_val(codes.as_slice()),
         }
     }
 
@@ -163,6 +207,7 @@ impl Cells {
             Data::Integers(values) => Data::Integers(picked(values, rows)),
             Data::Wide(values) => Data::Wide(picked(values, rows)),
             Data::Floats(values) => Data::Floats(picked(values, rows)),
+            Data::Codes { codes, names } => Data::Codes { codes: picked(codes, rows), names: Arc::clone(names) },
             Data::Bytes { ends, bytes } => {
                 let mut taken = Vec::with_capacity(if rows.len() == ends.len() { bytes.len() } else { 0 });
                 let string = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before])..ends[row];
@@ -199,6 +244,23 @@ impl Cells {
     pub(crate) fn prefix(&self, row: usize, descending: bool, nulls_first: bool) -> u128 {
         let is_wide = matches!(self.data, Data::Wide(_));
         prefix_of(self.get(row), is_wide, descending, nulls_first)
+    }
+
+    /// Calls `each` with each of so many rows and its [prefix](Cells::prefix).
+    pub(crate) fn each_prefix(
+        &self,
+        rows: usize,
+        descending: bool,
+        nulls_first: bool,
+        mut each: impl FnMut(usize, u128),
+    ) {
+        match (&self.data, self.validity.bitmap()) {
+            (Data::Integers(values), None) => {
+                let prefix = |value: i64| prefix_of(Some(Value::Integer(value.into())), false, descending, nulls_first);
+                values[..rows].iter().enumerate().for_each(|(row, &value)| each(row, prefix(value)));
+            }
+            _ => (0..rows).for_each(|row| each(row, self.prefix(row, descending, nulls_first))),
+        }
     }
 
     fn is_null(&self, row: usize) -> bool {

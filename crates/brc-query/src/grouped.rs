@@ -57,6 +57,14 @@ impl Chosen<'_> {
         }
     }
 
+    /// Their numbers, and the number of the partial, if they have places and all are of one.
+    fn of_one(&self) -> Option<(u32, Vec<u32>)> {
+        let Self::Places { places, .. } = self else { return None };
+        let partial = places.first()?.partial;
+        let group = |place: &Place| (place.partial == partial).then_some(place.group);
+        Some((partial, places.iter().map(group).collect::<Option<_>>()?))
+    }
+
     /// Their packed keys one behind the other, and whose; if all are packed.
     fn tuples(&self) -> Option<(&[u64], &PackedKeys)> {
         match self {
@@ -115,14 +123,17 @@ impl<'a> Groups<'a> {
         match (column.checked_sub(self.plan.keys.len()), chosen.tuples(), chosen) {
             (Some(output), ..) => self.output(output, chosen, &mut cells)?,
             (None, Some((tuples, keys)), _) => keys.unpack(column, tuples, &mut cells),
-            (None, None, Chosen::Places { places, .. }) => {
-                for &Place { partial, group } in *places {
-                    cells.push(self.partials[partial as usize].key(column, group as usize, &mut text));
+            (None, None, Chosen::Places { places, .. }) => match chosen.of_one() {
+                Some((partial, groups)) => {
+                    self.partials[partial as usize].push_keys(column, groups.iter().map(|&it| it as usize), &mut cells);
                 }
-            }
-            (None, None, Chosen::Range(partial, groups)) => {
-                groups.clone().for_each(|group| _ = cells.push(partial.key(column, group, &mut text)));
-            }
+                None => {
+                    for &Place { partial, group } in *places {
+                        cells.push(self.partials[partial as usize].key(column, group as usize, &mut text));
+                    }
+                }
+            },
+            (None, None, Chosen::Range(partial, groups)) => partial.push_keys(column, groups.clone(), &mut cells),
         }
         Ok(cells)
     }
@@ -133,8 +144,15 @@ impl<'a> Groups<'a> {
         let output = &self.plan.outputs[number];
         let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
         let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
-        if let (Chosen::Range(partial, groups), Some(write)) = (chosen, bound.all)
-            && write(partial, state, groups.clone(), cells)
+        if let Some(write) = bound.all
+            && match (chosen, chosen.of_one()) {
+                (Chosen::Range(partial, groups), _) => write(partial, state, groups.clone(), cells),
+                (Chosen::Places { .. }, Some((partial, groups))) => {
+                    let (taken, state) = self.partials[partial as usize].take_state(state, &groups);
+                    write(&taken, state, 0..groups.len(), cells)
+                }
+                (Chosen::Places { .. }, None) => false,
+            }
         {
             return Ok(());
         }

@@ -6,16 +6,19 @@ use crate::cells::Cells;
 use crate::grouped::{Groups, Place};
 use crate::parallel;
 use crate::partial::{GroupKeys, Partial, Rows};
-use crate::partitions::{Dealt, OwnPart};
+use crate::partitions::{Dealt, OwnPart, Sorted};
 use crate::plan::Plan;
 use brc_core::Result;
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// So many rows are made at a time: their columns stay in the cache until they are printed.
 const AT_A_TIME: usize = 1 << 12;
+
+/// Records are sorted rather than looked up if groups have no more of them on average.
+const OF_A_GROUP: usize = 3;
 
 /// The groups of an answer.
 #[derive(Debug)]
@@ -27,6 +30,10 @@ pub(crate) struct KeyOrder {
     starts: Vec<usize>,
     /// How many groups each partition has, if it was looked at.
     groups: Vec<AtomicUsize>,
+    /// Whether a record mostly is a group of its own, as the last partition shows.
+    are_distinct: AtomicBool,
+    /// Memory of those who sorted.
+    spare: Mutex<Vec<Sorted>>,
 }
 
 /// The groups of a partition.
@@ -46,7 +53,15 @@ impl KeyOrder {
         let others = dealt.others().map(sorted);
         let starts = others.as_ref().map_or(Vec::new(), |others| starts(others, &dealt, threads));
         let groups = (0..dealt.len()).map(|_| AtomicUsize::new(0)).collect();
-        Self { path: path.to_owned(), dealt, others, starts, groups }
+        Self {
+            path: path.to_owned(),
+            dealt,
+            others,
+            starts,
+            groups,
+            are_distinct: AtomicBool::new(true),
+            spare: Mutex::default(),
+        }
     }
 
     /// How many groups there are in the partitions that were looked at.
@@ -70,7 +85,18 @@ impl KeyOrder {
 
     /// Groups a partition.
     pub(crate) fn part(&self, plan: &Plan, number: usize) -> Result<Part> {
-        let groups = self.dealt.group(plan, number).map_err(|fault| fault.error(&self.path))?.in_key_order();
+        let groups = match self.are_distinct.load(Relaxed) {
+            true => {
+                let lock = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut sorted = lock().pop().unwrap_or_default();
+                let groups = self.dealt.group_sorted(plan, number, &mut sorted);
+                lock().push(sorted);
+                groups
+            }
+            false => self.dealt.group(plan, number).map(Partial::in_key_order),
+        };
+        let groups = groups.map_err(|fault| fault.error(&self.path))?;
+        self.are_distinct.store(groups.groups() * OF_A_GROUP >= self.dealt.most_groups(number), Relaxed);
         let others: Vec<u32> = self.others_of(number).map(|other| other as u32).collect();
         let others = self.others.as_ref().filter(|_| !others.is_empty()).map(|it| it.settled(&others));
         let part = Part::of(plan, groups, others)?;

@@ -29,9 +29,12 @@ pub(crate) struct SortedPart<'a> {
 }
 
 impl SortedPart<'_> {
-    /// A number that orders rows as [`SortedPart::compare`] does, as far as it can.
-    fn prefix(&self, row: usize) -> u128 {
-        self.keys.first().map_or(0, |key| key.cells.prefix(row, key.descending, key.nulls_first))
+    /// Calls `each` with every row and a number that orders rows as [`SortedPart::compare`] does, as far as it can.
+    fn each_prefix(&self, mut each: impl FnMut(usize, u128)) {
+        match self.keys.first() {
+            Some(key) => key.cells.each_prefix(self.rows, key.descending, key.nulls_first, each),
+            None => (0..self.rows).for_each(|row| each(row, 0)),
+        }
     }
 
     fn compare(&self, row: usize, other: &Self, other_row: usize) -> Ordering {
@@ -90,8 +93,7 @@ pub(crate) fn sorted(
     let of_part = |part: usize| {
         let mut entries: Vec<Entry> = Vec::with_capacity(parts[part].rows.min(most));
         let mut last = u128::MAX;
-        for row in 0..parts[part].rows {
-            let prefix = parts[part].prefix(row);
+        parts[part].each_prefix(|row, prefix| {
             if prefix <= last {
                 entries.push((prefix, part as u32, row as u32));
             }
@@ -99,7 +101,7 @@ pub(crate) fn sorted(
                 cut(&mut entries);
                 last = entries.iter().map(|entry| entry.0).max().unwrap_or(last);
             }
-        }
+        });
         cut(&mut entries);
         Ok::<_, Infallible>(entries)
     };

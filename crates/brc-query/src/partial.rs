@@ -188,12 +188,7 @@ impl Partial {
         match self.packed_keys() {
             // All of them have rows.
             Some(keys) => keys.unpack(key, keys.tuples(), &mut cells),
-            None => {
-                let mut text = Vec::new();
-                for &group in groups {
-                    cells.push(self.key(key, group as usize, &mut text));
-                }
-            }
+            None => self.push_keys(key, groups.iter().map(|&group| group as usize), &mut cells),
         }
         cells
     }
@@ -214,6 +209,16 @@ impl Partial {
         });
         let rows = Rows { state: self.rows.state, others: self.rows.others.take(groups) };
         Self { keys, rows, states: self.states.iter().map(|state| state.take(groups)).collect() }
+    }
+
+    /// The rows of these groups, or one of their states, and its number then. There are no keys.
+    pub(crate) fn take_state(&self, state: Option<usize>, groups: &[u32]) -> (Self, Option<usize>) {
+        let rows = match state {
+            Some(_) => Rows::default(),
+            None => Rows { state: self.rows.state.map(|_| 0), others: self.rows.others.take(groups) },
+        };
+        let taken = state.or(self.rows.state).map(|state| self.states[state].take(groups));
+        (Self { keys: None, rows, states: taken.into_iter().collect() }, state.map(|_| 0))
     }
 
     /// The same, ready to be looked at.
@@ -273,6 +278,17 @@ impl Partial {
         match self.keys.as_ref()? {
             GroupKeys::Set(keys) => keys.value(key, group),
             GroupKeys::Packed(keys) => keys.value(key, group, text),
+        }
+    }
+
+    /// Appends the values that groups have for one of the keys.
+    pub(crate) fn push_keys(&self, key: usize, groups: impl Iterator<Item = usize> + Clone, cells: &mut Cells) {
+        match &self.keys {
+            Some(GroupKeys::Set(keys)) => keys.push_values(key, groups, cells),
+            Some(GroupKeys::Packed(_)) | None => {
+                let mut text = Vec::new();
+                groups.for_each(|group| _ = cells.push(self.key(key, group, &mut text)));
+            }
         }
     }
 

@@ -32,9 +32,12 @@ enum Held {
 }
 
 impl Block {
-    fn new(rows: usize, cells: Vec<Cells>, spill: Option<&Spill>) -> Result<Self> {
+    fn new(rows: usize, mut cells: Vec<Cells>, spill: Option<&Spill>) -> Result<Self> {
         let cells = match spill {
-            Some(spill) if !cells.is_empty() => Held::Spilled(spill.write_value(&cells)?),
+            Some(spill) if !cells.is_empty() => {
+                cells.iter_mut().for_each(Cells::write_out);
+                Held::Spilled(spill.write_value(&cells)?)
+            }
             Some(_) | None => Held::Here(cells),
         };
         Ok(Self { rows, cells, fault: None })

@@ -102,7 +102,10 @@ impl<'a> Fields<'a> {
                 let (offsets, bytes) = strings.parts();
                 string_in(bytes, offsets[row] as usize..offsets[row + 1] as usize, out);
             }
-            Kind::Codes(codes, dictionary) => string(dictionary.get(codes[row]), out),
+            Kind::Codes(codes, dictionary) => {
+                let (bytes, place) = dictionary.place(codes[row]);
+                string_in(bytes, place, out);
+            }
             Kind::Others(logical_type) => plain(Value::of_row(&self.column, row), logical_type, out),
         }
     }

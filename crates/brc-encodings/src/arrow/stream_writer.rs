@@ -210,7 +210,9 @@ impl Gathered {
         match (&mut self.values, column.data) {
             (Values::Strings { offsets, bytes }, Data::Bytes(strings)) => match validity {
                 None => push_all(strings, offsets, bytes)?,
-                Some(_) => push_each(rows, |row| if is_valid(row) { strings.get(row) } else { b"" }, offsets, bytes)?,
+                Some(_) => push_each(rows, offsets, bytes, |row, bytes| {
+                    bytes.extend_from_slice(if is_valid(row) { strings.get(row) } else { b"" });
+                })?,
             },
             (Values::Strings { offsets, bytes }, Data::Codes { dictionary, .. } | Data::Runs { dictionary, .. }) => {
                 let mut codes = Vec::new();
@@ -219,7 +221,14 @@ impl Gathered {
                 if !codes.iter().enumerate().all(is_known) {
                     return Err(foreign());
                 }
-                push_each(rows, |row| if is_valid(row) { dictionary.get(codes[row]) } else { b"" }, offsets, bytes)?;
+                match validity {
+                    None => push_each(rows, offsets, bytes, |row, bytes| dictionary.append(codes[row], bytes))?,
+                    Some(_) => push_each(rows, offsets, bytes, |row, bytes| {
+                        if is_valid(row) {
+                            dictionary.append(codes[row], bytes);
+                        }
+                    })?,
+                }
             }
             (Values::Bools(bools), Data::Integers(values)) => {
                 bools.extend((0..rows).map(|row| i8::from(is_valid(row) && values.get(row) != 0)));
@@ -291,19 +300,21 @@ fn push_all(strings: ByteStrings<'_>, offsets: &mut Vec<i32>, bytes: &mut Vec<u8
     Ok(())
 }
 
-/// Adds strings one by one.
-fn push_each<'a>(
+/// Adds strings one by one, each of which `push` appends.
+#[inline(always)]
+fn push_each(
     rows: usize,
-    string: impl Fn(usize) -> &'a [u8],
     offsets: &mut Vec<i32>,
     bytes: &mut Vec<u8>,
+    push: impl Fn(usize, &mut Vec<u8>),
 ) -> Result<()> {
-    offsets.reserve(rows);
-    for row in 0..rows {
-        bytes.extend_from_slice(string(row));
-        offsets.push(end_of(bytes)?);
-    }
-    Ok(())
+    let first = offsets.len();
+    offsets.extend((0..rows).map(|row| {
+        push(row, bytes);
+        bytes.len() as i32
+    }));
+    // Strings only become longer: if the last offset is right, all are.
+    end_of(bytes).map(drop).inspect_err(|_| offsets.truncate(first))
 }
 
 fn end_of(bytes: &[u8]) -> Result<i32> {

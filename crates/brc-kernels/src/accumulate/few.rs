@@ -1,25 +1,35 @@
-//! Sums of a few groups: for each of them one pass over all values, in which those of other groups count as 0. No row waits
-//! for the one before, and a pass adds as many values at a time as a register holds.
+//! Sums of a few groups: for each of them, or for some together, one pass over all values, in which those of other groups count
+//! as 0. No row waits for the one before, and a pass adds as many values at a time as a register holds.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use super::lanes::NO_GROUP;
 use crate::cpu::{Kernel, Level, run_at};
-use crate::direct::{Key, bounds};
 use brc_core::Integers;
 
 /// So many groups are worth a pass for each.
 pub(super) const FEW: usize = 8;
 
-/// Rows of which the sums are made in 32 bits at a time, if these suffice.
+/// Rows that are gone through for all groups while they are in the cache. The sums of 16-bit integers of so many rows fit 32.
 const CHUNK: usize = 1024;
 
-/// Values up to that size never come to more than 32 bits in a chunk.
-const SMALL: i64 = (1 << 31) / CHUNK as i64 - 1;
-
-/// How many rows each group has, for as many groups as there is room for.
-pub(super) fn counts(level: Level, groups: &[u32], counts: &mut [i64]) {
-    for groups in groups.chunks(CHUNK) {
-        for (count, group) in counts.iter_mut().zip(0..) {
-            *count += run_at(level, Count { groups, group });
+/// Adds to each count how many rows its group has.
+pub(super) fn count(level: Level, groups: &[u32], counts: &mut [i64]) {
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe {
+            match counts.len() {
+                0..=2 => avx512::count::<2>(groups, counts),
+                3..=4 => avx512::count::<4>(groups, counts),
+                _ => avx512::count::<FEW>(groups, counts),
+            }
+        },
+        _ => {
+            for groups in groups.chunks(CHUNK) {
+                by_group(counts, |group| run_at(level, Count { groups, group }));
+            }
         }
     }
 }
@@ -32,17 +42,10 @@ pub(super) fn of_none(level: Level, groups: &[u32]) -> usize {
 /// Adds to the sum of each group the values of its rows; those of 128 bits are cut to 64.
 pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut [i64]) {
     match values {
-        Integers::I8(values) => add_small(level, groups, values, sums),
-        Integers::I16(values) => add_small(level, groups, values, sums),
-        Integers::I32(values) => {
-            for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
-                match bounds(level, values) {
-                    Some((min, max)) if -SMALL <= min && max <= SMALL => add_small(level, groups, values, sums),
-                    _ => add_any(level, groups, values, sums),
-                }
-            }
-        }
-        Integers::I64(values) => add_any(level, groups, values, sums),
+        Integers::I8(values) => add_chunks(level, groups, values, sums),
+        Integers::I16(values) => add_chunks(level, groups, values, sums),
+        Integers::I32(values) => add_chunks(level, groups, values, sums),
+        Integers::I64(values) => add_chunks(level, groups, values, sums),
         Integers::I128(values) => {
             for (&group, &value) in groups.iter().zip(values) {
                 if let Some(sum) = sums.get_mut(group as usize) {
@@ -53,21 +56,63 @@ pub(super) fn add(level: Level, groups: &[u32], values: Integers<'_>, sums: &mut
     }
 }
 
-/// Values up to [`SMALL`].
-fn add_small<T: Copy + Into<i32>>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
+/// Adds chunk by chunk: for all groups in one pass where the processor has AVX-512, else for each.
+fn add_chunks<T: Lane>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
     for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
-        for (sum, group) in sums.iter_mut().zip(0..) {
-            *sum = sum.wrapping_add(run_at(level, SumSmall { groups, values, group }));
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected.
+            Level::Avx512 => unsafe {
+                match sums.len() {
+                    0..=2 => T::add_avx512::<2>(groups, values, sums),
+                    3..=4 => T::add_avx512::<4>(groups, values, sums),
+                    _ => T::add_avx512::<FEW>(groups, values, sums),
+                }
+            },
+            _ => by_group(sums, |group| T::sum(level, groups, values, group)),
         }
     }
 }
 
-fn add_any<T: Key>(level: Level, groups: &[u32], values: &[T], sums: &mut [i64]) {
-    for (groups, values) in groups.chunks(CHUNK).zip(values.chunks(CHUNK)) {
-        for (sum, group) in sums.iter_mut().zip(0..) {
-            *sum = sum.wrapping_add(run_at(level, Sum { groups, values, group }));
+/// Adds to each sum what is found for its group.
+fn by_group(sums: &mut [i64], of_group: impl Fn(u32) -> i64) {
+    sums.iter_mut().zip(0..).for_each(|(sum, group)| *sum = sum.wrapping_add(of_group(group)));
+}
+
+/// A type of values.
+trait Lane: Copy {
+    /// The sum of a group of at most a chunk's values.
+    fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64;
+
+    /// Adds at most a chunk's values to the sums of their groups, which are at most `G`.
+    ///
+    /// # Safety
+    /// The processor has AVX-512 F, BW and VL.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]);
+}
+
+macro_rules! lane {
+    ($($integer:ty, $kernel:ident, $add:ident;)+) => {$(
+        impl Lane for $integer {
+            fn sum(level: Level, groups: &[u32], values: &[Self], group: u32) -> i64 {
+                run_at(level, $kernel { groups, values, group })
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+            unsafe fn add_avx512<const G: usize>(groups: &[u32], values: &[Self], sums: &mut [i64]) {
+                avx512::$add::<G, Self>(groups, values, sums)
+            }
         }
-    }
+    )+};
+}
+
+lane! {
+    i8, SumSmall, add;
+    i16, SumSmall, add;
+    i32, Sum, add;
+    i64, Sum, add_wide;
 }
 
 struct Count<'a> {
@@ -107,7 +152,7 @@ struct Sum<'a, T> {
     group: u32,
 }
 
-impl<T: Key> Kernel for Sum<'_, T> {
+impl<T: Copy + Into<i64>> Kernel for Sum<'_, T> {
     type Output = i64;
 
     #[inline(always)]
@@ -140,7 +185,7 @@ mod tests {
                 ] {
                     let (mut sums, mut times) = ([5i64; FEW], [0; FEW]);
                     add(level, &groups, values, &mut sums);
-                    counts(level, &groups, &mut times);
+                    count(level, &groups, &mut times);
                     for group in 0..FEW {
                         let of_group = (0..rows.len()).filter(|&row| groups[row] as usize == group);
                         prop_assert_eq!(times[group], of_group.clone().count() as i64);

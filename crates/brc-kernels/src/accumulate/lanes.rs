@@ -278,7 +278,7 @@ impl LaneTable {
     ) -> Result<(), UnknownGroup> {
         let (known, places) = (self.groups, self.stride() * self.copies());
         let mut counts = [0; few::FEW];
-        few::counts(level, groups, &mut counts[..known]);
+        few::count(level, groups, &mut counts[..known]);
         let of_known = counts.iter().sum::<i64>() as usize;
         if of_known != groups.len() && of_known + few::of_none(level, groups) != groups.len() {
             return Err(UnknownGroup);

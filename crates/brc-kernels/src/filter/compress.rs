@@ -55,25 +55,30 @@ fn portable<T: Copy>(values: &[T], mask: &[u64], out: &mut Vec<T>) {
 pub fn blend(level: Level, values: &[u32], mask: &[u64], other: u32, out: &mut Vec<u32>) {
     assert_eq!(mask.len(), words(values.len()), "one word for 64 rows");
     out.clear();
-    out.resize(values.len(), other);
-    run_at(level, Blend { values, mask, out });
+    out.extend_from_slice(values);
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe { x86::replace(out, mask, other) },
+        _ => run_at(level, Replace { values: out, mask, other }),
+    }
 }
 
-struct Blend<'a> {
-    values: &'a [u32],
+/// Replaces values of rows that are not wanted.
+struct Replace<'a> {
+    values: &'a mut [u32],
     mask: &'a [u64],
-    out: &'a mut [u32],
+    other: u32,
 }
 
-impl Kernel for Blend<'_> {
+impl Kernel for Replace<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let halves = super::halves(self.mask);
-        for ((values, out), half) in self.values.chunks(32).zip(self.out.chunks_mut(32)).zip(halves) {
-            for (bit, (out, &value)) in (0..32u32).zip(out.iter_mut().zip(values)) {
-                *out = if half >> bit & 1 == 1 { value } else { *out };
+        for (values, half) in self.values.chunks_mut(32).zip(super::halves(self.mask)) {
+            for (bit, value) in (0..32u32).zip(values) {
+                *value = if half >> bit & 1 == 1 { *value } else { self.other };
             }
         }
     }
@@ -144,6 +149,20 @@ mod x86 {
     #[target_feature(enable = "popcnt,bmi1,bmi2,lzcnt")]
     pub(super) fn runs_popcnt(runs: &[Run], mask: &[u64], out: &mut [Run]) -> usize {
         runs_portable(runs, mask, out)
+    }
+
+    /// Replaces values of rows that are not wanted.
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn replace(values: &mut [u32], mask: &[u64], other: u32) {
+        let others = _mm512_set1_epi32(other as i32);
+        for (values, &word) in values.chunks_mut(64).zip(mask) {
+            for (part, values) in (0..).zip(values.chunks_mut(16)) {
+                let there = ((1u32 << values.len()) - 1) as __mmask16;
+                let unwanted = !(word >> (16 * part)) as __mmask16 & there;
+                // SAFETY: only lanes that are there are stored.
+                unsafe { _mm512_mask_storeu_epi32(values.as_mut_ptr().cast(), unwanted, others) };
+            }
+        }
     }
 
     /// A compression for AVX-512. It goes to a register, which is then stored whole: compressing to memory is slow on

@@ -3,6 +3,7 @@
 use super::index::TupleIndex;
 use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
 use super::strings::Strings;
+use crate::cells::Cells;
 use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::wanted::keep;
@@ -114,6 +115,21 @@ impl KeySet {
             (KeyKind::Strings, Some(strings)) => Value::Bytes(strings.names.get(bits as u32)),
             (KeyKind::Strings, None) => Value::Bytes(&[]),
         })
+    }
+
+    /// Appends the values that some tuples have for a key.
+    pub(crate) fn push_values(&self, key: usize, tuples: impl Iterator<Item = usize> + Clone, cells: &mut Cells) {
+        let (width, layout) = (self.layout.width, self.layout.keys[key]);
+        let mut any_null = tuples.clone().map(|tuple| layout.is_null(&self.tuples[tuple * width..]));
+        match layout.kind.least_of_64_bits() {
+            Some(least) if !any_null.any(|is_null| is_null) => {
+                let rows = tuples.clone().count();
+                let value = |tuple: usize| least.wrapping_add(layout.low.get(&self.tuples[tuple * width..]) as i64);
+                cells.extend_integers(tuples.map(value));
+                cells.extend_validity(rows, |_| true, false);
+            }
+            Some(_) | None => tuples.for_each(|tuple| _ = cells.push(self.value(key, tuple))),
+        }
     }
 
     /// The lower bits of a tuple's value for a key.

@@ -42,6 +42,13 @@ impl KeyKind {
         }
     }
 
+    /// The smallest value, if all are integers that fit 64 bits with their signs.
+    pub(crate) fn least_of_64_bits(self) -> Option<i64> {
+        let Self::Integers { min, span } = self else { return None };
+        let most = i128::try_from(span).ok().and_then(|span| min.checked_add(span))?;
+        i64::try_from(most).ok().and(i64::try_from(min).ok())
+    }
+
     /// Whether its values may need more than 64 bits.
     pub(crate) fn is_wide(self) -> bool {
         self.bits() > 64
@@ -184,6 +191,13 @@ mod tests {
             layout.keys[set].replace(&mut tuple, 1);
             assert_eq!(layout.keys[set].bits(&tuple) as u64, 1);
         }
+    }
+
+    #[test]
+    fn integers_of_64_bits_have_a_least_one() {
+        let least = |text: &str| KeyKind::of(text.parse().unwrap()).least_of_64_bits();
+        assert_eq!(["int8", "date", "int64"].map(least), [Some(-128), Some(i32::MIN.into()), Some(i64::MIN)]);
+        assert_eq!(["uint64", "decimal(38,0)", "float64", "string"].map(least), [None; 4]);
     }
 
     #[test]

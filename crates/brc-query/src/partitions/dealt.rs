@@ -6,7 +6,8 @@
 
 use super::chunks::{Chunks, Piles};
 use super::layout::Layout;
-use super::packing::{PackedKeys, Packing};
+use super::packing::order::Sorting;
+use super::packing::{PackedKeys, Packing, push_tuple};
 use super::ranges::Ranges;
 use super::reader::Reader;
 use super::records::{PARTITIONS, Records};
@@ -27,6 +28,9 @@ const SMALL: usize = 1 << 15;
 
 /// One of so many times the average is.
 const LARGE: usize = 4;
+
+/// So many sorted records are added up at a time.
+const AT_A_TIME: usize = 1 << 11;
 
 /// So often a partition is cut again.
 const MOST_CUTS: u32 = 8;
@@ -116,7 +120,7 @@ impl Dealt {
             let Partition { chunks, tuples, .. } = &self.partitions[number];
             let records = chunks.iter().flat_map(Chunks::iter).flat_map(|chunk| chunk.chunks_exact(words));
             let largest = records.map(|record| &record[..width]).chain(tuples.chunks_exact(width)).max();
-            Ok::<_, Infallible>(largest.map(|largest| PackedKeys::of(&self.packing, largest)))
+            Ok::<_, Infallible>(largest.map(|largest| PackedKeys::of(&self.packing, largest.to_vec())))
         };
         let Ok(last) = parallel::map(self.len(), threads, last);
         last
@@ -136,10 +140,75 @@ impl Dealt {
         }
         keys.number(tuples, &mut numbers);
         keys.settle();
+        Ok(self.finish(accumulators, keys, members, &numbers))
+    }
+
+    /// Groups the records of a partition one after the other in the order of their keys: what belongs together lies together
+    /// then, and nothing has to be looked for nor moved again. That pays if most groups have a single record.
+    pub(crate) fn group_sorted(&self, plan: &Plan, number: usize, sorted: &mut Sorted) -> Result<Partial, Fault> {
+        let Partition { chunks, members, tuples: early, .. } = &self.partitions[number];
+        let (width, words) = (self.packing.width(), self.packing.width() + self.layout.words());
+        let Sorted { records, tuples, sorting, order } = sorted;
+        records.clear();
+        chunks.iter().flat_map(Chunks::iter).for_each(|chunk| records.extend_from_slice(chunk));
+        tuples.clear();
+        match (words, width) {
+            (2, 1) => tuples.extend(records.as_chunks::<2>().0.iter().map(|record| record[0])),
+            _ => records.chunks_exact(words).for_each(|record| push_tuple(&record[..width], tuples)),
+        }
+        // The groups that there were before come behind, as if they were records.
+        tuples.extend_from_slice(early);
+        sorting.order_of(tuples, width, order);
+        let (keys, groups) = self.number_sorted(tuples, order);
+        let count = (records.len() / words) as u32;
+        let mut of_early = vec![0; members.len()];
+        let mut reader = Reader::new(width, &self.layout);
+        let mut accumulators = Accumulators::of_few_rows(plan);
+        let (mut picked, mut of_picked) = (Vec::new(), Vec::new());
+        for (order, groups) in order.chunks(AT_A_TIME).zip(groups.chunks(AT_A_TIME)) {
+            picked.clear();
+            of_picked.clear();
+            for (&number, &group) in order.iter().zip(groups) {
+                match number.checked_sub(count) {
+                    Some(early) => of_early[early as usize] = group,
+                    None => {
+                        picked.push(number);
+                        of_picked.push(group);
+                    }
+                }
+            }
+            reader.pick(records, &picked);
+            reader.add_to(&mut accumulators, &of_picked, groups.last().map_or(0, |&last| last as usize + 1))?;
+        }
+        Ok(self.finish(accumulators, keys, members, &of_early))
+    }
+
+    /// The keys of tuples in that order, each once, and which of them each is.
+    fn number_sorted(&self, tuples: &[u64], order: &[u32]) -> (PackedKeys, Vec<u32>) {
+        let width = self.packing.width();
+        let mut keys: Vec<u64> = Vec::with_capacity(tuples.len());
+        let mut groups = 0u32;
+        let number_of = |&number: &u32| {
+            let tuple = &tuples[number as usize * width..][..width];
+            let before = keys.len().saturating_sub(width);
+            // Tuples are too short for comparing memory to be worth a call.
+            let is_same = !keys.is_empty() && keys[before..].iter().zip(tuple).all(|(one, other)| one == other);
+            if !is_same {
+                push_tuple(tuple, &mut keys);
+                groups += 1;
+            }
+            groups - 1
+        };
+        let numbers = order.iter().map(number_of).collect();
+        (PackedKeys::of(&self.packing, keys), numbers)
+    }
+
+    /// The groups of a partition, with those that there were before: these have the numbers `of_early` among all of them.
+    fn finish(&self, accumulators: Accumulators, keys: PackedKeys, members: &[u32], of_early: &[u32]) -> Partial {
         let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
-        partial.absorb(&self.early, members, &numbers);
+        partial.absorb(&self.early, members, of_early);
         partial.settle(1);
-        Ok(partial)
+        partial
     }
 }
 
@@ -148,6 +217,15 @@ impl Partition {
     fn records(&self, words: usize) -> usize {
         self.chunks.iter().map(|chunks| chunks.words() / words).sum()
     }
+}
+
+/// Memory for the records of a partition while they are sorted, used again for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    records: Vec<u64>,
+    tuples: Vec<u64>,
+    sorting: Sorting,
+    order: Vec<u32>,
 }
 
 /// Cuts partitions that are too large.

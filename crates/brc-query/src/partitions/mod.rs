@@ -27,7 +27,7 @@ mod regroup;
 mod regroup_parts;
 pub(crate) mod spill;
 
-pub(crate) use dealt::Dealt;
+pub(crate) use dealt::{Dealt, Sorted};
 pub(crate) use own_groups::{OwnGroups, OwnPart};
 pub(crate) use parts::Parts;
 pub(crate) use regroup::{in_order, regroup};
@@ -41,7 +41,7 @@ use crate::plan::Plan;
 use crate::states::StateKind;
 use brc_core::{Batch, LogicalType, PhysicalType, Table};
 use layout::Layout;
-use own_keys::OwnKeys;
+use own_keys::{OwnKeys, bounds_of};
 use packing::{Packer, Packing};
 use ranges::Ranges;
 use records::PARTITIONS;
@@ -115,6 +115,8 @@ pub(crate) struct Dealing {
 pub(crate) struct Partitioning {
     layout: Option<Layout>,
     key_types: Vec<(LogicalType, bool)>,
+    /// Between which integers the values of each key lie, where that is known.
+    bounds: Vec<Option<(i64, i64)>>,
     /// Which keys only one split has, if it is most of them.
     own_keys: Option<OwnKeys>,
     pub(crate) limits: Limits,
@@ -133,6 +135,7 @@ impl Partitioning {
         Self {
             layout: if plan.keys.is_empty() { None } else { Layout::of(plan) },
             key_types: plan.key_types(),
+            bounds: vec![None; plan.keys.len()],
             own_keys: None,
             limits,
             dealing: OnceLock::new(),
@@ -143,9 +146,12 @@ impl Partitioning {
         }
     }
 
-    /// The same where a table's splits may be partitions.
+    /// The same where it is known what a table's splits have, which may be partitions.
     pub(crate) fn with_splits_of(self, table: &dyn Table, plan: &Plan) -> Self {
-        Self { own_keys: OwnKeys::of(plan, table, &self.memory, self.limits.of_splits), ..self }
+        let of_table = plan.schema.fields().len();
+        let bounds = plan.keys.iter().map(|&key| if key < of_table { bounds_of(table, key) } else { None });
+        let bounds = bounds.collect();
+        Self { bounds, own_keys: OwnKeys::of(plan, table, &self.memory, self.limits.of_splits), ..self }
     }
 
     /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
@@ -192,7 +198,7 @@ impl Partitioning {
             let packing = match &self.own_keys {
                 // Tuples of all partitions are compared.
                 Some(own_keys) => Some(Arc::clone(&own_keys.packing)),
-                None => Packing::of(&self.key_types, keys, keyed.columns).map(Arc::new),
+                None => Packing::of(&self.key_types, &self.bounds, keys, keyed.columns).map(Arc::new),
             };
             let dealing = packing.map(|packing| Dealing::new(packing, layout, keys, keyed, batch)).transpose()?;
             self.dealing.get_or_init(|| dealing);

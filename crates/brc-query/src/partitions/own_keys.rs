@@ -46,6 +46,11 @@ impl Sample for Extremes {
         let (min, max) = self.0[key];
         Some(Value::Integer(if group == 0 { min } else { max }.into()))
     }
+
+    /// What is not known to have none may have some.
+    fn has_nulls(&self, _: usize) -> bool {
+        true
+    }
 }
 
 impl OwnKeys {
@@ -72,12 +77,9 @@ impl OwnKeys {
         if !is_large || bytes > memory.limit / 8 && !is_cut {
             return None;
         }
-        let extremes = bounds.iter().map(|splits| {
-            splits.iter().flatten().copied().reduce(|all, split| (all.0.min(split.0), all.1.max(split.1)))
-        });
-        let extremes = Extremes(extremes.collect::<Option<_>>()?);
+        let extremes = Extremes(bounds.iter().map(|splits| extremes_of(splits)).collect::<Option<_>>()?);
         let columns = vec![Column::integers(Integers::I64(&[])); types.len()];
-        let packing = Arc::new(Packing::of(&types, &extremes, &columns)?);
+        let packing = Arc::new(Packing::of(&types, &vec![None; types.len()], &extremes, &columns)?);
         Some(Self { packing, key, splits })
     }
 
@@ -85,6 +87,15 @@ impl OwnKeys {
     pub(super) fn of_split(&self, split: u64) -> Option<OwnRange> {
         *self.splits.get(usize::try_from(split).ok()?)?
     }
+}
+
+/// The smallest and the largest integer of a column; `None` if they are not known, or there is none.
+pub(super) fn bounds_of(table: &dyn Table, column: usize) -> Option<(i64, i64)> {
+    extremes_of(&bounds_of_splits(table, column)?)
+}
+
+fn extremes_of(splits: &[Option<(i64, i64)>]) -> Option<(i64, i64)> {
+    splits.iter().flatten().copied().reduce(|all, split| (all.0.min(split.0), all.1.max(split.1)))
 }
 
 /// The smallest and the largest integer that each split has in a column, or `None` for a split of nulls; `None` if that is not

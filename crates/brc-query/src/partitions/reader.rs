@@ -76,6 +76,34 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Takes the values of some of these records, but not their tuples.
+    pub(super) fn pick(&mut self, records: &[u64], numbers: &[u32]) {
+        let words = self.words();
+        let (last, word) = (words - 1, |number: &u32, place: usize| records[*number as usize * words + place]);
+        self.records = numbers.len();
+        self.tuples.clear();
+        self.rows.clear();
+        if self.layout.folded {
+            self.rows.extend(numbers.iter().map(|number| word(number, last) as u32));
+        }
+        self.validity.clear();
+        for (place, &(_, is_float)) in self.layout.values.iter().enumerate() {
+            let values = numbers.iter().map(|number| word(number, self.width + place));
+            if is_float {
+                self.floats[place].clear();
+                self.floats[place].extend(values.map(f64::from_bits));
+            } else {
+                self.integers[place].clear();
+                self.integers[place].extend(values.map(|value| value as i64));
+            }
+            let mut validity = BitmapBuffer::default();
+            if self.layout.nulls {
+                numbers.iter().for_each(|number| validity.push(word(number, last) >> place & 1 == 0));
+            }
+            self.validity.push(validity);
+        }
+    }
+
     /// Adds what was taken to the states of these groups, of which there are so many by now.
     pub(super) fn add_to(&self, states: &mut Accumulators, numbers: &[u32], groups: usize) -> Result<(), Malformed> {
         if self.layout.folded {

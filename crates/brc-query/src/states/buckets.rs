@@ -6,8 +6,14 @@ use serde::{Deserialize, Serialize};
 const BUCKETS_LOG: u32 = 11;
 
 /// Values that a 64-bit number orders, which may be the same for different ones.
-pub(super) trait Ordinal: Copy + Ord {
+pub(super) trait Ordinal: Copy + Ord + Default {
     fn ordinal(self) -> u64;
+}
+
+impl Ordinal for i32 {
+    fn ordinal(self) -> u64 {
+        u64::from(self as u32 ^ 1 << 31)
+    }
 }
 
 impl Ordinal for i64 {

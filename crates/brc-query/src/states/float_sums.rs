@@ -129,7 +129,11 @@ impl FloatSums {
         let value = |sum: i128| match i64::try_from(sum) {
             // Such an integer becomes the nearest float by a single instruction.
             Ok(sum) => sum as f64 * unit,
-            Err(_) => sum as f64 * unit,
+            Err(_) => {
+                let zeros = sum.trailing_zeros();
+                // So does the sum of few floats, of which most bits are below all of them.
+                i64::try_from(sum >> zeros).map_or(sum as f64, |sum| sum as f64 * power(zeros as i32)) * unit
+            }
         };
         cells.extend_floats(sums.iter().map(|it| if it.count > 0 { value(it.sum) } else { 0.0 }));
         cells.extend_validity(sums.len(), |row| sums[row].count > 0, sums.iter().any(|sum| sum.count == 0));

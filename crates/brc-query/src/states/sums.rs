@@ -139,7 +139,10 @@ impl Gathered for IntegerSums {
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {
         self.counts[group] = self.counts[group].wrapping_add(rows);
-        self.add(group, sums[0].into());
+        match self.sums[group].checked_add(sums[0]) {
+            Some(larger) => self.sums[group] = larger,
+            None => self.add(group, sums[0].into()),
+        }
     }
 
     fn counts_mut(&mut self, group: usize) -> Option<&mut u64> {

@@ -63,11 +63,24 @@ struct Piece {
     length: usize,
 }
 
-impl<T: Ordinal + Default> Lists<T> {
+impl<T: Ordinal> Lists<T> {
     /// No groups, of whose values few ranks will be asked for or many.
     pub(super) fn new(few_ranks: bool) -> Self {
         let (open, pieces, slabs, long) = Default::default();
         Self { open, pieces, slabs, used: 0, few_ranks, long }
+    }
+
+    /// The same values in more bits, not settled.
+    pub(super) fn widened<W: Ordinal + From<T>>(&self) -> Lists<W> {
+        let widened = |slab: &Vec<T>| slab.iter().map(|&value| value.into()).collect();
+        Lists {
+            open: self.open.clone(),
+            pieces: self.pieces.clone(),
+            slabs: self.slabs.iter().map(widened).collect(),
+            used: self.used,
+            few_ranks: self.few_ranks,
+            long: BTreeMap::new(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -305,7 +318,7 @@ impl<T: Ordinal> Share<'_, T> {
 }
 
 /// Sorts the values of groups, which are also in their pieces, and puts them there.
-fn sort_runs<T: Copy + Ord>(groups: &mut [Vec<&mut [T]>], mut values: &mut [T]) {
+fn sort_runs<T: Ordinal>(groups: &mut [Vec<&mut [T]>], mut values: &mut [T]) {
     for pieces in groups {
         let count = pieces.iter().map(|piece| piece.len()).sum();
         let (of_group, rest) = values.split_at_mut(count);

@@ -7,6 +7,7 @@ use crate::group::Malformed;
 use crate::keys::layout::{float_key, float_of_key};
 use brc_core::{Integers, LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::cpu::Level;
+use brc_kernels::direct::integer_bounds;
 use serde::{Deserialize, Serialize};
 
 /// The values of each group, in the order in which they came; once they are settled, sorted.
@@ -20,19 +21,61 @@ pub(crate) struct AllValues {
     moments: Option<Box<State>>,
 }
 
+/// Integers are kept in as many bits as the largest of them needs, whatever their type: half the memory is half the time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Kept {
+    Narrow(Lists<i32>),
     Integers(Lists<i64>),
-    /// Integers of a type that needs more than 64 bits.
     Wide(Lists<i128>),
     /// Floats as their [keys](float_key).
     Floats(Lists<u64>),
+}
+
+/// How many bits integers are kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Width {
+    Narrow,
+    Integers,
+    Wide,
+}
+
+impl Width {
+    /// The least that holds all these integers.
+    fn of(level: Level, values: Integers<'_>) -> Self {
+        match integer_bounds(level, values) {
+            Some((min, max)) if i32::try_from(min).is_ok() && i32::try_from(max).is_ok() => Self::Narrow,
+            Some(_) => Self::Integers,
+            None if values.is_empty() => Self::Narrow,
+            None => Self::Wide,
+        }
+    }
+}
+
+impl Kept {
+    fn width(&self) -> Width {
+        match self {
+            Self::Narrow(_) | Self::Floats(_) => Width::Narrow,
+            Self::Integers(_) => Width::Integers,
+            Self::Wide(_) => Width::Wide,
+        }
+    }
+
+    /// Keeps integers in so many bits, if they are in fewer.
+    fn widen(&mut self, width: Width) {
+        *self = match (&*self, width) {
+            (Self::Narrow(lists), Width::Integers) => Self::Integers(lists.widened()),
+            (Self::Narrow(lists), Width::Wide) => Self::Wide(lists.widened()),
+            (Self::Integers(lists), Width::Wide) => Self::Wide(lists.widened()),
+            _ => return,
+        };
+    }
 }
 
 /// Evaluates an expression with the lists, whatever their values.
 macro_rules! for_lists {
     ($kept:expr, $lists:ident => $body:expr) => {
         match $kept {
+            Kept::Narrow($lists) => $body,
             Kept::Integers($lists) => $body,
             Kept::Wide($lists) => $body,
             Kept::Floats($lists) => $body,
@@ -45,10 +88,7 @@ impl AllValues {
     pub(super) fn new(logical_type: LogicalType, few_ranks: bool) -> Self {
         let kept = match logical_type.physical() {
             PhysicalType::Floats => Kept::Floats(Lists::new(few_ranks)),
-            PhysicalType::Integers | PhysicalType::Bytes if logical_type.fits_64_bits() => {
-                Kept::Integers(Lists::new(few_ranks))
-            }
-            PhysicalType::Integers | PhysicalType::Bytes => Kept::Wide(Lists::new(few_ranks)),
+            PhysicalType::Integers | PhysicalType::Bytes => Kept::Narrow(Lists::new(few_ranks)),
         };
         Self { kept, with_moments: None, moments: None }
     }
@@ -59,8 +99,8 @@ impl AllValues {
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(&self.kept) == std::mem::discriminant(&other.kept)
-            && self.with_moments == other.with_moments
+        let is_float = |kept: &Kept| matches!(kept, Kept::Floats(_));
+        is_float(&self.kept) == is_float(&other.kept) && self.with_moments == other.with_moments
     }
 
     /// How many values a group has.
@@ -71,6 +111,7 @@ impl AllValues {
     /// The value at a place among the sorted values of a group, which `place` finds for their number.
     pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
         Some(match &self.kept {
+            Kept::Narrow(lists) => Value::Integer(lists.ranked(group, place)?.into()),
             Kept::Integers(lists) => Value::Integer(lists.ranked(group, place)?.into()),
             Kept::Wide(lists) => Value::Integer(lists.ranked(group, place)?),
             Kept::Floats(lists) => Value::Float(float_of_key(lists.ranked(group, place)?)),
@@ -83,31 +124,26 @@ impl AllValues {
     }
 
     /// The same as [`Accumulator::merge`], where the other is of no use any more.
-    pub(super) fn append(&mut self, other: Self, groups: &[u32]) {
+    pub(super) fn append(&mut self, mut other: Self, groups: &[u32]) {
+        self.kept.widen(other.kept.width());
+        other.kept.widen(self.kept.width());
         match (&mut self.kept, other.kept) {
+            (Kept::Narrow(ours), Kept::Narrow(theirs)) => ours.append(theirs, groups),
             (Kept::Integers(ours), Kept::Integers(theirs)) => ours.append(theirs, groups),
             (Kept::Wide(ours), Kept::Wide(theirs)) => ours.append(theirs, groups),
             (Kept::Floats(ours), Kept::Floats(theirs)) => ours.append(theirs, groups),
-            (Kept::Integers(_) | Kept::Wide(_) | Kept::Floats(_), _) => {}
+            (Kept::Narrow(_) | Kept::Integers(_) | Kept::Wide(_) | Kept::Floats(_), _) => {}
         }
     }
 }
 
-fn push_all<S: Copy, T: Ordinal + Default>(
+/// Adds integers that fit into what the lists are of.
+fn push_all<S: Copy + TryInto<T>, T: Ordinal>(
     lists: &mut Lists<T>,
     groups: GroupIds<'_>,
     values: &[S],
-    value_of: impl Fn(S) -> Result<T, Malformed>,
 ) -> Result<(), Malformed> {
-    groups.each(values.len(), |group, row| lists.push(group, value_of(values[row])?))
-}
-
-fn narrow<S: TryInto<i64>>(value: S) -> Result<i64, Malformed> {
-    value.try_into().map_err(|_| TOO_LARGE)
-}
-
-fn wide<S: Into<i128>>(value: S) -> Result<i128, Malformed> {
-    Ok(value.into())
+    groups.each(values.len(), |group, row| lists.push(group, values[row].try_into().map_err(|_| TOO_LARGE)?))
 }
 
 /// Adds values of runs of groups to their moments.
@@ -125,20 +161,24 @@ impl Accumulator for AllValues {
         for_lists!(&mut self.kept, lists => lists.grow(groups));
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        if let Kept::Floats(lists) = &mut self.kept {
+            let floats = values.floats()?;
+            return groups.each(floats.len(), |group, row| lists.push(group, float_key(floats[row])));
+        }
+        let integers = values.integers()?;
+        self.kept.widen(Width::of(level, integers));
         match &mut self.kept {
-            Kept::Floats(lists) => push_all(lists, groups, values.floats()?, |value| Ok(float_key(value))),
-            Kept::Wide(lists) => for_integers!(values.integers()?, values => {
-                push_all(lists, groups, values, wide)
-            }),
-            Kept::Integers(lists) => for_integers!(values.integers()?, values => {
-                push_all(lists, groups, values, narrow)
-            }),
+            Kept::Narrow(lists) => for_integers!(integers, values => push_all(lists, groups, values)),
+            Kept::Integers(lists) => for_integers!(integers, values => push_all(lists, groups, values)),
+            Kept::Wide(lists) => for_integers!(integers, values => push_all(lists, groups, values)),
+            Kept::Floats(_) => Ok(()),
         }
     }
 
     fn take(&self, groups: &[u32]) -> Self {
         let kept = match &self.kept {
+            Kept::Narrow(lists) => Kept::Narrow(lists.take(groups)),
             Kept::Integers(lists) => Kept::Integers(lists.take(groups)),
             Kept::Wide(lists) => Kept::Wide(lists.take(groups)),
             Kept::Floats(lists) => Kept::Floats(lists.take(groups)),
@@ -157,6 +197,9 @@ impl Accumulator for AllValues {
     fn settle(&mut self, threads: usize) {
         let moments = self.with_moments.map(|logical_type| State::of_type(StateKind::Moments, logical_type));
         let moments = match &mut self.kept {
+            Kept::Narrow(lists) => lists.settle(threads, moments, |moments, groups, values| {
+                add_moments(moments, groups, Values::Integers(Integers::I32(values)));
+            }),
             Kept::Integers(lists) => lists.settle(threads, moments, |moments, groups, values| {
                 add_moments(moments, groups, Values::Integers(Integers::I64(values)));
             }),

@@ -29,17 +29,28 @@ pub(super) fn set(tuple: &mut [u64], start: u32, bits: u32, value: u64) {
     }
 }
 
-/// [`get`] of tuples of so many words that lie one behind the other.
-pub(super) fn get_all(tuples: &[u64], width: usize, start: u32, bits: u32, lane: &mut Vec<u64>) {
+/// Appends what [`get`] gives of tuples of so many words that lie one behind the other, each as `of` makes it.
+#[inline(always)]
+pub(super) fn get_all<T: Clone>(
+    tuples: &[u64],
+    width: usize,
+    start: u32,
+    bits: u32,
+    of: impl Fn(u64) -> T,
+    all: &mut Vec<T>,
+) {
     let (word, used) = ((start / 64) as usize, start % 64);
-    let tuples = tuples.chunks_exact(width);
-    lane.clear();
     match bits {
-        0 => lane.resize(tuples.len(), 0),
-        _ if used + bits <= 64 => lane.extend(tuples.map(|tuple| tuple[word] << used >> (64 - bits))),
+        0 => all.resize(all.len() + tuples.len() / width, of(0)),
+        // Where tuples are words, a loop over them is one of vectors.
+        _ if width == 1 => all.extend(tuples.iter().map(|word| of(word << used >> (64 - bits)))),
+        _ if used + bits <= 64 => {
+            all.extend(tuples.chunks_exact(width).map(|tuple| of(tuple[word] << used >> (64 - bits))));
+        }
         _ => {
             let (left, right) = (64 - bits, 128 - used - bits);
-            lane.extend(tuples.map(|tuple| (tuple[word] << used >> left) | tuple[word + 1] >> right));
+            let of = |tuple: &[u64]| of((tuple[word] << used >> left) | tuple[word + 1] >> right);
+            all.extend(tuples.chunks_exact(width).map(of));
         }
     }
 }
@@ -51,6 +62,9 @@ pub(super) fn set_all(tuples: &mut [u64], width: usize, start: u32, bits: u32, l
     if bits == 0 {
     } else if bits <= room {
         let shift = room - bits;
+        if width == 1 {
+            return tuples.iter_mut().zip(lane).for_each(|(tuple, &value)| *tuple |= value << shift);
+        }
         tuples.chunks_exact_mut(width).zip(lane).for_each(|(tuple, &value)| tuple[word] |= value << shift);
     } else {
         let (right, left) = (bits - room, 64 - (bits - room));
@@ -72,8 +86,14 @@ mod tests {
             let values: Vec<u64> = values.iter().map(|value| value.checked_shr(64 - bits).unwrap_or(0)).collect();
             let mut tuples = vec![0; values.len() * 3];
             set_all(&mut tuples, 3, start, bits, &values);
+            if start + bits <= 64 {
+                let (mut words, mut lane) = (vec![0; values.len()], Vec::new());
+                set_all(&mut words, 1, start, bits, &values);
+                get_all(&words, 1, start, bits, |bits| bits, &mut lane);
+                prop_assert_eq!(&lane, &values);
+            }
             let mut lane = Vec::new();
-            get_all(&tuples, 3, start, bits, &mut lane);
+            get_all(&tuples, 3, start, bits, |bits| bits, &mut lane);
             prop_assert_eq!(&lane, &values);
             for (tuple, &value) in tuples.chunks_exact(3).zip(&values) {
                 prop_assert_eq!(get(tuple, start, bits), value);

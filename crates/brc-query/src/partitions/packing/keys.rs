@@ -1,7 +1,7 @@
 //! The packed keys of groups.
 
 use super::Packing;
-use super::bits::bits_of;
+use super::order::Sorting;
 use crate::cells::Cells;
 use crate::keys::index::TupleIndex;
 use brc_core::Value;
@@ -23,8 +23,8 @@ impl PackedKeys {
     }
 
     /// Just these tuples, each once.
-    pub(in crate::partitions) fn of(packing: &Arc<Packing>, tuples: &[u64]) -> Self {
-        Self { packing: Arc::clone(packing), tuples: tuples.to_vec(), index: TupleIndex::default() }
+    pub(in crate::partitions) fn of(packing: &Arc<Packing>, tuples: Vec<u64>) -> Self {
+        Self { packing: Arc::clone(packing), tuples, index: TupleIndex::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -67,7 +67,9 @@ impl PackedKeys {
 
     /// The numbers of all tuples in their order.
     pub(crate) fn order(&self) -> Vec<u32> {
-        order_of(&self.tuples, self.width())
+        let mut order = Vec::new();
+        Sorting::default().order_of(&self.tuples, self.width(), &mut order);
+        order
     }
 
     /// These tuples only, in their order.
@@ -98,33 +100,6 @@ impl PackedKeys {
     }
 }
 
-/// The numbers of tuples of so many words in their order. What is sorted is a word for each: as many as there is room for of the
-/// bits in which the first of them differ, with its number. Whole tuples are compared only where these bits are the same.
-fn order_of(tuples: &[u64], width: usize) -> Vec<u32> {
-    let Some(first) = tuples.get(..width) else { return Vec::new() };
-    let mut differing = vec![0; width];
-    for tuple in tuples.chunks_exact(width) {
-        differing.iter_mut().zip(tuple).zip(first).for_each(|((all, word), first)| *all |= word ^ first);
-    }
-    let Some(word) = differing.iter().position(|&bits| bits != 0) else { return vec![0] };
-    let above = differing[word].leading_zeros();
-    let for_numbers = bits_of((tuples.len() / width) as u64 - 1);
-    let entry = |(tuple, number): (&[u64], u64)| {
-        let below = if above > 0 && word + 1 < width { tuple[word + 1] >> (64 - above) } else { 0 };
-        (tuple[word] << above | below) >> for_numbers << for_numbers | number
-    };
-    let mut sorted: Vec<u64> = tuples.chunks_exact(width).zip(0..).map(entry).collect();
-    sorted.sort_unstable();
-    let number = |entry: u64| (entry & ((1 << for_numbers) - 1)) as usize;
-    let of_entry = |entry: &u64| &tuples[number(*entry) * width..][..width];
-    for same in sorted.chunk_by_mut(|one, other| one >> for_numbers == other >> for_numbers) {
-        if same.len() > 1 {
-            same.sort_unstable_by(|one, other| of_entry(one).cmp(of_entry(other)));
-        }
-    }
-    sorted.into_iter().map(|entry| number(entry) as u32).collect()
-}
-
 /// Appends the words of a tuple.
 #[inline]
 pub(crate) fn push_tuple(tuple: &[u64], tuples: &mut Vec<u64>) {
@@ -133,30 +108,5 @@ pub(crate) fn push_tuple(tuple: &[u64], tuples: &mut Vec<u64>) {
         [one] => tuples.push(one),
         [one, two] => tuples.extend([one, two]),
         _ => tuples.extend_from_slice(tuple),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn tuples_are_sorted_however_many_bits_differ(
-            tuples in prop::collection::hash_set((any::<u64>(), any::<u64>(), any::<u64>()), 0..40),
-            above in 0u32..128, below in 0u32..128, width in 1usize..4
-        ) {
-            let bits = |word: u64| {
-                let word = if above < 64 { word >> above } else { 7 };
-                if below < 64 { word << below } else { word & 3 }
-            };
-            let tuples = tuples.into_iter().map(|(one, two, three)| [bits(one), bits(two), three][..width].to_vec());
-            let tuples: Vec<Vec<u64>> = tuples.collect::<std::collections::HashSet<_>>().into_iter().collect();
-            let sorted = order_of(&tuples.concat(), width);
-            let sorted: Vec<_> = sorted.into_iter().map(|number| &tuples[number as usize]).collect();
-            prop_assert_eq!(sorted.len(), tuples.len());
-            prop_assert!(sorted.is_sorted_by(|one, other| one < other));
-        }
     }
 }

@@ -7,6 +7,7 @@
 mod bits;
 mod inline;
 mod keys;
+pub(super) mod order;
 mod packer;
 mod symbols;
 
@@ -20,6 +21,7 @@ use crate::partial::Partial;
 pub(super) use bits::bits_of;
 use bits::{get, get_all, set};
 use brc_core::{Column, Dictionary, LogicalType, PhysicalType, Value};
+use std::sync::{Arc, OnceLock};
 use symbols::Symbols;
 
 /// Strings of more bytes are not packed.
@@ -27,6 +29,9 @@ const LONGEST: usize = 64;
 
 /// A dictionary with values for at least so many groups each is believed to have all values that will come.
 const GROUPS_OF_VALUE: usize = 4;
+
+/// A dictionary that is known to have all values is used if it has no more than that, which are sorted first.
+const MOST_VALUES: usize = 1 << 17;
 
 /// Tuples of more words are not packed.
 const WIDEST: usize = 16;
@@ -54,7 +59,7 @@ enum Kind {
     /// Floats as their [keys](float_key).
     Floats,
     /// Places among the sorted values of a dictionary.
-    Coded { names: Dictionary, index: NameIndex },
+    Coded { names: Arc<Dictionary>, index: OnceLock<NameIndex> },
     /// The numbers of strings of few symbols.
     Symbols(Box<Symbols>),
     /// Up to so many bytes, zeros up to that length, then the length.
@@ -81,22 +86,44 @@ pub(crate) trait Sample {
 
     /// The value that a group has for a key.
     fn value(&self, key: usize, group: usize) -> Option<Value<'_>>;
+
+    /// Whether a key may be null, as far as the groups tell.
+    fn has_nulls(&self, key: usize) -> bool {
+        (0..self.groups()).any(|group| self.value(key, group).is_none())
+    }
 }
 
 impl Packing {
-    /// A packing for keys of these types, each with whether it may be null, which come as in these columns; `None` if
-    /// there is none.
-    pub(crate) fn of(types: &[(LogicalType, bool)], sample: &dyn Sample, columns: &[Column<'_>]) -> Option<Self> {
-        let kinds = types.iter().zip(columns).enumerate();
-        let kinds = kinds.map(|(key, (&(logical_type, _), column))| kind_of(key, logical_type, sample, column));
-        let mut kinds = kinds.collect::<Option<Vec<_>>>()?;
-        let nulls = types.iter().filter(|(_, nullable)| *nullable).count() as u32;
-        widen(&mut kinds, nulls);
+    /// A packing for keys of these types, each with whether it may be null, which come as in these columns and lie within
+    /// these bounds, where they are known; `None` if there is none.
+    pub(crate) fn of(
+        types: &[(LogicalType, bool)],
+        bounds: &[Option<(i64, i64)>],
+        sample: &dyn Sample,
+        columns: &[Column<'_>],
+    ) -> Option<Self> {
+        let mut kinds = Vec::new();
+        for (key, ((&(logical_type, _), column), bounds)) in types.iter().zip(columns).zip(bounds).enumerate() {
+            kinds.push(match bounds {
+                Some((min, max))
+                    if logical_type.physical() == PhysicalType::Integers && logical_type.fits_64_bits() =>
+                {
+                    Kind::Integers { min: *min, span: max.wrapping_sub(*min) as u64 }
+                }
+                _ => kind_of(key, logical_type, sample, column)?,
+            });
+        }
+        // Where there was no null yet, one that comes is a row that does not fit.
+        let has_nulls = |(key, (&(_, nullable), column)): (usize, (&(_, bool), &Column<'_>))| {
+            nullable && (column.has_nulls() || sample.has_nulls(key))
+        };
+        let nulls: Vec<bool> = types.iter().zip(columns).enumerate().map(has_nulls).collect();
+        widen(&mut kinds, bounds, nulls.iter().filter(|has_nulls| **has_nulls).count() as u32);
         let mut end = 0;
         let mut keys = Vec::new();
-        for (kind, &(_, nullable)) in kinds.into_iter().zip(types) {
-            let start = end + u32::from(nullable);
-            let null = nullable.then_some(end);
+        for (kind, has_nulls) in kinds.into_iter().zip(nulls) {
+            let start = end + u32::from(has_nulls);
+            let null = has_nulls.then_some(end);
             end = start + kind.bits();
             keys.push(PackedKey { kind, null, start });
         }
@@ -171,28 +198,36 @@ impl Packing {
     /// Appends the values that some tuples, which lie one behind the other, have for a key.
     pub(super) fn unpack(&self, key: usize, tuples: &[u64], cells: &mut Cells) {
         let PackedKey { kind, null, start } = &self.keys[key];
-        let mut lane = Vec::new();
+        let (width, bits, rows) = (self.width, kind.bits(), tuples.len() / self.width);
         let mut nulls = Vec::new();
-        null.iter().for_each(|&null| get_all(tuples, self.width, null, 1, &mut nulls));
-        if !matches!(kind, Kind::Inline { .. }) {
-            get_all(tuples, self.width, *start, kind.bits(), &mut lane);
-        }
-        let is_null = |row: usize| nulls.get(row).is_some_and(|&null| null == 1);
-        let rows = tuples.len() / self.width;
+        null.iter().for_each(|&null| get_all(tuples, width, null, 1, |bit| bit == 1, &mut nulls));
+        let is_null = |row: usize| nulls.get(row).is_some_and(|&null| null);
         match kind {
-            Kind::Integers { min, .. } => cells.extend_integers(lane.iter().map(|&word| min.wrapping_add(word as i64))),
-            Kind::Floats => cells.extend_floats(lane.iter().map(|&word| float_of_key(word))),
-            // What a null has for a code need not be one.
-            Kind::Coded { names, .. } => cells.extend_strings(rows, |row, out| match is_null(row) {
-                true => {}
-                false => names.append(lane[row] as u32, out),
-            }),
-            Kind::Symbols(symbols) => cells.extend_strings(rows, |row, out| symbols.write(lane[row], out)),
+            Kind::Integers { min, .. } => {
+                let mut all = Vec::with_capacity(rows);
+                get_all(tuples, width, *start, bits, |bits| min.wrapping_add(bits as i64), &mut all);
+                cells.extend_integers(all.into_iter());
+            }
+            Kind::Floats => {
+                let mut all = Vec::with_capacity(rows);
+                get_all(tuples, width, *start, bits, float_of_key, &mut all);
+                cells.extend_floats(all.into_iter());
+            }
+            Kind::Coded { names, .. } => {
+                let mut codes = Vec::new();
+                get_all(tuples, width, *start, bits, |code| code as u32, &mut codes);
+                cells.extend_codes(codes, names);
+            }
+            Kind::Symbols(symbols) => {
+                let mut lane = Vec::new();
+                get_all(tuples, width, *start, bits, |bits| bits, &mut lane);
+                cells.extend_strings(rows, |row, out| symbols.write(lane[row], out));
+            }
             Kind::Inline { longest } => cells.extend_strings(rows, |row, out| {
-                write_inline(&tuples[row * self.width..(row + 1) * self.width], *start, *longest, out);
+                write_inline(&tuples[row * width..(row + 1) * width], *start, *longest, out);
             }),
         }
-        cells.extend_validity(rows, |row| !is_null(row), nulls.contains(&1));
+        cells.extend_validity(rows, |row| !is_null(row), nulls.contains(&true));
     }
 }
 
@@ -217,7 +252,9 @@ impl PackedKey {
                 distance.ok().filter(|word| word <= span)
             }
             (Kind::Floats, Value::Float(value)) => Some(float_key(value)),
-            (Kind::Coded { names, index }, Value::Bytes(name)) => index.find(name, names).map(u64::from),
+            (Kind::Coded { names, index }, Value::Bytes(name)) => {
+                index.get_or_init(|| NameIndex::of(names)).find(name, names).map(u64::from)
+            }
             (Kind::Symbols(symbols), Value::Bytes(string)) => symbols.number(string),
             (Kind::Inline { longest }, Value::Bytes(bytes)) if bytes.len() <= *longest => {
                 let mut at = self.start;
@@ -236,14 +273,15 @@ impl PackedKey {
     }
 }
 
-/// Gives integers the bits that are left: keys that ascend with the rows go on for long.
-fn widen(kinds: &mut [Kind], nulls: u32) {
+/// Gives integers whose bounds are not known the bits that are left: keys that ascend with the rows go on for long.
+fn widen(kinds: &mut [Kind], bounds: &[Option<(i64, i64)>], nulls: u32) {
     let used: u32 = nulls + kinds.iter().map(Kind::bits).sum::<u32>();
-    let integers = kinds.iter().filter(|kind| matches!(kind, Kind::Integers { .. })).count() as u32;
+    let unknown = |(kind, bounds): &(&mut Kind, &Option<_>)| bounds.is_none() && matches!(kind, Kind::Integers { .. });
+    let integers = kinds.iter_mut().zip(bounds).filter(unknown).count() as u32;
     // At least so many bits each, which make the range so much larger.
     const LEAST: u32 = 3;
     let Some(bits) = ((used + LEAST * integers).next_multiple_of(64) - used).checked_div(integers) else { return };
-    for kind in kinds {
+    for (kind, _) in kinds.iter_mut().zip(bounds).filter(unknown) {
         if let Kind::Integers { min, span } = kind {
             let all = bits_of(*span) + bits;
             let larger = if all >= 64 { u64::MAX } else { (1 << all) - 1 };
@@ -279,8 +317,12 @@ fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &
             let longest = strings().map(<[u8]>::len).max().unwrap_or(0).max(1);
             let inline = (longest <= LONGEST).then_some(Kind::Inline { longest });
             let short = || Symbols::of(strings()).map(|symbols| Kind::Symbols(Box::new(symbols))).or(inline);
+            let is_whole = |dictionary: &Dictionary| match dictionary.is_complete() {
+                true => dictionary.len() <= MOST_VALUES,
+                false => dictionary.len() * GROUPS_OF_VALUE <= sample.groups(),
+            };
             match column.dictionary() {
-                Some(dictionary) if dictionary.len() * GROUPS_OF_VALUE <= sample.groups() => Some(coded(dictionary)),
+                Some(dictionary) if is_whole(dictionary) => Some(coded(dictionary)),
                 Some(dictionary) => Some(short().unwrap_or_else(|| coded(dictionary))),
                 None => short(),
             }
@@ -289,11 +331,18 @@ fn kind_of(key: usize, logical_type: LogicalType, sample: &dyn Sample, column: &
 }
 
 fn coded(dictionary: &Dictionary) -> Kind {
-    let mut names: Vec<&[u8]> = dictionary.iter().collect();
+    let is_sorted = dictionary.iter().is_sorted_by(|one, other| one < other);
+    let names = if is_sorted { dictionary.clone() } else { sorted(dictionary) };
+    Kind::Coded { index: OnceLock::new(), names: Arc::new(names) }
+}
+
+/// The values of a dictionary in order, each once.
+fn sorted(dictionary: &Dictionary) -> Dictionary {
+    let first = |name: &[u8]| u128::from_be_bytes(std::array::from_fn(|place| name.get(place).copied().unwrap_or(0)));
+    let mut names: Vec<(u128, &[u8])> = dictionary.iter().map(|name| (first(name), name)).collect();
     names.sort_unstable();
     names.dedup();
-    let names: Dictionary = names.into_iter().collect();
-    Kind::Coded { index: NameIndex::of(&names), names }
+    names.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
@@ -345,7 +394,7 @@ mod tests {
                 Data::Floats(&floats).into(),
                 Column::codes(&codes, &dictionary),
             ];
-            let packing = Packing::of(&types, &sample, &columns).unwrap();
+            let packing = Packing::of(&types, &vec![None; types.len()], &sample, &columns).unwrap();
             let mut packer = Packer::new(&packing);
             packer.pack(&Batch { rows: rows.len(), columns: &columns }).unwrap();
             prop_assert!(packer.fits.iter().all(|&fits| fits));
@@ -384,9 +433,45 @@ mod tests {
             Column::integers(Integers::I64(&integers)),
             Data::Bytes(ByteStrings::new(&[0, 3, 6, 10, 13], bytes)).into(),
         ];
-        let packing = Packing::of(&types, &sample, &columns).unwrap();
+        let packing = Packing::of(&types, &vec![None; types.len()], &sample, &columns).unwrap();
         let mut packer = Packer::new(&packing);
         packer.pack(&Batch { rows: 4, columns: &columns }).unwrap();
         assert_eq!(packer.fits, [true, false, false, false]);
+    }
+    #[test]
+    fn keys_take_the_bits_of_what_is_known_of_them() {
+        let types = ["int64", "string", "int64"].map(|text| (text.parse().unwrap(), true));
+        let few = || vec![Some(Value::Integer(5)), Some(Value::Integer(6))];
+        let sample = Columns(vec![few(), vec![Some(Value::Bytes(b"b")), Some(Value::Bytes(b"d"))], few()]);
+        let bounds = [Some((1, 100)), None, None];
+        let dictionary: Dictionary = ["d", "a", "c", "b"].into_iter().collect();
+        let dictionary = dictionary.complete();
+        let (integers, codes) = ([100, 1, 5, 6, 0], [1, 0, 3, 2, 2]);
+        let mut validity = BitmapBuffer::default();
+        [true, true, true, false, true].into_iter().for_each(|valid| validity.push(valid));
+        let columns = |validity| {
+            [
+                Column::integers(Integers::I64(&integers)),
+                Column::codes(&codes, &dictionary).with_validity(validity),
+                Column::integers(Integers::I64(&[5; 5])),
+            ]
+        };
+        let packing = Packing::of(&types, &bounds, &sample, &columns(None)).unwrap();
+        assert_eq!(packing.width(), 1);
+        assert!(packing.keys.iter().all(|key| key.null.is_none()));
+        let starts: Vec<u32> = packing.keys.iter().map(|key| key.start).collect();
+        assert_eq!(starts, [0, 7, 10]);
+        let mut packer = Packer::new(&packing);
+        packer.pack(&Batch { rows: 5, columns: &columns(validity.bitmap()) }).unwrap();
+        assert_eq!(packer.fits, [true, true, true, false, false]);
+        let mut cells = Cells::new(LogicalType::String);
+        packing.unpack(1, &packer.tuples[..3], &mut cells);
+        let strings =
+            |cells: &Cells| (0..3).map(|row| cells.get(row) == Some(Value::Bytes(&[b"adb"[row]]))).collect::<Vec<_>>();
+        assert_eq!(strings(&cells), [true; 3]);
+        assert!(matches!(cells.column(0..3, &mut Vec::new()).unwrap().data, Data::Codes { codes: [0, 3, 1], .. }));
+        cells.write_out();
+        assert_eq!(strings(&cells), [true; 3]);
+        assert!(matches!(cells.column(0..3, &mut Vec::new()).unwrap().data, Data::Bytes(_)));
     }
 }

@@ -4,6 +4,7 @@ use super::bits::{set, set_all};
 use super::inline;
 use super::{Kind, PackedKey, Packing};
 use crate::group::Malformed;
+use crate::keys::index::NameIndex;
 use crate::keys::layout::float_key;
 use crate::states::TOO_LARGE;
 use brc_core::batch::codes_of;
@@ -16,13 +17,21 @@ const NO_CODE: Malformed = Malformed("a code is not in its dictionary");
 pub(crate) struct Packer<'a> {
     packing: &'a Packing,
     /// What each of the scanner's codes is packed as, for each key whose strings are packed as one number.
-    numbers: Vec<Vec<Option<u64>>>,
+    numbers: Vec<Numbers>,
     codes: Vec<u32>,
     lane: Vec<u64>,
     /// The tuples of the rows of a batch.
     pub(crate) tuples: Vec<u64>,
     /// Which rows fit.
     pub(crate) fits: Vec<bool>,
+}
+
+/// What codes are packed as.
+#[derive(Debug, Clone)]
+struct Numbers {
+    of_codes: Vec<Option<u64>>,
+    /// Each as itself.
+    are_codes: bool,
 }
 
 /// Which rows of a column are null; none if none is.
@@ -42,7 +51,7 @@ impl Nulls {
 
 impl<'a> Packer<'a> {
     pub(crate) fn new(packing: &'a Packing) -> Self {
-        let numbers = vec![Vec::new(); packing.keys.len()];
+        let numbers = vec![Numbers { of_codes: Vec::new(), are_codes: true }; packing.keys.len()];
         Self { packing, numbers, codes: Vec::new(), lane: Vec::new(), tuples: Vec::new(), fits: Vec::new() }
     }
 
@@ -64,7 +73,7 @@ impl<'a> Packer<'a> {
             let tuples = self.tuples.chunks_exact_mut(self.packing.width);
             tuples.zip(&nulls.0).for_each(|(tuple, &null)| set(tuple, bit, 1, null.into()));
         } else if !nulls.0.is_empty() {
-            return Err(Malformed("it has nulls in a column without"));
+            self.fits.iter_mut().zip(&nulls.0).for_each(|(fits, null)| *fits &= !null);
         }
         match (&key.kind, column.data) {
             (Kind::Integers { min, span }, Data::Integers(values)) => {
@@ -122,13 +131,20 @@ impl<'a> Packer<'a> {
         dictionary: &Dictionary,
         nulls: &Nulls,
     ) -> Result<(), Malformed> {
-        let numbers = &mut self.numbers[index];
+        let Numbers { of_codes: numbers, are_codes } = &mut self.numbers[index];
         for code in numbers.len() as u32..dictionary.len() as u32 {
-            numbers.push(number(kind, dictionary.get(code), code));
+            let number = number(kind, dictionary.get(code), code);
+            *are_codes &= number == Some(code.into());
+            numbers.push(number);
         }
         self.codes.clear();
         codes_of(column, &mut self.codes);
         self.lane.clear();
+        if *are_codes && nulls.0.is_empty() {
+            self.lane.extend(self.codes.iter().map(|&code| u64::from(code)));
+            let is_unknown = self.codes.iter().fold(0, |most, &code| most.max(code)) as usize >= numbers.len();
+            return if is_unknown && !self.codes.is_empty() { Err(NO_CODE) } else { Ok(()) };
+        }
         for (row, (&code, fits)) in self.codes.iter().zip(&mut self.fits).enumerate() {
             if nulls.has(row) {
                 self.lane.push(0);
@@ -182,7 +198,10 @@ fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
     match kind {
         Kind::Coded { names, index } => {
             let is_it = (hint as usize) < names.len() && names.get(hint) == string;
-            if is_it { Some(hint.into()) } else { index.find(string, names).map(u64::from) }
+            if is_it {
+                return Some(hint.into());
+            }
+            index.get_or_init(|| NameIndex::of(names)).find(string, names).map(u64::from)
         }
         Kind::Symbols(symbols) => symbols.number(string),
         Kind::Integers { .. } | Kind::Floats | Kind::Inline { .. } => None,

@@ -304,7 +304,7 @@ impl<'r> ScanColumn<'r> {
         if is_first && self.of_file.expected >= values {
             let shared = &self.reader.dictionaries[self.column];
             if let Some((dictionary, parts)) = shared.first(self.of_file.expected, self.reader, self.column, cost) {
-                (self.values, self.of_file.parts) = (Values::Shared(dictionary), parts);
+                (self.values, self.of_file.parts) = (Values::Shared(dictionary.complete()), parts);
             }
         }
         match &self.values {

@@ -80,5 +80,5 @@ fn dictionary_of(format: &NumberFormat, first: i64, count: usize) -> Dictionary 
         numbers.push(&text);
         format.increment(&mut text);
     }
-    numbers
+    numbers.complete()
 }

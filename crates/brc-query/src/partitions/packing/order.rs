@@ -1,0 +1,111 @@
+//! The order of tuples. What is sorted is a word for each: as many as there is room for of the bits in which the first of them
+//! differ, with its number. Whole tuples are compared only where these bits are the same.
+
+use super::bits::bits_of;
+
+/// Fewer words are not worth counting.
+const FEW: usize = 512;
+
+/// The words are dealt out by their upper digits of so many bits, from the lowest of these on: that sorts millions of groups but
+/// for a few neighbours.
+const DIGIT: u32 = 8;
+const DIGITS: u32 = 3;
+
+/// Memory for what is sorted, used again for the next tuples.
+#[derive(Debug, Default)]
+pub(in crate::partitions) struct Sorting {
+    words: Vec<u64>,
+    dealt: Vec<u64>,
+}
+
+impl Sorting {
+    /// The numbers of tuples of so many words, which lie one behind the other, in their order; those that are the same stay in
+    /// the order of their numbers.
+    pub(in crate::partitions) fn order_of(&mut self, tuples: &[u64], width: usize, order: &mut Vec<u32>) {
+        order.clear();
+        let Some(first) = tuples.get(..width) else { return };
+        let count = tuples.len() / width;
+        let for_numbers = bits_of(count as u64 - 1);
+        let number = |entry: u64| (entry & ((1 << for_numbers) - 1)) as usize;
+        let differing = |word: usize| {
+            tuples[word..].iter().step_by(width).fold(0, |differing, other| differing | (other ^ first[word]))
+        };
+        let above = (0..width).map(|word| (word, differing(word))).find(|(_, differing)| *differing != 0);
+        let Some((word, above)) = above.map(|(word, differing)| (word, differing.leading_zeros())) else {
+            order.extend(0..count as u32);
+            return;
+        };
+        self.words.clear();
+        let entry = |upper: u64, number: u64| upper >> for_numbers << for_numbers | number;
+        match width {
+            1 => self.words.extend(tuples.iter().zip(0..).map(|(tuple, number)| entry(tuple << above, number))),
+            _ => self.words.extend(tuples.chunks_exact(width).zip(0..).map(|(tuple, number)| {
+                let below = if above > 0 && word + 1 < width { tuple[word + 1] >> (64 - above) } else { 0 };
+                entry(tuple[word] << above | below, number)
+            })),
+        }
+        sort(&mut self.words, &mut self.dealt);
+        let tuple = |entry: &u64| &tuples[number(*entry) * width..][..width];
+        for same in self.words.chunk_by_mut(|one, other| one >> for_numbers == other >> for_numbers) {
+            if same.len() > 1 {
+                same.sort_by(|one, other| tuple(one).cmp(tuple(other)));
+            }
+        }
+        order.extend(self.words.iter().map(|&entry| number(entry) as u32));
+    }
+}
+
+/// Sorts words whose upper bits differ.
+fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>) {
+    if words.len() < FEW {
+        return words.sort_unstable();
+    }
+    let digit = |word: u64, place: u32| (word >> (64 - DIGIT * (DIGITS - place)) & ((1 << DIGIT) - 1)) as usize;
+    let mut places = [[0u32; 1 << DIGIT]; DIGITS as usize];
+    for &word in words.iter() {
+        (0..DIGITS).for_each(|place| places[place as usize][digit(word, place)] += 1);
+    }
+    dealt.resize(words.len(), 0);
+    for (place, places) in (0..).zip(&mut places) {
+        let mut start = 0;
+        places.iter_mut().for_each(|count| start += std::mem::replace(count, start));
+        for &word in words.iter() {
+            let next = &mut places[digit(word, place)];
+            dealt[*next as usize] = word;
+            *next += 1;
+        }
+        std::mem::swap(words, dealt);
+    }
+    for same in words.chunk_by_mut(|one, other| one >> (64 - DIGIT * DIGITS) == other >> (64 - DIGIT * DIGITS)) {
+        if same.len() > 1 {
+            same.sort_unstable();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn tuples_are_sorted_however_many_bits_differ(
+            tuples in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..40),
+            above in 0u32..128, below in 0u32..128, width in 1usize..4, times in 1usize..40
+        ) {
+            let bits = |word: u64| {
+                let word = if above < 64 { word >> above } else { 7 };
+                if below < 64 { word << below } else { word & 3 }
+            };
+            let tuples = tuples.into_iter().map(|(one, two, three)| [bits(one), bits(two), three][..width].to_vec());
+            let tuples: Vec<Vec<u64>> = tuples.collect();
+            let tuples: Vec<Vec<u64>> = (0..times).flat_map(|_| tuples.clone()).collect();
+            let mut expected: Vec<u32> = (0..tuples.len() as u32).collect();
+            expected.sort_by_key(|&number| &tuples[number as usize]);
+            let mut order = vec![7];
+            Sorting::default().order_of(&tuples.concat(), width, &mut order);
+            prop_assert_eq!(order, expected);
+        }
+    }
+}
