@@ -213,6 +213,51 @@ fn any_table_can_be_clustered_by_a_key() {
 }
 
 #[test]
+fn a_key_that_makes_the_file_smaller_is_chosen() {
+    const ROWS: u32 = 12_000;
+    let place = Place::new();
+    let random = |row: u32| row.wrapping_mul(0x9e37_79b9) >> 16;
+    // What country and currency are depends on the shop, or on nothing.
+    let row = |row: u32, shop: u32| {
+        let price = random(row ^ 0x5555) % 10_000;
+        format!(
+            "{},shop {},country {},{},{price}\n",
+            random(row ^ 0x1234),
+            random(row) % 40,
+            shop % 40 / 2,
+            ["EUR", "NOK", "SEK"][shop as usize % 3]
+        )
+    };
+    let table = |rows: &dyn Fn(u32) -> String| {
+        "id,shop,country,currency,price\n".to_owned() + &(0..ROWS).map(rows).collect::<String>()
+    };
+    place.write("dependent.csv", table(&|at| row(at, random(at) % 40)));
+    place.write("independent.csv", table(&|at| row(at, random(at ^ 0xaaaa))));
+    let key_of = |file: &str| {
+        let described = place.run(&format!("inspect {file} --json")).text();
+        described
+            .contains("\"cluster_key\": \"shop\"")
+            .then_some("shop")
+            .or(described.contains("cluster_key").then_some("other"))
+    };
+    let converted = place.run("convert dependent.csv chosen.buren --threads 1");
+    assert!(converted.stderr.contains("clustered by 'shop'"), "{}", converted.stderr);
+    assert_eq!(key_of("chosen.buren"), Some("shop"));
+    place.run("verify chosen.buren").ok();
+    assert_eq!(place.run("cat chosen.buren --to csv").text(), place.run("cat dependent.csv --to csv").text());
+    place.run("convert dependent.csv three.buren --threads 3").ok();
+    place.run("convert dependent.csv named.buren --key shop").ok();
+    place.run("convert dependent.csv unmoved.buren --key none").ok();
+    let bytes = |file: &str| std::fs::read(place.path(file)).unwrap();
+    assert_eq!(bytes("three.buren"), bytes("chosen.buren"));
+    assert_eq!(bytes("named.buren"), bytes("chosen.buren"));
+    assert!(bytes("unmoved.buren").len() > bytes("chosen.buren").len());
+    assert_eq!(key_of("unmoved.buren"), None);
+    assert_eq!(place.run("convert independent.csv independent.buren").stderr.matches("clustered").count(), 0);
+    assert_eq!(key_of("independent.buren"), None);
+}
+
+#[test]
 fn timings_are_of_stages_that_were() {
     let place = Place::new();
     place.run("generate t.txt --rows 100k").ok();

@@ -454,6 +454,11 @@ pub trait BatchWriter: Send {
         None
     }
 
+    /// What whoever has the file written should know of it, once all parts are there: a line, if there is anything.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
     /// The last bytes of the file.
     ///
     /// # Errors
@@ -477,6 +482,12 @@ pub trait ColumnarWriter: Send {
     /// of them, from the first on.
     fn spans_parts(&self, _logical_type: LogicalType) -> bool {
         false
+    }
+
+    /// The column by which rows lie in another order than that in which they came, if there is one: it is always to be made again
+    /// with others, for where their rows lie. It must not have become wider itself.
+    fn orders_rows(&self) -> Option<usize> {
+        None
     }
 
     /// Tells that parts made from now on will [replace](ColumnarWriter::replace) others.

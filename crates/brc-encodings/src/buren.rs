@@ -76,6 +76,7 @@ fn describe(file: &FileDescription) -> Description {
         ("bytes", Fact::Bytes(file.bytes)),
         ("row groups", Fact::Count(file.row_groups.len() as u64)),
     ];
+    facts.extend(cluster_key(file).map(|key| ("cluster key", key.into())));
     if file.version == 1 {
         facts.push(("run indexes", Fact::Bytes(file.run_indexes.stored_bytes)));
         facts.push(("code maps", Fact::Bytes(file.columns.iter().map(maps).sum())));
@@ -89,6 +90,12 @@ fn describe(file: &FileDescription) -> Description {
     let columns = file.columns.iter().map(describe_column).collect();
     let row_groups = file.row_groups.iter().map(|row_group| describe_row_group(file, row_group)).collect();
     Description { file: facts, columns, row_groups }
+}
+
+/// The column that row groups are clustered by, as far as they are.
+fn cluster_key(file: &FileDescription) -> Option<&str> {
+    let key = file.row_groups.iter().find_map(|row_group| row_group.key)?;
+    file.schema.fields().get(key).map(|field| field.name.as_str())
 }
 
 fn describe_column(column: &ColumnDescription) -> Facts {

@@ -55,6 +55,8 @@ pub struct Converted {
     pub bytes_out: u64,
     /// Parts of the output: row groups of a buren file.
     pub parts: u64,
+    /// What there is to know of the output ([`BatchWriter::remark`]).
+    pub remark: Option<String>,
 }
 
 /// Writes all rows of `table` to `output` with these workers, which may be just their number. Malformed rows, if the table was opened to set
@@ -105,6 +107,7 @@ pub fn convert(
         bytes_in: table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed)),
         bytes_out: 0,
         parts: appender.parts.len() as u64,
+        remark: appender.writer.remark(),
     };
     let (output, end) =
         widened::replace(table, appender.writer.as_mut(), types, &appender.parts, (output, end), workers, progress)?;

@@ -48,17 +48,28 @@ struct Written {
 }
 
 fn written(input: Input, schema: Option<&Schema>, to: &dyn Encoding, compressed: &str, threads: usize) -> Written {
+    let create = CreateOptions::new(Compressor::of(compression(compressed).unwrap()));
+    written_with(input, schema, to, &create, 150_000, threads)
+}
+
+fn written_with(
+    input: Input,
+    schema: Option<&Schema>,
+    to: &dyn Encoding,
+    create: &CreateOptions,
+    row_group_bytes: u64,
+    threads: usize,
+) -> Written {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("target");
-    let mut options = OpenOptions { row_group_bytes: Some(150_000), ..OpenOptions::default() };
+    let mut options = OpenOptions { row_group_bytes: Some(row_group_bytes), ..OpenOptions::default() };
     options.text.types = schema.map(|schema| schema.fields().to_vec()).unwrap_or_default();
     let table = text().open(input, &options).unwrap();
-    let create = CreateOptions::new(Compressor::of(compression(compressed).unwrap()));
     let mut begun = 0;
     let begin = |schema: &Schema| {
         begun += 1;
         let output = Output::create(&path, &OutputOptions::default())?;
-        Ok(Target { writer: writer(to, schema, &create)?, output, rejects: RejectLog::none() })
+        Ok(Target { writer: writer(to, schema, create)?, output, rejects: RejectLog::none() })
     };
     let converted = convert_inferred(table.as_ref(), begin, threads, &Progress::default()).unwrap();
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "there is just the target");
@@ -109,6 +120,43 @@ fn files_are_what_the_final_types_would_have_made() {
                     assert_eq!((other.schema, other.altered), (first.schema.clone(), first.altered.clone()));
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn clustered_files_are_what_the_final_types_would_have_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("table.csv");
+    let buren = ENCODINGS.iter().find(|encoding| encoding.name() == "buren").unwrap();
+    // Columns that are all the same make the rows smaller where they are clustered by one.
+    let with_copies = |text: String| {
+        let value = |row: usize| format!("value {}", (row as u32).wrapping_mul(0x9e37_79b9) >> 26);
+        let copies = |row| if row == 0 { "a,b,c,d,e,f,g,h,i,j,k,l".to_owned() } else { vec![value(row); 12].join(",") };
+        text.lines().enumerate().map(|(row, line)| format!("{line},{}\n", copies(row))).collect::<String>()
+    };
+    let keys = [None, Some("name"), Some("note"), Some("flag")];
+    for (surprises, key) in SURPRISES.iter().flat_map(|surprises| keys.map(|key| (surprises, key))) {
+        let text = table(surprises);
+        let text = if key.is_none() { with_copies(text) } else { text };
+        std::fs::write(&path, text).unwrap();
+        let mut create = CreateOptions::new(Compressor::none());
+        create.key = key.map(str::to_owned);
+        let row_group = if key.is_none() { 1_000_000 } else { 150_000 };
+        let convert = |input, schema, threads| written_with(input, schema, *buren, &create, row_group, threads);
+        let first = convert(file(&path), None, 1);
+        // Where the key itself is wider, rows lie in another order.
+        let is_key_wider = key == Some("flag") && surprises.iter().any(|&(_, column, _)| column == 6);
+        assert_eq!(first.begun, if is_key_wider { 2 } else { 1 }, "{key:?} {surprises:?}");
+        let direct = convert(file(&path), Some(&first.schema), 2);
+        assert!(first.bytes == direct.bytes, "{key:?} {surprises:?}");
+        assert_eq!(first.converted, direct.converted);
+        assert_eq!(first.converted.remark.is_some(), key.is_none(), "{key:?} {surprises:?}");
+        for threads in [2, 7] {
+            assert!(
+                convert(pipe(&path), None, threads).bytes == first.bytes,
+                "{key:?} {surprises:?} {threads} threads"
+            );
         }
     }
 }

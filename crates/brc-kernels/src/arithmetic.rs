@@ -4,15 +4,17 @@
 //! says can make it fail.
 
 mod floats;
+mod running;
 
 pub use floats::{Rounding, quotients, round, round_quotients};
+pub use running::{progression, running_sums};
 
 use crate::bitpack;
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::Integers;
 
 /// A signed integer of 16, 32 or 64 bits.
-pub trait Integer: bitpack::Value + Default + PartialEq + std::fmt::Debug {
+pub trait Integer: bitpack::Value + running::Lane + Default + PartialEq + std::fmt::Debug {
     /// How many bits it has.
     const BITS: u32;
 
@@ -191,40 +193,6 @@ impl<T: Copy + Into<i64>> Kernel for Widened<'_, T> {
     }
 }
 
-/// Replaces each value by the sum of `start` and all values up to it.
-pub fn running_sums<T: Integer>(level: Level, start: T, values: &mut [T]) {
-    run_at(level, RunningSums { start, values });
-}
-
-struct RunningSums<'a, T> {
-    start: T,
-    values: &'a mut [T],
-}
-
-impl<T: Integer> Kernel for RunningSums<'_, T> {
-    type Output = ();
-
-    /// The sums inside eight values at once depend on nothing before them; only one addition waits for the last eight.
-    #[inline(always)]
-    fn run(self) {
-        let mut sum = self.start;
-        let (eights, rest) = self.values.as_chunks_mut::<8>();
-        for eight in eights {
-            let [a, b, c, d, e, f, g, h] = *eight;
-            let (ab, cd, ef, gh) = (a.plus(b), c.plus(d), e.plus(f), g.plus(h));
-            let abcd = ab.plus(cd);
-            let (abc, abcdef) = (ab.plus(c), abcd.plus(ef));
-            let steps = [a, ab, abc, abcd, abcd.plus(e), abcdef, abcdef.plus(g), abcdef.plus(gh)];
-            *eight = steps.map(|step| step.plus(sum));
-            sum = eight[7];
-        }
-        for value in rest {
-            sum = sum.plus(*value);
-            *value = sum;
-        }
-    }
-}
-
 /// Fills `out` with each value as many times as its length says, plus one. Returns false if that is not exactly as many
 /// values as there is room for; what is in `out` then means nothing.
 #[must_use]
@@ -241,11 +209,17 @@ struct Repeat<'a, T> {
 impl<T: Integer> Kernel for Repeat<'_, T> {
     type Output = bool;
 
-    /// Most runs are short. Each is rounded up, and what is written past its end is overwritten by the next one: so
-    /// there is no branch on its length that would often be mispredicted.
     #[inline(always)]
     fn run(self) -> bool {
-        const STEP: usize = 32;
+        if size_of::<T>() == 8 { self.in_steps::<16>() } else { self.in_steps::<32>() }
+    }
+}
+
+impl<T: Integer> Repeat<'_, T> {
+    /// Most runs are short. Each is rounded up to a step, and what is written past its end is overwritten by the next one: so
+    /// there is no branch on its length that would often be mispredicted.
+    #[inline(always)]
+    fn in_steps<const STEP: usize>(self) -> bool {
         let mut at = 0;
         for (&value, &length) in self.values.iter().zip(self.lengths) {
             let length = usize::from(length as u16) + 1;
@@ -416,12 +390,7 @@ mod tests {
                     prop_assert_eq!((*wide, *narrow), (expected, expected as i16));
                 }
                 add(level, &mut wide, &values);
-                let mut sums = values.clone();
-                running_sums(level, base, &mut sums);
-                let mut sum = base;
                 for (index, value) in values.iter().enumerate() {
-                    sum = sum.wrapping_add(*value);
-                    prop_assert_eq!(sums[index], sum);
                     prop_assert_eq!(wide[index], value.wrapping_mul(factor).wrapping_add(base).wrapping_add(*value));
                 }
             }

@@ -1,9 +1,10 @@
 //! Writes a file of the version that suits its table.
 
 use crate::v1;
-use crate::v2::file;
+use crate::v2::file::{self, ClusterKey};
 use brc_compress::Compressor;
 use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, Result, Schema};
+use std::sync::Arc;
 
 /// Tables of more columns have no one obvious question, so a cluster key is not chosen for them.
 const FEW_COLUMNS: usize = 8;
@@ -12,7 +13,7 @@ const FEW_COLUMNS: usize = 8;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Key {
     /// The string column of lowest cardinality in each row group, if the table has few columns, all of them strings or numbers
-    /// of 64 bits without nulls; no key otherwise.
+    /// of 64 bits without nulls; otherwise the column that makes the first rows at least 2 % smaller, if there is one.
     #[default]
     Automatic,
     /// No key: rows lie in their original order.
@@ -70,6 +71,11 @@ impl Writer {
         Ok(Self(if version_1 {
             Box::new(v1::writer::Writer::new(schema, key, options.compression))
         } else {
+            let key = match (key, &options.key) {
+                (Some(column), _) => ClusterKey::Column(column),
+                (None, Key::Automatic) => ClusterKey::Automatic(Arc::default()),
+                (None, _) => ClusterKey::None,
+            };
             Box::new(file::Writer::new(schema, key, options))
         }))
     }
@@ -102,6 +108,10 @@ impl BatchWriter for Writer {
 
     fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
         self.0.columnar()
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.0.remark()
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {

@@ -41,7 +41,8 @@ pub(crate) struct Args {
     compression: Option<Compressor>,
 
     /// The cluster key: the column by which rows are grouped inside a row group of buren, so that conditions on it read less;
-    /// none for no key [default: the string column with the fewest distinct values, if all others are numbers]
+    /// none for no key [default: a column that makes the file at least 2 % smaller; of a few strings and numbers without nulls, the
+    /// string column with the fewest distinct values]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let converted =
         watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
     eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
-    for line in rejected(&converted).into_iter().chain(altered(table.as_ref())) {
+    for line in rejected(&converted).into_iter().chain(altered(table.as_ref())).chain(converted.remark) {
         eprintln!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())

@@ -8,7 +8,7 @@ use super::gathered::{Gathered, Values};
 use super::order::Order;
 use super::strings_gathered::Form;
 use crate::writer::are_long_runs;
-use brc_core::{Bitmap, BitmapBuffer};
+use brc_core::Bitmap;
 
 /// How the rows of a row group are moved.
 pub(super) struct Partition {
@@ -22,6 +22,16 @@ impl Partition {
     /// `None` if the key's values are of a kind that has no codes, or if its runs would be too short.
     pub(super) fn new(key: &Gathered) -> Option<Self> {
         let (codes, runs) = codes(key)?;
+        Self::of_codes(codes, runs)
+    }
+
+    /// The same for integers without nulls.
+    pub(super) fn of_integers(values: &[i64]) -> Option<Self> {
+        let (codes, runs) = codes_of_integers(values, None)?;
+        Self::of_codes(codes, runs)
+    }
+
+    fn of_codes(codes: Vec<i64>, runs: usize) -> Option<Self> {
         if !are_long_runs(codes.len(), runs) {
             return None;
         }
@@ -64,7 +74,7 @@ impl Places {
 fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
     let valid = key.validity.bitmap();
     match &key.values {
-        Values::Integers(values) => Some(codes_of_integers(values, &key.validity)),
+        Values::Integers(values) => codes_of_integers(values, valid),
         Values::Strings(strings) => match &strings.form {
             Form::Codes { codes, values } => {
                 let (_, ranks) = Order::new(values.dictionary()).ranks();
@@ -79,23 +89,27 @@ fn codes(key: &Gathered) -> Option<(Vec<i64>, usize)> {
             let narrow =
                 |(row, &value): (usize, &i128)| if is_valid(valid, row) { i64::try_from(value) } else { Ok(0) };
             let values = values.iter().enumerate().map(narrow).collect::<Result<Vec<_>, _>>().ok()?;
-            Some(codes_of_integers(&values, &key.validity))
+            codes_of_integers(&values, valid)
         }
         Values::Nothing | Values::Floats(_) => None,
     }
 }
 
-fn codes_of_integers(values: &[i64], validity: &BitmapBuffer) -> (Vec<i64>, usize) {
-    let valid = validity.bitmap();
+/// `None` if there are so many that runs would be too short.
+fn codes_of_integers(values: &[i64], valid: Option<Bitmap<'_>>) -> Option<(Vec<i64>, usize)> {
     let of_valid = values.iter().enumerate().filter(|(row, _)| is_valid(valid, *row));
     let mut distinct: Vec<i64> = of_valid.map(|(_, &value)| value).collect();
     distinct.sort_unstable();
     distinct.dedup();
+    let runs = distinct.len() + usize::from(valid.is_some());
+    if !are_long_runs(values.len(), runs) {
+        return None;
+    }
     let rank = |(row, value): (usize, &i64)| match is_valid(valid, row) {
         true => distinct.partition_point(|known| known < value) as i64,
         false => distinct.len() as i64,
     };
-    (values.iter().enumerate().map(rank).collect(), distinct.len() + usize::from(valid.is_some()))
+    Some((values.iter().enumerate().map(rank).collect(), runs))
 }
 
 fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {
@@ -105,6 +119,7 @@ fn is_valid(valid: Option<Bitmap<'_>>, row: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::v2::file::ClusterKey;
     use crate::v2::file::chunk_writer::ChunkWriter;
     use crate::v2::file::encoder::PartMeta;
     use crate::v2::file::writer::Writer;
@@ -124,7 +139,7 @@ mod tests {
     #[test]
     fn values_ascend_and_nulls_come_last() {
         let dictionary: Dictionary = ["b", "c", "a"].into_iter().collect();
-        let mut valid = BitmapBuffer::default();
+        let mut valid = brc_core::BitmapBuffer::default();
         let codes: Vec<u32> = (0..80).map(|row| row % 3).collect();
         (0..80).for_each(|row| valid.push(row != 1 && row != 4));
         let column = Column::codes(&codes, &dictionary).with_validity(valid.bitmap());
@@ -150,7 +165,7 @@ mod tests {
     fn verify(codes: &[i64]) -> brc_core::Result<u64> {
         let schema = Schema::parse("key:int64 not null").unwrap();
         let options = WriterOptions { key: Key::None, ..WriterOptions::new(Compressor::parse("none").unwrap()) };
-        let mut writer = Writer::new(&schema, Some(0), options.clone());
+        let mut writer = Writer::new(&schema, ClusterKey::Column(0), options.clone());
         let mut bytes = writer.start();
         let mut encoder = writer.encoder();
         let keys: Vec<i64> = (0..64).map(|row| row % 2).collect();

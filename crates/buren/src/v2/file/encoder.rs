@@ -5,6 +5,7 @@ use super::cluster::Partition;
 use super::file_tokens::FileTokens;
 use super::footer::{Chunk, MOST_ROWS};
 use super::gathered::{Gathered, Values};
+use super::key_choice::{FileKey, Sample};
 use crate::v2::strings::Strings;
 use brc_compress::Compressor;
 use brc_core::{Batch, Error, Part, PartEncoder, Result, Sink, Summary};
@@ -16,10 +17,32 @@ pub(super) struct PartMeta {
     pub(super) columns: Vec<Encoded>,
     /// The order stream, if the rows are clustered.
     pub(super) order: Option<Chunk>,
+    /// Rows that a key may be chosen by, of the first part.
+    pub(super) sample: Option<Sample>,
+}
+
+/// By which column rows are clustered.
+#[derive(Debug, Clone)]
+pub(crate) enum ClusterKey {
+    None,
+    Column(usize),
+    /// The one that the first part chooses.
+    Automatic(Arc<FileKey>),
+}
+
+impl ClusterKey {
+    /// The column, if there is one and it is known.
+    pub(super) fn known(&self) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::Column(column) => Some(*column),
+            Self::Automatic(key) => key.known(),
+        }
+    }
 }
 
 /// Dates are stored as differences from others, of so many columns at most: one tells when the others were, roughly.
-const MOST_REFERENCES: usize = 4;
+pub(super) const MOST_REFERENCES: usize = 4;
 
 /// A column of the file.
 pub(super) struct EncodedColumn {
@@ -32,8 +55,10 @@ pub(super) struct EncodedColumn {
 /// One worker's encoder.
 pub(super) struct Encoder {
     about: Vec<EncodedColumn>,
-    /// The cluster key.
-    key: Option<usize>,
+    /// One of these columns.
+    key: ClusterKey,
+    /// Whether a sample of the first part is wanted.
+    is_sampled: bool,
     compression: Compressor,
     tokens: Arc<FileTokens>,
     /// The number of the part at hand, if it is known.
@@ -46,20 +71,33 @@ pub(super) struct Encoder {
 impl Encoder {
     pub(super) fn new(
         about: Vec<EncodedColumn>,
-        key: Option<usize>,
+        (key, is_sampled): (ClusterKey, bool),
         compression: Compressor,
         hasher: &RandomState,
         tokens: Arc<FileTokens>,
     ) -> Self {
         let columns = about.iter().map(|_| Gathered::new(hasher)).collect();
-        Self { about, key, compression, tokens, part: None, rows: 0, columns, bytes: Vec::new() }
+        Self { about, key, is_sampled, compression, tokens, part: None, rows: 0, columns, bytes: Vec::new() }
     }
 
     /// Moves the rows into runs of the key, if there is one and its runs are long enough.
-    fn cluster(&mut self) -> Option<Partition> {
-        let partition = Partition::new(self.columns.get(self.key?)?)?;
+    fn cluster(&mut self, sample: Option<&Sample>) -> Option<Partition> {
+        let key = match &self.key {
+            ClusterKey::Automatic(key) => key.of_part(self.part, sample),
+            key => key.known(),
+        };
+        let partition = Partition::new(self.columns.get(key?)?)?;
         self.columns.iter_mut().for_each(|column| column.arrange(&partition.rows));
         Some(partition)
+    }
+
+    /// Tells that the part at hand is finished, or will not come.
+    fn end(&mut self) {
+        let part = self.part.take();
+        self.tokens.end(part);
+        if let ClusterKey::Automatic(key) = &self.key {
+            key.end(part);
+        }
     }
 }
 
@@ -99,12 +137,14 @@ impl PartEncoder for Encoder {
     }
 
     fn skip(&mut self) {
-        self.tokens.end(self.part.take());
+        self.end();
     }
 
     fn finish(&mut self) -> Result<Part> {
+        let is_sampled = self.is_sampled && self.part == Some(0);
+        let sample = is_sampled.then(|| Sample::new(&self.about, &self.columns, self.rows)).flatten();
         let rows = std::mem::take(&mut self.rows) as u64;
-        let partition = self.cluster();
+        let partition = self.cluster(sample.as_ref());
         let mut bytes = std::mem::take(&mut self.bytes);
         let mut writer = ChunkWriter::new(self.compression, &mut bytes);
         let mut columns = Vec::with_capacity(self.columns.len());
@@ -123,9 +163,10 @@ impl PartEncoder for Encoder {
         }
         let order = partition.map(|mut partition| writer.order_stream(&mut partition.codes)).transpose()?;
         self.columns.iter_mut().for_each(Gathered::clear);
-        self.tokens.end(self.part.take());
+        self.end();
         let meta_bytes = columns.iter().map(Encoded::memory).sum();
-        Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(PartMeta { columns, order }), meta_bytes })
+        let meta = Box::new(PartMeta { columns, order, sample });
+        Ok(Part { rows, bytes, cuts: Vec::new(), meta, meta_bytes })
     }
 
     fn recycle(&mut self, bytes: Vec<u8>) {

@@ -19,6 +19,7 @@ mod footer_check;
 mod footer_message;
 mod gathered;
 mod interner;
+mod key_choice;
 mod local_codes;
 mod number_codes;
 mod order;
@@ -32,5 +33,6 @@ mod strings_gathered;
 mod verify;
 mod writer;
 
+pub(crate) use encoder::ClusterKey;
 pub(crate) use reader::Reader;
 pub(crate) use writer::Writer;

@@ -206,7 +206,7 @@ impl<'r> FileScanner<'r> {
         positions.into_iter().try_for_each(|position| self.columns[position].bring(place, rows, &mut self.cost))
     }
 
-    /// Hands over rows that every column has decoded; those of a cluster key as a run, where they are one.
+    /// Hands over rows that every column has decoded; those of a cluster key as runs, where these are long.
     fn hand_over(
         &self,
         rows: &Range<usize>,
@@ -214,18 +214,29 @@ impl<'r> FileScanner<'r> {
         sink: impl FnOnce(&Batch<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut columns: Vec<_> = self.columns.iter().map(|column| column.rows(rows)).collect();
-        let mut run = [Run { code: 0, rows: rows.len() as u32 }];
+        let mut room = [Run { code: 0, rows: 0 }; MOST_RUNS];
         let is_key = |column: &ScanColumn<'_>| Some(column.column) == key;
         if let Some(place) = self.columns.iter().position(is_key)
             && let Column { data: Data::Codes { codes, dictionary }, validity: None } = columns[place]
-            && let Some((&first, rest)) = codes.split_first()
-            && rest.iter().all(|&code| code == first)
+            && let Some(runs) = long_runs(codes, &mut room)
         {
-            run[0].code = first;
-            columns[place] = Column::runs(&run, dictionary);
+            columns[place] = Column::runs(runs, dictionary);
         }
         sink(&Batch { rows: rows.len(), columns: &columns })
     }
+}
+
+/// As many runs of a piece as are worth it: fewer rows than sixteen to a run are grouped as fast one by one.
+const MOST_RUNS: usize = PIECE / 16;
+
+/// The runs of equal codes, unless there are too many.
+fn long_runs<'r>(codes: &[u32], room: &'r mut [Run; MOST_RUNS]) -> Option<&'r [Run]> {
+    let mut count = 0;
+    for run in codes.chunk_by(|one, other| one == other) {
+        *room.get_mut(count)? = Run { code: run[0], rows: run.len() as u32 };
+        count += 1;
+    }
+    (count <= codes.len().div_ceil(16)).then_some(&room[..count])
 }
 
 impl RowGroup {

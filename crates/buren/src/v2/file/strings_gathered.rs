@@ -65,9 +65,9 @@ impl Strings {
         match &mut self.form {
             Form::Codes { codes, .. } => *codes = at(codes, order),
             Form::Each(each) => {
-                let strings = each.strings();
-                let arranged = order.iter().map(|&row| strings.get(row as usize)).collect();
-                self.spare = std::mem::replace(each, arranged);
+                self.spare.clear();
+                self.spare.push_rows(each.strings(), order);
+                std::mem::swap(each, &mut self.spare);
                 self.spare.clear();
             }
         }

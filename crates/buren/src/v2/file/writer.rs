@@ -1,12 +1,13 @@
 //! Puts row groups together to a file and ends it with footer and trailer.
 
 use super::chunk_writer::{ChunkWriter, Encoded};
-use super::encoder::{EncodedColumn, Encoder, PartMeta};
+use super::encoder::{ClusterKey, EncodedColumn, Encoder, PartMeta};
 use super::file_dictionary::FileDictionary;
 use super::file_tokens::FileTokens;
 use super::fits;
 use super::footer::{Chunk, Footer, RowGroup};
 use super::footer_message;
+use super::key_choice::{Sample, WORTH};
 use crate::block::checksum;
 use crate::trailer::{self, Trailer};
 use crate::writer::WriterOptions;
@@ -19,8 +20,9 @@ use std::sync::Arc;
 /// Writes a file of version 2.
 pub(crate) struct Writer {
     compression: Compressor,
-    /// The cluster key.
-    key: Option<usize>,
+    key: ClusterKey,
+    /// What the key was chosen by.
+    sample: Option<Sample>,
     footer: Footer,
     /// Of all dictionaries.
     hasher: RandomState,
@@ -30,6 +32,8 @@ pub(crate) struct Writer {
     memory: usize,
     /// Those of the parts that are made now.
     tokens: Arc<FileTokens>,
+    /// Whether parts that are made now replace others.
+    is_replacing: bool,
     /// Whether a dictionary had to begin again.
     is_replaced: bool,
     /// Bytes of the file so far.
@@ -37,8 +41,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A writer of a table of that schema, whose row groups are clustered by a column if there is a `key`.
-    pub(crate) fn new(schema: &Schema, key: Option<usize>, options: WriterOptions) -> Self {
+    /// A writer of a table of that schema, whose row groups are clustered by that column.
+    pub(crate) fn new(schema: &Schema, key: ClusterKey, options: WriterOptions) -> Self {
         let metadata = schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone().into_bytes())).collect();
         let footer = Footer {
             schema: schema.clone(),
@@ -54,11 +58,13 @@ impl Writer {
         Self {
             compression: options.compression,
             key,
+            sample: None,
             footer,
             hasher,
             dictionaries,
             memory: options.dictionary_bytes,
             tokens: Arc::default(),
+            is_replacing: false,
             is_replaced: false,
             position: 0,
         }
@@ -68,7 +74,7 @@ impl Writer {
         &self,
         schema: &Schema,
         columns: impl Iterator<Item = usize>,
-        key: Option<usize>,
+        key: ClusterKey,
     ) -> Box<dyn PartEncoder> {
         let about = |column: usize| {
             let field = &schema.fields()[column];
@@ -76,11 +82,17 @@ impl Writer {
             EncodedColumn { name: field.name.clone(), number: column as u32, is_date }
         };
         let tokens = Arc::clone(&self.tokens);
+        let key = (key, matches!(self.key, ClusterKey::Automatic(_)));
         Box::new(Encoder::new(columns.map(about).collect(), key, self.compression, &self.hasher, tokens))
     }
 
-    /// The chunks of a part, which has these columns and whose bytes come next; the order stream behind them, if it has one.
-    fn take(&mut self, part: &mut Part, columns: impl ExactSizeIterator<Item = usize>) -> Result<Vec<Chunk>> {
+    /// The chunks of a part, which has these columns and whose bytes come next; the order stream behind them, if it has one;
+    /// and its sample.
+    fn take(
+        &mut self,
+        part: &mut Part,
+        columns: impl ExactSizeIterator<Item = usize>,
+    ) -> Result<(Vec<Chunk>, Option<Sample>)> {
         let empty: Box<dyn std::any::Any + Send> = Box::new(());
         let meta = std::mem::replace(&mut part.meta, empty).downcast::<PartMeta>();
         let meta =
@@ -105,7 +117,18 @@ impl Writer {
         chunks.extend(meta.order);
         chunks.iter_mut().for_each(|chunk| chunk.offset += self.position);
         self.position += part.bytes.len() as u64;
-        Ok(chunks)
+        Ok((chunks, meta.sample))
+    }
+
+    /// Checks that the key would be the same if it had been chosen by these columns of a part that replaces another.
+    fn check_key(&mut self, part: u64, columns: &[usize], replaced: Option<Sample>) -> Result<()> {
+        if let (Some(sample), Some(replaced), 0) = (&mut self.sample, replaced, part) {
+            sample.replace(columns, replaced);
+            if sample.key() != self.key.known() {
+                return Err(Error::Widened);
+            }
+        }
+        Ok(())
     }
 
     /// Why the table is not one of that schema, if it is not.
@@ -123,7 +146,7 @@ fn unknown_column(column: usize) -> Error {
 
 impl BatchWriter for Writer {
     fn encoder(&self) -> Box<dyn PartEncoder> {
-        self.encoder_of(&self.footer.schema, 0..self.footer.schema.fields().len(), self.key)
+        self.encoder_of(&self.footer.schema, 0..self.footer.schema.fields().len(), self.key.clone())
     }
 
     fn start(&mut self) -> Vec<u8> {
@@ -133,18 +156,27 @@ impl BatchWriter for Writer {
     }
 
     fn append(&mut self, part: &mut Part) -> Result<()> {
-        let chunks = self.take(part, 0..self.dictionaries.len())?;
+        let (chunks, sample) = self.take(part, 0..self.dictionaries.len())?;
         if part.rows > 0 {
             self.footer.rows += part.rows;
-            let key = self.key.filter(|_| chunks.len() > self.dictionaries.len());
+            self.sample = sample.or(self.sample.take());
+            let key = self.key.known().filter(|_| chunks.len() > self.dictionaries.len());
             self.footer.row_groups.push(RowGroup { rows: part.rows as u32, key, chunks });
         }
         Ok(())
     }
 
     fn columnar(&mut self) -> Option<&mut dyn ColumnarWriter> {
-        // A column by itself does not know where the key has moved its rows.
-        if self.key.is_some() { None } else { Some(self) }
+        Some(self)
+    }
+
+    fn remark(&self) -> Option<String> {
+        let ClusterKey::Automatic(key) = &self.key else { return None };
+        let name = self.footer.name(key.known()?);
+        Some(format!(
+            "rows are clustered by '{name}', which makes the file at least {WORTH} % smaller; they are still read in their \
+             order, but slower (--key none keeps them so)"
+        ))
     }
 
     fn finish(&mut self) -> Result<Vec<u8>> {
@@ -162,7 +194,16 @@ impl BatchWriter for Writer {
 
 impl ColumnarWriter for Writer {
     fn encoder_of(&self, schema: &Schema, columns: &[usize]) -> Result<Box<dyn PartEncoder>> {
-        Ok(self.encoder_of(schema, columns.iter().copied(), None))
+        let key = match self.key.known().and_then(|key| columns.iter().position(|&column| column == key)) {
+            _ if !self.is_replacing => self.key.clone(),
+            Some(key) => ClusterKey::Column(key),
+            None => ClusterKey::None,
+        };
+        Ok(self.encoder_of(schema, columns.iter().copied(), key))
+    }
+
+    fn orders_rows(&self) -> Option<usize> {
+        self.key.known()
     }
 
     fn spans_parts(&self, logical_type: LogicalType) -> bool {
@@ -170,6 +211,7 @@ impl ColumnarWriter for Writer {
     }
 
     fn begin_replacing(&mut self) {
+        self.is_replacing = true;
         self.tokens = Arc::default();
     }
 
@@ -181,16 +223,21 @@ impl ColumnarWriter for Writer {
                 self.memory += dictionary.clear();
             }
         }
-        let chunks = self.take(made, columns.iter().copied())?;
+        let (mut chunks, sample) = self.take(made, columns.iter().copied())?;
+        self.check_key(part, columns, sample)?;
+        let order = if chunks.len() > columns.len() { chunks.pop() } else { None };
         let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
         let row_group = usize::try_from(part).ok().and_then(|part| self.footer.row_groups.get_mut(part));
         let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
-        let row_group = row_group.ok_or_else(unknown)?;
+        let row_group = row_group.filter(|group| group.key.is_some() == order.is_some()).ok_or_else(unknown)?;
         let is_replaced = |column: u32| columns.contains(&(column as usize));
         let references = row_group.chunks.iter().enumerate().filter(|(column, _)| !columns.contains(column));
         if references.filter_map(|(_, chunk)| chunk.reference).any(is_replaced) {
             // They would be differences from something else.
             return Err(Error::Widened);
+        }
+        if let (Some(replaced), Some(order)) = (row_group.chunks.last_mut(), order) {
+            *replaced = order;
         }
         for (&column, chunk) in columns.iter().zip(chunks) {
             *row_group.chunks.get_mut(column).ok_or_else(unknown)? = chunk;

@@ -9,6 +9,10 @@ use std::fmt::{self, Debug};
 /// Schemes that are larger than the smallest by no more than this many percent are as good; the fastest is taken.
 const NEARLY: u64 = 2;
 
+/// And so are those that are larger by no more than a byte for so many rows: of two that take next to nothing, size is no
+/// reason.
+const ROWS_OF_A_BYTE: u64 = 128;
+
 /// How a chunk will be stored.
 pub struct Plan {
     scheme: &'static Scheme,
@@ -53,8 +57,8 @@ impl Plan {
         }
         let candidates =
             offers.iter().map(|offer| Candidate { scheme: offer.scheme.name, bytes: offer.bytes }).collect();
-        let near = offers.into_iter().filter(|offer| offer.bytes * 100 <= smallest * (100 + NEARLY));
-        let chosen = near.min_by_key(|offer| offer.scheme.cost);
+        let most = smallest + (smallest * NEARLY / 100).max(values.len() as u64 / ROWS_OF_A_BYTE);
+        let chosen = offers.into_iter().filter(|offer| offer.bytes <= most).min_by_key(|offer| offer.cost);
         let chosen = chosen.unwrap_or_else(|| unreachable!("packed fits all integers"));
         Self { scheme: chosen.scheme, layout: chosen.layout, candidates }
     }
@@ -112,12 +116,14 @@ struct Offer {
     scheme: &'static Scheme,
     layout: Box<dyn AnyLayout>,
     bytes: u64,
+    cost: u32,
 }
 
 impl Offer {
     fn new(scheme: &'static Scheme, fit: Fit) -> Self {
         let mut parameters = Vec::new();
         fit.layout.parameters(&mut parameters);
-        Self { scheme, layout: fit.layout, bytes: fit.bytes + parameters.len() as u64 }
+        let cost = fit.cost.unwrap_or(scheme.cost);
+        Self { scheme, layout: fit.layout, bytes: fit.bytes + parameters.len() as u64, cost }
     }
 }

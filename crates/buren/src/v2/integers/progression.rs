@@ -5,7 +5,7 @@ use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use crate::v2::malformed::{Result, finish, take_array};
-use brc_kernels::arithmetic::{Integer, running_sums};
+use brc_kernels::arithmetic::{Integer, progression};
 use brc_kernels::cpu::Level;
 
 pub(super) const SCHEME: Scheme = Scheme { id: 9, name: "progression", cost: 33, fit, open };
@@ -39,9 +39,8 @@ impl Layout for Progression {
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
         finish(block.bytes)?;
         let row = block.start.wrapping_add(output.first as u64) as i64;
-        let before = self.start.wrapping_add(self.step.wrapping_mul(row.wrapping_sub(1)));
-        output.values.fill(T::cut(self.step));
-        running_sums(Level::best(), T::cut(before), output.values);
+        let first = self.start.wrapping_add(self.step.wrapping_mul(row));
+        progression(Level::best(), T::cut(first), T::cut(self.step), output.values);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
+use super::periodic;
 use super::scheme::{Fit, Input, Layout, Scheme};
 use super::stream::{self, Stream};
 use super::{BLOCK_ROWS, GROUP_ROWS};
@@ -14,6 +15,10 @@ pub(super) const SCHEME: Scheme = Scheme { id: 4, name: "run-length", cost: 50, 
 
 /// Every so many blocks one is encoded to estimate the size of all.
 const TRIAL: usize = 4;
+
+/// Runs of so many rows on average are filled in as fast as those of periods.
+const LONG: usize = 64;
+const COST_OF_LONG: u32 = periodic::SCHEME.cost;
 
 #[derive(Debug)]
 struct RunLength;
@@ -30,7 +35,8 @@ fn fit(facts: &Facts<'_>, smallest: u64) -> Option<Fit> {
         rows += block.len() as u64;
     }
     let estimate = bytes.len() as u64 * facts.values.len() as u64 / rows;
-    Some(Fit::new(RunLength, estimate))
+    let are_long = facts.values.len() / (facts.profile.changes + 1) >= LONG;
+    Some(Fit { cost: are_long.then_some(COST_OF_LONG), ..Fit::new(RunLength, estimate) })
 }
 
 fn open(parameters: &[u8]) -> Result<Box<dyn AnyLayout>> {

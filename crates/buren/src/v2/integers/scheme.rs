@@ -28,11 +28,13 @@ pub(super) struct Fit {
     pub(super) layout: Box<dyn AnyLayout>,
     /// The estimated size of all blocks, in bytes, without the parameters.
     pub(super) bytes: u64,
+    /// What decoding costs, if that depends on the values: else the scheme's cost.
+    pub(super) cost: Option<u32>,
 }
 
 impl Fit {
     pub(super) fn new(layout: impl Layout, bytes: u64) -> Self {
-        Self { layout: Box::new(layout), bytes }
+        Self { layout: Box::new(layout), bytes, cost: None }
     }
 }
 

@@ -239,3 +239,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn of_two_schemes_that_take_next_to_nothing_the_faster_is_chosen() {
+    let mut code = 0;
+    let codes = column(1_000_000, |random| {
+        code += i64::from(random % 2700 == 0);
+        code
+    });
+    let plan = Plan::choose(&codes, &[]);
+    assert_eq!(plan.scheme(), "run-length");
+}

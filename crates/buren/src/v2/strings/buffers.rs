@@ -128,6 +128,21 @@ impl StringBuffer {
         self.offsets.push(u32::try_from(self.bytes.len()).unwrap_or_else(|_| unreachable!("less than 4 GiB")));
     }
 
+    /// Adds the values of some rows.
+    ///
+    /// # Panics
+    /// If there are not so many rows, or all values together would have 4 GiB.
+    pub(in crate::v2) fn push_rows(&mut self, values: Strings<'_>, rows: &[u32]) {
+        self.bytes.truncate(self.end());
+        self.bytes.reserve(values.total_bytes());
+        self.offsets.reserve(rows.len());
+        for &row in rows {
+            let (start, end) = (values.offsets[row as usize], values.offsets[row as usize + 1]);
+            brc_core::append(values.bytes, start as usize..end as usize, &mut self.bytes);
+            self.offsets.push(u32::try_from(self.bytes.len()).unwrap_or_else(|_| unreachable!("less than 4 GiB")));
+        }
+    }
+
     /// Adds values that lie one behind the other: what is `ends` of each ascends from 0.
     ///
     /// # Panics

@@ -299,3 +299,13 @@ fn forged_lengths_allocate_nothing() {
         }
     }
 }
+
+#[test]
+fn rows_of_strings_are_taken_in_any_order() {
+    let values: StringBuffer =
+        ["", "one", "a value longer than thirty-two bytes", "two", ""].map(str::as_bytes).into_iter().collect();
+    let mut taken: StringBuffer = [&b"before"[..]].into_iter().collect();
+    taken.push_rows(values.strings(), &[3, 2, 0, 1, 4]);
+    let expected = ["before", "two", "a value longer than thirty-two bytes", "", "one", ""];
+    assert!(taken.strings().iter().eq(expected.map(str::as_bytes)));
+}
