@@ -95,6 +95,21 @@ def reads(program, read, path, expected):
     assert_same(found.drop_columns(left), expected.drop_columns(left), rounded)
 
 
+def streams_are_read(checks, name, table):
+    """pyarrow and Polars read an answer as a stream."""
+    source = source_of(checks, f"{name}-stream", table)
+    answer = subprocess.run([checks.brc, "query", source, "select *", "--format", "arrow"], capture_output=True).stdout
+
+    def by_polars():
+        import polars
+
+        assert polars.read_ipc_stream(answer).shape == (table.num_rows, table.num_columns)
+
+    checks.check(f"pyarrow reads a stream of {name}", lambda: assert_same(pa.ipc.open_stream(answer).read_all(), table))
+    if is_installed("polars"):
+        checks.check(f"polars reads a stream of {name}", by_polars)
+
+
 def brc_reads(checks):
     """brc finds in the files of others what they wrote."""
     for writer in WRITERS:
@@ -123,6 +138,8 @@ def main():
         others_read(checks, "one-row", every_type(rows=1, gap=0))
         others_read(checks, "empty", every_type(rows=0), extensions=[".parquet", ".arrow", ".csv"])
         others_read(checks, "wider", only_others_have(), extensions=[".parquet", ".arrow"])
+        for name, table in [("nullable", every_type()), ("required", every_type(gap=0)), ("empty", every_type(rows=0))]:
+            streams_are_read(checks, name, table)
         ends = ends_of_the_ranges()
         others_read(checks, "ends", ends, ["pyarrow", "datafusion"], [".arrow"])
         # Parquet counts no seconds.
