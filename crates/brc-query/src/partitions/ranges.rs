@@ -69,8 +69,8 @@ impl Ranges {
     /// The first words of the smallest tuple behind a range; `None` if that is the last one.
     pub(super) fn end(&self, range: usize) -> Option<Vec<u64>> {
         let step = self.steps.partition_point(|&partition| usize::from(partition) <= range);
-        let word = self.low + ((step as u64) << self.shift);
-        (step < self.steps.len()).then(|| self.prefix.iter().copied().chain([word]).collect())
+        let word = || self.low + ((step as u64) << self.shift);
+        (step < self.steps.len()).then(|| self.prefix.iter().copied().chain([word()]).collect())
     }
 }
 
@@ -104,6 +104,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ranges_reach_up_to_the_largest_word() {
+        let ranges = Ranges::of(vec![&[1], &[u64::MAX]], 2);
+        assert_eq!([0, 1].map(|range| ranges.end(range).is_some()), [true, false]);
+        assert_eq!([[1], [u64::MAX]].map(|tuple| ranges.of_tuple(&tuple)), [0, 1]);
     }
 
     #[test]

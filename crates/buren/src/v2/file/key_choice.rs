@@ -28,6 +28,10 @@ const MOST_COLUMNS: usize = 64;
 /// The columns that are tried as keys: those with the most values, on which others depend rather than the other way round.
 const MOST_TRIED: usize = 8;
 
+/// Columns whose rows take no more bytes together follow from the number of the row, as the columns of a grid do. They are no
+/// keys: rows in another order would make them cost something.
+const FORMULA: u64 = 64;
+
 /// How much smaller, in percent, a key has to make a file.
 pub(super) const WORTH: u64 = 2;
 
@@ -169,9 +173,13 @@ impl Column {
         }
     }
 
-    /// The rows as they lie if this is the key, and how many runs they are; `None` if the runs would be too short, or one.
+    /// The rows as they lie if this is the key, and how many runs they are; `None` if the runs would be too short, or one, or
+    /// if the column is too small as it lies.
     fn partition(&self) -> Option<(Partition, usize)> {
         let Self::Integers { values, .. } = self else { return None };
+        if Plan::choose(values, &[]).estimated_bytes() <= FORMULA {
+            return None;
+        }
         let partition = Partition::of_integers(values)?;
         let runs = partition.codes.iter().max().map_or(0, |&code| code as usize + 1);
         (runs > 1).then_some((partition, runs))
