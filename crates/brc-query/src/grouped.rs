@@ -43,8 +43,8 @@ pub(crate) struct Place {
 
 /// Some groups.
 enum Chosen<'a> {
-    /// Each by its place.
-    Places { places: &'a [Place], keys: Option<&'a PackedKeys>, tuples: Vec<u64> },
+    /// Each by its place; with their numbers, and that of the partial, if all are of one.
+    Places { places: &'a [Place], of_one: Option<(u32, Vec<u32>)>, keys: Option<&'a PackedKeys>, tuples: Vec<u64> },
     /// Those of a partial that lie one behind the other.
     Range(&'a Partial, Range<usize>),
 }
@@ -55,14 +55,6 @@ impl Chosen<'_> {
             Self::Places { places, .. } => places.len(),
             Self::Range(_, range) => range.len(),
         }
-    }
-
-    /// Their numbers, and the number of the partial, if they have places and all are of one.
-    fn of_one(&self) -> Option<(u32, Vec<u32>)> {
-        let Self::Places { places, .. } = self else { return None };
-        let partial = places.first()?.partial;
-        let group = |place: &Place| (place.partial == partial).then_some(place.group);
-        Some((partial, places.iter().map(group).collect::<Option<_>>()?))
     }
 
     /// Their packed keys one behind the other, and whose; if all are packed.
@@ -106,14 +98,15 @@ impl<'a> Groups<'a> {
     fn choose<'p>(&'p self, places: &'p [Place]) -> Chosen<'p> {
         let width = self.packed.iter().flatten().next().map_or(0, |keys| keys.width());
         let (mut tuples, mut any) = (Vec::with_capacity(places.len() * width), None);
+        let of_one = numbers_of_one(places);
         for place in places {
             let Some(keys) = self.packed[place.partial as usize] else {
-                return Chosen::Places { places, keys: None, tuples: Vec::new() };
+                return Chosen::Places { places, of_one, keys: None, tuples: Vec::new() };
             };
             push_tuple(keys.tuple(place.group as usize), &mut tuples);
             any = Some(keys);
         }
-        Chosen::Places { places, keys: any, tuples }
+        Chosen::Places { places, of_one, keys: any, tuples }
     }
 
     /// What some groups have in a column.
@@ -123,9 +116,13 @@ impl<'a> Groups<'a> {
         match (column.checked_sub(self.plan.keys.len()), chosen.tuples(), chosen) {
             (Some(output), ..) => self.output(output, chosen, &mut cells)?,
             (None, Some((tuples, keys)), _) => keys.unpack(column, tuples, &mut cells),
-            (None, None, Chosen::Places { places, .. }) => match chosen.of_one() {
+            (None, None, Chosen::Places { places, of_one, .. }) => match of_one {
                 Some((partial, groups)) => {
-                    self.partials[partial as usize].push_keys(column, groups.iter().map(|&it| it as usize), &mut cells);
+                    self.partials[*partial as usize].push_keys(
+                        column,
+                        groups.iter().map(|&it| it as usize),
+                        &mut cells,
+                    );
                 }
                 None => {
                     for &Place { partial, group } in *places {
@@ -145,13 +142,13 @@ impl<'a> Groups<'a> {
         let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
         let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
         if let Some(write) = bound.all
-            && match (chosen, chosen.of_one()) {
-                (Chosen::Range(partial, groups), _) => write(partial, state, groups.clone(), cells),
-                (Chosen::Places { .. }, Some((partial, groups))) => {
-                    let (taken, state) = self.partials[partial as usize].take_state(state, &groups);
+            && match chosen {
+                Chosen::Range(partial, groups) => write(partial, state, groups.clone(), cells),
+                Chosen::Places { of_one: Some((partial, groups)), .. } => {
+                    let (taken, state) = self.partials[*partial as usize].take_state(state, groups);
                     write(&taken, state, 0..groups.len(), cells)
                 }
-                (Chosen::Places { .. }, None) => false,
+                Chosen::Places { of_one: None, .. } => false,
             }
         {
             return Ok(());
@@ -273,6 +270,13 @@ pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>
     }
     let groups = Groups::new(plan, std::slice::from_ref(partial));
     Ok(Some(groups.sorted(0, Some(most), 1)?.iter().map(|place| place.group).collect()))
+}
+
+/// The partial that all places are of, and their groups there; `None` if they are of several, or none.
+fn numbers_of_one(places: &[Place]) -> Option<(u32, Vec<u32>)> {
+    let partial = places.first()?.partial;
+    let group = |place: &Place| (place.partial == partial).then_some(place.group);
+    Some((partial, places.iter().map(group).collect::<Option<_>>()?))
 }
 
 fn places(partial: usize, groups: &[u32]) -> Vec<Place> {

@@ -53,42 +53,26 @@ impl<'a> Reader<'a> {
             1 => self.tuples.extend(chunk.chunks_exact(words).map(|record| record[0])),
             _ => chunk.chunks_exact(words).for_each(|record| self.tuples.extend_from_slice(&record[..self.width])),
         }
-        let last = words - 1;
-        self.rows.clear();
-        if self.layout.folded {
-            self.rows.extend(chunk.chunks_exact(words).map(|record| record[last] as u32));
-        }
-        self.validity.clear();
-        for (place, &(_, is_float)) in self.layout.values.iter().enumerate() {
-            let values = chunk.chunks_exact(words).map(|record| record[self.width + place]);
-            if is_float {
-                self.floats[place].clear();
-                self.floats[place].extend(values.map(f64::from_bits));
-            } else {
-                self.integers[place].clear();
-                self.integers[place].extend(values.map(|value| value as i64));
-            }
-            let mut validity = BitmapBuffer::default();
-            if self.layout.nulls && chunk.chunks_exact(words).any(|record| record[last] >> place & 1 == 1) {
-                chunk.chunks_exact(words).for_each(|record| validity.push(record[last] >> place & 1 == 0));
-            }
-            self.validity.push(validity);
-        }
+        self.fill(chunk.chunks_exact(words));
     }
 
     /// Takes the values of some of these records, but not their tuples.
     pub(super) fn pick(&mut self, records: &[u64], numbers: &[u32]) {
         let words = self.words();
-        let (last, word) = (words - 1, |number: &u32, place: usize| records[*number as usize * words + place]);
         self.records = numbers.len();
         self.tuples.clear();
+        self.fill(numbers.iter().map(|&number| &records[number as usize * words..][..words]));
+    }
+
+    fn fill<'r>(&mut self, records: impl Iterator<Item = &'r [u64]> + Clone) {
+        let last = self.words() - 1;
         self.rows.clear();
         if self.layout.folded {
-            self.rows.extend(numbers.iter().map(|number| word(number, last) as u32));
+            self.rows.extend(records.clone().map(|record| record[last] as u32));
         }
         self.validity.clear();
         for (place, &(_, is_float)) in self.layout.values.iter().enumerate() {
-            let values = numbers.iter().map(|number| word(number, self.width + place));
+            let values = records.clone().map(|record| record[self.width + place]);
             if is_float {
                 self.floats[place].clear();
                 self.floats[place].extend(values.map(f64::from_bits));
@@ -97,8 +81,9 @@ impl<'a> Reader<'a> {
                 self.integers[place].extend(values.map(|value| value as i64));
             }
             let mut validity = BitmapBuffer::default();
-            if self.layout.nulls {
-                numbers.iter().for_each(|number| validity.push(word(number, last) >> place & 1 == 0));
+            let is_null = |record: &[u64]| record[last] >> place & 1 == 1;
+            if self.layout.nulls && records.clone().any(is_null) {
+                records.clone().for_each(|record| validity.push(!is_null(record)));
             }
             self.validity.push(validity);
         }
