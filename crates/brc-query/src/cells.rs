@@ -104,12 +104,19 @@ impl Cells {
 
     /// The same for strings, each of which `write` appends.
     pub(crate) fn extend_strings(&mut self, rows: usize, mut write: impl FnMut(usize, &mut Vec<u8>)) {
+        self.extend_texts(|ends, bytes| {
+            ends.extend((0..rows).map(|row| {
+                write(row, bytes);
+                bytes.len()
+            }));
+        });
+    }
+
+    /// The same for strings that `write` appends, with where each ends.
+    pub(crate) fn extend_texts(&mut self, write: impl FnOnce(&mut Vec<usize>, &mut Vec<u8>)) {
         self.write_out();
         let Data::Bytes { ends, bytes } = &mut self.data else { unreachable!("a column of strings") };
-        ends.extend((0..rows).map(|row| {
-            write(row, bytes);
-            bytes.len()
-        }));
+        write(ends, bytes);
     }
 
     /// The same for strings that are codes of a dictionary. Those of nulls may be any.

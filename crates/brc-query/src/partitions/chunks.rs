@@ -1,10 +1,14 @@
 //! Where records lie: each partition's in chunks, and the chunks of all partitions in few large slabs of memory, which the
 //! system has huge pages for.
 
+use brc_kernels::memory::prefetch;
 use std::sync::Arc;
 
 /// Words of memory that a partition gets at a time.
 pub(super) const CHUNK: usize = 1 << 11;
+
+/// Words of a line of the cache.
+const LINE: usize = 8;
 
 /// The chunks of the first slab; that is one for each partition and more. Later slabs are larger.
 const FIRST_SLAB: usize = 1 << 9;
@@ -18,19 +22,21 @@ pub(super) struct Piles {
     slabs: Vec<Vec<u64>>,
     /// Words of the last slab that are in use.
     used: usize,
-    piles: Vec<Pile>,
+    /// Where the next record of each partition comes. All of that stays in the cache.
+    heads: Vec<Head>,
+    /// The chunks of each partition that are full.
+    full: Vec<Vec<Chunk>>,
 }
 
-/// Those of one partition.
-#[derive(Debug, Clone, Default)]
-struct Pile {
-    full: Vec<Chunk>,
-    last: Chunk,
-    /// Words of the last chunk that are free.
-    free: u32,
-}
-
+/// What is free of a partition's last chunk.
 #[derive(Debug, Clone, Copy, Default)]
+struct Head {
+    slab: u32,
+    start: u32,
+    words: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
 struct Chunk {
     slab: u32,
     start: u32,
@@ -40,7 +46,12 @@ struct Chunk {
 impl Piles {
     /// No records of so many partitions.
     pub(super) fn new(partitions: usize) -> Self {
-        Self { slabs: Vec::new(), used: 0, piles: vec![Pile::default(); partitions] }
+        Self {
+            slabs: Vec::new(),
+            used: 0,
+            heads: vec![Head::default(); partitions],
+            full: vec![Vec::new(); partitions],
+        }
     }
 
     /// Adds a record, which is not longer than a chunk.
@@ -55,14 +66,17 @@ impl Piles {
     /// Makes room for a record of so many words, which are not more than a chunk has.
     #[inline(always)]
     pub(super) fn room(&mut self, partition: usize, words: usize) -> &mut [u64] {
-        if (self.piles[partition].free as usize) < words {
+        if (self.heads[partition].words as usize) < words {
             self.next_chunk(partition);
         }
-        let Pile { last, free, .. } = &mut self.piles[partition];
-        let at = last.start as usize + last.words as usize;
-        last.words += words as u32;
+        let Head { slab, start, words: free } = &mut self.heads[partition];
+        let at = *start as usize;
+        *start += words as u32;
         *free -= words as u32;
-        &mut self.slabs[last.slab as usize][at..at + words]
+        let slab = &mut self.slabs[*slab as usize];
+        // Until the next record comes for this partition, the line behind this one can have come from memory.
+        prefetch(slab, at + LINE);
+        &mut slab[at..at + words]
     }
 
     #[cold]
@@ -73,24 +87,26 @@ impl Piles {
             self.slabs.push(vec![0; chunks * CHUNK]);
             self.used = 0;
         }
-        let chunk = Chunk { slab: self.slabs.len() as u32 - 1, start: self.used as u32, words: 0 };
+        self.close(partition);
+        self.heads[partition] =
+            Head { slab: self.slabs.len() as u32 - 1, start: self.used as u32, words: CHUNK as u32 };
         self.used += CHUNK;
-        let Pile { full, last, free } = &mut self.piles[partition];
-        let before = std::mem::replace(last, chunk);
-        if before.words > 0 {
-            full.push(before);
+    }
+
+    /// Puts a partition's last chunk to the full ones, if there is something in it.
+    fn close(&mut self, partition: usize) {
+        let Head { slab, start, words } = self.heads[partition];
+        let words = (CHUNK as u32 - words) * u32::from(start > 0);
+        if words > 0 {
+            self.full[partition].push(Chunk { slab, start: start - words, words });
         }
-        *free = CHUNK as u32;
     }
 
     /// The records of each partition.
-    pub(super) fn into_partitions(self) -> impl Iterator<Item = Chunks> {
+    pub(super) fn into_partitions(mut self) -> impl Iterator<Item = Chunks> {
+        (0..self.heads.len()).for_each(|partition| self.close(partition));
         let slabs = Arc::new(self.slabs);
-        self.piles.into_iter().map(move |mut pile| {
-            pile.full.push(pile.last);
-            pile.full.retain(|chunk| chunk.words > 0);
-            Chunks { slabs: Arc::clone(&slabs), chunks: pile.full }
-        })
+        self.full.into_iter().map(move |chunks| Chunks { slabs: Arc::clone(&slabs), chunks })
     }
 }
 

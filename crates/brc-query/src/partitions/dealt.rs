@@ -6,11 +6,11 @@
 
 use super::chunks::{Chunks, Piles};
 use super::layout::Layout;
-use super::packing::order::Sorting;
-use super::packing::{PackedKeys, Packing, push_tuple};
+use super::packing::{PackedKeys, Packing};
 use super::ranges::Ranges;
 use super::reader::Reader;
 use super::records::{PARTITIONS, Records};
+use super::sorted::{Picked, Sorted};
 use super::{Dealing, SAMPLED};
 use crate::accumulators::Accumulators;
 use crate::parallel;
@@ -29,9 +29,6 @@ const SMALL: usize = 1 << 15;
 
 /// One of so many times the average is.
 const LARGE: usize = 4;
-
-/// So many sorted records are added up at a time.
-const AT_A_TIME: usize = 1 << 11;
 
 /// So often a partition is cut again.
 const MOST_CUTS: u32 = 8;
@@ -62,7 +59,7 @@ impl Dealt {
     /// Of the records of all workers and the groups that they had themselves.
     pub(crate) fn new(dealing: &Dealing, early: Partial, records: Vec<Records<'_>>, threads: usize) -> Self {
         let Dealing { packing, layout, ranges } = dealing;
-        let words = packing.width() + layout.words();
+        let words = layout.words();
         let mut partitions: Vec<Partition> = Vec::new();
         partitions.extend((0..ranges.len()).map(|range| Partition { end: ranges.end(range), ..Partition::default() }));
         for worker in records {
@@ -71,7 +68,7 @@ impl Dealt {
             }
         }
         let total: usize = partitions.iter().map(|partition| partition.records(words)).sum();
-        let cut = Cut { packing, words, average: total / PARTITIONS, threads: threads.max(1) };
+        let cut = Cut { packing, layout, average: total / PARTITIONS, threads: threads.max(1) };
         let partitions = partitions.into_iter().flat_map(|partition| cut.cut(partition, 0)).collect();
         let (packing, layout, others) = (Arc::clone(packing), layout.clone(), Vec::new());
         let mut dealt = Self { packing, layout, partitions, early, others };
@@ -109,7 +106,7 @@ impl Dealt {
     /// The most groups that a partition may have.
     pub(crate) fn most_groups(&self, number: usize) -> usize {
         let partition = &self.partitions[number];
-        partition.records(self.packing.width() + self.layout.words()) + partition.members.len()
+        partition.records(self.layout.words()) + partition.members.len()
     }
 
     /// The groups that are in no partition.
@@ -121,12 +118,17 @@ impl Dealt {
 
     /// The largest keys of each partition; `None` if it is empty.
     pub(crate) fn last_keys(&self, threads: usize) -> Vec<Option<PackedKeys>> {
-        let (width, words) = (self.packing.width(), self.packing.width() + self.layout.words());
+        let (width, words) = (self.layout.width, self.layout.words());
         let last = |number: usize| {
             let Partition { chunks, tuples, .. } = &self.partitions[number];
             let records = chunks.iter().flat_map(Chunks::iter).flat_map(|chunk| chunk.chunks_exact(words));
             let largest = records.map(|record| &record[..width]).chain(tuples.chunks_exact(width)).max();
-            Ok::<_, Infallible>(largest.map(|largest| PackedKeys::of(&self.packing, largest.to_vec())))
+            let keys = |largest: &[u64]| {
+                let mut keys = Vec::with_capacity(width);
+                self.layout.push_keys(largest, &mut keys);
+                PackedKeys::of(&self.packing, keys)
+            };
+            Ok::<_, Infallible>(largest.map(keys))
         };
         let Ok(last) = parallel::map(self.len(), threads, last);
         last
@@ -135,7 +137,7 @@ impl Dealt {
     /// Groups a partition.
     pub(crate) fn group(&self, plan: &Plan, number: usize) -> Result<Partial, Fault> {
         let Partition { chunks, members, tuples, .. } = &self.partitions[number];
-        let mut reader = Reader::new(self.packing.width(), &self.layout);
+        let mut reader = Reader::new(&self.layout);
         let mut keys = PackedKeys::new(Arc::clone(&self.packing), self.most_groups(number).min(MOST_EXPECTED));
         let mut accumulators = Accumulators::new(plan);
         let mut numbers = Vec::new();
@@ -153,60 +155,18 @@ impl Dealt {
     /// then, and nothing has to be looked for nor moved again. That pays if most groups have a single record.
     pub(crate) fn group_sorted(&self, plan: &Plan, number: usize, sorted: &mut Sorted) -> Result<Partial, Fault> {
         let Partition { chunks, members, tuples: early, .. } = &self.partitions[number];
-        let (width, words) = (self.packing.width(), self.packing.width() + self.layout.words());
-        let Sorted { records, tuples, sorting, order } = sorted;
-        records.clear();
-        chunks.iter().flat_map(Chunks::iter).for_each(|chunk| records.extend_from_slice(chunk));
-        tuples.clear();
-        match (words, width) {
-            (2, 1) => tuples.extend(records.as_chunks::<2>().0.iter().map(|record| record[0])),
-            _ => records.chunks_exact(words).for_each(|record| push_tuple(&record[..width], tuples)),
-        }
-        // The groups that there were before come behind, as if they were records.
-        tuples.extend_from_slice(early);
-        sorting.order_of(tuples, width, order);
-        let (keys, groups) = self.number_sorted(tuples, order);
-        let count = (records.len() / words) as u32;
-        let mut of_early = vec![0; members.len()];
-        let mut reader = Reader::new(width, &self.layout);
+        let mut reader = Reader::new(&self.layout);
         let mut accumulators = Accumulators::of_few_rows(plan);
-        let (mut picked, mut of_picked) = (Vec::new(), Vec::new());
-        for (order, groups) in order.chunks(AT_A_TIME).zip(groups.chunks(AT_A_TIME)) {
-            picked.clear();
-            of_picked.clear();
-            for (&number, &group) in order.iter().zip(groups) {
-                match number.checked_sub(count) {
-                    Some(early) => of_early[early as usize] = group,
-                    None => {
-                        picked.push(number);
-                        of_picked.push(group);
-                    }
-                }
+        let add = |groups: &[u32], records: Picked<'_>| {
+            match records {
+                Picked::All(records) => reader.take_values(records),
+                Picked::Some(records, numbers) => reader.pick(records, numbers),
             }
-            reader.pick(records, &picked);
-            reader.add_to(&mut accumulators, &of_picked, groups.last().map_or(0, |&last| last as usize + 1))?;
-        }
-        Ok(self.finish(accumulators, keys, members, &of_early))
-    }
-
-    /// The keys of tuples in that order, each once, and which of them each is.
-    fn number_sorted(&self, tuples: &[u64], order: &[u32]) -> (PackedKeys, Vec<u32>) {
-        let width = self.packing.width();
-        let mut keys: Vec<u64> = Vec::with_capacity(tuples.len());
-        let mut groups = 0u32;
-        let number_of = |&number: &u32| {
-            let tuple = &tuples[number as usize * width..][..width];
-            let before = keys.len().saturating_sub(width);
-            // Tuples are too short for comparing memory to be worth a call.
-            let is_same = !keys.is_empty() && keys[before..].iter().zip(tuple).all(|(one, other)| one == other);
-            if !is_same {
-                push_tuple(tuple, &mut keys);
-                groups += 1;
-            }
-            groups - 1
+            reader.add_to(&mut accumulators, groups, groups.last().map_or(0, |&last| last as usize + 1))
         };
-        let numbers = order.iter().map(number_of).collect();
-        (PackedKeys::of(&self.packing, keys), numbers)
+        let records = chunks.iter().flat_map(Chunks::iter);
+        let (keys, of_early) = sorted.group(&self.layout, records, early, add)?;
+        Ok(self.finish(accumulators, PackedKeys::of(&self.packing, keys), members, &of_early))
     }
 
     /// The groups of a partition, with those that there were before: these have the numbers `of_early` among all of them.
@@ -225,20 +185,10 @@ impl Partition {
     }
 }
 
-/// Memory for the records of a partition while they are sorted, used again for the next.
-#[derive(Debug, Default)]
-pub(crate) struct Sorted {
-    records: Vec<u64>,
-    tuples: Vec<u64>,
-    sorting: Sorting,
-    order: Vec<u32>,
-}
-
 /// Cuts partitions that are too large.
 struct Cut<'a> {
     packing: &'a Packing,
-    /// Words of a record.
-    words: usize,
+    layout: &'a Layout,
     /// How many records a partition should have.
     average: usize,
     threads: usize,
@@ -247,14 +197,16 @@ struct Cut<'a> {
 impl Cut<'_> {
     /// The partitions that one becomes: itself if it is not too large, or all of it is of one key.
     fn cut(&self, partition: Partition, depth: u32) -> Vec<Partition> {
-        let records = partition.records(self.words);
+        let words = self.layout.words();
+        let records = partition.records(words);
         if records <= SMALL.max(LARGE * self.average) || depth >= MOST_CUTS {
             return vec![partition];
         }
-        let width = self.packing.width();
-        let tuples = partition.chunks.iter().flat_map(Chunks::iter).flat_map(|chunk| chunk.chunks_exact(self.words));
-        let sample = tuples.step_by(records.div_ceil(SAMPLED)).map(|record| &record[..width]).collect();
-        let ranges = Ranges::of(sample, (records / self.average.max(SMALL / LARGE)).clamp(2, PARTITIONS));
+        let (mut sample, width) = (Vec::new(), self.layout.width);
+        let all = partition.chunks.iter().flat_map(Chunks::iter).flat_map(|chunk| chunk.chunks_exact(words));
+        all.step_by(records.div_ceil(SAMPLED)).for_each(|record| self.layout.push_keys(record, &mut sample));
+        let parts = (records / self.average.max(SMALL / LARGE)).clamp(2, PARTITIONS);
+        let ranges = Ranges::of(sample.chunks_exact(width).collect(), parts, self.packing.free_bits());
         if ranges.len() == 1 {
             return vec![partition];
         }
@@ -264,9 +216,9 @@ impl Cut<'_> {
         let deal = |thread: usize| {
             let mut piles = Piles::new(ranges.len());
             for chunk in partition.chunks.iter().flat_map(Chunks::iter).skip(thread).step_by(self.threads) {
-                for record in chunk.chunks_exact(self.words) {
+                for record in chunk.chunks_exact(words) {
                     let range = ranges.of_tuple(&record[..width]);
-                    piles.room(range, self.words).copy_from_slice(record);
+                    piles.room(range, words).copy_from_slice(record);
                 }
             }
             Ok::<_, Infallible>(piles)

@@ -25,13 +25,15 @@ mod reader;
 mod records;
 mod regroup;
 mod regroup_parts;
+mod sorted;
 pub(crate) mod spill;
 
-pub(crate) use dealt::{Dealt, Sorted};
+pub(crate) use dealt::Dealt;
 pub(crate) use own_groups::{OwnGroups, OwnPart};
 pub(crate) use parts::Parts;
 pub(crate) use regroup::{in_order, regroup};
 pub(crate) use regroup_parts::regroup_parts;
+pub(crate) use sorted::Sorted;
 
 use crate::filter::Selection;
 use crate::group::{Found, Malformed};
@@ -40,7 +42,7 @@ use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::states::StateKind;
 use brc_core::{Batch, LogicalType, PhysicalType, Table};
-use layout::Layout;
+use layout::{Aggregated, Layout};
 use own_keys::{OwnKeys, bounds_of};
 use packing::{Packer, Packing};
 use ranges::Ranges;
@@ -113,7 +115,7 @@ pub(crate) struct Dealing {
 /// What all workers of a scan agree on.
 #[derive(Debug)]
 pub(crate) struct Partitioning {
-    layout: Option<Layout>,
+    aggregated: Option<Aggregated>,
     key_types: Vec<(LogicalType, bool)>,
     /// Between which integers the values of each key lie, where that is known.
     bounds: Vec<Option<(i64, i64)>>,
@@ -133,7 +135,7 @@ impl Partitioning {
     /// For a plan's groups, if its rows can be dealt out.
     pub(crate) fn new(plan: &Plan, limits: Limits, memory: &Memory, threads: usize) -> Self {
         Self {
-            layout: if plan.keys.is_empty() { None } else { Layout::of(plan) },
+            aggregated: if plan.keys.is_empty() { None } else { Aggregated::of(plan) },
             key_types: plan.key_types(),
             bounds: vec![None; plan.keys.len()],
             own_keys: None,
@@ -149,9 +151,11 @@ impl Partitioning {
     /// The same where it is known what a table's splits have, which may be partitions.
     pub(crate) fn with_splits_of(self, table: &dyn Table, plan: &Plan) -> Self {
         let of_table = plan.schema.fields().len();
-        let bounds = plan.keys.iter().map(|&key| if key < of_table { bounds_of(table, key) } else { None });
-        let bounds = bounds.collect();
-        Self { bounds, own_keys: OwnKeys::of(plan, table, &self.memory, self.limits.of_splits), ..self }
+        let bounds_of = |column: usize| if column < of_table { bounds_of(table, column) } else { None };
+        let bounds = plan.keys.iter().map(|&key| bounds_of(key)).collect();
+        let aggregated = self.aggregated.map(|aggregated| aggregated.with_bounds(bounds_of));
+        let own_keys = OwnKeys::of(plan, table, &self.memory, self.limits.of_splits);
+        Self { bounds, aggregated, own_keys, ..self }
     }
 
     /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
@@ -168,7 +172,7 @@ impl Partitioning {
     /// a file, for it is not known of which part they are. With its next batch a worker decides that.
     pub(crate) fn memory_is_short(&self) -> bool {
         self.is_short.store(true, Relaxed);
-        self.layout.is_none() || self.dealing.get().is_some()
+        self.aggregated.is_none() || self.dealing.get().is_some()
     }
 
     /// Whether there is no room for all groups of what workers found, but only for those of one part after the other.
@@ -189,7 +193,7 @@ impl Partitioning {
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
     ) -> Result<Option<Dealer<'_>>, Malformed> {
-        let Some(layout) = &self.layout else { return Ok(None) };
+        let Some(aggregated) = &self.aggregated else { return Ok(None) };
         let most = if keys.are_hashed() { self.limits.hashed } else { self.limits.direct };
         if self.dealing.get().is_none() {
             if keys.len() <= most && !self.is_short.load(Relaxed) {
@@ -200,12 +204,12 @@ impl Partitioning {
                 Some(own_keys) => Some(Arc::clone(&own_keys.packing)),
                 None => Packing::of(&self.key_types, &self.bounds, keys, keyed.columns).map(Arc::new),
             };
-            let dealing = packing.map(|packing| Dealing::new(packing, layout, keys, keyed, batch)).transpose()?;
+            let dealing = packing.map(|packing| Dealing::new(packing, aggregated, keys, keyed, batch)).transpose()?;
             self.dealing.get_or_init(|| dealing);
         }
         Ok(self.dealing().map(|Dealing { packing, layout, ranges }| Dealer {
             packer: Packer::new(packing),
-            records: Records::new(packing.width(), layout, ranges),
+            records: Records::new(layout, ranges),
             left: Vec::new(),
         }))
     }
@@ -215,7 +219,7 @@ impl Dealing {
     /// For rows like those of a batch, of which `keyed` has the keys, and of groups like those of `keys`.
     fn new(
         packing: Arc<Packing>,
-        layout: &Layout,
+        aggregated: &Aggregated,
         keys: &Keys,
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
@@ -224,9 +228,10 @@ impl Dealing {
         packer.pack(keyed)?;
         let tuples: Vec<&[u64]> = packer.tuples.chunks_exact(packing.width()).collect();
         let repeated = tuples.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        let layout = layout.for_rows_like(batch, repeated * 2 > tuples.len());
+        let layout = Layout::new(aggregated, &packing, batch, repeated * 2 > tuples.len());
         let known = packing.sample(keys, SAMPLED);
-        let ranges = Ranges::of(tuples.into_iter().chain(known.chunks_exact(packing.width())).collect(), PARTITIONS);
+        let tuples = tuples.into_iter().chain(known.chunks_exact(packing.width())).collect();
+        let ranges = Ranges::of(tuples, PARTITIONS, packing.free_bits());
         drop(packer);
         Ok(Self { layout, ranges, packing })
     }
@@ -251,6 +256,7 @@ impl Dealer<'_> {
     ) -> Result<Selection<'_>, Malformed> {
         self.packer.pack(keyed)?;
         let Self { packer, records, left } = self;
+        records.pack_values(&mut packer.tuples, &mut packer.fits, batch)?;
         left.clear();
         left.resize(batch.rows.div_ceil(64), 0);
         let unfit = records.add(&packer.tuples, &mut packer.fits, batch, selection, left)?;

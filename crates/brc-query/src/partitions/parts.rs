@@ -66,17 +66,21 @@ impl Part {
         Ok(true)
     }
 
-    /// Splits it by the next bits of the hash; it is of keys that can be packed if there is a packing.
-    pub(super) fn split(self, spill: &Spill, packing: Option<&Packing>, words: usize, depth: u32) -> Result<Vec<Self>> {
+    /// Splits it by the next bits of the hash; it is of keys that can be packed if they are dealt out.
+    pub(super) fn split(self, spill: &Spill, dealing: Option<&Dealing>, depth: u32) -> Result<Vec<Self>> {
         let place = |hash: u64| (hash << (depth * SPLIT_BITS) >> (64 - SPLIT_BITS)) as usize;
         let mut parts: Vec<Self> = Vec::new();
         parts.resize_with(1 << SPLIT_BITS, Self::default);
-        if let Some(packing) = packing {
+        if let Some(Dealing { layout, .. }) = dealing {
+            let words = layout.words();
             let hasher = hasher();
             let mut records: Vec<Vec<u8>> = vec![Vec::new(); parts.len()];
+            let mut tuple = Vec::new();
             self.each_chunk(spill, words, |chunk| {
                 for record in chunk.chunks_exact(words) {
-                    let place = place(hash_of_tuple(&hasher, &record[..packing.width()]));
+                    tuple.clear();
+                    layout.push_keys(record, &mut tuple);
+                    let place = place(hash_of_tuple(&hasher, &tuple));
                     records[place].extend(record.iter().flat_map(|word| word.to_le_bytes()));
                     if records[place].len() >= FRAME / parts.len() {
                         parts[place].records.push(spill.write(&records[place])?);
@@ -89,6 +93,7 @@ impl Part {
                 part.records.push(spill.write(records)?);
             }
         }
+        let packing = dealing.map(|dealing| dealing.packing.as_ref());
         for frame in &self.groups {
             let groups: Partial = spill.read_value(frame)?;
             let hasher = hasher();

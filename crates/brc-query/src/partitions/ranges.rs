@@ -4,7 +4,7 @@
 use super::packing::bits_of;
 
 /// How many steps of equal width the values of a word are told apart by.
-const STEP_BITS: u32 = 14;
+const STEP_BITS: u32 = 12;
 
 /// Ranges of tuples.
 #[derive(Debug)]
@@ -19,13 +19,15 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// At most so many ranges, 256 of them or fewer, that share tuples like these about equally.
-    pub(super) fn of(mut sample: Vec<&[u64]>, partitions: usize) -> Self {
+    /// At most so many ranges, 256 of them or fewer, that share tuples like these about equally. They do not tell tuples apart by
+    /// `free` of the lower bits of the last word, which are 0 in the sample.
+    pub(super) fn of(mut sample: Vec<&[u64]>, partitions: usize, free: u32) -> Self {
         sample.sort_unstable();
         let (Some(first), Some(last)) = (sample.first(), sample.last()) else { return Self::one() };
         let Some(word) = (0..first.len()).find(|&word| first[word] != last[word]) else { return Self::one() };
         let (low, span) = (first[word], last[word] - first[word]);
-        let shift = bits_of(span).saturating_sub(STEP_BITS);
+        let is_last = word + 1 == first.len();
+        let shift = bits_of(span).saturating_sub(STEP_BITS).max(if is_last { free } else { 0 });
         let mut steps = vec![0; (span >> shift) as usize + 1];
         let mut before = 0;
         for (step, partition) in steps.iter_mut().enumerate() {
@@ -91,7 +93,7 @@ mod tests {
             mut tuples in prop::collection::vec(tuple(), 1..60),
             most in 1usize..300
         ) {
-            let ranges = Ranges::of(sample.iter().map(Vec::as_slice).collect(), most);
+            let ranges = Ranges::of(sample.iter().map(Vec::as_slice).collect(), most, 0);
             prop_assert!(ranges.len() <= most.min(256));
             tuples.extend(sample);
             tuples.sort();
@@ -108,15 +110,24 @@ mod tests {
 
     #[test]
     fn ranges_reach_up_to_the_largest_word() {
-        let ranges = Ranges::of(vec![&[1], &[u64::MAX]], 2);
+        let ranges = Ranges::of(vec![&[1], &[u64::MAX]], 2, 0);
         assert_eq!([0, 1].map(|range| ranges.end(range).is_some()), [true, false]);
         assert_eq!([[1], [u64::MAX]].map(|tuple| ranges.of_tuple(&tuple)), [0, 1]);
     }
 
     #[test]
+    fn ranges_do_not_look_at_free_bits() {
+        let sample: Vec<[u64; 1]> = [3, 4, 5, 6].map(|key| [key << 20]).to_vec();
+        let ranges = Ranges::of(sample.iter().map(<[u64; 1]>::as_slice).collect(), 4, 20);
+        let lasts = [3, 4, 5, 6].map(|key| [key << 20 | 0xf_ffff]);
+        assert_eq!(sample.iter().map(|tuple| ranges.of_tuple(tuple)).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!(lasts.map(|tuple| ranges.of_tuple(&tuple)), [0, 1, 2, 3]);
+    }
+
+    #[test]
     fn ranges_share_a_sample() {
         let sample: Vec<[u64; 2]> = (0..10_000u64).map(|number| [1, number * number]).collect();
-        let ranges = Ranges::of(sample.iter().map(<[u64; 2]>::as_slice).collect(), 100);
+        let ranges = Ranges::of(sample.iter().map(<[u64; 2]>::as_slice).collect(), 100, 0);
         let mut counts = vec![0; 100];
         sample.iter().for_each(|tuple| counts[ranges.of_tuple(tuple)] += 1);
         assert!(counts.iter().all(|count| (50..200).contains(count)), "{counts:?}");

@@ -13,8 +13,8 @@ use brc_kernels::cpu::Level;
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     layout: &'a Layout,
-    width: usize,
     pub(super) tuples: Vec<u64>,
+    within: Vec<Vec<i64>>,
     integers: Vec<Vec<i64>>,
     floats: Vec<Vec<f64>>,
     validity: Vec<BitmapBuffer>,
@@ -24,13 +24,13 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// For records of that layout behind tuples of so many words.
-    pub(super) fn new(width: usize, layout: &'a Layout) -> Self {
+    /// For records of that layout.
+    pub(super) fn new(layout: &'a Layout) -> Self {
         let columns = layout.values.len();
         Self {
             layout,
-            width,
             tuples: Vec::new(),
+            within: vec![Vec::new(); layout.within.len()],
             integers: vec![Vec::new(); columns],
             floats: vec![Vec::new(); columns],
             validity: Vec::new(),
@@ -39,40 +39,43 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Words of a record.
-    pub(super) fn words(&self) -> usize {
-        self.width + self.layout.words()
-    }
-
     /// Takes the records of a chunk.
     pub(super) fn take(&mut self, chunk: &[u64]) {
-        let words = self.words();
-        self.records = chunk.len() / words;
         self.tuples.clear();
-        match self.width {
-            1 => self.tuples.extend(chunk.chunks_exact(words).map(|record| record[0])),
-            _ => chunk.chunks_exact(words).for_each(|record| self.tuples.extend_from_slice(&record[..self.width])),
+        self.layout.keys_of_all(chunk, &mut self.tuples);
+        self.take_values(chunk);
+    }
+
+    /// Takes the values of the records of a chunk, but not their tuples.
+    pub(super) fn take_values(&mut self, chunk: &[u64]) {
+        let words = self.layout.words();
+        self.records = chunk.len() / words;
+        match words {
+            1 => self.fill(chunk.as_chunks::<1>().0.iter().map(<[u64; 1]>::as_slice)),
+            _ => self.fill(chunk.chunks_exact(words)),
         }
-        self.fill(chunk.chunks_exact(words));
     }
 
     /// Takes the values of some of these records, but not their tuples.
     pub(super) fn pick(&mut self, records: &[u64], numbers: &[u32]) {
-        let words = self.words();
+        let words = self.layout.words();
         self.records = numbers.len();
-        self.tuples.clear();
         self.fill(numbers.iter().map(|&number| &records[number as usize * words..][..words]));
     }
 
     fn fill<'r>(&mut self, records: impl Iterator<Item = &'r [u64]> + Clone) {
-        let last = self.words() - 1;
+        let (last, last_of_keys) = (self.layout.words() - 1, self.layout.width - 1);
         self.rows.clear();
         if self.layout.folded {
             self.rows.extend(records.clone().map(|record| record[last] as u32));
         }
+        for (within, values) in self.layout.within.iter().zip(&mut self.within) {
+            values.clear();
+            values.extend(records.clone().map(|record| within.value(record[last_of_keys])));
+        }
         self.validity.clear();
         for (place, &(_, is_float)) in self.layout.values.iter().enumerate() {
-            let values = records.clone().map(|record| record[self.width + place]);
+            let values = records.clone().map(|record| record[self.layout.width + place]);
             if is_float {
                 self.floats[place].clear();
                 self.floats[place].extend(values.map(f64::from_bits));
@@ -109,6 +112,9 @@ impl<'a> Reader<'a> {
                 false => Data::Integers(Integers::I64(&self.integers[place])),
             };
             columns[position] = Column::from(data).with_validity(self.validity[place].bitmap());
+        }
+        for (within, values) in self.layout.within.iter().zip(&self.within) {
+            columns[within.position] = Column::integers(Integers::I64(values));
         }
         columns
     }

@@ -2,6 +2,7 @@
 
 use super::chunks::{Chunks, Piles};
 use super::layout::Layout;
+use super::packing::integers;
 use super::ranges::Ranges;
 use crate::filter::Selection;
 use crate::group::Malformed;
@@ -12,13 +13,14 @@ use brc_core::{Batch, Data, Integers};
 /// How many partitions there are at most.
 pub(super) const PARTITIONS: usize = 256;
 
+const NO_COLUMN: Malformed = Malformed("a column is not there");
+const OTHER_TYPE: Malformed = Malformed("a column is of another type");
+
 /// One worker's records.
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
     layout: &'a Layout,
     ranges: &'a Ranges,
-    /// Words of a tuple.
-    width: usize,
     piles: Piles,
     /// The records of a batch, and the values of one of its columns.
     batch: Vec<u64>,
@@ -27,14 +29,9 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(width: usize, layout: &'a Layout, ranges: &'a Ranges) -> Self {
+    pub(super) fn new(layout: &'a Layout, ranges: &'a Ranges) -> Self {
         let (batch, lane, nulls) = Default::default();
-        Self { layout, ranges, width, piles: Piles::new(PARTITIONS), batch, lane, nulls }
-    }
-
-    /// Words of a record.
-    pub(super) fn words(&self) -> usize {
-        self.width + self.layout.words()
+        Self { layout, ranges, piles: Piles::new(PARTITIONS), batch, lane, nulls }
     }
 
     /// The records of each partition.
@@ -45,6 +42,28 @@ impl<'a> Records<'a> {
     /// The same; none are left.
     pub(super) fn take_partitions(&mut self) -> impl Iterator<Item = Chunks> {
         std::mem::replace(&mut self.piles, Piles::new(PARTITIONS)).into_partitions()
+    }
+
+    /// Packs the values of a batch that lie within tuples behind the keys there. Tells which rows do not fit.
+    pub(super) fn pack_values(
+        &mut self,
+        tuples: &mut [u64],
+        fits: &mut [bool],
+        batch: &Batch<'_>,
+    ) -> Result<(), Malformed> {
+        for within in &self.layout.within {
+            let column = batch.columns.get(within.position).ok_or(NO_COLUMN)?;
+            let Data::Integers(values) = column.data else { return Err(OTHER_TYPE) };
+            self.lane.clear();
+            integers(values, within.min, &mut self.lane)?;
+            let lasts = tuples.iter_mut().skip(self.layout.width - 1).step_by(self.layout.width);
+            for ((last, &distance), fits) in lasts.zip(&self.lane).zip(&mut *fits) {
+                let is_inside = distance <= within.span;
+                *last |= within.bits(if is_inside { distance } else { 0 });
+                *fits &= is_inside;
+            }
+        }
+        Ok(())
     }
 
     /// Adds the wanted rows of a batch whose tuples fit, as do their values. Marks the others in `left`, and returns how many
@@ -58,7 +77,9 @@ impl<'a> Records<'a> {
         left: &mut [u64],
     ) -> Result<usize, Malformed> {
         if !self.layout.nulls {
-            let values = self.layout.values.iter().filter_map(|&(position, _)| batch.columns.get(position));
+            let positions = self.layout.values.iter().map(|&(position, _)| position);
+            let positions = positions.chain(self.layout.within.iter().map(|within| within.position));
+            let values = positions.filter_map(|position| batch.columns.get(position));
             for validity in values.filter(|column| column.has_nulls()).filter_map(|column| column.validity) {
                 fits.iter_mut().zip(validity.iter()).for_each(|(fits, valid)| *fits &= valid);
             }
@@ -81,7 +102,7 @@ impl<'a> Records<'a> {
             }
         }
         self.lay_out(tuples, batch, rows.as_deref())?;
-        match self.words() {
+        match self.layout.words() {
             1 => self.deal::<1>(),
             2 => self.deal::<2>(),
             3 => self.deal::<3>(),
@@ -95,7 +116,7 @@ impl<'a> Records<'a> {
 
     /// Makes records of some rows of a batch, or of all of them.
     fn lay_out(&mut self, tuples: &[u64], batch: &Batch<'_>, rows: Option<&[u32]>) -> Result<(), Malformed> {
-        let (width, words) = (self.width, self.words());
+        let (width, words) = (self.layout.width, self.layout.words());
         self.batch.clear();
         self.batch.resize(rows.map_or(batch.rows, <[u32]>::len) * words, 0);
         for word in 0..width {
@@ -106,7 +127,7 @@ impl<'a> Records<'a> {
             self.nulls.resize(batch.rows, 0);
         }
         for (place, &(position, is_float)) in self.layout.values.iter().enumerate() {
-            let column = batch.columns.get(position).ok_or(Malformed("a column is not there"))?;
+            let column = batch.columns.get(position).ok_or(NO_COLUMN)?;
             let validity = column.validity.filter(|validity| validity.count_nulls() > 0);
             self.lane.clear();
             match (column.data, is_float) {
@@ -115,7 +136,7 @@ impl<'a> Records<'a> {
                 // Only whether there is a value counts.
                 (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_), false) => self.lane.resize(batch.rows, 0),
                 (Data::Integers(_) | Data::Floats(_), _) | (_, true) => {
-                    return Err(Malformed("a column is of another type"));
+                    return Err(OTHER_TYPE);
                 }
             }
             let lane = self.lane.get(..batch.rows).ok_or(Malformed("its columns are not equally long"))?;
@@ -136,20 +157,20 @@ impl<'a> Records<'a> {
 
     /// Deals out the records of a batch.
     fn deal<const WORDS: usize>(&mut self) {
-        let Self { layout, ranges, width, piles, batch, .. } = self;
+        let Self { layout, ranges, piles, batch, .. } = self;
         let mut records = batch.as_chunks_mut::<WORDS>().0;
         if layout.folded {
-            let folded = fold(records, *width);
+            let folded = fold(records, layout.width);
             records = &mut records[..folded];
         }
-        records.iter().for_each(|record| piles.push(ranges.of_tuple(&record[..*width]), record));
+        records.iter().for_each(|record| piles.push(ranges.of_tuple(&record[..layout.width]), record));
     }
 
     /// The same for any words. Such records are not worth folding.
     fn deal_long(&mut self) {
-        let words = self.words();
+        let words = self.layout.words();
         for record in self.batch.chunks_exact(words) {
-            let partition = self.ranges.of_tuple(&record[..self.width]);
+            let partition = self.ranges.of_tuple(&record[..self.layout.width]);
             self.piles.room(partition, words).copy_from_slice(record);
         }
     }

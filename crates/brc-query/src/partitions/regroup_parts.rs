@@ -75,17 +75,11 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
                 (self.each)(*groups)
             }
             Grouped::TooLarge(2..) if Part::may_split(depth) => {
-                let packing = self.dealing.map(|dealing| dealing.packing.as_ref());
-                let parts = part.split(&self.partitioning.spill, packing, self.words(), depth)?;
+                let parts = part.split(&self.partitioning.spill, self.dealing, depth)?;
                 parts.into_iter().try_for_each(|part| self.group(part, depth + 1))
             }
             Grouped::TooLarge(_) => Err(self.one_group_is_too_large()),
         }
-    }
-
-    /// Words of a record.
-    fn words(&self) -> usize {
-        self.dealing.map_or(1, |dealing| dealing.packing.width() + dealing.layout.words())
     }
 
     fn attempt(&self, part: &Part) -> Result<Grouped> {
@@ -122,10 +116,10 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
     /// Groups the records of a part.
     fn of_records(&self, part: &Part, dealing: &Dealing, gauge: &Gauge) -> Result<Grouped> {
         let Dealing { packing, layout, .. } = dealing;
-        let mut reader = Reader::new(packing.width(), layout);
+        let mut reader = Reader::new(layout);
         let mut keys = PackedKeys::new(Arc::clone(packing), 0);
         let (mut accumulators, mut numbers) = (Accumulators::new(self.plan), Vec::new());
-        let whole = part.each_chunk(&self.partitioning.spill, self.words(), |chunk| {
+        let whole = part.each_chunk(&self.partitioning.spill, layout.words(), |chunk| {
             if self.is_too_large(gauge, keys.len()) {
                 return Ok(false);
             }

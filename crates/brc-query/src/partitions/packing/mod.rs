@@ -13,6 +13,7 @@ mod symbols;
 
 pub(crate) use keys::{PackedKeys, push_tuple};
 pub(crate) use packer::Packer;
+pub(super) use packer::integers;
 
 use crate::cells::Cells;
 use crate::keys::index::NameIndex;
@@ -148,6 +149,12 @@ impl Packing {
         self.width
     }
 
+    /// How many of the lower bits of a tuple's last word no key has.
+    pub(in crate::partitions) fn free_bits(&self) -> u32 {
+        let end = self.keys.last().map_or(0, |key| key.start + key.kind.bits());
+        self.width as u32 * 64 - end
+    }
+
     /// How many keys there are.
     pub(in crate::partitions) fn keys(&self) -> usize {
         self.keys.len()
@@ -226,7 +233,7 @@ impl Packing {
             Kind::Symbols(symbols) => {
                 let mut lane = Vec::new();
                 get_all(tuples, width, *start, bits, |bits| bits, &mut lane);
-                cells.extend_strings(rows, |row, out| symbols.write(lane[row], out));
+                cells.extend_texts(|ends, bytes| symbols.write_all(&lane, ends, bytes));
             }
             Kind::Inline { longest } => cells.extend_strings(rows, |row, out| {
                 write_inline(&tuples[row * width..(row + 1) * width], *start, *longest, out);

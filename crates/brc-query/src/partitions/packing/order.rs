@@ -19,6 +19,13 @@ pub(in crate::partitions) struct Sorting {
 }
 
 impl Sorting {
+    /// Sorts words.
+    pub(in crate::partitions) fn sort(&mut self, words: &mut Vec<u64>) {
+        let Some(&first) = words.first() else { return };
+        let differing = words.iter().fold(0, |differing, word| differing | (word ^ first));
+        sort(words, &mut self.dealt, differing.leading_zeros());
+    }
+
     /// The numbers of tuples of so many words, which lie one behind the other, in their order; those that are the same stay in
     /// the order of their numbers.
     pub(in crate::partitions) fn order_of(&mut self, tuples: &[u64], width: usize, order: &mut Vec<u32>) {
@@ -44,7 +51,7 @@ impl Sorting {
                 entry(tuple[word] << above | below, number)
             })),
         }
-        sort(&mut self.words, &mut self.dealt);
+        sort(&mut self.words, &mut self.dealt, 0);
         let tuple = |entry: &u64| &tuples[number(*entry) * width..][..width];
         for same in self.words.chunk_by_mut(|one, other| one >> for_numbers == other >> for_numbers) {
             if same.len() > 1 {
@@ -55,12 +62,13 @@ impl Sorting {
     }
 }
 
-/// Sorts words whose upper bits differ.
-fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>) {
+/// Sorts words that differ in the bits below so many upper ones.
+fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>, above: u32) {
     if words.len() < FEW {
         return words.sort_unstable();
     }
-    let digit = |word: u64, place: u32| (word >> (64 - DIGIT * (DIGITS - place)) & ((1 << DIGIT) - 1)) as usize;
+    let below = (64 - DIGIT * DIGITS).saturating_sub(above);
+    let digit = |word: u64, place: u32| (word >> (below + DIGIT * place) & ((1 << DIGIT) - 1)) as usize;
     let mut places = [[0u32; 1 << DIGIT]; DIGITS as usize];
     for &word in words.iter() {
         (0..DIGITS).for_each(|place| places[place as usize][digit(word, place)] += 1);
@@ -76,7 +84,7 @@ fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>) {
         }
         std::mem::swap(words, dealt);
     }
-    for same in words.chunk_by_mut(|one, other| one >> (64 - DIGIT * DIGITS) == other >> (64 - DIGIT * DIGITS)) {
+    for same in words.chunk_by_mut(|one, other| one >> below == other >> below) {
         if same.len() > 1 {
             same.sort_unstable();
         }
@@ -106,6 +114,11 @@ mod tests {
             let mut order = vec![7];
             Sorting::default().order_of(&tuples.concat(), width, &mut order);
             prop_assert_eq!(order, expected);
+            let mut words: Vec<u64> = tuples.iter().map(|tuple| tuple[0]).collect();
+            let mut expected = words.clone();
+            expected.sort_unstable();
+            Sorting::default().sort(&mut words);
+            prop_assert_eq!(words, expected);
         }
     }
 }

@@ -209,7 +209,7 @@ fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
 }
 
 /// Appends the distances of integers from `min`, modulo 2⁶⁴: those up to a span are just those of the values up to it.
-fn integers(values: Integers<'_>, min: i64, lane: &mut Vec<u64>) -> Result<(), Malformed> {
+pub(in crate::partitions) fn integers(values: Integers<'_>, min: i64, lane: &mut Vec<u64>) -> Result<(), Malformed> {
     let distance = |value: i64| value.wrapping_sub(min) as u64;
     match values {
         Integers::I8(values) => lane.extend(values.iter().map(|&value| distance(value.into()))),

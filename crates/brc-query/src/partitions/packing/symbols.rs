@@ -13,13 +13,18 @@ const LIMIT: u64 = 1 << 62;
 /// What is no symbol at its place adds that, which shows in the sum's bits.
 const NONE: u64 = 1 << 63;
 
+/// One for each byte, and some more: so those of digits do not take each other's place in the cache, as they would if places lay
+/// a power of two apart.
+type Weights = [u64; WEIGHTS];
+const WEIGHTS: usize = 256 + 16;
+
 /// So many combinations of symbols are kept as texts.
 const TEXTS: u64 = 4096;
 
 #[derive(Debug, Clone)]
 pub(super) struct Symbols {
     /// What a byte at each place adds to the number of its string.
-    weights: Vec<[u64; 256]>,
+    weights: Vec<Weights>,
     parts: Vec<Part>,
     /// The largest number.
     pub(super) largest: u64,
@@ -30,8 +35,9 @@ pub(super) struct Symbols {
 struct Part {
     /// The first place.
     start: usize,
-    /// What one more text weighs.
+    /// What one more text weighs, and how often that goes into all 64 bits.
     weight: u64,
+    inverse: u64,
     /// What stands at these places, in order.
     texts: Vec<Text>,
 }
@@ -71,7 +77,7 @@ impl Symbols {
         let mut weight = all;
         for alphabet in &alphabets {
             weight /= radix(alphabet);
-            let mut of_place = [NONE; 256];
+            let mut of_place = [NONE; WEIGHTS];
             for (&symbol, rank) in alphabet.iter().zip(1..) {
                 of_place[usize::from(symbol)] = rank * weight;
             }
@@ -82,7 +88,7 @@ impl Symbols {
         while start < alphabets.len() {
             let texts = texts(&alphabets[start..]);
             weight /= texts.1.len() as u64;
-            parts.push(Part { start, weight, texts: texts.1 });
+            parts.push(Part { start, weight, inverse: u64::MAX / weight, texts: texts.1 });
             start += texts.0;
         }
         Some(Self { weights, parts, largest: all - 1 })
@@ -100,28 +106,42 @@ impl Symbols {
         (string.len() <= self.weights.len() && seen < NONE).then_some(number)
     }
 
+    /// Appends the strings of some numbers, and where each ends.
+    pub(super) fn write_all(&self, numbers: &[u64], ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
+        let mut end = bytes.len();
+        bytes.resize(end + numbers.len() * self.weights.len() + size_of::<Text>(), 0);
+        for &number in numbers {
+            let (mut rest, mut length) = (number, 0);
+            for part in &self.parts {
+                let text;
+                (text, rest) = part.text(rest);
+                // What is written behind a text is written over by the next one.
+                let place = end + part.start;
+                bytes[place..place + size_of::<Text>()].copy_from_slice(&text.bytes().to_le_bytes());
+                length += text.len();
+            }
+            end += length;
+            ends.push(end);
+        }
+        bytes.truncate(end);
+    }
+
     /// Appends the string of a number.
-    #[inline]
     pub(super) fn write(&self, number: u64, out: &mut Vec<u8>) {
-        // Texts are put together as numbers: to write them and to read them together makes a processor wait.
-        let (mut text, mut rest, mut length) = ([0u128; MOST_PLACES / 16], number, 0);
-        for part in &self.parts {
-            let more = part.texts.get((rest / part.weight) as usize).copied().unwrap_or_default();
-            let (word, place) = (part.start / 16, part.start % 16);
-            let bytes = u128::from(more.bytes());
-            text[word] |= bytes << (8 * place);
-            if place + Text::MOST > 16 && word + 1 < text.len() {
-                text[word + 1] |= bytes >> (8 * (16 - place));
-            }
-            length += more.len();
-            rest %= part.weight;
-        }
-        for (text, length) in text.into_iter().zip([length.min(16), length.saturating_sub(16)]) {
-            if length > 0 {
-                out.extend_from_slice(&text.to_le_bytes());
-                out.truncate(out.len() - (16 - length));
-            }
-        }
+        self.write_all(&[number], &mut Vec::with_capacity(1), out);
+    }
+}
+
+impl Part {
+    /// What stands at these places of the string of a number, and what is left of that for later places.
+    #[inline(always)]
+    fn text(&self, number: u64) -> (Text, u64) {
+        // To multiply and to mend what is one too little takes less time than to divide.
+        let times = (u128::from(number) * u128::from(self.inverse) >> 64) as u64;
+        let rest = number - times * self.weight;
+        let more = u64::from(rest >= self.weight);
+        let text = self.texts.get((times + more) as usize);
+        (text.copied().unwrap_or_default(), rest - more * self.weight)
     }
 }
 
