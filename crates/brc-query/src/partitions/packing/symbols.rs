@@ -137,7 +137,7 @@ impl Part {
     #[inline(always)]
     fn text(&self, number: u64) -> (Text, u64) {
         // To multiply and to mend what is one too little takes less time than to divide.
-        let times = (u128::from(number) * u128::from(self.inverse) >> 64) as u64;
+        let times = ((u128::from(number) * u128::from(self.inverse)) >> 64) as u64;
         let rest = number - times * self.weight;
         let more = u64::from(rest >= self.weight);
         let text = self.texts.get((times + more) as usize);
