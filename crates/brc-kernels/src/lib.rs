@@ -17,6 +17,7 @@ pub mod fields;
 pub mod filter;
 pub mod interner;
 pub mod memory;
+pub mod numerals;
 pub mod packing;
 pub mod samples;
 pub mod structure;

@@ -159,20 +159,12 @@ impl<'a> Packer<'a> {
 
     /// Finds the numbers of strings.
     fn numbers_of(&mut self, kind: &Kind, strings: ByteStrings<'_>, nulls: &Nulls) {
-        // A kind at a time, so that there is a loop for each.
-        match kind {
-            Kind::Symbols(symbols) => self.numbers_by(|string| symbols.number(string), strings, nulls),
-            Kind::Coded { .. } | Kind::Integers { .. } | Kind::Floats | Kind::Inline { .. } => {
-                self.numbers_by(|string| number(kind, string, 0), strings, nulls);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn numbers_by(&mut self, number: impl Fn(&[u8]) -> Option<u64>, strings: ByteStrings<'_>, nulls: &Nulls) {
         self.lane.clear();
+        if let (Kind::Symbols(symbols), true) = (kind, nulls.0.is_empty()) {
+            return symbols.numbers(strings, &mut self.fits, &mut self.lane);
+        }
         for (row, (string, fits)) in strings.iter().zip(&mut self.fits).enumerate() {
-            let number = if nulls.has(row) { Some(0) } else { number(string) };
+            let number = if nulls.has(row) { Some(0) } else { number(kind, string, 0) };
             *fits &= number.is_some();
             self.lane.push(number.unwrap_or(0));
         }

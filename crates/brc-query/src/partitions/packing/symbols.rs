@@ -4,6 +4,10 @@
 //! A string is a number of as many digits as there are places: at each, the rank of its byte among the symbols of that place,
 //! and 0 from its end on.
 
+use brc_core::ByteStrings;
+use brc_kernels::cpu::Level;
+use brc_kernels::numerals::Numerals;
+
 /// Strings have no more places.
 const MOST_PLACES: usize = 32;
 
@@ -25,6 +29,8 @@ const TEXTS: u64 = 4096;
 pub(super) struct Symbols {
     /// What a byte at each place adds to the number of its string.
     weights: Vec<Weights>,
+    /// The same, where the symbols of all places are the same.
+    numerals: Option<Numerals>,
     parts: Vec<Part>,
     /// The largest number.
     pub(super) largest: u64,
@@ -91,7 +97,9 @@ impl Symbols {
             parts.push(Part { start, weight, inverse: u64::MAX / weight, texts: texts.1 });
             start += texts.0;
         }
-        Some(Self { weights, parts, largest: all - 1 })
+        let is_one = alphabets.windows(2).all(|pair| pair[0] == pair[1]);
+        let numerals = alphabets.first().filter(|_| is_one).and_then(|it| Numerals::new(it, alphabets.len()));
+        Some(Self { weights, numerals, parts, largest: all - 1 })
     }
 
     /// The number of a string; `None` if it has another symbol somewhere, or is longer.
@@ -104,6 +112,19 @@ impl Symbols {
             seen |= weight;
         }
         (string.len() <= self.weights.len() && seen < NONE).then_some(number)
+    }
+
+    /// Appends the numbers of some strings: 0 for those that have none, which do not fit.
+    pub(super) fn numbers(&self, strings: ByteStrings<'_>, fits: &mut [bool], numbers: &mut Vec<u64>) {
+        if let Some(numerals) = &self.numerals {
+            let (offsets, bytes) = strings.parts();
+            return numerals.numbers(Level::best(), offsets, bytes, fits, numbers);
+        }
+        numbers.extend(strings.iter().zip(fits).map(|(string, fits)| {
+            let number = self.number(string);
+            *fits &= number.is_some();
+            number.unwrap_or(0)
+        }));
     }
 
     /// Appends the strings of some numbers, and where each ends.
@@ -202,6 +223,11 @@ mod tests {
         fn numbers_order_as_strings_and_give_them_back(strings in prop::collection::vec("[a-c0-9.]{0,14}", 1..30)) {
             let symbols = Symbols::of(strings.iter().map(String::as_bytes)).unwrap();
             let numbers: Vec<u64> = strings.iter().map(|string| symbols.number(string.as_bytes()).unwrap()).collect();
+            let mut offsets = vec![0];
+            strings.iter().for_each(|string| offsets.push(offsets[offsets.len() - 1] + string.len() as i32));
+            let (bytes, mut found, mut fits) = (strings.concat(), Vec::new(), vec![true; strings.len()]);
+            symbols.numbers(ByteStrings::new(&offsets, bytes.as_bytes()), &mut fits, &mut found);
+            prop_assert_eq!(&found, &numbers);
             for (string, &number) in strings.iter().zip(&numbers) {
                 let mut text = Vec::new();
                 symbols.write(number, &mut text);

@@ -1,0 +1,228 @@
+//! Strings over few symbols as numbers, to whatever base.
+//!
+//! Addresses, dates and numbers as text are grouped and sorted as numbers: a byte at a time these take longer to find than all
+//! that is done with them. Here the digits of four strings are looked up and added at once.
+
+use crate::cpu::Level;
+
+/// The most digits of a number.
+pub const MOST_DIGITS: usize = 16;
+
+/// Numbers are below it.
+const LIMIT: u64 = 1 << 62;
+
+/// How strings of up to [`MOST_DIGITS`] bytes become numbers of so many digits that order as they do: each byte is as much as
+/// its place in the alphabet, counted from 1, and what is missing at the end is 0.
+#[derive(Debug, Clone)]
+pub struct Numerals {
+    /// What each byte is; 0 if it is no symbol.
+    values: [u8; 128],
+    base: u64,
+    count: usize,
+}
+
+impl Numerals {
+    /// For strings of at most `count` of these bytes, which ascend. `None` if a byte is not ASCII, there are too many of them or
+    /// too many digits, or numbers would be too large.
+    #[must_use]
+    pub fn new(alphabet: &[u8], count: usize) -> Option<Self> {
+        let base = alphabet.len() as u64 + 1;
+        let largest = base.checked_pow(u32::try_from(count).ok()?)?;
+        if count > MOST_DIGITS || base > 127 || largest >= LIMIT || !alphabet.is_sorted_by(|one, other| one < other) {
+            return None;
+        }
+        let mut values = [0; 128];
+        for (&symbol, value) in alphabet.iter().zip(1..) {
+            *values.get_mut(usize::from(symbol))? = value;
+        }
+        Some(Self { values, base, count })
+    }
+
+    /// The number of a string; `None` if it is longer, or has another byte.
+    #[must_use]
+    pub fn number(&self, string: &[u8]) -> Option<u64> {
+        if string.len() > self.count {
+            return None;
+        }
+        let value = |&byte: &u8| self.values.get(usize::from(byte)).copied().filter(|&value| value > 0);
+        (0..self.count).try_fold(0, |number, place| {
+            let digit = string.get(place).map_or(Some(0), value)?;
+            Some(number * self.base + u64::from(digit))
+        })
+    }
+
+    /// Appends the numbers of strings, each of which ends in `bytes` where the next begins: at the offsets, of which there is one
+    /// more. One that has none adds 0, and clears its place in `fits`, which has one for each.
+    ///
+    /// # Panics
+    /// If offsets do not ascend, or lie outside of `bytes`.
+    pub fn numbers(&self, level: Level, offsets: &[i32], bytes: &[u8], fits: &mut [bool], numbers: &mut Vec<u64>) {
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected.
+            Level::Avx512 => unsafe { x86::numbers(self, offsets, bytes, fits, numbers) },
+            _ => self.portable(offsets, bytes, fits, numbers),
+        }
+    }
+
+    fn portable(&self, offsets: &[i32], bytes: &[u8], fits: &mut [bool], numbers: &mut Vec<u64>) {
+        numbers.extend(offsets.windows(2).zip(fits).map(|(ends, fits)| {
+            let number = self.number(&bytes[ends[0] as usize..ends[1] as usize]);
+            *fits &= number.is_some();
+            number.unwrap_or(0)
+        }));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{MOST_DIGITS, Numerals};
+    use std::arch::x86_64::*;
+
+    /// Strings that are looked at together.
+    const STRINGS: usize = 4;
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")]
+    pub(super) fn numbers(
+        numerals: &Numerals,
+        offsets: &[i32],
+        bytes: &[u8],
+        fits: &mut [bool],
+        numbers: &mut Vec<u64>,
+    ) {
+        let steps = Steps::new(numerals);
+        let mut rest = offsets;
+        let (groups, last) = fits.as_chunks_mut::<STRINGS>();
+        for fits in groups {
+            let Some(ends) = rest.first_chunk::<{ STRINGS + 1 }>() else { return };
+            let (found, valid) = steps.numbers(ends, bytes);
+            let no = [0, 1, 2, 3].map(|string| valid >> string & 1 == 0);
+            fits.iter_mut().zip(no).for_each(|(fits, no)| *fits &= !no);
+            numbers.extend_from_slice(&found);
+            rest = &rest[STRINGS..];
+        }
+        numerals.portable(rest, bytes, last, numbers);
+    }
+
+    /// What every step takes.
+    struct Steps {
+        values: [__m512i; 2],
+        /// Moves the digits of a string to the end of its bytes.
+        moved: __m512i,
+        /// The powers of the base by which one of two neighbours is multiplied.
+        bytes: __m512i,
+        words: __m512i,
+        doubles: __m512i,
+        quads: __m512i,
+        most: u32,
+    }
+
+    impl Steps {
+        #[target_feature(enable = "avx512f,avx512bw")]
+        fn new(numerals: &Numerals) -> Self {
+            let power = |exponent| numerals.base.wrapping_pow(exponent);
+            let skipped = MOST_DIGITS - numerals.count;
+            let moved: [i8; 64] =
+                std::array::from_fn(|byte| (byte % MOST_DIGITS).checked_sub(skipped).map_or(-1, |from| from as i8));
+            let (low, high) = numerals.values.split_at(64);
+            // SAFETY: all three have 64 bytes.
+            let [low, high, moved] = unsafe {
+                [low.as_ptr(), high.as_ptr(), moved.as_ptr().cast()].map(|bytes| _mm512_loadu_epi8(bytes.cast()))
+            };
+            Self {
+                values: [low, high],
+                moved,
+                bytes: _mm512_set1_epi16((power(1) | 1 << 8) as i16),
+                words: _mm512_set1_epi32((power(2) | 1 << 16) as i32),
+                doubles: _mm512_set1_epi64(power(4) as i64),
+                quads: _mm512_set4_epi64(1, power(8) as i64, 1, power(8) as i64),
+                most: numerals.count as u32,
+            }
+        }
+
+        /// The numbers of strings with these ends, and for which of them that is right: the others are 0.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2")]
+        fn numbers(&self, ends: &[i32; STRINGS + 1], bytes: &[u8]) -> ([u64; STRINGS], u8) {
+            let mut there = [0u64; STRINGS];
+            let mut long = 0;
+            let mut load = |string: usize| {
+                let text = &bytes[ends[string] as usize..ends[string + 1] as usize];
+                long |= u8::from(text.len() > self.most as usize) << string;
+                let mask = _bzhi_u32(0xffff, text.len().min(MOST_DIGITS) as u32);
+                there[string] = u64::from(mask);
+                // SAFETY: only bytes of the string are loaded.
+                unsafe { _mm_maskz_loadu_epi8(mask as __mmask16, text.as_ptr().cast()) }
+            };
+            let [one, two, three, four] = [load(0), load(1), load(2), load(3)];
+            let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(one), two);
+            let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(three), four);
+            let text = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
+            let there = there[0] | there[1] << 16 | there[2] << 32 | there[3] << 48;
+            let values = _mm512_permutex2var_epi8(self.values[0], text, self.values[1]);
+            let wrong = there & (_mm512_movepi8_mask(text) | _mm512_testn_epi8_mask(values, values));
+            let digits = _mm512_shuffle_epi8(_mm512_maskz_mov_epi8(there, values), self.moved);
+            let pairs = _mm512_maddubs_epi16(digits, self.bytes);
+            let fours = _mm512_madd_epi16(pairs, self.words);
+            let eights = _mm512_add_epi64(_mm512_mul_epu32(fours, self.doubles), _mm512_srli_epi64::<32>(fours));
+            let parts = _mm512_mullo_epi64(eights, self.quads);
+            let sums = _mm512_add_epi64(parts, _mm512_shuffle_epi32::<0b01_00_11_10>(parts));
+            let is_wrong = |string: u32| u8::from(wrong >> (16 * string) & 0xffff != 0) << string;
+            let valid = !(long | is_wrong(0) | is_wrong(1) | is_wrong(2) | is_wrong(3)) & 0xf;
+            let spread = valid & 1 | (valid & 2) << 1 | (valid & 4) << 2 | (valid & 8) << 3;
+            let numbers =
+                _mm512_castsi512_si256(_mm512_maskz_compress_epi64(0x55, _mm512_maskz_mov_epi64(spread, sums)));
+            let mut found = [0; STRINGS];
+            // SAFETY: there is room for four numbers.
+            unsafe { _mm256_storeu_epi64(found.as_mut_ptr().cast(), numbers) };
+            (found, valid)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_levels_find_the_same_numbers(
+            strings in prop::collection::vec(prop_oneof![4 => "[0-9.]{0,18}", 1 => "[0-9.a\u{0}é]{0,18}"], 0..40),
+            alphabet in prop::sample::select(vec![".0123456789", "0123456789", ".0123456789abcdef", "a"]),
+            count in 0usize..17
+        ) {
+            let Some(numerals) = Numerals::new(alphabet.as_bytes(), count) else { return Ok(()) };
+            let mut offsets = vec![0];
+            strings.iter().for_each(|string| offsets.push(offsets[offsets.len() - 1] + string.len() as i32));
+            let bytes = strings.concat();
+            for level in Level::available() {
+                let (mut numbers, mut fits) = (vec![7], vec![true; strings.len()]);
+                numerals.numbers(level, &offsets, bytes.as_bytes(), &mut fits, &mut numbers);
+                for ((string, number), fits) in strings.iter().zip(&numbers[1..]).zip(fits) {
+                    prop_assert_eq!(fits.then_some(*number), numerals.number(string.as_bytes()), "{:?} {}", level, string);
+                    prop_assert!(fits || *number == 0);
+                }
+                prop_assert_eq!(numbers.len(), strings.len() + 1);
+            }
+        }
+
+        #[test]
+        fn numbers_order_as_strings(one in "[0-9.]{0,15}", other in "[0-9.]{0,15}") {
+            let numerals = Numerals::new(b".0123456789", 15).unwrap();
+            let [a, b] = [&one, &other].map(|string| numerals.number(string.as_bytes()).unwrap());
+            prop_assert_eq!(a.cmp(&b), one.cmp(&other));
+        }
+    }
+
+    #[test]
+    fn not_everything_is_a_number() {
+        assert!(Numerals::new(b"ba", 3).is_none(), "not in order");
+        assert!(Numerals::new(b"0123456789", 17).is_none(), "too long");
+        assert!(Numerals::new("é".as_bytes(), 3).is_none(), "not ASCII");
+        assert!(Numerals::new(b".0123456789abcdef", 16).is_none(), "too large");
+        let numerals = Numerals::new(b"ab", 3).unwrap();
+        let numbers = [&b""[..], b"a", b"ab", b"bbb", b"abab", b"c"].map(|string| numerals.number(string));
+        assert_eq!(numbers, [Some(0), Some(9), Some(15), Some(26), None, None]);
+    }
+}
