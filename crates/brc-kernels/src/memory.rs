@@ -104,20 +104,21 @@ pub struct Allocator;
 /// them again, takes longer than much that is done with what is in them.
 const LARGE: usize = 1 << 22;
 
-/// A huge page in bytes.
-const HUGE_PAGE: usize = 1 << 21;
-
-/// Asks for huge pages where whole ones lie in some memory that was just allocated.
+/// Asks for huge pages for some memory that was just allocated: for the whole mapping that it is. One of which only a part is
+/// so advised counts as several for the system, which then cannot make it larger, so that it would grow by being copied.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages(memory: *mut u8, size: usize) {
+    /// No page is smaller.
+    const PAGE: usize = 1 << 12;
     if size < LARGE {
         return;
     }
-    let before = memory.align_offset(HUGE_PAGE);
-    let length = size.saturating_sub(before) / HUGE_PAGE * HUGE_PAGE;
-    // SAFETY: the range lies in the memory. Advice changes nothing in it; that it may not be taken is all that can go wrong.
+    let before = memory.addr() % PAGE;
+    // The allocator of glibc has a word of its own behind the memory.
+    let length = (before + size + size_of::<usize>()).next_multiple_of(PAGE);
+    // SAFETY: advice changes nothing in memory, whose ever it is; that it may not be taken is all that can go wrong.
     let _ =
-        unsafe { rustix::mm::madvise(memory.wrapping_add(before).cast(), length, rustix::mm::Advice::LinuxHugepage) };
+        unsafe { rustix::mm::madvise(memory.wrapping_sub(before).cast(), length, rustix::mm::Advice::LinuxHugepage) };
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -182,5 +183,37 @@ unsafe impl GlobalAlloc for Allocator {
         let moved = unsafe { System.realloc(memory, layout, size) };
         count(-(layout.size() as i64));
         checked(moved, Layout::from_size_align(size, layout.align()).unwrap_or(layout))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Whether the system takes these bytes for one mapping.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn is_one_mapping(memory: *mut u8, size: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let mut ranges = maps.lines().filter_map(|line| line.split(' ').next()?.split_once('-'));
+        ranges.any(|(start, end)| {
+            let [start, end] = [start, end].map(|place| usize::from_str_radix(place, 16).unwrap());
+            start < memory.addr() && memory.addr() + size < end
+        })
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    fn large_memory_can_grow_where_it_is() {
+        use super::*;
+        keep_freed();
+        for size in [LARGE, LARGE + 1, LARGE + 4000, 2 * LARGE - 24, 2 * LARGE - 23, 2 * LARGE - 16, 3 * LARGE - 1] {
+            let layout = Layout::from_size_align(size, 8).unwrap();
+            // SAFETY: the memory is freed as what it was allocated as, or grew to.
+            unsafe {
+                let memory = Allocator.alloc(layout);
+                assert!(is_one_mapping(memory, size), "{size}");
+                let larger = Allocator.realloc(memory, layout, 2 * size);
+                assert!(is_one_mapping(larger, 2 * size), "{size}");
+                Allocator.dealloc(larger, Layout::from_size_align(2 * size, 8).unwrap());
+            }
+        }
     }
 }
