@@ -60,6 +60,11 @@ impl FileDictionary {
         self.known.dictionary().len()
     }
 
+    /// What its values are stored with.
+    pub(super) fn tokenizer(&self) -> Option<&Tokenizer> {
+        self.tokenizer.as_ref()
+    }
+
     /// Appends to the file what values are new, of some with these hashes, and returns the codes of all. `None` if the
     /// dictionary would have too many values, or take more memory than `left`, from which what it takes is subtracted; or
     /// once had that.

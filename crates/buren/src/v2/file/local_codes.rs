@@ -105,7 +105,7 @@ impl LocalCodes {
         let mut codes: Vec<i64> = self.codes.iter().map(|&code| map[code as usize].into()).collect();
         rows.fill(&mut codes, 0);
         let write_own = |writer: &mut ChunkWriter<'_>, chunk: &mut Chunk| match own {
-            Some(own) => own.write(chunk, writer),
+            Some(own) => own.write(dictionary.tokenizer(), chunk, writer),
             None => Ok(()),
         };
         let bounds = |of_block: Range<usize>| self.bounds[of_block.start / BLOCK_ROWS].clone();

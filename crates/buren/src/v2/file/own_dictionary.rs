@@ -22,17 +22,22 @@ impl OwnDictionary {
         (Self { values: sorted.iter().map(|&code| dictionary.get(code)).collect() }, positions)
     }
 
-    /// Appends tokens, if they make the dictionary smaller, and the values.
-    pub(super) fn write(&self, chunk: &mut Chunk, writer: &mut ChunkWriter<'_>) -> Result<()> {
+    /// Appends tokens, if they are worth it, and the values. To find tokens takes longer than all else of a dictionary, so it has
+    /// those of another one of the column if there is one.
+    pub(super) fn write(
+        &self,
+        known: Option<&Tokenizer>,
+        chunk: &mut Chunk,
+        writer: &mut ChunkWriter<'_>,
+    ) -> Result<()> {
         let values = self.values.strings();
-        let mut tokenizer = None;
-        if values.total_bytes() >= WORTH_TOKENS {
-            tokenizer = Some(strings::train_sorted(values));
-        }
-        if let Some(tokenizer) = &tokenizer {
+        let are_worth = values.total_bytes() >= WORTH_TOKENS;
+        let own = (are_worth && known.is_none()).then(|| strings::train_sorted(values));
+        let tokenizer = known.filter(|_| are_worth).or(own.as_ref());
+        if let Some(tokenizer) = tokenizer {
             chunk.tokens = writer.block(|out| tokenizer.tokens().write(out))?;
         }
-        chunk.dictionary = write_values(values, tokenizer.as_ref(), writer)?;
+        chunk.dictionary = write_values(values, tokenizer, writer)?;
         Ok(())
     }
 }
