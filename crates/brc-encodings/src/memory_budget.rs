@@ -33,7 +33,7 @@ impl MemoryBudget {
     /// How large row groups should be, in bytes of text.
     #[must_use]
     pub fn row_group_bytes(self) -> u64 {
-        (self.left / 14).clamp(LEAST_ROW_GROUP, ROW_GROUP)
+        (self.left / 18).clamp(LEAST_ROW_GROUP, ROW_GROUP)
     }
 
     /// How many bytes the dictionaries may take that all row groups share.
