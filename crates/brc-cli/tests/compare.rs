@@ -357,6 +357,17 @@ fn kept_files_are_made_again() {
 
 /// Whenever it ends, it takes its converted files along.
 #[test]
+fn files_that_are_compared_are_those_that_a_conversion_writes() {
+    let place = Place::new();
+    place.run("generate t.csv --preset uservisits --rows 30k").ok();
+    place
+        .run(&format!("compare t.csv {QUICK} --encodings buren --compressions none --by country_code --out out --keep"))
+        .ok();
+    place.run("convert t.csv t.buren").ok();
+    assert!(place.read("out/files/t.buren") == place.read("t.buren"));
+}
+
+#[test]
 fn nothing_is_left_after_a_kill() {
     let place = Place::new();
     place.run("generate t.txt --rows 300k").ok();

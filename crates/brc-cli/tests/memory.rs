@@ -105,9 +105,13 @@ fn a_conversion_keeps_within_its_memory() {
     const MEBIBYTE: f64 = (1 << 20) as f64;
     let place = visits(200_000);
     for (memory, target) in [(48, "t.buren"), (48, "t.parquet"), (64, "t.json")] {
-        let options = format!("--memory {memory}M --threads 4 --force --no-sync --metrics m.csv");
+        let options = format!("--memory {memory}M --threads 4 --force --metrics m.csv");
         // A row group of the usual size would take more than that.
-        for command in [format!("exec $BRC convert t.csv {target}"), format!("cat t.csv | $BRC convert - {target}")] {
+        for command in [
+            format!("exec $BRC convert t.csv {target} --no-sync"),
+            format!("cat t.csv | $BRC convert - {target} --no-sync"),
+            format!("exec $BRC cat t.csv -o {target}"),
+        ] {
             place.shell(&format!("rm -f m.csv; {command} {options}")).ok();
             let metrics = String::from_utf8(place.read("m.csv")).unwrap();
             let peak: f64 = metrics.lines().last().unwrap().split(',').nth(5).unwrap().parse().unwrap();
@@ -129,5 +133,9 @@ fn what_is_written_within_some_memory_depends_on_nothing_else() {
     assert!(place.read("t.buren") == place.read("small.buren"));
     place.shell("cat t.csv | $BRC convert - t.buren --force --memory 9M --threads 3").ok();
     assert!(place.read("t.buren") == place.read("small.buren"));
+    place.run("cat t.csv -o t.buren --force --memory 9M --threads 3").ok();
+    assert!(place.read("t.buren") == place.read("small.buren"));
+    place.run("cat t.csv -o t.buren --force").ok();
+    assert!(place.read("t.buren") == place.read("usual.buren"));
     place.run("convert t.csv t.buren --force --memory none").fails_with(2, "--memory");
 }

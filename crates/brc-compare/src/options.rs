@@ -85,6 +85,15 @@ impl TableOptions {
     /// # Errors
     /// If it cannot be read or its encoding or columns cannot be told.
     pub(crate) fn open(&self, path: &Path) -> Result<(&'static dyn Encoding, Box<dyn Table>)> {
+        self.open_in(path, None)
+    }
+
+    /// The same for a table whose splits become row groups of so many bytes of rows.
+    pub(crate) fn open_in(
+        &self,
+        path: &Path,
+        row_group_bytes: Option<u64>,
+    ) -> Result<(&'static dyn Encoding, Box<dyn Table>)> {
         let input = Input::open(path)?;
         let encoding = match self.from.as_deref().and_then(brc_encodings::by_name) {
             Some(encoding) => encoding,
@@ -95,6 +104,7 @@ impl TableOptions {
             names: self.names.clone(),
             text: self.text.clone(),
             longest_copy: self.max_copy,
+            row_group_bytes,
             ..OpenOptions::default()
         };
         Ok((encoding, encoding.open(input, &options)?))

@@ -14,7 +14,9 @@ use brc_compress::Compressor;
 use brc_core::{Error, Progress, Result, Schema, Table, run_workers};
 use brc_encodings::document::{self, DocumentError};
 use brc_encodings::encoding::read_all;
-use brc_encodings::{CreateOptions, Encoding, Output, OutputOptions, RejectLog, Target, convert_inferred};
+use brc_encodings::{
+    CreateOptions, Encoding, MemoryBudget, Output, OutputOptions, RejectLog, Target, convert_inferred,
+};
 use brc_query::{Plan, QueryResult, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -121,7 +123,9 @@ impl Worker<'_> {
         let unknown = || Error::Usage(format!("unknown encoding {to}"));
         let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
-        let (_, table) = format.open(self.input)?;
+        // As large as they are where there is memory enough.
+        let row_group_bytes = MemoryBudget::new(u64::MAX).row_group_bytes();
+        let (_, table) = format.open_in(self.input, Some(row_group_bytes))?;
         let options = usual(compression, format);
         self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
     }

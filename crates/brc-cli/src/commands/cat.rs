@@ -1,7 +1,7 @@
 //! `brc cat`: writes rows of tables, some or all of them.
 
 use super::convert::target_compression;
-use crate::args::{Files, Opened, Source, Threads, compression, encoding};
+use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, encoding};
 use crate::inputs::expand;
 use crate::metrics;
 use crate::text_args::delimiter;
@@ -9,7 +9,7 @@ use brc_compress::Compressor;
 use brc_core::{Progress, Schema, Table, identifier};
 use brc_encodings::projected::Filter;
 use brc_encodings::{
-    CreateOptions, Encoding, Output, OutputOptions, Projected, Target, by_extension, convert_inferred,
+    CreateOptions, Encoding, OpenOptions, Output, OutputOptions, Projected, Target, by_extension, convert_inferred,
     delimiter_by_extension, text, writer,
 };
 use brc_query::Expression;
@@ -55,6 +55,9 @@ pub(crate) struct Args {
     output_delimiter: Option<u8>,
 
     #[command(flatten)]
+    memory: ConversionMemory,
+
+    #[command(flatten)]
     threads: Threads,
 
     #[command(flatten)]
@@ -68,6 +71,9 @@ Examples:
   brc cat measurements.parquet --columns temperature,station -o swapped.csv
   brc cat 'part-*.csv' --file-name part --where \"part != 'part-3.csv'\" -o parts.parquet";
 
+/// Where rows lie one behind the other, they do not wait for so many bytes of others, as they would for a row group.
+const STREAMED: u64 = 2 << 20;
+
 /// Names of columns.
 #[derive(Clone)]
 struct Columns(Vec<String>);
@@ -80,12 +86,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let to = args.to.or_else(|| by_extension(&args.output)).unwrap_or_else(text);
     let filter = args.filter.as_deref().map(condition).transpose()?;
     let inputs = expand(&args.inputs)?;
-    let options = args.source.open_options();
+    let budget = args.memory.budget();
+    let row_group_bytes = Some(budget.row_group_bytes()).filter(|&bytes| to.compresses_blocks() || bytes < STREAMED);
+    let options = OpenOptions { row_group_bytes, ..args.source.open_options() };
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
     let compression = target_compression(&args.output, args.compression, to)?;
     let delimiter = args.output_delimiter.or(delimiter_by_extension(&args.output)).or(args.source.delimiter());
-    let create = CreateOptions { delimiter, ..CreateOptions::new(compression) };
+    let dictionary_bytes = Some(budget.dictionary_bytes());
+    let create = CreateOptions { delimiter, dictionary_bytes, ..CreateOptions::new(compression) };
     crate::interrupt::clean_up_when_killed();
     let output_options = OutputOptions { force: args.force, sync: true, inputs };
     let begin = |schema: &Schema| {
@@ -97,7 +106,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         })
     };
     let (table, progress): (&dyn Table, _) = (&table, Progress::default());
-    metrics::follow(&progress, || convert_inferred(table, begin, args.threads.count(), &progress))?;
+    let workers = budget.workers(args.threads.count(), row_group_bytes.unwrap_or(STREAMED));
+    metrics::follow(&progress, || convert_inferred(table, begin, workers, &progress))?;
     Ok(())
 }
 
