@@ -35,6 +35,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("doubled.csv", "',', header", "id¦text"),
     ("empty.csv", "',', no header", ""),
     ("empty-first.csv", "'|', no header", "column_1¦column_2"),
+    ("empty-leading.tsv", "tab, no header", "column_1¦column_2¦column_3"),
     ("hash-header.tsv", "tab, header, 2 preamble lines", "#CHROM¦POS¦REF"),
     ("hash.csv", "'#', header", "id¦city¦zip"),
     ("header-only.csv", "',', header", "id¦name¦price"),
