@@ -19,14 +19,12 @@ pub(super) static MEDIAN: AggregateFunction = AggregateFunction {
 };
 
 fn value<'a>(group: &Group<'a>) -> Option<Value<'a>> {
-    let ranked = |place: fn(usize) -> usize| group.state()?.ranked(group.group, place);
-    let (low, high) = (ranked(|count| (count - 1) / 2)?, ranked(|count| count / 2)?);
-    Some(Value::Float(match (low, high) {
-        (Value::Integer(low), Value::Integer(high)) => {
+    Some(Value::Float(match group.state()?.ranked(group.group, |count| [(count - 1) / 2, count / 2])? {
+        [Value::Integer(low), Value::Integer(high)] => {
             nearest(&(BigInt::from(low) + high), &(units(group.scales[0]) * 2u8), 0)
         }
-        (Value::Float(low), Value::Float(high)) if (low + high).is_finite() => (low + high) / 2.0,
-        (Value::Float(low), Value::Float(high)) => low / 2.0 + high / 2.0,
+        [Value::Float(low), Value::Float(high)] if (low + high).is_finite() => (low + high) / 2.0,
+        [Value::Float(low), Value::Float(high)] => low / 2.0 + high / 2.0,
         _ => return None,
     }))
 }

@@ -13,7 +13,8 @@ pub(super) static QUANTILE: AggregateFunction = AggregateFunction {
         Ok(Bound::new(output, StateKind::Values, |group| {
             let fraction: f64 = group.parameter.parse().ok()?;
             let place = |count: usize| ((fraction * count as f64).ceil() as usize).max(1) - 1;
-            group.state()?.ranked(group.group, place)
+            let [value] = group.state()?.ranked(group.group, |count| [place(count)])?;
+            Some(value)
         }))
     },
 };

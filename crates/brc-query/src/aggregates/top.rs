@@ -16,13 +16,14 @@ pub(super) static TOP: AggregateFunction = AggregateFunction {
             let mut count = 0;
             group.state()?.ranked(group.group, |found| {
                 count = found;
-                0
+                [0]
             })?;
             for place in (0..count).rev().take(wanted) {
                 if !out.is_empty() {
                     out.extend_from_slice(b", ");
                 }
-                group.state()?.ranked(group.group, |_| place)?.write(logical_type, out);
+                let [value] = group.state()?.ranked(group.group, |_| [place])?;
+                value.write(logical_type, out);
             }
             Some(())
         }))

@@ -6,6 +6,7 @@ use crate::keys::layout::{float_key, float_of_key};
 use brc_core::{LogicalType, PhysicalType, Value, for_integers};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
+use brc_kernels::memory::prefetch;
 use serde::{Deserialize, Serialize};
 
 /// So many are few; of more, [all values](super::values) are kept.
@@ -24,6 +25,9 @@ pub(crate) struct Largest {
     is_float: bool,
 }
 
+/// How many rows before its own the values of a group are fetched into the cache.
+const AHEAD: usize = 16;
+
 /// No value is smaller.
 const LEAST: i64 = i64::MIN;
 
@@ -38,16 +42,22 @@ impl Largest {
         (self.most, self.is_float) == (other.most, other.is_float)
     }
 
-    /// The value at a place among those of a group that were kept, from the smallest, which `place` finds for their number.
-    pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
+    /// The values at some places among those of a group that were kept, from the smallest, which `places` finds for their
+    /// number.
+    pub(super) fn ranked<const PLACES: usize>(
+        &self,
+        group: usize,
+        places: impl FnOnce(usize) -> [usize; PLACES],
+    ) -> Option<[Value<'_>; PLACES]> {
         let kept = self.kept(group);
         let last = kept.len().checked_sub(1)?;
-        let value = kept[last - place(kept.len()).min(last)];
-        Some(if self.is_float {
-            Value::Float(float_of_key(value as u64 ^ 1 << 63))
-        } else {
-            Value::Integer(value.into())
-        })
+        Some(places(kept.len()).map(|place| {
+            let value = kept[last - place.min(last)];
+            match self.is_float {
+                true => Value::Float(float_of_key(value as u64 ^ 1 << 63)),
+                false => Value::Integer(value.into()),
+            }
+        }))
     }
 
     /// The values of a group, its largest first.
@@ -58,14 +68,38 @@ impl Largest {
         &values[..(larger + least).min(self.most)]
     }
 
-    fn add_all<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
-        let value = |row: usize| values[row].try_into().map_err(|_| TOO_LARGE);
+    fn add_all(
+        &mut self,
+        groups: GroupIds<'_>,
+        rows: usize,
+        value: impl Fn(usize) -> Result<i64, Malformed>,
+    ) -> Result<(), Malformed> {
         match self.most {
-            1 => groups.each(values.len(), |group, row| self.add_few::<1>(group, value(row)?)),
-            2 => groups.each(values.len(), |group, row| self.add_few::<2>(group, value(row)?)),
-            3 => groups.each(values.len(), |group, row| self.add_few::<3>(group, value(row)?)),
-            _ => groups.each(values.len(), |group, row| self.add(group, value(row)?)),
+            1 => self.add_rows(groups, rows, value, Self::add_few::<1>),
+            2 => self.add_rows(groups, rows, value, Self::add_few::<2>),
+            3 => self.add_rows(groups, rows, value, Self::add_few::<3>),
+            _ => self.add_rows(groups, rows, value, Self::add),
         }
+    }
+
+    fn add_integers<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+        self.add_all(groups, values.len(), |row| values[row].try_into().map_err(|_| TOO_LARGE))
+    }
+
+    #[inline(always)]
+    fn add_rows(
+        &mut self,
+        groups: GroupIds<'_>,
+        rows: usize,
+        value: impl Fn(usize) -> Result<i64, Malformed>,
+        add: impl Fn(&mut Self, usize, i64) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        groups.each(rows, |group, row| {
+            if let Some(later) = groups.of_row(row + AHEAD) {
+                prefetch(&self.values, later * self.most);
+            }
+            add(self, group, value(row)?)
+        })
     }
 
     /// Where few are kept, each pushes the smaller one on: nothing depends on whether the value is among them, which processors
@@ -117,10 +151,10 @@ impl Accumulator for Largest {
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         if self.is_float {
-            let keys: Vec<i64> = values.floats()?.iter().map(|&value| (float_key(value) ^ 1 << 63) as i64).collect();
-            return self.add_all(groups, &keys);
+            let floats = values.floats()?;
+            return self.add_all(groups, floats.len(), |row| Ok((float_key(floats[row]) ^ 1 << 63) as i64));
         }
-        for_integers!(values.integers()?, values => self.add_all(groups, values))
+        for_integers!(values.integers()?, values => self.add_integers(groups, values))
     }
 
     fn take(&self, groups: &[u32]) -> Self {
@@ -178,8 +212,8 @@ mod tests {
                 values.sort_by(|one, other| other.cmp(one));
                 values.truncate(most);
                 for state in [&merged, &state(&rows)] {
-                    let ranked = |place: usize| state.ranked(group, |count| count - 1 - place);
-                    let found = (0..values.len()).filter_map(ranked);
+                    let ranked = |place: usize| state.ranked(group, |count| [count - 1 - place]);
+                    let found = (0..values.len()).filter_map(ranked).flatten();
                     prop_assert!(found.eq(values.iter().map(|&value| Value::Integer(value.into()))));
                     prop_assert_eq!(state.kept(group).len(), values.len());
                 }

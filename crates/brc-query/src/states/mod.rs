@@ -62,6 +62,15 @@ impl GroupIds<'_> {
         matches!(self, Self::Rows(groups) if groups.len() == rows)
     }
 
+    /// The group of a row, if each row has one of its own.
+    #[inline(always)]
+    fn of_row(self, row: usize) -> Option<usize> {
+        match self {
+            Self::Rows(groups) => groups.get(row).map(|&group| group as usize),
+            Self::Runs(_) => None,
+        }
+    }
+
     /// Calls `each` with the group and the number of every row.
     fn each(self, rows: usize, mut each: impl FnMut(usize, usize) -> Result<(), Malformed>) -> Result<(), Malformed> {
         match self {
@@ -623,11 +632,15 @@ impl State {
         }
     }
 
-    /// The value at a place among the sorted values of a group, which `place` finds for their number.
-    pub(crate) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
+    /// The values at some ascending places among the sorted values of a group, which `places` finds for their number.
+    pub(crate) fn ranked<const PLACES: usize>(
+        &self,
+        group: usize,
+        places: impl FnOnce(usize) -> [usize; PLACES],
+    ) -> Option<[Value<'_>; PLACES]> {
         match self {
-            Self::Largest(state) => state.ranked(group, place),
-            Self::Values(state) => state.ranked(group, place),
+            Self::Largest(state) => state.ranked(group, places),
+            Self::Values(state) => state.ranked(group, places),
             _ => None,
         }
     }

@@ -13,7 +13,11 @@ use std::ops::Range;
 /// Fewer values are sorted by one thread.
 const FEW: usize = 1 << 14;
 
-/// From this number of values on, a group is not sorted but looked through when a rank is asked for.
+/// Groups of up to so many values are sorted, however few ranks will be asked for. Those of more are only sorted as far as it
+/// takes to find one that is.
+const SHORT: usize = 32;
+
+/// From this number of values on, a group is looked through when one of few ranks is asked for.
 const LONG: usize = 1 << 17;
 
 /// The most values that a piece gets at a time.
@@ -25,7 +29,7 @@ const SLAB: Range<usize> = 1 << 10..1 << 21;
 /// So many values are looked at together: they are still in the cache.
 const TOGETHER: usize = 1 << 12;
 
-/// The values of each group; once they are settled, sorted, or in [`Buckets`].
+/// The values of each group; once they are settled, those of some groups are sorted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Lists<T> {
     /// The piece of each group that grows: few bytes a group, so that they stay in the cache.
@@ -36,9 +40,9 @@ pub(super) struct Lists<T> {
     slabs: Vec<Vec<T>>,
     /// How many values of the last slab are parts of a piece.
     used: usize,
-    /// Whether so few ranks will be asked for that long groups need not be sorted.
+    /// Whether so few ranks will be asked for that only short groups need be sorted.
     few_ranks: bool,
-    /// Those that are not.
+    /// How the values of long groups are spread, if those are not sorted.
     long: BTreeMap<u32, Buckets>,
 }
 
@@ -92,8 +96,18 @@ impl<T: Ordinal> Lists<T> {
         self.pieces.resize_with(self.open.len(), Vec::new);
     }
 
+    /// Adds the values of rows to their groups.
+    pub(super) fn push_all(
+        &mut self,
+        groups: GroupIds<'_>,
+        rows: usize,
+        value: impl Fn(usize) -> Result<T, Malformed>,
+    ) -> Result<(), Malformed> {
+        groups.each(rows, |group, row| self.push(group, value(row)?))
+    }
+
     #[inline(always)]
-    pub(super) fn push(&mut self, group: usize, value: T) -> Result<(), Malformed> {
+    fn push(&mut self, group: usize, value: T) -> Result<(), Malformed> {
         let open = self.open.get_mut(group).ok_or(UnknownGroup)?;
         if open.next == open.end {
             *open = new_piece(&mut self.pieces[group], &mut self.slabs, &mut self.used);
@@ -157,20 +171,30 @@ impl<T: Ordinal> Lists<T> {
         }
     }
 
-    /// The value that has a place among the sorted values of a group, which were settled.
-    pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<T> {
-        let highest = self.count(group).checked_sub(1)?;
-        let mut place = place(highest + 1).min(highest);
+    /// The values that have some ascending places among the sorted values of a group, which were settled.
+    pub(super) fn ranked<const PLACES: usize>(
+        &self,
+        group: usize,
+        places: impl FnOnce(usize) -> [usize; PLACES],
+    ) -> Option<[T; PLACES]> {
+        let count = self.count(group);
+        let highest = count.checked_sub(1)?;
+        let places = places(count).map(|place| place.min(highest));
+        let mut found = [T::default(); PLACES];
         if let Some(buckets) = self.long.get(&(group as u32)) {
-            return buckets.ranked(place, self.slices(group));
-        }
-        for slice in self.slices(group) {
-            match slice.get(place) {
-                Some(&value) => return Some(value),
-                None => place -= slice.len(),
+            for (found, place) in found.iter_mut().zip(places) {
+                *found = buckets.ranked(place, self.slices(group))?;
+            }
+        } else if self.few_ranks && count > SHORT {
+            let mut values = Vec::with_capacity(count);
+            self.slices(group).for_each(|slice| values.extend_from_slice(slice));
+            select(&mut values, &places, &mut found);
+        } else {
+            for (found, place) in found.iter_mut().zip(places) {
+                *found = *self.slices(group).flatten().nth(place)?;
             }
         }
-        None
+        Some(found)
     }
 
     pub(super) fn is_sound(&self) -> bool {
@@ -192,7 +216,7 @@ impl<T: Ordinal> Lists<T> {
             && self.pieces.iter().flatten().all(fits)
     }
 
-    /// Sorts the values of each group, or counts them in buckets. Before that they are told to `add`, those of one or several
+    /// Sorts the values of short groups, and counts those of long ones in buckets. Before that they are told to `add`, those of one or several
     /// groups in runs, which adds them to moments that are `empty` before. Returns those of all groups.
     pub(super) fn settle(
         &mut self,
@@ -208,10 +232,10 @@ impl<T: Ordinal> Lists<T> {
         let ends = self.shares(threads);
         let mut groups = carve(&mut self.slabs, &self.pieces).into_iter();
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let longest = if self.few_ranks { LONG } else { usize::MAX };
+        let (sorted, longest) = if self.few_ranks { (SHORT, LONG) } else { (usize::MAX, usize::MAX) };
         let share = |(start, &end)| {
             let groups = groups.by_ref().take(end - start).collect();
-            Share { groups, longest, long: Vec::new(), moments: empty.clone() }
+            Share { groups, sorted, longest, long: Vec::new(), moments: empty.clone() }
         };
         let mut shares: Vec<_> = starts.zip(&ends).map(share).collect();
         parallel::for_each(&mut shares, threads, |share| share.settle(&add));
@@ -244,6 +268,20 @@ impl<T: Ordinal> Lists<T> {
     }
 }
 
+/// Finds what is at some ascending places among the values when they are sorted.
+fn select<T: Ordinal>(mut values: &mut [T], places: &[usize], found: &mut [T]) {
+    let mut above = None;
+    // What is at a place parts the values: those of lower places are before it.
+    for (found, &place) in found.iter_mut().zip(places).rev() {
+        *found = match above {
+            Some((same, value)) if same == place => value,
+            _ => *values.select_nth_unstable(place).1,
+        };
+        values = &mut values[..place];
+        above = Some((place, *found));
+    }
+}
+
 /// The pieces of each group.
 fn carve<'s, T>(slabs: &'s mut [Vec<T>], pieces: &[Vec<Piece>]) -> Vec<Vec<&'s mut [T]>> {
     let mut carved: Vec<Vec<_>> = pieces.iter().map(|pieces| Vec::with_capacity(pieces.len())).collect();
@@ -267,7 +305,9 @@ fn carve<'s, T>(slabs: &'s mut [Vec<T>], pieces: &[Vec<Piece>]) -> Vec<Vec<&'s m
 /// Groups that one thread settles.
 struct Share<'s, T> {
     groups: Vec<Vec<&'s mut [T]>>,
-    /// Groups with so many values are not sorted.
+    /// Groups with more values are not sorted.
+    sorted: usize,
+    /// Groups with so many values are long.
     longest: usize,
     /// Those.
     long: Vec<(u32, Buckets)>,
@@ -276,7 +316,7 @@ struct Share<'s, T> {
 
 impl<T: Ordinal> Share<'_, T> {
     fn settle(&mut self, add: impl Fn(&mut State, GroupIds<'_>, &[T])) {
-        let Self { groups, longest, long, moments } = self;
+        let Self { groups, sorted, longest, long, moments } = self;
         let is_long = |pieces: &[&mut [T]]| pieces.iter().map(|piece| piece.len()).sum::<usize>() >= *longest;
         if let Some(moments) = moments {
             moments.grow(groups.len());
@@ -308,7 +348,7 @@ impl<T: Ordinal> Share<'_, T> {
                 add_runs(moments, &runs, &values, &add);
             }
             let (some, others) = std::mem::take(&mut rest).split_at_mut(runs.len());
-            sort_runs(some, &mut values);
+            sort_runs(some, &mut values, *sorted);
             (rest, first) = (others, first + runs.len() as u32);
         }
         if let Some(moments) = moments {
@@ -317,11 +357,15 @@ impl<T: Ordinal> Share<'_, T> {
     }
 }
 
-/// Sorts the values of groups, which are also in their pieces, and puts them there.
-fn sort_runs<T: Ordinal>(groups: &mut [Vec<&mut [T]>], mut values: &mut [T]) {
+/// Sorts the values of groups of up to so many, which are also in their pieces, and puts them there.
+fn sort_runs<T: Ordinal>(groups: &mut [Vec<&mut [T]>], mut values: &mut [T], most: usize) {
     for pieces in groups {
         let count = pieces.iter().map(|piece| piece.len()).sum();
-        let (of_group, rest) = values.split_at_mut(count);
+        let (of_group, rest) = std::mem::take(&mut values).split_at_mut(count);
+        values = rest;
+        if count > most {
+            continue;
+        }
         of_group.sort_unstable();
         let mut sorted = &*of_group;
         for piece in pieces {
@@ -329,7 +373,6 @@ fn sort_runs<T: Ordinal>(groups: &mut [Vec<&mut [T]>], mut values: &mut [T]) {
             piece.copy_from_slice(of_piece);
             sorted = others;
         }
-        values = rest;
     }
 }
 

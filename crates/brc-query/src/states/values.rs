@@ -108,13 +108,17 @@ impl AllValues {
         for_lists!(&self.kept, lists => lists.count(group)) as u64
     }
 
-    /// The value at a place among the sorted values of a group, which `place` finds for their number.
-    pub(super) fn ranked(&self, group: usize, place: impl FnOnce(usize) -> usize) -> Option<Value<'_>> {
+    /// The values at some ascending places among the sorted values of a group, which `places` finds for their number.
+    pub(super) fn ranked<const PLACES: usize>(
+        &self,
+        group: usize,
+        places: impl FnOnce(usize) -> [usize; PLACES],
+    ) -> Option<[Value<'_>; PLACES]> {
         Some(match &self.kept {
-            Kept::Narrow(lists) => Value::Integer(lists.ranked(group, place)?.into()),
-            Kept::Integers(lists) => Value::Integer(lists.ranked(group, place)?.into()),
-            Kept::Wide(lists) => Value::Integer(lists.ranked(group, place)?),
-            Kept::Floats(lists) => Value::Float(float_of_key(lists.ranked(group, place)?)),
+            Kept::Narrow(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
+            Kept::Integers(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
+            Kept::Wide(lists) => lists.ranked(group, places)?.map(Value::Integer),
+            Kept::Floats(lists) => lists.ranked(group, places)?.map(|key| Value::Float(float_of_key(key))),
         })
     }
 
@@ -143,7 +147,7 @@ fn push_all<S: Copy + TryInto<T>, T: Ordinal>(
     groups: GroupIds<'_>,
     values: &[S],
 ) -> Result<(), Malformed> {
-    groups.each(values.len(), |group, row| lists.push(group, values[row].try_into().map_err(|_| TOO_LARGE)?))
+    lists.push_all(groups, values.len(), |row| values[row].try_into().map_err(|_| TOO_LARGE))
 }
 
 /// Adds values of runs of groups to their moments.
@@ -164,7 +168,7 @@ impl Accumulator for AllValues {
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
         if let Kept::Floats(lists) = &mut self.kept {
             let floats = values.floats()?;
-            return groups.each(floats.len(), |group, row| lists.push(group, float_key(floats[row])));
+            return lists.push_all(groups, floats.len(), |row| Ok(float_key(floats[row])));
         }
         let integers = values.integers()?;
         self.kept.widen(Width::of(level, integers));
@@ -250,11 +254,14 @@ mod tests {
             for (group, &length) in lengths.iter().enumerate() {
                 let mut expected: Vec<i64> = (0..length).map(value).collect();
                 expected.sort_unstable();
-                prop_assert!(length > 0 || state.ranked(group, |_| 0).is_none());
+                prop_assert!(length > 0 || state.ranked(group, |_| [0]).is_none());
                 let step = if length < 100_000 { 97 } else { 9973 };
-                for (place, value) in expected.into_iter().enumerate().step_by(step) {
-                    let found = state.ranked(group, |count| if count == length { place } else { usize::MAX });
-                    prop_assert_eq!(found, Some(Value::Integer(value.into())));
+                for (place, &value) in expected.iter().enumerate().step_by(step) {
+                    let places = [place / 3, place.saturating_sub(1), place, place];
+                    let found = state.ranked(group, |count| if count == length { places } else { [usize::MAX; 4] });
+                    prop_assert_eq!(found, Some(places.map(|place| Value::Integer(expected[place].into()))));
+                    let found = state.ranked(group, |_| [place]);
+                    prop_assert_eq!(found, Some([Value::Integer(value.into())]));
                 }
             }
         }

@@ -1,0 +1,130 @@
+//! Floats that are decimals of few digits, as most floats of data are: as integers they take half the memory.
+
+use crate::cpu::{Kernel, Level, run_at};
+
+/// The most digits that are looked for.
+pub const MOST_DIGITS: u8 = 9;
+
+/// What floats are units of, by the digits that they have behind the point: the inverse of a power of ten.
+const POWERS: [f64; MOST_DIGITS as usize + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+
+/// So many values mostly tell how many digits all of them have.
+const FEW: usize = 64;
+
+/// 2⁵² + 2⁵¹: a float of up to 32 bits is rounded when it is added to that, and is in the lowest bits of the sum.
+const ROUNDED: f64 = 6_755_399_441_055_744.0;
+
+/// How many digits behind the point are the fewest with which all values are [`units`]; `None` if there are too many.
+#[must_use]
+pub fn digits(level: Level, values: &[f64]) -> Option<u8> {
+    let few = &values[..values.len().min(FEW)];
+    let are_units = |digits: &u8| [few, values].into_iter().all(|values| units(level, *digits, values).is_some());
+    (0..=MOST_DIGITS).find(are_units)
+}
+
+/// How many units each value is, from which [`float`] makes it bit for bit; `None` if one is no such.
+///
+/// # Panics
+/// If there are more than [`MOST_DIGITS`], here as in the others.
+#[must_use]
+pub fn units(level: Level, digits: u8, values: &[f64]) -> Option<Vec<i32>> {
+    let mut units = vec![0; values.len()];
+    run_at(level, Units { values, power: POWERS[usize::from(digits)], units: &mut units }).then_some(units)
+}
+
+/// The values of so many units.
+#[must_use]
+pub fn floats(level: Level, digits: u8, units: &[i32]) -> Vec<f64> {
+    let mut floats = vec![0.0; units.len()];
+    run_at(level, Floats { units, power: POWERS[usize::from(digits)], floats: &mut floats });
+    floats
+}
+
+/// The value of so many units.
+#[must_use]
+#[inline]
+pub fn float(digits: u8, units: i32) -> f64 {
+    f64::from(units) / POWERS[usize::from(digits)]
+}
+
+struct Units<'a> {
+    values: &'a [f64],
+    power: f64,
+    units: &'a mut [i32],
+}
+
+impl Kernel for Units<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { values, power, units } = self;
+        let mut differing = 0;
+        for (units, &value) in units.iter_mut().zip(values) {
+            *units = (value * power + ROUNDED).to_bits() as i32;
+            differing |= (f64::from(*units) / power).to_bits() ^ value.to_bits();
+        }
+        differing == 0
+    }
+}
+
+struct Floats<'a> {
+    units: &'a [i32],
+    power: f64,
+    floats: &'a mut [f64],
+}
+
+impl Kernel for Floats<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { units, power, floats } = self;
+        floats.iter_mut().zip(units).for_each(|(float, &units)| *float = f64::from(units) / power);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bits(values: &[f64]) -> Vec<u64> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_come_back(all in prop::collection::vec(any::<i32>(), 0..200), most in 0..=MOST_DIGITS) {
+            let values: Vec<f64> = all.iter().map(|&units| float(most, units)).collect();
+            for level in Level::available() {
+                prop_assert_eq!(units(level, most, &values), Some(all.clone()));
+                prop_assert_eq!(bits(&floats(level, most, &all)), bits(&values));
+                prop_assert!(digits(level, &values).is_some_and(|fewest| fewest <= most));
+            }
+        }
+
+        #[test]
+        fn all_bits_come_back_or_none(bits_of in prop::collection::vec(any::<u64>(), 1..20), digits in 0..=MOST_DIGITS) {
+            let values: Vec<f64> = bits_of.into_iter().map(f64::from_bits).collect();
+            for level in Level::available() {
+                if let Some(units) = units(level, digits, &values) {
+                    prop_assert_eq!(bits(&floats(level, digits, &units)), bits(&values));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_fewest_digits_are_found() {
+        for level in Level::available() {
+            assert_eq!(digits(level, &[1.5, -0.25, 3.0]), Some(2));
+            assert_eq!(units(level, 2, &[1.5, -0.25, 3.0]), Some(vec![150, -25, 300]));
+            assert_eq!(digits(level, &[]), Some(0));
+            assert_eq!(digits(level, &[2_147_483_647.0, -2_147_483_648.0]), Some(0));
+            for odd in [2_147_483_648.0, 0.1 + 0.2, -0.0, f64::NAN, f64::INFINITY, 1e-10, 1e300, f64::MIN_POSITIVE] {
+                assert_eq!(digits(level, &[1.0, odd]), None, "{odd}");
+            }
+        }
+    }
+}
