@@ -3,6 +3,7 @@
 //! All of it wraps, so that integers of any width can be computed in the width they are wanted in, and nothing that a file
 //! says can make it fail.
 
+pub mod decimals;
 mod floats;
 mod running;
 

@@ -74,17 +74,21 @@ impl<T: Ordinal> Lists<T> {
         Self { open, pieces, slabs, used: 0, few_ranks, long }
     }
 
-    /// The same values in more bits, not settled.
-    pub(super) fn widened<W: Ordinal + From<T>>(&self) -> Lists<W> {
-        let widened = |slab: &Vec<T>| slab.iter().map(|&value| value.into()).collect();
+    /// What `map` makes of all values, not settled.
+    pub(super) fn map<W: Ordinal>(&self, map: impl Fn(T) -> W) -> Lists<W> {
         Lists {
             open: self.open.clone(),
             pieces: self.pieces.clone(),
-            slabs: self.slabs.iter().map(widened).collect(),
+            slabs: self.slabs.iter().map(|slab| slab.iter().map(|&value| map(value)).collect()).collect(),
             used: self.used,
             few_ranks: self.few_ranks,
             long: BTreeMap::new(),
         }
+    }
+
+    /// Whether there are no values.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slabs.is_empty()
     }
 
     pub(super) fn len(&self) -> usize {

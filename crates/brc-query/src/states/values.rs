@@ -6,6 +6,7 @@ use super::{Accumulator, GroupIds, Moment, State, StateKind, TOO_LARGE, Values};
 use crate::group::Malformed;
 use crate::keys::layout::{float_key, float_of_key};
 use brc_core::{Integers, LogicalType, PhysicalType, Value, for_integers};
+use brc_kernels::arithmetic::decimals;
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
 use serde::{Deserialize, Serialize};
@@ -21,22 +22,26 @@ pub(crate) struct AllValues {
     moments: Option<Box<State>>,
 }
 
-/// Integers are kept in as many bits as the largest of them needs, whatever their type: half the memory is half the time.
+/// Values are kept in as many bits as they need, whatever their type: half the memory is half the time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Kept {
     Narrow(Lists<i32>),
     Integers(Lists<i64>),
     Wide(Lists<i128>),
+    /// Floats that are decimals of few digits, as so many units; how many digits behind the point they have.
+    Decimals(Lists<i32>, u8),
     /// Floats as their [keys](float_key).
     Floats(Lists<u64>),
 }
 
-/// How many bits integers are kept in.
+/// How values are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Width {
     Narrow,
     Integers,
     Wide,
+    Decimals(u8),
+    Floats,
 }
 
 impl Width {
@@ -54,20 +59,49 @@ impl Width {
 impl Kept {
     fn width(&self) -> Width {
         match self {
-            Self::Narrow(_) | Self::Floats(_) => Width::Narrow,
+            Self::Narrow(_) => Width::Narrow,
             Self::Integers(_) => Width::Integers,
             Self::Wide(_) => Width::Wide,
+            Self::Decimals(_, digits) => Width::Decimals(*digits),
+            Self::Floats(_) => Width::Floats,
         }
     }
 
-    /// Keeps integers in so many bits, if they are in fewer.
+    fn are_floats(&self) -> bool {
+        matches!(self, Self::Decimals(..) | Self::Floats(_))
+    }
+
+    /// Keeps values so that there is room for others of the same type, if there is none.
     fn widen(&mut self, width: Width) {
         *self = match (&*self, width) {
-            (Self::Narrow(lists), Width::Integers) => Self::Integers(lists.widened()),
-            (Self::Narrow(lists), Width::Wide) => Self::Wide(lists.widened()),
-            (Self::Integers(lists), Width::Wide) => Self::Wide(lists.widened()),
+            (Self::Narrow(lists), Width::Integers) => Self::Integers(lists.map(i64::from)),
+            (Self::Narrow(lists), Width::Wide) => Self::Wide(lists.map(i128::from)),
+            (Self::Integers(lists), Width::Wide) => Self::Wide(lists.map(i128::from)),
+            (Self::Decimals(lists, digits), width) if width != Width::Decimals(*digits) => {
+                Self::Floats(lists.map(|units| float_key(decimals::float(*digits, units))))
+            }
             _ => return,
         };
+    }
+
+    /// Adds floats.
+    fn push_floats(&mut self, level: Level, groups: GroupIds<'_>, floats: &[f64]) -> Result<(), Malformed> {
+        if let Self::Floats(lists) = self
+            && lists.is_empty()
+            && let Some(digits) = decimals::digits(level, floats)
+        {
+            *self = Self::Decimals(lists.map(|_| 0), digits);
+        }
+        if let Self::Decimals(lists, digits) = self {
+            if let Some(units) = decimals::units(level, *digits, floats) {
+                return lists.push_all(groups, units.len(), |row| Ok(units[row]));
+            }
+            self.widen(Width::Floats);
+        }
+        match self {
+            Self::Floats(lists) => lists.push_all(groups, floats.len(), |row| Ok(float_key(floats[row]))),
+            Self::Narrow(_) | Self::Integers(_) | Self::Wide(_) | Self::Decimals(..) => Ok(()),
+        }
     }
 }
 
@@ -78,6 +112,7 @@ macro_rules! for_lists {
             Kept::Narrow($lists) => $body,
             Kept::Integers($lists) => $body,
             Kept::Wide($lists) => $body,
+            Kept::Decimals($lists, _) => $body,
             Kept::Floats($lists) => $body,
         }
     };
@@ -99,8 +134,7 @@ impl AllValues {
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let is_float = |kept: &Kept| matches!(kept, Kept::Floats(_));
-        is_float(&self.kept) == is_float(&other.kept) && self.with_moments == other.with_moments
+        self.kept.are_floats() == other.kept.are_floats() && self.with_moments == other.with_moments
     }
 
     /// How many values a group has.
@@ -118,6 +152,9 @@ impl AllValues {
             Kept::Narrow(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
             Kept::Integers(lists) => lists.ranked(group, places)?.map(|value| Value::Integer(value.into())),
             Kept::Wide(lists) => lists.ranked(group, places)?.map(Value::Integer),
+            Kept::Decimals(lists, digits) => {
+                lists.ranked(group, places)?.map(|units| Value::Float(decimals::float(*digits, units)))
+            }
             Kept::Floats(lists) => lists.ranked(group, places)?.map(|key| Value::Float(float_of_key(key))),
         })
     }
@@ -135,8 +172,9 @@ impl AllValues {
             (Kept::Narrow(ours), Kept::Narrow(theirs)) => ours.append(theirs, groups),
             (Kept::Integers(ours), Kept::Integers(theirs)) => ours.append(theirs, groups),
             (Kept::Wide(ours), Kept::Wide(theirs)) => ours.append(theirs, groups),
+            (Kept::Decimals(ours, _), Kept::Decimals(theirs, _)) => ours.append(theirs, groups),
             (Kept::Floats(ours), Kept::Floats(theirs)) => ours.append(theirs, groups),
-            (Kept::Narrow(_) | Kept::Integers(_) | Kept::Wide(_) | Kept::Floats(_), _) => {}
+            (Kept::Narrow(_) | Kept::Integers(_) | Kept::Wide(_) | Kept::Decimals(..) | Kept::Floats(_), _) => {}
         }
     }
 }
@@ -166,9 +204,8 @@ impl Accumulator for AllValues {
     }
 
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        if let Kept::Floats(lists) = &mut self.kept {
-            let floats = values.floats()?;
-            return lists.push_all(groups, floats.len(), |row| Ok(float_key(floats[row])));
+        if self.kept.are_floats() {
+            return self.kept.push_floats(level, groups, values.floats()?);
         }
         let integers = values.integers()?;
         self.kept.widen(Width::of(level, integers));
@@ -176,7 +213,7 @@ impl Accumulator for AllValues {
             Kept::Narrow(lists) => for_integers!(integers, values => push_all(lists, groups, values)),
             Kept::Integers(lists) => for_integers!(integers, values => push_all(lists, groups, values)),
             Kept::Wide(lists) => for_integers!(integers, values => push_all(lists, groups, values)),
-            Kept::Floats(_) => Ok(()),
+            Kept::Decimals(..) | Kept::Floats(_) => Ok(()),
         }
     }
 
@@ -185,6 +222,7 @@ impl Accumulator for AllValues {
             Kept::Narrow(lists) => Kept::Narrow(lists.take(groups)),
             Kept::Integers(lists) => Kept::Integers(lists.take(groups)),
             Kept::Wide(lists) => Kept::Wide(lists.take(groups)),
+            Kept::Decimals(lists, digits) => Kept::Decimals(lists.take(groups), *digits),
             Kept::Floats(lists) => Kept::Floats(lists.take(groups)),
         };
         Self { kept, with_moments: self.with_moments, moments: None }
@@ -210,6 +248,9 @@ impl Accumulator for AllValues {
             Kept::Wide(lists) => lists.settle(threads, moments, |moments, groups, values| {
                 add_moments(moments, groups, Values::Integers(Integers::I128(values)));
             }),
+            Kept::Decimals(lists, digits) => lists.settle(threads, moments, |moments, groups, units| {
+                add_moments(moments, groups, Values::Floats(&decimals::floats(Level::best(), *digits, units)));
+            }),
             Kept::Floats(lists) => lists.settle(threads, moments, |moments, groups, keys| {
                 let floats: Vec<f64> = keys.iter().map(|&key| float_of_key(key)).collect();
                 add_moments(moments, groups, Values::Floats(&floats));
@@ -219,7 +260,8 @@ impl Accumulator for AllValues {
     }
 
     fn is_sound(&self) -> bool {
-        for_lists!(&self.kept, lists => lists.is_sound())
+        let has_power = !matches!(self.kept, Kept::Decimals(_, digits) if digits > decimals::MOST_DIGITS);
+        has_power && for_lists!(&self.kept, lists => lists.is_sound())
     }
 }
 
@@ -268,6 +310,45 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn floats_are_kept_as_they_are(
+            batches in prop::collection::vec(
+                prop::collection::vec((0u32..3, prop_oneof![
+                    30 => (-9_999i32..9_999).prop_map(|units| f64::from(units) / 100.0),
+                    1 => Just(0.1 + 0.2),
+                    1 => Just(-0.0),
+                    1 => any::<f64>(),
+                ]), 0..40),
+                1..8,
+            ),
+            few_ranks: bool,
+        ) {
+            let mut all = AllValues::new(LogicalType::Float64, few_ranks);
+            all.grow(3);
+            for batch in &batches {
+                let (groups, floats): (Vec<u32>, Vec<f64>) = batch.iter().copied().unzip();
+                let mut state = AllValues::new(LogicalType::Float64, few_ranks);
+                state.grow(3);
+                state.update(Level::best(), GroupIds::Rows(&groups), Values::Floats(&floats)).unwrap();
+                // Once each after another, and once in a state of its own.
+                all.update(Level::best(), GroupIds::Rows(&groups), Values::Floats(&floats)).unwrap();
+                state.finish();
+                prop_assert!(state.is_sound() && all.is_like(&state));
+                all.append(state, &[0, 1, 2]);
+            }
+            all.settle(1);
+            for group in 0..3 {
+                let rows = batches.iter().flatten().filter(|row| row.0 == group).flat_map(|row| [row.1; 2]);
+                let mut expected: Vec<u64> = rows.map(float_key).collect();
+                expected.sort_unstable();
+                for (place, &key) in expected.iter().enumerate() {
+                    let found = all.ranked(group as usize, |_| [place]);
+                    let same = |value: &Value<'_>| matches!(value, Value::Float(value) if float_key(*value) == key);
+                    prop_assert!(matches!(&found, Some([value]) if same(value)), "{:?} is not {}", found, float_of_key(key));
+                }
+            }
+        }
+
         #[test]
         fn moments_are_those_of_all_values(
             rows in prop::collection::vec((0u32..40, -1000i64..1000), 0..9000), cut in 0usize..9000, threads in 1usize..4,
