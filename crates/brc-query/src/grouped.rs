@@ -210,14 +210,41 @@ impl<'a> Groups<'a> {
         Ok(groups.iter().enumerate().filter(is_wanted).map(|(_, &group)| group).collect())
     }
 
+    /// The [wanted](Groups::wanted) groups, where the answer has far fewer without those that have more than so many before them
+    /// by the first column to sort by: so keys, which may be long, are looked at of few.
+    fn first_by_value(&self, partial: usize, range: Range<u32>, most: u64) -> Result<Vec<u32>> {
+        let mut groups = self.wanted(partial, range.clone())?;
+        let is_key = |key: &SortKey| matches!(key.value.node, Node::Column(column) if column < self.plan.keys.len());
+        let Some((first, others)) = self.plan.order_by.split_first() else { return Ok(groups) };
+        // What else may be sorted by may be an error, which must not depend on what lies in a range.
+        if others.is_empty() || !others.iter().all(is_key) || most == 0 || most >= groups.len() as u64 / FEW {
+            return Ok(groups);
+        }
+        let SortKey { value, descending, nulls_first } = first;
+        let cells = match groups.len() == range.len() {
+            true => {
+                let range = range.start as usize..range.end as usize;
+                self.cells("order by", value, &Chosen::Range(&self.partials[partial], range))?
+            }
+            false => self.cells("order by", value, &self.choose(&places(partial, &groups)))?,
+        };
+        let mut prefixes = Vec::with_capacity(groups.len());
+        cells.each_prefix(groups.len(), *descending, *nulls_first, |_, prefix| prefixes.push(prefix));
+        let (_, &mut last, _) = prefixes.clone().select_nth_unstable(most as usize - 1);
+        let mut prefixes = prefixes.into_iter();
+        groups.retain(|_| prefixes.next().is_some_and(|prefix| prefix <= last));
+        Ok(groups)
+    }
+
     /// The groups of the answer, without the first that are left out, and no more than `limit`.
     fn sorted(&self, offset: u64, limit: Option<u64>, threads: usize) -> Result<Vec<Place>> {
         let plan = self.plan;
         let any_packed = self.packed.iter().any(Option::is_some);
         let ranges = self.ranges();
-        let wanted = parallel::map(ranges.len(), threads, |part| self.wanted(ranges[part].0, ranges[part].1.clone()))?;
-        // Where an answer has few of many groups, hardly any keys are looked at; else all are, again and again.
         let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
+        let wanted = |part: usize| self.first_by_value(ranges[part].0, ranges[part].1.clone(), most);
+        let wanted = parallel::map(ranges.len(), threads, wanted)?;
+        // Where an answer has few of many groups, hardly any keys are looked at; else all are, again and again.
         let is_few = !plan.order_by.is_empty() && most < wanted.iter().map(Vec::len).sum::<usize>() as u64 / FEW;
         let part = |part: usize| {
             let ((partial, range), groups) = (&ranges[part], wanted[part].as_slice());
