@@ -33,7 +33,8 @@ pub struct Verified {
 }
 
 impl Reader {
-    /// Opens a file and checks its footer; `path` is its name for messages.
+    /// Opens a file and checks its footer; `path` is its name for messages. What the footer says of a column is checked when
+    /// the column is first asked for, and by [`Reader::verify`].
     ///
     /// # Errors
     /// If it cannot be read, is no buren file or of a newer version, or its footer is damaged.
@@ -48,11 +49,11 @@ impl Reader {
     /// Describes the file. Reads no more than the dictionaries of version 1, for their first and last values.
     ///
     /// # Errors
-    /// If a dictionary cannot be read.
+    /// If a dictionary of version 1 cannot be read, or what the footer says of some column is damaged.
     pub fn describe(&self) -> Result<FileDescription> {
         match &self.0 {
             Version::One(reader) => reader.describe(),
-            Version::Two(reader) => Ok(reader.describe()),
+            Version::Two(reader) => reader.describe(),
         }
     }
 

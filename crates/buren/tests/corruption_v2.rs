@@ -4,6 +4,7 @@
 
 mod common;
 
+use brc_core::predicate::KnownValues;
 use brc_core::{Error, LogicalType, Progress, Result, ScanOptions, Table};
 use buren::Verified;
 use common::typed::{Cell, Typed, scan, write};
@@ -106,6 +107,49 @@ fn forged_footers_are_survived() {
         let grown = peak_memory() - before;
         assert!(grown < 512 << 10, "{grown} KiB for a file of {} bytes", bytes.len());
     }
+}
+
+/// Chunks are looked at when their column is asked for, but all of them by whoever looks at a whole file.
+#[test]
+fn forged_columns_leave_others_readable() {
+    for key in [None, Some("c4")] {
+        let bytes = small_file("none", key);
+        let sound = open(&bytes).unwrap();
+        let columns = 0..sound.schema().fields().len();
+        let only = |column: usize| ScanOptions { projection: vec![column], ..ScanOptions::everything(sound.schema()) };
+        let end = bytes.len() - 32;
+        let start = end - sound.describe().unwrap().footer_bytes as usize;
+        let mut survived = 0;
+        for word in (start..end).step_by(4) {
+            let mut forged = bytes.clone();
+            forged[word..word + 4].copy_from_slice(&[0xff; 4]);
+            reseal(&mut forged);
+            let Ok(reader) = open(&forged) else { continue };
+            let refused = |column: &usize| reader.scanner(&only(*column)).is_err();
+            let refused: Vec<usize> = columns.clone().filter(refused).collect();
+            for &column in &refused {
+                assert!(matches!(reader.known(0, column).values, KnownValues::Nothing), "word {word}");
+                let error = reader.verify(1, &Progress::default()).unwrap_err();
+                assert!(matches!(error, Error::Corrupt { .. } | Error::Unsupported { .. }), "word {word}: {error}");
+                assert!(reader.describe().is_err(), "word {word}");
+            }
+            survived += usize::from(refused.len() == 1);
+        }
+        assert!(survived > 100, "{survived}");
+    }
+}
+
+/// No question may ask for what lies behind the columns.
+#[test]
+fn the_order_of_rows_is_no_column() {
+    let bytes = small_file("none", Some("c4"));
+    let reader = open(&bytes).unwrap();
+    let columns = reader.schema().fields().len();
+    for column in columns..columns + 2 {
+        let options = ScanOptions { projection: vec![column], ..ScanOptions::everything(reader.schema()) };
+        assert!(matches!(reader.scanner(&options), Err(Error::Usage(_))));
+    }
+    assert!(matches!(reader.known(0, columns + 1).values, KnownValues::Nothing));
 }
 
 /// A forged block has the right checksum, too. Blocks lie one behind the other and their checksums stand in the footer,

@@ -1,7 +1,7 @@
 //! Reads one column of a scan: chunk by chunk, block by block, some thousand rows at a time.
 
 use super::decoder::{Decoded, DecodedStrings, Decoder};
-use super::footer::{Chunk, Layout};
+use super::footer::{Chunk, Layout, StoredColumn};
 use super::interner::Interner;
 use super::number_codes::NumberCodes;
 use super::reader::Reader;
@@ -35,6 +35,7 @@ const NO_VALUES: [u8; PIECE / 8] = [0; PIECE / 8];
 pub(super) struct ScanColumn<'r> {
     reader: &'r Reader,
     pub(super) column: usize,
+    chunks: &'r [Chunk],
     row_group: usize,
     /// `None` before the first row group.
     decoder: Option<Decoder>,
@@ -171,10 +172,11 @@ enum Nulls {
 }
 
 impl<'r> ScanColumn<'r> {
-    pub(super) fn new(reader: &'r Reader, column: usize) -> Self {
+    pub(super) fn new(reader: &'r Reader, column: &'r StoredColumn) -> Self {
         Self {
             reader,
-            column,
+            column: column.number,
+            chunks: &column.chunks,
             row_group: 0,
             decoder: None,
             reference: None,
@@ -203,7 +205,11 @@ impl<'r> ScanColumn<'r> {
     }
 
     fn chunk(&self) -> &'r Chunk {
-        &self.reader.row_group(self.row_group).chunks[self.column]
+        self.chunk_of(self.row_group)
+    }
+
+    pub(super) fn chunk_of(&self, row_group: usize) -> &'r Chunk {
+        &self.chunks[row_group]
     }
 
     /// Decodes some rows of a block, as [`ScanColumn::decode`] does, and first reads what that takes: only what is not at hand.
@@ -247,7 +253,7 @@ impl<'r> ScanColumn<'r> {
         let mut parameters = self.buffer.bytes();
         let mut reference = None;
         if chunk.is_difference() {
-            reference = Some(self.take_reference(&mut parameters).map_err(corrupt)?);
+            reference = Some(self.take_reference(&mut parameters, place)?);
         }
         self.decoder = Some(Decoder::open(chunk, parameters, tokens).map_err(corrupt)?);
         self.reference = reference.map(|column| Box::new(Self::new(reader, column)));
@@ -255,15 +261,17 @@ impl<'r> ScanColumn<'r> {
     }
 
     /// Takes the column that the chunk has differences from off its parameters.
-    fn take_reference(&self, parameters: &mut &[u8]) -> std::result::Result<usize, Malformed> {
-        let (column, rest) = parameters.split_first_chunk().ok_or(Malformed("the other column is cut off"))?;
+    fn take_reference(&self, parameters: &mut &[u8], place: Place<'_>) -> Result<&'r StoredColumn> {
+        let cut_off = || self.reader.corrupt(place, "the other column is cut off");
+        let (column, rest) = parameters.split_first_chunk().ok_or_else(cut_off)?;
         *parameters = rest;
         let column = u32::from_le_bytes(*column) as usize;
-        let other = self.reader.row_group(self.row_group).chunks.get(column);
-        match other.filter(|other| other.layout == Layout::Integers && !other.is_difference()) {
-            Some(_) => Ok(column),
-            None => Err("it has differences from what is no column of integers by itself".into()),
-        }
+        let is_column = column < self.reader.footer.order_streams();
+        let other = is_column.then(|| self.reader.column(column)).transpose()?;
+        let is_by_itself = |chunk: &Chunk| chunk.layout == Layout::Integers && !chunk.is_difference();
+        other.filter(|other| is_by_itself(&other.chunks[self.row_group])).ok_or_else(|| {
+            self.reader.corrupt(place, "it has differences from what is no column of integers by itself")
+        })
     }
 
     fn read_dictionary(&mut self, tokens: Option<&Tokens>, cost: &mut Cost) -> Result<()> {
@@ -408,9 +416,9 @@ impl<'r> ScanColumn<'r> {
             && let Some(format) = decoder.numbers(&block, rows.clone(), &mut self.numbers)?
         {
             if !self.number_codes.as_ref().is_some_and(|codes| codes.are_of(&format)) {
-                let (reader, column, expected) = (self.reader, self.column, self.expected.take());
+                let (chunks, expected) = (self.chunks, self.expected.take());
                 let values = (&mut self.values, &mut self.of_file);
-                self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, reader, column, rows, values));
+                self.number_codes = expected.and_then(|rows| NumberCodes::new(&format, chunks, rows, values));
             }
             if let Some(codes) = &self.number_codes {
                 codes.places(&self.numbers, &mut self.places);

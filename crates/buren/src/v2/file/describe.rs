@@ -1,7 +1,7 @@
 //! Describes a file of version 2: all of it stands in the footer.
 
 use super::bounds::Bounds as Known;
-use super::footer::{Chunk, DictionaryPart, Layout, RowGroup};
+use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
 use super::reader::Reader;
 use super::scanner::statistics;
 use crate::description::{
@@ -10,12 +10,18 @@ use crate::description::{
 use crate::trailer;
 use crate::v2::integers::{self, BLOCK_ROWS};
 use brc_core::predicate::float_of_order;
-use brc_core::{LogicalType, PhysicalType, Statistics};
+use brc_core::{LogicalType, PhysicalType, Result, Statistics};
 
 impl Reader {
-    pub(crate) fn describe(&self) -> FileDescription {
+    /// # Errors
+    /// If the footer is damaged.
+    pub(crate) fn describe(&self) -> Result<FileDescription> {
         let footer = &self.footer;
-        FileDescription {
+        let all = self.all_columns()?;
+        let (columns, order) = all.split_at(footer.order_streams());
+        let describe_column = |column: &&StoredColumn| self.describe_column(column, order);
+        let row_groups = footer.row_groups.iter().enumerate();
+        Ok(FileDescription {
             version: trailer::VERSION_2,
             schema: footer.schema.clone(),
             rows: footer.rows,
@@ -25,16 +31,16 @@ impl Reader {
             rows_per_block: BLOCK_ROWS as u32,
             metadata: footer.metadata.clone(),
             unused_bytes: footer.unused.iter().map(|unused| unused.bytes).sum(),
-            columns: (0..footer.schema.fields().len()).map(|column| self.describe_column(column)).collect(),
+            columns: columns.iter().map(describe_column).collect(),
             run_indexes: BlockTotals::default(),
-            row_groups: footer.row_groups.iter().map(describe_row_group).collect(),
-        }
+            row_groups: row_groups.map(|(index, it)| describe_row_group(it, index, columns, order)).collect(),
+        })
     }
 
-    fn describe_column(&self, column: usize) -> ColumnDescription {
+    fn describe_column(&self, column: &StoredColumn, order: &[&StoredColumn]) -> ColumnDescription {
         let footer = &self.footer;
-        let field = &footer.schema.fields()[column];
-        let chunks = || footer.row_groups.iter().map(|row_group| &row_group.chunks[column]);
+        let field = &footer.schema.fields()[column.number];
+        let chunks = || column.chunks.iter();
         let mut schemes: Vec<(&'static str, u64)> = Vec::new();
         for name in chunks().map(scheme) {
             match schemes.iter_mut().find(|(known, _)| *known == name) {
@@ -42,13 +48,13 @@ impl Reader {
                 None => schemes.push((name, 1)),
             }
         }
-        let of_key = footer.row_groups.iter().filter(|row_group| row_group.key == Some(column));
-        let order_streams = of_key.filter_map(RowGroup::order_stream);
+        let of_key = (0..).zip(&footer.row_groups).filter(|(_, row_group)| row_group.key == Some(column.number));
+        let order_streams = of_key.flat_map(|(index, _)| order.iter().map(move |order| &order.chunks[index]));
         let of_dictionary = |chunk: &'_ Chunk| -> Vec<_> {
             let dictionary = chunk.dictionary.iter().map(|(_, block)| *block);
             dictionary.chain(Some(chunk.tokens).filter(|tokens| tokens.length > 0)).collect()
         };
-        let of_file = &footer.dictionaries[column];
+        let of_file = &footer.dictionaries[column.number];
         let of_parts = of_file.parts.iter().flat_map(DictionaryPart::all_blocks).filter(|block| block.length > 0);
         let dictionaries: Vec<_> = chunks().flat_map(of_dictionary).chain(of_parts.copied()).collect();
         let cardinality = if footer.row_groups.len() == 1 && of_file.parts.is_empty() {
@@ -68,24 +74,34 @@ impl Reader {
             dictionary: BlockTotals::of(&dictionaries),
             cardinality,
             nulls: chunks().map(|chunk| u64::from(chunk.nulls)).sum(),
-            bounds: bounds_of(&footer.row_groups, column, field.logical_type),
+            bounds: bounds_of(footer.row_groups.iter().zip(&column.chunks), field.logical_type),
         }
     }
 }
 
-fn describe_row_group(row_group: &RowGroup) -> RowGroupDescription {
-    let describe = |(column, chunk): (usize, &Chunk)| ChunkDescription {
-        scheme: scheme(chunk),
-        width: 0,
-        data: totals([chunk].into_iter().chain(row_group.order_stream().filter(|_| row_group.key == Some(column)))),
-        cardinality: cardinality(chunk),
-        statistics: statistics(chunk).map(|(min, max, sum)| Statistics { count: row_group.rows.into(), sum, min, max }),
+fn describe_row_group(
+    row_group: &RowGroup,
+    index: usize,
+    columns: &[&StoredColumn],
+    order: &[&StoredColumn],
+) -> RowGroupDescription {
+    let describe = |column: &&StoredColumn| {
+        let chunk = &column.chunks[index];
+        let order_stream = order.iter().filter(|_| row_group.key == Some(column.number)).map(|it| &it.chunks[index]);
+        let statistics = statistics(chunk);
+        ChunkDescription {
+            scheme: scheme(chunk),
+            width: 0,
+            data: totals([chunk].into_iter().chain(order_stream)),
+            cardinality: cardinality(chunk),
+            statistics: statistics.map(|(min, max, sum)| Statistics { count: row_group.rows.into(), sum, min, max }),
+        }
     };
     RowGroupDescription {
         rows: row_group.rows,
         key: row_group.key,
         run_index: BlockTotals::default(),
-        chunks: row_group.columns().iter().enumerate().map(describe).collect(),
+        chunks: columns.iter().map(describe).collect(),
     }
 }
 
@@ -115,10 +131,9 @@ fn cardinality(chunk: &Chunk) -> Option<u32> {
 }
 
 /// `None` if there is no value, or a chunk's are not known.
-fn bounds_of(row_groups: &[RowGroup], column: usize, logical_type: LogicalType) -> Option<Bounds> {
+fn bounds_of<'a>(chunks: impl Iterator<Item = (&'a RowGroup, &'a Chunk)>, logical_type: LogicalType) -> Option<Bounds> {
     let mut all: Option<Known> = None;
-    for row_group in row_groups {
-        let chunk = &row_group.chunks[column];
+    for (row_group, chunk) in chunks {
         match (&all, &chunk.bounds) {
             (_, None) if chunk.nulls < row_group.rows => return None,
             (_, None) => {}

@@ -1,5 +1,8 @@
 //! What a file knows of itself, in memory. [`super::footer_message`] turns it into bytes and back, and
 //! [`super::footer_check`] holds it against itself and the file's size.
+//!
+//! Most of it are the chunks of columns that a question does not ask for. So they are no part of [`Footer`], which every
+//! reader needs: chunks are read column by column.
 
 use super::bounds::Bounds;
 use crate::block::Block;
@@ -28,20 +31,14 @@ pub(super) struct RowGroup {
     pub(super) rows: u32,
     /// The column by which rows are clustered, if they are.
     pub(super) key: Option<usize>,
-    /// One for each column, and the order stream if there is a key.
-    pub(super) chunks: Vec<Chunk>,
 }
 
-impl RowGroup {
-    /// The chunks of the table's columns.
-    pub(super) fn columns(&self) -> &[Chunk] {
-        &self.chunks[..self.chunks.len() - usize::from(self.key.is_some())]
-    }
-
-    /// The codes of the key in the original order of rows, if the rows are clustered.
-    pub(super) fn order_stream(&self) -> Option<&Chunk> {
-        self.key.and_then(|_| self.chunks.last())
-    }
+/// All chunks of a column, or the order streams of all row groups.
+pub(super) struct StoredColumn {
+    /// Order streams are what lies behind all columns.
+    pub(super) number: usize,
+    /// One for each row group; a chunk without blocks is the order stream of one that has no key.
+    pub(super) chunks: Vec<Chunk>,
 }
 
 /// The dictionary of a column of the file, in the order of its codes.
@@ -223,6 +220,11 @@ fn place<'a>(blocks: impl Iterator<Item = &'a mut Block>, mut offset: u64) {
 }
 
 impl Footer {
+    /// The number of the order streams: that of columns.
+    pub(super) fn order_streams(&self) -> usize {
+        self.schema.fields().len()
+    }
+
     /// The name of a column, or what the order stream is called that lies behind all columns.
     pub(super) fn name(&self, column: usize) -> &str {
         self.schema.fields().get(column).map_or(ORDER_STREAM, |field| &field.name)

@@ -1,11 +1,14 @@
 //! Holds a footer against itself and against the size of its file, before anything of it is believed.
 //!
-//! After this every block lies in the file and every byte belongs to exactly one of them, no length asks for much more
-//! memory than the file is large, and columns have the types, chunks and blocks that the schema and the rows say.
+//! After this every block lies in the file, no length asks for much more memory than the file is large, and columns have the
+//! types, chunks and blocks that the schema and the rows say. Columns are checked one by one, when they are read; whoever
+//! looks at all of them can tell whether every byte of the file belongs to exactly one block.
 
 use super::bounds::Bounds;
 use super::fits;
-use super::footer::{Chunk, Dictionary, Footer, Layout, MOST_ROWS, ORDER_STREAM, RowBlock};
+use super::footer::{
+    Chunk, Dictionary, DictionaryPart, Footer, Layout, MOST_ROWS, ORDER_STREAM, RowBlock, StoredColumn,
+};
 use crate::block::{Block, MOST_SHRINKING};
 use crate::trailer::HEADER_BYTES;
 use crate::v2::integers::BLOCK_ROWS;
@@ -15,44 +18,73 @@ use std::ops::RangeInclusive;
 /// The values of a block of a dictionary.
 const COUNTS: RangeInclusive<u32> = 1..=BLOCK_ROWS as u32;
 
-/// Checks a footer and gives each block its offset.
+/// Checks a footer and gives each block of a dictionary its offset.
 ///
 /// # Errors
 /// What does not hold.
 pub(super) fn check(footer: &mut Footer, footer_offset: u64) -> Result<(), String> {
-    let mut rows = 0u64;
-    let mut extents: Vec<(u64, u64)> = footer.unused.iter().map(|unused| (unused.offset, unused.bytes)).collect();
     for (dictionary, field) in footer.dictionaries.iter_mut().zip(footer.schema.fields()) {
         check_dictionary(dictionary, field).map_err(|reason| format!("column '{}': {reason}", field.name))?;
-        for part in &mut dictionary.parts {
-            part.place_blocks();
-            extents.push((part.offset, part.stored_bytes()));
-        }
+        dictionary.parts.iter_mut().for_each(DictionaryPart::place_blocks);
     }
-    let order = Field::required(ORDER_STREAM, LogicalType::Int64);
-    let fields: Vec<&Field> = footer.schema.fields().iter().chain([&order]).collect();
-    let known: Vec<u64> = footer.dictionaries.iter().map(Dictionary::values).chain([0]).collect();
-    for (index, row_group) in footer.row_groups.iter_mut().enumerate() {
-        if row_group.rows == 0 || row_group.rows > MOST_ROWS {
-            return Err(format!("row group {index}: {} rows", row_group.rows));
-        }
-        rows = rows.saturating_add(row_group.rows.into());
-        for ((chunk, field), known) in row_group.chunks.iter_mut().zip(&fields).zip(&known) {
-            check_chunk(chunk, field, row_group.rows)
-                .and_then(|()| check_codes(chunk, *known))
-                .map_err(|reason| format!("row group {index}, column '{}': {reason}", field.name))?;
-            chunk.place_blocks();
-            extents.push((chunk.offset, chunk.stored_bytes()));
-        }
-        if let Some(order) = row_group.order_stream() {
-            check_order_stream(order, row_group.rows).map_err(|reason| format!("row group {index}: {reason}"))?;
-        }
+    if let Some((index, row_group)) = (0..).zip(&footer.row_groups).find(|(_, it)| !(1..=MOST_ROWS).contains(&it.rows))
+    {
+        return Err(format!("row group {index}: {} rows", row_group.rows));
     }
+    let rows: u64 = footer.row_groups.iter().map(|row_group| u64::from(row_group.rows)).sum();
     if rows != footer.rows {
         return Err(format!("the row groups have {rows} rows, the table {}", footer.rows));
     }
     check_metadata(&footer.metadata)?;
-    check_extents(extents, footer_offset)
+    check_extents(extents_of_footer(footer), footer_offset).map(drop)
+}
+
+/// Checks the chunks of a column of a checked footer and gives each block its offset.
+///
+/// # Errors
+/// What does not hold.
+pub(super) fn check_column(column: &mut StoredColumn, footer: &Footer, footer_offset: u64) -> Result<(), String> {
+    let order = Field::required(ORDER_STREAM, LogicalType::Int64);
+    let field = footer.schema.fields().get(column.number).unwrap_or(&order);
+    let known = footer.dictionaries.get(column.number).map_or(0, Dictionary::values);
+    let is_order = column.number == footer.order_streams();
+    for (index, (chunk, row_group)) in column.chunks.iter_mut().zip(&footer.row_groups).enumerate() {
+        if is_order && row_group.key.is_none() {
+            continue;
+        }
+        check_chunk(chunk, field, row_group.rows)
+            .and_then(|()| check_codes(chunk, known))
+            .and_then(|()| if is_order { check_order_stream(chunk, row_group.rows) } else { Ok(()) })
+            .map_err(|reason| format!("row group {index}, column '{}': {reason}", field.name))?;
+        chunk.place_blocks();
+    }
+    let checked = check_extents(extents_of(column).collect(), footer_offset).map(drop);
+    checked.map_err(|reason| format!("column '{}': {reason}", field.name))
+}
+
+/// Checks that every byte from the header to the footer belongs to exactly one chunk or part of a dictionary, or is unused.
+///
+/// # Errors
+/// What does not hold.
+pub(super) fn check_whole(footer: &Footer, columns: &[&StoredColumn], footer_offset: u64) -> Result<(), String> {
+    let chunks = columns.iter().flat_map(|column| extents_of(column));
+    let bytes = check_extents(extents_of_footer(footer).into_iter().chain(chunks).collect(), footer_offset)?;
+    match footer_offset - HEADER_BYTES as u64 - bytes {
+        0 => Ok(()),
+        bytes => Err(format!("{bytes} bytes before it belong to nothing")),
+    }
+}
+
+/// Where chunks lie, and how long they are.
+fn extents_of(column: &StoredColumn) -> impl Iterator<Item = (u64, u64)> {
+    column.chunks.iter().map(|chunk| (chunk.offset, chunk.stored_bytes()))
+}
+
+/// Where all else lies.
+fn extents_of_footer(footer: &Footer) -> Vec<(u64, u64)> {
+    let unused = footer.unused.iter().map(|unused| (unused.offset, unused.bytes));
+    let parts = footer.dictionaries.iter().flat_map(|dictionary| &dictionary.parts);
+    unused.chain(parts.map(|part| (part.offset, part.stored_bytes()))).collect()
 }
 
 fn check_metadata(metadata: &[(String, Vec<u8>)]) -> Result<(), String> {
@@ -62,21 +94,24 @@ fn check_metadata(metadata: &[(String, Vec<u8>)]) -> Result<(), String> {
     }
 }
 
-/// Every byte from the header to the footer belongs to one chunk, or is unused.
-fn check_extents(mut extents: Vec<(u64, u64)>, footer_offset: u64) -> Result<(), String> {
+/// How many bytes belong to something, which lies between header and footer and does not overlap anything else.
+fn check_extents(mut extents: Vec<(u64, u64)>, footer_offset: u64) -> Result<u64, String> {
     extents.retain(|(_, bytes)| *bytes > 0);
     extents.sort_unstable();
-    let mut end = HEADER_BYTES as u64;
+    let (mut end, mut all) = (HEADER_BYTES as u64, 0);
     for (offset, bytes) in extents {
-        if offset != end {
-            return Err(format!("what is stored up to byte {end} is followed by something at byte {offset}"));
+        if offset < end {
+            return Err(format!("what is stored up to byte {end} is overlapped by something at byte {offset}"));
         }
-        end = end.saturating_add(bytes);
+        end = offset.saturating_add(bytes);
+        if end > footer_offset {
+            return Err(format!(
+                "something at byte {offset} ends behind byte {footer_offset}, where the footer starts"
+            ));
+        }
+        all += bytes;
     }
-    if end != footer_offset {
-        return Err(format!("the blocks end at byte {end}, but the footer starts at byte {footer_offset}"));
-    }
-    Ok(())
+    Ok(all)
 }
 
 fn check_dictionary(dictionary: &Dictionary, field: &Field) -> Result<(), String> {

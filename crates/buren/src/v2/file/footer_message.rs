@@ -1,7 +1,7 @@
 //! The footer as a Cap'n Proto message.
 
 use super::bounds::Bounds;
-use super::footer::{Chunk, Dictionary, DictionaryPart, Footer, Layout, RowBlock, RowGroup, Unused};
+use super::footer::{Chunk, Dictionary, DictionaryPart, Footer, Layout, RowBlock, RowGroup, StoredColumn, Unused};
 use crate::block::Block;
 use crate::buren2_capnp::{
     block, bounds, chunk, column, dictionary_block, dictionary_part, footer, row_block, row_group,
@@ -11,9 +11,9 @@ use capnp::message::{Builder, ReaderOptions};
 use capnp::struct_list;
 use std::path::Path;
 
-/// The bytes of a footer: a multiple of eight. The message has one segment in canonical form, so that the same footer is
-/// the same bytes whatever library wrote it.
-pub(super) fn write(contents: &Footer) -> Result<Vec<u8>> {
+/// The bytes of a footer and the chunks of each row group: a multiple of eight. The message has one segment in canonical
+/// form, so that the same footer is the same bytes whatever library wrote it.
+pub(super) fn write(contents: &Footer, chunks: &[Vec<Chunk>]) -> Result<Vec<u8>> {
     let mut message = Builder::new_default();
     let mut root = message.init_root::<footer::Builder<'_>>();
     root.set_rows(contents.rows);
@@ -29,13 +29,13 @@ pub(super) fn write(contents: &Footer) -> Result<Vec<u8>> {
         }
     }
     let mut row_groups = root.reborrow().init_row_groups(contents.row_groups.len() as u32);
-    for (index, row_group) in (0..).zip(&contents.row_groups) {
+    for (index, (row_group, chunks)) in (0..).zip(contents.row_groups.iter().zip(chunks)) {
         let mut builder = row_groups.reborrow().get(index);
         builder.set_rows(row_group.rows);
         builder.set_key(row_group.key.map_or(0, |key| key as u32 + 1));
-        let mut chunks = builder.init_chunks(row_group.chunks.len() as u32);
-        for (index, chunk) in (0..).zip(&row_group.chunks) {
-            write_chunk(chunk, chunks.reborrow().get(index));
+        let mut builders = builder.init_chunks(chunks.len() as u32);
+        for (index, chunk) in (0..).zip(chunks) {
+            write_chunk(chunk, builders.reborrow().get(index));
         }
     }
     let mut unused = root.reborrow().init_unused(contents.unused.len() as u32);
@@ -124,28 +124,55 @@ fn write_bounds<'a>(bounds: Option<&Bounds>, builder: impl FnOnce() -> bounds::B
 ///
 /// # Errors
 /// If the message is malformed, or something in it is not known to this version.
-pub(super) fn read(path: &Path, words: &[capnp::Word]) -> Result<Footer> {
+pub(super) fn read(words: &[capnp::Word]) -> Result<Footer, Problem> {
+    look_at(words, read_footer)
+}
+
+/// Reads the chunks of a column, or the order streams. What they say is not yet checked; blocks have no offsets yet.
+///
+/// # Errors
+/// If they are malformed, or something in them is not known to this version.
+pub(super) fn read_column(words: &[capnp::Word], number: usize) -> Result<StoredColumn, Problem> {
+    let chunk = |row_group: row_group::Reader<'_>| match row_group.get_chunks()?.try_get(number as u32) {
+        Some(chunk) => read_chunk(chunk),
+        None => Ok(Chunk::new(Layout::Integers, 0)),
+    };
+    let chunks = |root: footer::Reader<'_>| root.get_row_groups()?.iter().map(chunk).collect();
+    Ok(StoredColumn { number, chunks: look_at(words, chunks)? })
+}
+
+/// What `read` finds in a message.
+fn look_at<T>(
+    words: &[capnp::Word],
+    read: impl FnOnce(footer::Reader<'_>) -> Result<T, Problem>,
+) -> Result<T, Problem> {
     // Every word is looked at once; a message that has more to look at refers to some of them several times.
     let options = ReaderOptions { traversal_limit_in_words: Some(words.len() + 1024), nesting_limit: 16 };
     let mut bytes = capnp::Word::words_to_bytes(words);
-    let parsed = capnp::serialize::read_message_from_flat_slice(&mut bytes, options)
-        .map_err(Problem::from)
-        .and_then(|message| if bytes.is_empty() { Ok(message) } else { Err(Problem::malformed("too long")) })
-        .and_then(|message| read_footer(message.get_root()?));
-    parsed.map_err(|problem| match problem {
-        Problem::Malformed(reason) => Error::corrupt(path, "footer", reason),
-        Problem::Unknown(what) => Error::unsupported(path, format!("{what}: a newer version may have written it")),
-    })
+    let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options)?;
+    if !bytes.is_empty() {
+        return Err(Problem::malformed("too long"));
+    }
+    read(message.get_root()?)
 }
 
-enum Problem {
+/// Why a footer cannot be read.
+pub(super) enum Problem {
     Malformed(String),
     Unknown(String),
 }
 
 impl Problem {
-    fn malformed(reason: impl Into<String>) -> Self {
+    pub(super) fn malformed(reason: impl Into<String>) -> Self {
         Self::Malformed(reason.into())
+    }
+
+    /// The problem as that of a file.
+    pub(super) fn of(&self, path: &Path) -> Error {
+        match self {
+            Self::Malformed(reason) => Error::corrupt(path, "footer", reason.as_str()),
+            Self::Unknown(what) => Error::unsupported(path, format!("{what}: a newer version may have written it")),
+        }
     }
 }
 
@@ -165,7 +192,7 @@ fn read_footer(root: footer::Reader<'_>) -> Result<Footer, Problem> {
     let id = root.get_compression();
     let compression = brc_compress::by_id(id).ok_or_else(|| Problem::Unknown(format!("unknown compression {id}")))?;
     let columns = root.get_columns()?;
-    let fields = columns.iter().map(read_column).collect::<Result<Vec<_>, _>>()?;
+    let fields = columns.iter().map(read_field).collect::<Result<Vec<_>, _>>()?;
     let dictionaries = columns.iter().map(|column| read_dictionary(column.get_dictionary()?));
     let dictionaries = dictionaries.collect::<Result<_, Problem>>()?;
     let schema = Schema::new(fields).map_err(|error| Problem::malformed(error.to_string()))?;
@@ -189,7 +216,7 @@ fn texts(metadata: &[(String, Vec<u8>)]) -> Vec<(String, String)> {
     metadata.iter().filter_map(text).collect()
 }
 
-fn read_column(column: column::Reader<'_>) -> Result<Field, Problem> {
+fn read_field(column: column::Reader<'_>) -> Result<Field, Problem> {
     let text = column.get_type()?.to_string()?;
     let known = text.parse::<LogicalType>().ok().filter(|logical_type| logical_type.to_string() == text);
     let logical_type = known.ok_or_else(|| Problem::Unknown(format!("unknown type '{text}'")))?;
@@ -211,17 +238,16 @@ fn read_dictionary_blocks(
 }
 
 fn read_row_group(row_group: row_group::Reader<'_>, schema: &Schema) -> Result<RowGroup, Problem> {
-    let chunks = row_group.get_chunks()?;
+    let chunks = row_group.get_chunks()?.len() as usize;
     let columns = schema.fields().len();
     let key = (row_group.get_key() as usize).checked_sub(1);
     if key.is_some_and(|key| key >= columns) {
         return Err(Problem::malformed("a cluster key that is no column"));
     }
-    if chunks.len() as usize != columns + usize::from(key.is_some()) {
-        return Err(Problem::malformed(format!("{} chunks for {columns} columns", chunks.len())));
+    if chunks != columns + usize::from(key.is_some()) {
+        return Err(Problem::malformed(format!("{chunks} chunks for {columns} columns")));
     }
-    let chunks = chunks.iter().map(read_chunk).collect::<Result<_, _>>()?;
-    Ok(RowGroup { rows: row_group.get_rows(), key, chunks })
+    Ok(RowGroup { rows: row_group.get_rows(), key })
 }
 
 fn read_chunk(reader: chunk::Reader<'_>) -> Result<Chunk, Problem> {

@@ -3,7 +3,7 @@
 
 use super::bounds::Bounds;
 use super::column::{Codes, FileValues, Values};
-use super::reader::Reader;
+use super::footer::Chunk;
 use crate::v2::strings::NumberFormat;
 use brc_core::Dictionary;
 
@@ -22,12 +22,11 @@ pub(super) struct NumberCodes {
 }
 
 impl NumberCodes {
-    /// Gives codes to all numbers of a column, whose scanner has got these values so far; `None` if that is not worth it for so
+    /// Gives codes to all numbers of a column of these chunks, whose scanner has got these values so far; `None` if that is not worth it for so
     /// many rows.
     pub(super) fn new(
         format: &NumberFormat,
-        reader: &Reader,
-        column: usize,
+        chunks: &[Chunk],
         rows: usize,
         (values, of_file): (&mut Values, &mut FileValues),
     ) -> Option<Self> {
@@ -35,8 +34,7 @@ impl NumberCodes {
             // The bounds of strings tell nothing of numbers.
             return None;
         }
-        let row_groups = reader.footer.row_groups.iter();
-        let mut bounds = row_groups.filter_map(|row_group| row_group.chunks[column].bounds.as_ref());
+        let mut bounds = chunks.iter().filter_map(|chunk| chunk.bounds.as_ref());
         let first = bounds.next()?.clone();
         let Bounds::Strings { min, max } = bounds.try_fold(first, |all, bounds| all.merge(bounds))? else {
             return None;

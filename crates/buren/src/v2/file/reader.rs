@@ -1,8 +1,11 @@
 //! An open file of version 2 and its checked footer.
+//!
+//! A footer has some hundred bytes for each chunk, and most questions ask for few columns. So the chunks of a column are read
+//! and checked when it is first asked for.
 
-use super::footer::{Footer, RowGroup};
+use super::footer::{Chunk, Footer, RowGroup, StoredColumn};
 use super::footer_check;
-use super::footer_message;
+use super::footer_message::{self, Problem};
 use super::scanner::FileScanner;
 use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
@@ -11,6 +14,7 @@ use crate::place::Place;
 use brc_core::{Error, Known, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A file of version 2.
 pub(crate) struct Reader {
@@ -18,23 +22,58 @@ pub(crate) struct Reader {
     file: File,
     pub(super) file_bytes: u64,
     pub(super) footer_bytes: u64,
+    footer_offset: u64,
+    /// The bytes of the footer.
+    words: Vec<capnp::Word>,
     pub(super) footer: Footer,
+    /// Those that were asked for, the order streams behind them.
+    columns: Vec<OnceLock<Result<StoredColumn, Problem>>>,
     /// Of each column.
     pub(super) dictionaries: Vec<SharedDictionary>,
 }
 
 impl Reader {
-    /// Checks the footer of a file.
+    /// Checks the footer of a file, but for its columns.
     ///
     /// # Errors
     /// If it is damaged.
     pub(crate) fn new(envelope: Envelope) -> Result<Self> {
-        let Envelope { file, path, file_bytes, footer_bytes, footer_offset, footer, .. } = envelope;
-        let mut footer = footer_message::read(&path, &footer)?;
+        let Envelope { file, path, file_bytes, footer_bytes, footer_offset, footer: words, .. } = envelope;
+        let mut footer = footer_message::read(&words).map_err(|problem| problem.of(&path))?;
         let checked = footer_check::check(&mut footer, footer_offset);
         checked.map_err(|reason| Error::corrupt(&path, "footer", reason))?;
+        let columns = (0..=footer.order_streams()).map(|_| OnceLock::new()).collect();
         let dictionaries = footer.dictionaries.iter().map(|_| SharedDictionary::default()).collect();
-        Ok(Self { path, file, file_bytes, footer_bytes, footer, dictionaries })
+        Ok(Self { path, file, file_bytes, footer_bytes, footer_offset, words, footer, columns, dictionaries })
+    }
+
+    /// The checked chunks of a column, or the order streams; there must be so many columns.
+    ///
+    /// # Errors
+    /// If what the footer says of it is damaged.
+    pub(super) fn column(&self, number: usize) -> Result<&StoredColumn> {
+        let read = || {
+            let mut column = footer_message::read_column(&self.words, number)?;
+            let checked = footer_check::check_column(&mut column, &self.footer, self.footer_offset);
+            checked.map(|()| column).map_err(Problem::Malformed)
+        };
+        self.columns[number].get_or_init(read).as_ref().map_err(|problem| problem.of(&self.path))
+    }
+
+    /// The chunk of a column, or the order stream; `None` if nothing can be told of it: whoever reads it finds out why.
+    pub(super) fn chunk(&self, row_group: usize, column: usize) -> Option<&Chunk> {
+        let column = if column < self.columns.len() { self.column(column).ok()? } else { return None };
+        column.chunks.get(row_group)
+    }
+
+    /// All columns, and the order streams behind them.
+    ///
+    /// # Errors
+    /// If anything in the footer is damaged.
+    pub(super) fn all_columns(&self) -> Result<Vec<&StoredColumn>> {
+        let columns = (0..self.columns.len()).map(|number| self.column(number)).collect::<Result<Vec<_>>>()?;
+        let checked = footer_check::check_whole(&self.footer, &columns, self.footer_offset);
+        checked.map(|()| columns).map_err(|reason| Error::corrupt(&self.path, "footer", reason))
     }
 
     pub(crate) fn metadata(&self) -> &[(String, Vec<u8>)] {
@@ -84,19 +123,19 @@ impl Table for Reader {
     }
 
     fn known(&self, split: u64, column: usize) -> Known<'_> {
-        let row_group = usize::try_from(split).ok().and_then(|split| self.footer.row_groups.get(split));
-        row_group.map_or(Known::NOTHING, |row_group| row_group.known(column))
+        usize::try_from(split).map_or(Known::NOTHING, |split| self.known_of(split, column))
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let columns = self.footer.schema.fields().len();
         let mut used = options.projection.clone();
         if let Some(predicate) = &options.predicate {
             predicate.columns(&mut used);
         }
-        match used.iter().find(|&&column| column >= columns) {
-            Some(column) => Err(Error::Usage(format!("there is no column {column}: the table has {columns}"))),
-            None => Ok(Box::new(FileScanner::new(self, options.clone()))),
+        let columns = self.footer.order_streams();
+        if let Some(column) = used.iter().find(|&&column| column >= columns) {
+            return Err(Error::Usage(format!("there is no column {column}: the table has {columns}")));
         }
+        used.iter().try_for_each(|&column| self.column(column).map(drop))?;
+        Ok(Box::new(FileScanner::new(self, options.clone())?))
     }
 }

@@ -6,7 +6,6 @@
 use super::cluster::Places;
 use super::column::{PIECE, ScanColumn};
 use super::decoder::DecodedStrings;
-use super::footer::RowGroup;
 use super::gathered::at;
 use super::reader::Reader;
 use crate::block::Cost;
@@ -50,10 +49,10 @@ fn places(reader: &Reader, index: usize, cost: &mut Cost) -> Result<Vec<u32>> {
 
 /// The order stream, and where the first row of each run lies.
 pub(super) fn order_stream(reader: &Reader, index: usize, cost: &mut Cost) -> Result<(Vec<i64>, Places)> {
-    let RowGroup { rows, chunks, .. } = reader.row_group(index);
-    let mut order = ScanColumn::new(reader, chunks.len() - 1);
-    let all = read(&mut order, index, *rows as usize, cost)?;
-    let codes: Vec<i64> = (0..*rows as usize).map(|row| all.integer(row)).collect();
+    let rows = reader.row_group(index).rows as usize;
+    let mut order = ScanColumn::new(reader, reader.column(reader.footer.order_streams())?);
+    let all = read(&mut order, index, rows, cost)?;
+    let codes: Vec<i64> = (0..rows).map(|row| all.integer(row)).collect();
     let runs = codes.iter().max().and_then(|&last| usize::try_from(last).ok()).map_or(0, |last| last + 1);
     let place = Place::Data { row_group: index, column: reader.footer.name(order.column), block: 0 };
     match Places::new(runs.min(codes.len()), &codes) {

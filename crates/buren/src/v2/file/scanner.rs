@@ -2,7 +2,7 @@
 
 use super::bounds::Bounds;
 use super::column::{BlockPlace, PIECE, ScanColumn};
-use super::footer::{Chunk, Layout, RowGroup};
+use super::footer::{Chunk, Layout};
 use super::reader::Reader;
 use super::restore;
 use crate::block::Cost;
@@ -28,20 +28,21 @@ pub(super) struct FileScanner<'r> {
 }
 
 impl<'r> FileScanner<'r> {
-    pub(super) fn new(reader: &'r Reader, options: ScanOptions) -> Self {
-        let columns = options.projection.iter().map(|&column| ScanColumn::new(reader, column)).collect();
+    pub(super) fn new(reader: &'r Reader, options: ScanOptions) -> Result<Self> {
+        let column = |&column: &usize| Ok(ScanColumn::new(reader, reader.column(column)?));
+        let columns = options.projection.iter().map(column).collect::<Result<_>>()?;
         let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let tested = options.conjuncts.iter().map(positions).collect();
-        Self { reader, options, columns, tested, possible_rows: None, cost: Cost::default() }
+        Ok(Self { reader, options, columns, tested, possible_rows: None, cost: Cost::default() })
     }
 
     fn decide<'a>(&self, known: impl Fn(usize) -> Known<'a>) -> Verdict {
         self.options.predicate.as_ref().map_or(Verdict::Always, |predicate| predicate.decide(&known))
     }
 
-    fn verdict(&self, row_group: &RowGroup) -> Verdict {
-        self.decide(|column| row_group.known(column))
+    fn verdict(&self, row_group: usize) -> Verdict {
+        self.decide(|column| self.reader.known_of(row_group, column))
     }
 
     /// About how many rows of the file are asked for, if those of a row group are so many of `all`.
@@ -56,61 +57,55 @@ impl<'r> FileScanner<'r> {
     /// Counts the rows of all row groups that are going to be read, by whichever scanner, and tells columns which values of
     /// their dictionaries those may have.
     fn look_ahead(&mut self) -> u64 {
-        let row_groups = self.reader.footer.row_groups.iter();
-        let possible: Vec<_> = row_groups.filter(|row_group| self.verdict(row_group) != Verdict::Never).collect();
+        let row_groups = 0..self.reader.footer.row_groups.len();
+        let possible: Vec<_> = row_groups.filter(|&row_group| self.verdict(row_group) != Verdict::Never).collect();
         for column in &mut self.columns {
-            let codes = possible.iter().map(|row_group| row_group.chunks[column.column].codes);
+            let codes = possible.iter().map(|&row_group| column.chunk_of(row_group).codes);
             column.expect_codes(codes.max().unwrap_or(0) as usize);
         }
-        let rows = possible.iter().map(|row_group| u64::from(row_group.rows)).sum();
+        let rows = possible.iter().map(|&row_group| u64::from(self.reader.row_group(row_group).rows)).sum();
         self.possible_rows = Some(rows);
         rows
     }
 
     fn scan_row_group(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
-        let row_group = self.reader.row_group(index);
-        let rows = row_group.rows;
-        match self.verdict(row_group) {
+        let rows = self.reader.row_group(index).rows;
+        match self.verdict(index) {
             Verdict::Never => scanned.skipped_rows += u64::from(rows),
-            Verdict::Always if self.summarise(row_group, sink)? => scanned.summarised_rows += u64::from(rows),
-            Verdict::Always => self.deliver(index, row_group, false, sink, scanned)?,
-            Verdict::Maybe => self.deliver(index, row_group, true, sink, scanned)?,
+            Verdict::Always if self.summarise(index, sink)? => scanned.summarised_rows += u64::from(rows),
+            Verdict::Always => self.deliver(index, false, sink, scanned)?,
+            Verdict::Maybe => self.deliver(index, true, sink, scanned)?,
         }
         Ok(())
     }
 
     /// Gives the statistics of a row group to the sink, if they may stand for its rows.
-    fn summarise(&self, row_group: &RowGroup, sink: &mut dyn Sink) -> Result<bool> {
+    fn summarise(&self, index: usize, sink: &mut dyn Sink) -> Result<bool> {
         if !self.options.statistics || self.options.order != Order::Any {
             return Ok(false);
         }
-        let projected = self.columns.iter().map(|column| statistics(&row_group.chunks[column.column]));
+        let projected = self.columns.iter().map(|column| statistics(column.chunk_of(index)));
         let Some(statistics) = projected.collect::<Option<Vec<_>>>() else { return Ok(false) };
         let columns: Vec<_> = statistics.iter().map(summary_of).collect();
-        sink.summary(&Summary { rows: &[row_group.rows], columns: &columns })?;
+        sink.summary(&Summary { rows: &[self.reader.row_group(index).rows], columns: &columns })?;
         Ok(true)
     }
 
     /// Delivers the rows of a row group, without those of blocks that the predicate rules out.
-    fn deliver(
-        &mut self,
-        index: usize,
-        row_group: &RowGroup,
-        by_block: bool,
-        sink: &mut dyn Sink,
-        scanned: &mut Scanned,
-    ) -> Result<()> {
+    fn deliver(&mut self, index: usize, by_block: bool, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
+        let reader = self.reader;
+        let row_group = reader.row_group(index);
         let all = row_group.rows as usize;
         if row_group.key.is_some() && self.options.order == Order::Original {
-            restore::deliver(self.reader, index, &mut self.columns, &mut self.cost, sink)?;
+            restore::deliver(reader, index, &mut self.columns, &mut self.cost, sink)?;
             scanned.rows += all as u64;
             return Ok(());
         }
         let rows_of = |number: usize| BLOCK_ROWS.min(all - number * BLOCK_ROWS);
         let of_block = |number: usize| {
-            move |column: usize| {
-                let block = &row_group.chunks[column].blocks[number];
-                known(block.bounds.as_ref(), block.nulls, rows_of(number) as u32)
+            move |column: usize| match reader.chunk(index, column).and_then(|chunk| chunk.blocks.get(number)) {
+                Some(block) => known(block.bounds.as_ref(), block.nulls, rows_of(number) as u32),
+                None => Known::NOTHING,
             }
         };
         let mut numbers: Vec<usize> = (0..all.div_ceil(BLOCK_ROWS)).collect();
@@ -239,10 +234,13 @@ fn long_runs<'r>(codes: &[u32], room: &'r mut [Run; MOST_RUNS]) -> Option<&'r [R
     (count <= codes.len().div_ceil(16)).then_some(&room[..count])
 }
 
-impl RowGroup {
-    /// What is known of the values of a column.
-    pub(super) fn known(&self, column: usize) -> Known<'_> {
-        self.chunks.get(column).map_or(Known::NOTHING, |chunk| known(chunk.bounds.as_ref(), chunk.nulls, self.rows))
+impl Reader {
+    /// What is known of the values of a column in a row group.
+    pub(super) fn known_of(&self, row_group: usize, column: usize) -> Known<'_> {
+        match (self.footer.row_groups.get(row_group), self.chunk(row_group, column)) {
+            (Some(row_group), Some(chunk)) => known(chunk.bounds.as_ref(), chunk.nulls, row_group.rows),
+            _ => Known::NOTHING,
+        }
     }
 }
 

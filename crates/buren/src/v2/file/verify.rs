@@ -6,7 +6,7 @@
 
 use super::bounds::Bounds;
 use super::column::{PIECE, ScanColumn};
-use super::footer::{Chunk, DictionaryPart, Layout, RowGroup};
+use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
 use super::reader::Reader;
 use super::restore;
 use crate::block::{Block, BlockBuffer, Cost};
@@ -28,18 +28,18 @@ impl Reader {
     /// The first thing in the file that does not hold.
     pub(crate) fn verify(&self, threads: usize, progress: &Progress) -> Result<Verified> {
         let row_groups = &self.footer.row_groups;
-        let columns = self.footer.schema.fields().len();
-        (0..columns).try_for_each(|column| self.verify_dictionary(column))?;
+        let columns = self.all_columns()?;
+        columns[..self.footer.order_streams()].iter().try_for_each(|column| self.verify_dictionary(column))?;
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let work = || {
             // With what was read of the columns' dictionaries.
-            let mut scans: Vec<_> = (0..=columns).map(|column| ScanColumn::new(self, column)).collect();
+            let mut scans: Vec<_> = columns.iter().map(|column| ScanColumn::new(self, column)).collect();
             loop {
                 let index = next.fetch_add(1, Relaxed);
                 let Some(row_group) = row_groups.get(index) else { return };
                 let mut cost = Cost::default();
-                if let Err(error) = self.verify_row_group(index, row_group, &mut scans, &mut cost) {
+                if let Err(error) = self.verify_row_group(index, row_group, &columns, &mut scans, &mut cost) {
                     let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                         *first = Some((index, error));
@@ -55,7 +55,7 @@ impl Reader {
             return Err(error);
         }
         self.verify_unused()?;
-        let chunks = row_groups.iter().flat_map(|row_group| &row_group.chunks);
+        let chunks = columns.iter().flat_map(|column| &column.chunks);
         let parts = self.footer.dictionaries.iter().flat_map(|dictionary| &dictionary.parts);
         let blocks = chunks.flat_map(Chunk::all_blocks).chain(parts.flat_map(DictionaryPart::all_blocks));
         let blocks = blocks.filter(|block| block.length > 0).count() as u64;
@@ -75,12 +75,12 @@ impl Reader {
     }
 
     /// The values of all parts of a dictionary are distinct.
-    fn verify_dictionary(&self, column: usize) -> Result<()> {
-        let values = self.footer.dictionaries[column].values() as usize;
+    fn verify_dictionary(&self, column: &StoredColumn) -> Result<()> {
+        let values = self.footer.dictionaries[column.number].values() as usize;
         let mut scan = ScanColumn::new(self, column);
         scan.read_file_dictionary(values, &mut Cost::default())?;
         if scan.distinct() < values {
-            let place = Place::Dictionary { column: self.footer.name(column), block: 0 };
+            let place = Place::Dictionary { column: self.footer.name(column.number), block: 0 };
             return Err(self.corrupt(place, "the dictionary has some value twice"));
         }
         Ok(())
@@ -90,15 +90,18 @@ impl Reader {
         &'r self,
         index: usize,
         row_group: &RowGroup,
+        columns: &[&'r StoredColumn],
         scans: &mut [ScanColumn<'r>],
         cost: &mut Cost,
     ) -> Result<()> {
-        for (chunk, scan) in row_group.chunks.iter().zip(scans) {
+        let present = columns.len() - usize::from(row_group.key.is_none());
+        for (column, scan) in columns[..present].iter().zip(scans) {
+            let chunk = &column.chunks[index];
             if chunk.layout == Layout::FileCodes {
                 self.verify_chunk(index, scan, chunk, row_group.rows as usize, cost)?;
             } else {
                 // Without the values of other row groups, codes are those of the chunk.
-                let mut scan = ScanColumn::new(self, scan.column);
+                let mut scan = ScanColumn::new(self, column);
                 self.verify_chunk(index, &mut scan, chunk, row_group.rows as usize, cost)?;
             }
         }
@@ -108,7 +111,7 @@ impl Reader {
     /// Each run has rows, all of them have the same key, and the next run has another one.
     fn verify_runs(&self, index: usize, key: usize, cost: &mut Cost) -> Result<()> {
         let (codes, _) = restore::order_stream(self, index, cost)?;
-        let keys = restore::read(&mut ScanColumn::new(self, key), index, codes.len(), cost)?;
+        let keys = restore::read(&mut ScanColumn::new(self, self.column(key)?), index, codes.len(), cost)?;
         let mut sorted = codes;
         sorted.sort_unstable();
         let is_run = |row: usize| match sorted[row] - sorted[row - 1] {

@@ -24,6 +24,8 @@ pub(crate) struct Writer {
     /// What the key was chosen by.
     sample: Option<Sample>,
     footer: Footer,
+    /// Of each row group: one for each column, and the order stream if there is a key.
+    chunks: Vec<Vec<Chunk>>,
     /// Of all dictionaries.
     hasher: RandomState,
     /// Of each column.
@@ -60,6 +62,7 @@ impl Writer {
             key,
             sample: None,
             footer,
+            chunks: Vec::new(),
             hasher,
             dictionaries,
             memory: options.dictionary_bytes,
@@ -133,7 +136,7 @@ impl Writer {
 
     /// Why the table is not one of that schema, if it is not.
     fn misfit(&self, schema: &Schema) -> Option<String> {
-        let chunks = self.footer.row_groups.iter().flat_map(|row_group| row_group.chunks.iter().zip(schema.fields()));
+        let chunks = self.chunks.iter().flat_map(|chunks| chunks.iter().zip(schema.fields()));
         let reason = |(chunk, field)| Some((field, fits::check(chunk, field).err()?));
         let (field, reason): (&brc_core::Field, String) = chunks.into_iter().find_map(reason)?;
         Some(format!("column '{}' cannot be stored: {reason}", field.name))
@@ -161,7 +164,8 @@ impl BatchWriter for Writer {
             self.footer.rows += part.rows;
             self.sample = sample.or(self.sample.take());
             let key = self.key.known().filter(|_| chunks.len() > self.dictionaries.len());
-            self.footer.row_groups.push(RowGroup { rows: part.rows as u32, key, chunks });
+            self.footer.row_groups.push(RowGroup { rows: part.rows as u32, key });
+            self.chunks.push(chunks);
         }
         Ok(())
     }
@@ -184,7 +188,7 @@ impl BatchWriter for Writer {
             return Err(Error::Usage(reason));
         }
         self.footer.dictionaries = self.dictionaries.iter_mut().map(|it| std::mem::take(&mut it.stored)).collect();
-        let mut out = footer_message::write(&self.footer)?;
+        let mut out = footer_message::write(&self.footer, &self.chunks)?;
         let (footer_bytes, footer_checksum) = (out.len() as u64, checksum(&out));
         let trailer = Trailer { version: trailer::VERSION_2, footer_bytes, footer_checksum };
         out.extend_from_slice(&trailer.to_bytes());
@@ -227,20 +231,22 @@ impl ColumnarWriter for Writer {
         self.check_key(part, columns, sample)?;
         let order = if chunks.len() > columns.len() { chunks.pop() } else { None };
         let unknown = || Error::Usage(format!("part {part} has not so many rows or columns"));
-        let row_group = usize::try_from(part).ok().and_then(|part| self.footer.row_groups.get_mut(part));
+        let part = usize::try_from(part).unwrap_or(usize::MAX);
+        let row_group = self.footer.row_groups.get(part);
         let row_group = row_group.filter(|group| u64::from(group.rows) == made.rows && columns.len() == chunks.len());
-        let row_group = row_group.filter(|group| group.key.is_some() == order.is_some()).ok_or_else(unknown)?;
+        row_group.filter(|group| group.key.is_some() == order.is_some()).ok_or_else(unknown)?;
+        let replaced = self.chunks.get_mut(part).ok_or_else(unknown)?;
         let is_replaced = |column: u32| columns.contains(&(column as usize));
-        let references = row_group.chunks.iter().enumerate().filter(|(column, _)| !columns.contains(column));
+        let references = replaced.iter().enumerate().filter(|(column, _)| !columns.contains(column));
         if references.filter_map(|(_, chunk)| chunk.reference).any(is_replaced) {
             // They would be differences from something else.
             return Err(Error::Widened);
         }
-        if let (Some(replaced), Some(order)) = (row_group.chunks.last_mut(), order) {
+        if let (Some(replaced), Some(order)) = (replaced.last_mut(), order) {
             *replaced = order;
         }
         for (&column, chunk) in columns.iter().zip(chunks) {
-            *row_group.chunks.get_mut(column).ok_or_else(unknown)? = chunk;
+            *replaced.get_mut(column).ok_or_else(unknown)? = chunk;
         }
         Ok(())
     }
@@ -257,10 +263,10 @@ impl ColumnarWriter for Writer {
         let mut layout = Layouter::default();
         layout.place(0, trailer::HEADER_BYTES as u64);
         let mut parts: Vec<_> = self.dictionaries.iter_mut().map(|it| it.stored.parts.iter_mut().peekable()).collect();
-        for row_group in &mut self.footer.row_groups {
+        for chunks in &mut self.chunks {
             // Codes are written when all else of a row group is.
-            row_group.chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.place_chunk(chunk));
-            for (chunk, parts) in row_group.chunks.iter_mut().zip(&mut parts).filter(|(chunk, _)| chunk.is_coded()) {
+            chunks.iter_mut().filter(|chunk| !chunk.is_coded()).for_each(|chunk| layout.place_chunk(chunk));
+            for (chunk, parts) in chunks.iter_mut().zip(&mut parts).filter(|(chunk, _)| chunk.is_coded()) {
                 // Values that are new stand just before the codes.
                 if let Some(part) = parts.next_if(|part| part.offset + part.stored_bytes() == chunk.offset) {
                     part.offset = layout.place(part.offset, part.stored_bytes());
