@@ -73,7 +73,7 @@ pub(crate) struct BlockBuffer {
 }
 
 impl BlockBuffer {
-    /// Reads, checks and decompresses a block. The footer's lengths were checked against the file when it was opened.
+    /// Reads, checks and decompresses a block. The footer's lengths were checked against the file.
     pub(crate) fn load(&mut self, source: Source<'_>, block: &Block, place: Place<'_>, cost: &mut Cost) -> Result<()> {
         let corrupt = |reason: String| Error::corrupt(source.path, place.to_string(), reason);
         let started = Instant::now();

@@ -226,12 +226,23 @@ const MOST_RUNS: usize = PIECE / 16;
 
 /// The runs of equal codes, unless there are too many.
 fn long_runs<'r>(codes: &[u32], room: &'r mut [Run; MOST_RUNS]) -> Option<&'r [Run]> {
-    let mut count = 0;
-    for run in codes.chunk_by(|one, other| one == other) {
-        *room.get_mut(count)? = Run { code: run[0], rows: run.len() as u32 };
-        count += 1;
+    let (mut count, mut left) = (0, codes);
+    while let [code, ..] = *left {
+        let rows = run_length(left, code);
+        *room.get_mut(count)? = Run { code, rows: rows as u32 };
+        (count, left) = (count + 1, &left[rows..]);
     }
     (count <= codes.len().div_ceil(16)).then_some(&room[..count])
+}
+
+/// How many of the first codes are this one.
+fn run_length(codes: &[u32], code: u32) -> usize {
+    // So many are compared without a branch, unless the last one tells that the run ends before.
+    const AT_ONCE: usize = 16;
+    let is_equal = |codes: &&[u32]| codes.iter().fold(0, |difference, other| difference | (other ^ code)) == 0;
+    let is_run = |codes: &&[u32]| codes.last() == Some(&code) && is_equal(codes);
+    let rows = codes.chunks_exact(AT_ONCE).take_while(is_run).count() * AT_ONCE;
+    rows + codes[rows..].iter().take_while(|&&other| other == code).count()
 }
 
 impl Reader {
@@ -284,5 +295,23 @@ impl Scanner for FileScanner<'_> {
         scanned.decompress_time = self.cost.decompress_time;
         scanned.decode_time = self.cost.decode_time;
         Ok(Some(scanned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn runs_are_found_if_they_are_long(runs in prop::collection::vec((0u32..4, 1usize..100), 0..100)) {
+            let codes: Vec<u32> = runs.iter().flat_map(|&(code, rows)| std::iter::repeat_n(code, rows)).take(PIECE).collect();
+            let expected: Vec<_> = codes.chunk_by(|one, other| one == other).map(|run| (run[0], run.len() as u32)).collect();
+            let mut room = [Run { code: 0, rows: 0 }; MOST_RUNS];
+            let found = long_runs(&codes, &mut room).map(|runs| runs.iter().map(|run| (run.code, run.rows)).collect());
+            let are_long = expected.len() <= MOST_RUNS && expected.len() <= codes.len().div_ceil(16);
+            prop_assert_eq!(found, are_long.then_some(expected));
+        }
     }
 }
