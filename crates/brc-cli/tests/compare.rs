@@ -355,7 +355,6 @@ fn kept_files_are_made_again() {
     assert!(place.read("out/results.json") == results);
 }
 
-/// Whenever it ends, it takes its converted files along.
 #[test]
 fn files_that_are_compared_are_those_that_a_conversion_writes() {
     let place = Place::new();
@@ -367,6 +366,7 @@ fn files_that_are_compared_are_those_that_a_conversion_writes() {
     assert!(place.read("out/files/t.buren") == place.read("t.buren"));
 }
 
+/// Whenever it ends, it takes its converted files along.
 #[test]
 fn nothing_is_left_after_a_kill() {
     let place = Place::new();

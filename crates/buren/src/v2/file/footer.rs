@@ -157,6 +157,11 @@ impl Chunk {
         self.layout == Layout::Integers && self.scheme == DIFFERENCE
     }
 
+    /// How many blocks of values the footer lists for it.
+    pub(super) fn stored_blocks(&self) -> usize {
+        self.blocks.len() + self.dictionary.len()
+    }
+
     /// How many distinct values the dictionary has.
     pub(super) fn distinct(&self) -> u64 {
         self.dictionary.iter().map(|(values, _)| u64::from(*values)).sum()

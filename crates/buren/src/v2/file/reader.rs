@@ -15,6 +15,7 @@ use brc_core::{Error, Known, Result, ScanOptions, Scanner, Schema, Split, Table}
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A file of version 2.
 pub(crate) struct Reader {
@@ -28,6 +29,8 @@ pub(crate) struct Reader {
     pub(super) footer: Footer,
     /// Those that were asked for, the order streams behind them.
     columns: Vec<OnceLock<Result<StoredColumn, Problem>>>,
+    /// How many blocks those have.
+    blocks: AtomicUsize,
     /// Of each column.
     pub(super) dictionaries: Vec<SharedDictionary>,
 }
@@ -44,7 +47,8 @@ impl Reader {
         checked.map_err(|reason| Error::corrupt(&path, "footer", reason))?;
         let columns = (0..=footer.order_streams()).map(|_| OnceLock::new()).collect();
         let dictionaries = footer.dictionaries.iter().map(|_| SharedDictionary::default()).collect();
-        Ok(Self { path, file, file_bytes, footer_bytes, footer_offset, words, footer, columns, dictionaries })
+        let blocks = AtomicUsize::new(0);
+        Ok(Self { path, file, file_bytes, footer_bytes, footer_offset, words, footer, columns, blocks, dictionaries })
     }
 
     /// The checked chunks of a column, or the order streams; there must be so many columns.
@@ -54,6 +58,11 @@ impl Reader {
     pub(super) fn column(&self, number: usize) -> Result<&StoredColumn> {
         let read = || {
             let mut column = footer_message::read_column(&self.words, number)?;
+            // Each takes a word or more, so that all of them together take no more memory than they should.
+            let blocks: usize = column.chunks.iter().map(Chunk::stored_blocks).sum();
+            if self.blocks.fetch_add(blocks, Relaxed).saturating_add(blocks) > self.words.len() {
+                return Err(Problem::malformed("its columns have blocks in common"));
+            }
             let checked = footer_check::check_column(&mut column, &self.footer, self.footer_offset);
             checked.map(|()| column).map_err(Problem::Malformed)
         };
