@@ -79,6 +79,8 @@ def main():
     engine, table, source, directory, threads, runs = sys.argv[1:]
     name, kind = engine.split("-")
     ask = globals()[name](kind, source, directory, int(threads))
+    # So that nothing is being written while questions are asked.
+    os.sync()
     is_slow = kind == "file" and source.endswith(".csv")
     for question, (text, _) in QUESTIONS[table].items():
         text, seconds = asked(engine, question, text), []

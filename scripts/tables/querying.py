@@ -57,6 +57,7 @@ def ask_duckdb_shell(table, source, arguments, work):
     with tempfile.TemporaryDirectory(dir=work) as directory:
         stored = os.path.join(directory, "t.duckdb")
         subprocess.run([shell, stored, "-c", f"create table t as select * from read_csv('{source}')"], check=True, capture_output=True)
+        os.sync()
         for name, text in questions.items():
             command = [shell, "-readonly", stored, "-csv", "-c", f"set threads = {arguments.threads}", "-c", text]
             samples = [run(command, arguments.threads)[0] for _ in range(FEW_MILLISECONDS + 1)][1:]
@@ -67,6 +68,7 @@ def ask_duckdb_shell(table, source, arguments, work):
 
 def ask_brc(binary, table, file, arguments, runs):
     """Medians of whole processes in seconds, and the largest peak memory in bytes, by question."""
+    os.sync()
     found = {}
     for question, (text, _) in QUESTIONS[table].items():
         # Where an engine's shell prints its answer, so do we; else each makes a table as Arrow has it.
