@@ -68,7 +68,7 @@ impl ConversionMemory {
 }
 
 /// The bytes that were asked for, or a share of what there is.
-fn memory_limit(asked: Option<u64>) -> u64 {
+pub(crate) fn memory_limit(asked: Option<u64>) -> u64 {
     asked.or_else(|| Some(system_memory()? / 100 * 60)).unwrap_or(u64::MAX)
 }
 

@@ -63,11 +63,26 @@ fn a_finished_comparison_is_shown_again_and_another_is_refused() {
     assert!(place.read("out/results.json") == results);
 
     place.run(&command.replace("--runs 1", "--runs 2")).fails_with(2, "measured with --runs 1, not 2 (--force");
+    place.run(&format!("{command} --memory 1M")).fails_with(2, "measured with --memory unset, not 1048576 (--force");
     place.run(&format!("{command} --by station --force")).ok();
     place.run(&command).fails_with(2, "with the queries '--by station', not '' (--force measures anew)");
     place.write("t.txt", "Abha;1.0\n");
     place.run(&format!("{command} --by station")).fails_with(2, "before the input file t.txt changed");
     assert_eq!(place.names(), ["out", "t.txt"]);
+}
+
+#[test]
+fn processes_keep_to_some_memory() {
+    let place = Place::new();
+    place.run("generate t.csv --preset uservisits --rows 100000").ok();
+    let converted_in = |options: &str| -> u64 {
+        place
+            .run(&format!("compare t.csv {QUICK} --by country_code --encodings buren --compressions none --force --out out {options}"))
+            .ok();
+        column(&place, "convert_peak_memory_bytes").iter().find_map(|bytes| bytes.parse().ok()).unwrap()
+    };
+    let (usual, little) = (converted_in(""), converted_in("--memory 24M"));
+    assert!(little < usual / 10 * 7, "{little} of {usual} bytes");
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// Threads of each process.
     pub threads: usize,
+    /// How much memory each conversion and each query may use, in bytes, if not as much as usual.
+    pub memory: Option<u64>,
     /// The directory of results and reports, if they are kept.
     pub out: Option<PathBuf>,
     /// Whether converted files stay there too.
@@ -147,7 +149,7 @@ fn measure(
     (host.before_files)(scratch.path());
     let kept = store.filter(|_| request.keep).map(Store::files).transpose()?;
     let mut save = |results: &Results| store.map_or(Ok(()), |store| store.save(results));
-    let mut executor = Processes { host, threads: request.threads };
+    let mut executor = Processes { host, threads: request.threads, memory: request.memory };
     let mut monitor = Bar::new();
     let mut matrix = Matrix {
         executor: &mut executor,
@@ -183,6 +185,7 @@ impl Request {
             warmup: self.warmup,
             cold: self.cold,
             threads: self.threads,
+            memory: self.memory,
             reading: self.table.given(),
         };
         let results = Results {

@@ -19,6 +19,8 @@ pub struct JobArguments<'a> {
     pub other: &'a Path,
     /// How many threads work.
     pub threads: usize,
+    /// How many bytes of memory a conversion or a query may use; `None` is as for any other.
+    pub memory: Option<u64>,
 }
 
 /// What a process is to do with a file, and perhaps with another one.

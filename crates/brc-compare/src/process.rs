@@ -30,13 +30,16 @@ pub(crate) struct Processes<'a> {
     pub(crate) host: &'a Host,
     /// Of each process.
     pub(crate) threads: usize,
+    /// Of each process, in bytes.
+    pub(crate) memory: Option<u64>,
 }
 
 impl Executor for Processes<'_> {
     fn run(&mut self, job: &Job, input: &Path, other: &Path, limit: Option<Duration>) -> Result<Ran, Failure> {
         let job = document::to_json(job).map_err(|error| Failure::new(error.to_string()))?;
         let mut command = Command::new(&self.host.program);
-        command.args((self.host.arguments)(&JobArguments { job: &job, input, other, threads: self.threads }));
+        let (threads, memory) = (self.threads, self.memory);
+        command.args((self.host.arguments)(&JobArguments { job: &job, input, other, threads, memory }));
         let start = Instant::now();
         let ended = child::run(&mut command, limit);
         let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

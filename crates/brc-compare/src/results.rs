@@ -37,6 +37,9 @@ pub(crate) struct Settings {
     pub(crate) warmup: u32,
     pub(crate) cold: bool,
     pub(crate) threads: usize,
+    /// How many bytes of memory a conversion or a query might use, if that was asked for.
+    #[serde(default)]
+    pub(crate) memory: Option<u64>,
     /// The options that say how to read the tables, by name.
     #[serde(default)]
     pub(crate) reading: BTreeMap<String, String>,

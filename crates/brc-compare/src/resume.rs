@@ -73,6 +73,7 @@ fn options(found: &Settings, wanted: &Settings) -> Vec<String> {
     compare("--warmup", &found.warmup, &wanted.warmup);
     compare("--cold", &found.cold, &wanted.cold);
     compare("--threads", &found.threads, &wanted.threads);
+    compare("--memory", &found.memory, &wanted.memory);
     let names: BTreeSet<&String> = found.reading.keys().chain(wanted.reading.keys()).collect();
     for name in names {
         compare(name, &found.reading.get(name), &wanted.reading.get(name));

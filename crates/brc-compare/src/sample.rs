@@ -54,6 +54,7 @@ pub(crate) fn settings() -> Settings {
         warmup: 1,
         cold: true,
         threads: 2,
+        memory: None,
         reading: BTreeMap::new(),
     }
 }

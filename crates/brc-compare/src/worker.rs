@@ -15,9 +15,9 @@ use brc_core::{Error, Progress, Result, Schema, Table, run_workers};
 use brc_encodings::document::{self, DocumentError};
 use brc_encodings::encoding::read_all;
 use brc_encodings::{
-    CreateOptions, Encoding, MemoryBudget, Output, OutputOptions, RejectLog, Target, convert_inferred,
+    CreateOptions, Encoding, MemoryBudget, Output, OutputOptions, RejectLog, Target, Workers, convert_inferred,
 };
-use brc_query::{Plan, QueryResult, ScanTotals};
+use brc_query::{Memory, Plan, QueryResult, ScanTotals};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -31,6 +31,7 @@ pub type Render = fn(&Plan, &QueryResult, &mut Vec<u8>) -> Result<()>;
 pub struct Worker<'a> {
     job: Job,
     threads: usize,
+    memory: Memory,
     input: &'a Path,
     other: &'a Path,
     render: Render,
@@ -42,8 +43,9 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// If the job is not one of this version of the program.
     pub fn new(arguments: JobArguments<'a>, render: Render) -> std::result::Result<Self, DocumentError> {
-        let JobArguments { job, input, other, threads } = arguments;
-        Ok(Self { job: document::from_json(job)?, threads, input, other, render })
+        let JobArguments { job, input, other, threads, memory } = arguments;
+        let memory = Memory { limit: memory.unwrap_or(u64::MAX), ..Memory::unlimited() };
+        Ok(Self { job: document::from_json(job)?, threads, memory, input, other, render })
     }
 
     /// Whether the job writes a table, which must not stay unfinished.
@@ -115,7 +117,7 @@ impl Worker<'_> {
     fn cut(&self, format: &TableOptions, rows: u64) -> Result<Found> {
         let (encoding, table) = format.open(self.input)?;
         let options = usual(Compressor::none(), format);
-        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1)?;
+        self.write(&FirstRows::new(table.as_ref(), rows), encoding, &options, 1.into())?;
         Ok(Found::Columns(types(table.as_ref())))
     }
 
@@ -123,11 +125,12 @@ impl Worker<'_> {
         let unknown = || Error::Usage(format!("unknown encoding {to}"));
         let encoding = brc_encodings::by_name(to).ok_or_else(unknown)?;
         let compression = Compressor::parse(compression).map_err(|error| Error::Usage(error.to_string()))?;
-        // As large as they are where there is memory enough.
-        let row_group_bytes = MemoryBudget::new(u64::MAX).row_group_bytes();
+        let budget = MemoryBudget::new(self.memory.limit);
+        let row_group_bytes = budget.row_group_bytes();
         let (_, table) = format.open_in(self.input, Some(row_group_bytes))?;
-        let options = usual(compression, format);
-        self.write(table.as_ref(), encoding, &options, self.threads).map(Found::Rows)
+        let options = CreateOptions { dictionary_bytes: Some(budget.dictionary_bytes()), ..usual(compression, format) };
+        let workers = budget.workers(self.threads, row_group_bytes);
+        self.write(table.as_ref(), encoding, &options, workers).map(Found::Rows)
     }
 
     /// Writes a table to the other file, without waiting for the disk.
@@ -136,7 +139,7 @@ impl Worker<'_> {
         table: &dyn Table,
         encoding: &dyn Encoding,
         options: &CreateOptions,
-        threads: usize,
+        workers: Workers,
     ) -> Result<u64> {
         let begin = |schema: &Schema| {
             let writer = brc_encodings::writer(encoding, schema, options)?;
@@ -145,7 +148,7 @@ impl Worker<'_> {
             let output = Output::create(self.other, &options)?;
             Ok(Target { writer, output, rejects: RejectLog::none() })
         };
-        Ok(convert_inferred(table, begin, threads, &Progress::default())?.rows_stored)
+        Ok(convert_inferred(table, begin, workers, &Progress::default())?.rows_stored)
     }
 
     fn reference(&self, format: &TableOptions, question: &QueryOptions) -> Result<Found> {
@@ -182,7 +185,8 @@ impl Worker<'_> {
     }
 
     fn answer(&self, table: &dyn Table, query: &brc_query::Query) -> Result<(QueryResult, Vec<u8>)> {
-        let (plan, answer) = query.ask(table, self.threads, &Progress::default())?;
+        let (plan, answer) = query.ask_within(table, self.threads, &self.memory, &Progress::default())?;
+        let answer = answer.load(self.threads)?;
         let mut text = Vec::new();
         (self.render)(&plan, &answer, &mut text)?;
         Ok((answer, text))

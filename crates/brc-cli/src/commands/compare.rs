@@ -75,6 +75,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     threads: Threads,
 
+    /// How much memory each conversion and each query may use; k, M, G are powers of 1024
+    /// [default: 60 % of what this process may use]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
+    memory: Option<u64>,
+
     #[command(flatten)]
     source: Source,
 }
@@ -147,6 +152,7 @@ impl Args {
             cold: self.cold,
             timeout: self.timeout,
             threads: self.threads.count(),
+            memory: self.memory,
             out: self.out.clone(),
             keep: self.keep,
             force: self.force,

@@ -1,7 +1,7 @@
 //! `brc compare-cell`: one process of a comparison. Not for users: `brc compare` runs it, and neither help texts nor
 //! completions know it.
 
-use crate::args::Threads;
+use crate::args::{Threads, memory_limit};
 use crate::render::{exact_format, render};
 use crate::{failure, stdout};
 use anyhow::Context;
@@ -32,6 +32,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     threads: Threads,
+
+    /// How many bytes of memory it may use
+    #[arg(long)]
+    memory: Option<u64>,
 }
 
 impl Args {
@@ -45,13 +49,18 @@ impl Args {
 /// The arguments of a process that does that job for this one.
 pub(crate) fn arguments(job: &JobArguments<'_>) -> Vec<OsString> {
     let (threads, parent) = (job.threads.to_string(), std::process::id().to_string());
-    let options = [NAME, "--threads", &threads, "--parent", &parent, "--", job.job].map(OsString::from);
-    options.into_iter().chain([job.input.into(), job.other.into()]).collect()
+    let mut arguments = [NAME, "--threads", &threads, "--parent", &parent].map(OsString::from).to_vec();
+    if let Some(memory) = job.memory {
+        arguments.extend(["--memory".into(), memory.to_string().into()]);
+    }
+    arguments.extend(["--".into(), job.job.into(), job.input.into(), job.other.into()]);
+    arguments
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Args { job, input, other, .. } = args;
-    let arguments = JobArguments { job, input, other, threads: args.threads.count() };
+    let arguments =
+        JobArguments { job, input, other, threads: args.threads.count(), memory: Some(memory_limit(args.memory)) };
     let worker = Worker::new(arguments, |plan, answer, out| render(exact_format(), plan, answer, out));
     let worker = worker.context("the job")?;
     end_with(args.parent);
