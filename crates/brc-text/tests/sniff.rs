@@ -36,6 +36,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("empty.csv", "',', no header", ""),
     ("empty-first.csv", "'|', no header", "column_1¦column_2"),
     ("empty-leading.tsv", "tab, no header", "column_1¦column_2¦column_3"),
+    ("empty-trailing.tsv", "tab, no header", "column_1¦column_2"),
     ("hash-header.tsv", "tab, header, 2 preamble lines", "#CHROM¦POS¦REF"),
     ("hash.csv", "'#', header", "id¦city¦zip"),
     ("header-only.csv", "',', header", "id¦name¦price"),

@@ -43,7 +43,7 @@ pub(super) fn is_one_brc(prefix: &[u8]) -> bool {
         let mut fields = fields(line);
         let (Some(name), Some(value), None) = (fields.next(), fields.next(), fields.next()) else { continue };
         names += usize::from(!name.is_empty() && number(name).is_none());
-        odd += usize::from(number(name).is_some());
+        odd += usize::from(number(name).is_some() || name.is_empty() && !value.is_empty());
         match number(value) {
             Some((value, 1)) if value.unsigned_abs() <= 999 => tenths += 1,
             Some(_) => return false,
@@ -126,6 +126,7 @@ mod tests {
             "Abha;1.0\nOslo;1\n",
             "Abha;1\n",
             "7;1.0\n",
+            ";0.1\n;0.5\n2076-05-26;0.7\n",
             "1.0;Abha\n",
             "a;b\nc;d\n",
             "a;1.0;x\n",

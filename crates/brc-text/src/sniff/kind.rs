@@ -209,7 +209,7 @@ mod tests {
         ];
         for (kind, texts) in kinds {
             for text in *texts {
-                let cell = Cell { bytes: text.as_bytes(), is_quoted: false, is_padded: false, is_behind_tab: false };
+                let cell = Cell { bytes: text.as_bytes(), is_quoted: false, is_padded: false, is_beside_tab: false };
                 assert_eq!(Kind::of(&cell), *kind, "{text}");
             }
         }
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_is_quoted_may_hold_anything() {
-        let cell = Cell { bytes: b"a,b;c", is_quoted: true, is_padded: false, is_behind_tab: false };
+        let cell = Cell { bytes: b"a,b;c", is_quoted: true, is_padded: false, is_beside_tab: false };
         assert_eq!(Kind::of(&cell), Kind::Prose);
     }
 }

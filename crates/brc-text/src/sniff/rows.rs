@@ -30,8 +30,8 @@ pub(super) struct Cell<'a> {
     pub(super) is_quoted: bool,
     /// Whether there are blanks around it, outside the quotes.
     pub(super) is_padded: bool,
-    /// Whether a tab is before it.
-    pub(super) is_behind_tab: bool,
+    /// Whether a tab is directly before or after what is between the delimiters.
+    pub(super) is_beside_tab: bool,
 }
 
 impl Cell<'_> {
@@ -196,7 +196,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
                         bytes: &self.bytes[quote_at + 1..],
                         is_quoted: true,
                         is_padded: false,
-                        is_behind_tab: false,
+                        is_beside_tab: false,
                     };
                 }
                 Quoted::Malformed => self.rows.quotes.malformed += 1,
@@ -212,8 +212,8 @@ impl<'a, 'd> Splitter<'a, 'd> {
         let all = &self.bytes[start..self.at];
         let all = if self.row_ends_at(self.at) { all.strip_suffix(b"\r").unwrap_or(all) } else { all };
         let bytes = trim(all);
-        let is_behind_tab = all.starts_with(b"\t");
-        Cell { bytes, is_quoted: false, is_padded: bytes.len() < all.len(), is_behind_tab }
+        let is_beside_tab = all.starts_with(b"\t") || all.ends_with(b"\t");
+        Cell { bytes, is_quoted: false, is_padded: bytes.len() < all.len(), is_beside_tab }
     }
 
     /// The field that begins here with a quote.
@@ -256,7 +256,7 @@ impl<'a, 'd> Splitter<'a, 'd> {
         quotes.escaped += escaped;
         quotes.padded += usize::from(is_padded);
         self.at = if is_delimited { at + 1 } else { end };
-        Quoted::Closed(Cell { bytes, is_quoted: true, is_padded, is_behind_tab: false })
+        Quoted::Closed(Cell { bytes, is_quoted: true, is_padded, is_beside_tab: false })
     }
 
     /// Whether the byte there would mean something if it were not escaped.

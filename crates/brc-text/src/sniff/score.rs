@@ -156,8 +156,8 @@ struct Fields {
     wholeness: f64,
     /// Whether all are numbers, dates and the like, or null.
     are_typed: bool,
-    /// Whether a tab is before all that are not empty.
-    are_behind_tabs: bool,
+    /// Whether all that are not empty begin or end with a tab.
+    are_beside_tabs: bool,
     /// Whether some begin with a double quote that is no quote by the dialect.
     begin_with_double_quote: bool,
     /// How many unquoted fields with a type have blanks around them, and how many there are.
@@ -167,7 +167,7 @@ struct Fields {
 impl Fields {
     fn of(tables: &[Rows<'_>], width: usize) -> Fields {
         let (mut sum, mut count, mut are_typed, mut begin_with_double_quote) = (0.0, 0_u32, true, false);
-        let (mut typed, mut are_behind_tabs) = ([0; 2], true);
+        let (mut typed, mut are_beside_tabs) = ([0; 2], true);
         let mut is_filled = vec![false; width];
         for row in tables.iter().flat_map(Rows::iter).filter(|row| row.len() == width && !is_empty(row)) {
             for (cell, is_filled) in row.iter().zip(&mut is_filled) {
@@ -180,13 +180,13 @@ impl Fields {
                 }
                 count += 1;
                 *is_filled |= !cell.is_empty();
-                are_behind_tabs &= cell.is_behind_tab || cell.is_empty();
+                are_beside_tabs &= cell.is_beside_tab || cell.is_empty();
                 begin_with_double_quote |= !cell.is_quoted && cell.bytes.starts_with(b"\"");
             }
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
         let wholeness = sum / f64::from(count.max(1));
-        Fields { columns, wholeness, are_typed, are_behind_tabs, begin_with_double_quote, typed }
+        Fields { columns, wholeness, are_typed, are_beside_tabs, begin_with_double_quote, typed }
     }
 
     /// How likely so many columns are by a delimiter of this likelihood. Few columns may come from a byte that is often in
@@ -194,8 +194,8 @@ impl Fields {
     fn columns_score(&self, delimiter: Delimiter, likelihood: f64) -> f64 {
         let chance = if likelihood > 0.8 { 0.5 } else { 1.0 };
         match self.columns {
-            // Tabs do not align what is one column: those before it are always empty.
-            1 if delimiter == DELIMITERS[0].0 && self.are_typed && self.are_behind_tabs => 0.2,
+            // Tabs do not align what is one column: the one before or after it is always empty.
+            1 if delimiter == DELIMITERS[0].0 && self.are_typed && self.are_beside_tabs => 0.2,
             0 | 1 if delimiter == DELIMITERS[0].0 => 0.6,
             // `;12`: what hardly ever stands beside a number delimits a column that is always empty.
             1 if self.are_typed && likelihood > 0.9 => 0.3,
