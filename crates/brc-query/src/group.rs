@@ -117,7 +117,8 @@ impl<'a> GroupTable<'a> {
     pub(crate) fn with_partitions(self, partitioning: &'a Partitioning) -> Self {
         let gauge = partitioning.memory.of_scan(partitioning.threads);
         let own = partitioning.own_groups(self.plan);
-        Self { partitioning: Some(partitioning), gauge: Some(gauge), own, ..self }
+        let keys = self.keys.expecting(partitioning.expected());
+        Self { partitioning: Some(partitioning), keys, gauge: Some(gauge), own, ..self }
     }
 
     /// What was found.

@@ -3,12 +3,15 @@
 //! Each key's values so far lie in a range; the product of the ranges indexes the array. It only remembers which groups it
 //! was told: where a slot is empty, somebody else is asked, mostly a [`KeySet`], and when a range becomes wider, everything
 //! is asked anew. So nothing is checked here that is checked there.
+//!
+//! Where it is known ahead which values there may be, and they are few for the rows of the table, all of them are groups from
+//! the beginning, some of which may stay without rows: the slots are the groups, and there is no array.
 
 use super::key_set::KeySet;
 use crate::filter::Selection;
 use crate::group::Malformed;
 use brc_core::batch::codes_of;
-use brc_core::{Bitmap, Column, Data, Integers};
+use brc_core::{Bitmap, Column, Data, Integers, LogicalType};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{add_digits, bounds, look_up, set_digits};
 use brc_kernels::filter::{valid_bits, words};
@@ -22,14 +25,32 @@ const SMALL: u64 = 1 << 16;
 /// How many slots there may be for each row so far.
 const SLOTS_A_ROW: u64 = 16;
 
+/// So many slots are groups without being asked for, and one for so many rows of the table.
+const FEW_GROUPS: u64 = 1 << 10;
+const ROWS_A_GROUP: u64 = 64;
+
+/// Of so few groups, sums are kept in ways that become slower with those that have no rows.
+const FEWEST_GROUPS: u64 = 64;
+
 /// Stands for a group that is not known yet.
 const UNKNOWN: u32 = u32::MAX;
+
+/// What is known of a table's keys before it is scanned.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Expected {
+    /// Between which integers the values of each key lie, where that is known.
+    pub(crate) bounds: Vec<Option<(i64, i64)>>,
+    /// How many rows there are, wanted or not.
+    pub(crate) rows: u64,
+}
 
 /// The array.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Direct {
+    /// Until the first batch.
+    expected: Option<Expected>,
     ranges: Vec<Range>,
-    table: Vec<u32>,
+    groups: Groups,
     /// Rows so far.
     rows: u64,
     /// The ranges were too wide once.
@@ -37,6 +58,21 @@ pub(crate) struct Direct {
     /// The keys of the last batch were no digits.
     no_digits: bool,
     spare: Spare,
+}
+
+/// The groups of slots.
+#[derive(Debug, Clone)]
+enum Groups {
+    /// Those numbers themselves.
+    Slots,
+    /// Those that are known, by slot; empty if the ranges are not known either.
+    Table(Vec<u32>),
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self::Table(Vec::new())
+    }
 }
 
 /// Memory that is used again for the next batch.
@@ -62,14 +98,28 @@ enum Digit<'a> {
     Integers(Integers<'a>),
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Range {
+/// The values that a key may have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
     low: i64,
     /// One more than the distance to the largest; 0 if there is no value yet.
     size: u64,
+    /// It may be null.
+    nullable: bool,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { low: 0, size: 0, nullable: true }
+    }
 }
 
 impl Direct {
+    /// The same for a table of which that is known.
+    pub(crate) fn expecting(expected: Expected) -> Self {
+        Self { expected: Some(expected), ..Self::default() }
+    }
+
     /// Whether the array is of no use for keys like the last, however many rows are still to come.
     pub(crate) fn is_off(&self) -> bool {
         self.off || self.no_digits
@@ -89,6 +139,9 @@ impl Direct {
         set: &mut KeySet,
         groups: &mut Vec<u32>,
     ) -> Result<bool, Malformed> {
+        if let Some(expected) = self.expected.take() {
+            self.take_all(level, keys, &expected, set);
+        }
         let ask = |asked: Selection<'_>| {
             for (index, key) in keys.iter().enumerate() {
                 set.take(index, key, asked)?;
@@ -98,6 +151,35 @@ impl Direct {
             Ok(numbers)
         };
         self.groups_of(level, keys, selection, rows, ask, groups)
+    }
+
+    /// Makes groups of all slots, if they are not too many; `set` has their tuples then.
+    fn take_all(&mut self, level: Level, keys: &[Column<'_>], expected: &Expected, set: &mut KeySet) {
+        let known = keys.iter().enumerate().map(|(index, key)| match key.dictionary() {
+            Some(dictionary) => Some((0, (dictionary.len() as i64).checked_sub(1)?)),
+            None => *expected.bounds.get(index)?,
+        });
+        let known: Vec<_> = known.collect();
+        let range = |(known, &(_, nullable)): (&Option<(i64, i64)>, &(LogicalType, bool))| {
+            let (low, size) = known.map_or((0, 0), |(low, high)| (low, width(low, high)));
+            Range { low, size, nullable }
+        };
+        self.ranges.extend(known.iter().zip(set.types()).map(range));
+        let mut digits = vec![Digits::default(); keys.len()];
+        let most = FEW_GROUPS.max(expected.rows / ROWS_A_GROUP).min(MOST);
+        let few = FEWEST_GROUPS + 1..=most;
+        let are_digits = self.cover(level, keys, &mut digits).is_some();
+        let unknown = self.ranges.iter_mut().zip(&known).filter(|(_, known)| known.is_none());
+        unknown.for_each(|(range, _)| range.widen());
+        if are_digits && few.contains(&self.slots()) && set.take_all(keys, &self.ranges) {
+            self.groups = Groups::Slots;
+        } else {
+            self.ranges.clear();
+        }
+    }
+
+    fn slots(&self) -> u64 {
+        self.ranges.iter().map(Range::radix).fold(1, u64::saturating_mul)
     }
 
     /// The same, where `ask` tells the groups of rows.
@@ -136,7 +218,7 @@ impl Direct {
         }
         spare.slots.clear();
         for ((key, range), digits) in keys.iter().zip(&self.ranges).zip(&mut spare.digits) {
-            digits.set_nulls(key, range.null());
+            digits.set_nulls(key, range.first());
             let of_key = digits.of(key);
             of_key.add_to(level, &mut spare.slots, range);
         }
@@ -148,27 +230,29 @@ impl Direct {
     fn cover(&mut self, level: Level, keys: &[Column<'_>], digits: &mut [Digits]) -> Option<bool> {
         let bounds = keys.iter().zip(digits).map(|(key, digits)| {
             let validity = key.validity.filter(|validity| validity.count_nulls() > 0);
-            digits.take(key, validity)?.bounds(level)
+            Some((digits.take(key, validity)?.bounds(level)?, validity.is_some()))
         });
         let bounds = bounds.collect::<Option<Vec<_>>>()?;
         self.ranges.resize(keys.len(), Range::default());
-        let mut wider = self.table.is_empty();
-        for (range, (low, high)) in self.ranges.iter_mut().zip(bounds) {
-            wider |= range.cover(low, high);
+        let mut wider = matches!(&self.groups, Groups::Table(table) if table.is_empty());
+        for (range, ((low, high), nulls)) in self.ranges.iter_mut().zip(bounds) {
+            wider |= range.cover(low, high) || (nulls && !range.nullable);
+            range.nullable |= nulls;
         }
         Some(wider)
     }
 
     /// Empties the table, which becomes as large as the ranges are; `false` if that is too large.
     fn renew(&mut self) -> bool {
-        let radices = self.ranges.iter().map(Range::radix);
-        let product = radices.fold(1, u64::saturating_mul);
-        self.table.clear();
-        self.off = product > MOST;
-        if self.off || product > SMALL.max(self.rows.saturating_mul(SLOTS_A_ROW)) {
+        let slots = self.slots();
+        let Groups::Table(mut table) = std::mem::take(&mut self.groups) else { return self.renew() };
+        self.off = slots > MOST;
+        if self.off || slots > SMALL.max(self.rows.saturating_mul(SLOTS_A_ROW)) {
             return false;
         }
-        self.table.resize(product as usize, UNKNOWN);
+        table.clear();
+        table.resize(slots as usize, UNKNOWN);
+        self.groups = Groups::Table(table);
         true
     }
 
@@ -182,7 +266,11 @@ impl Direct {
         spare: &mut Spare,
     ) -> Result<(), Malformed> {
         let Spare { slots, missing, groups, .. } = spare;
-        if !look_up(level, slots, &self.table, groups) {
+        let Groups::Table(table) = &mut self.groups else {
+            std::mem::swap(slots, groups);
+            return Ok(());
+        };
+        if !look_up(level, slots, table, groups) {
             return Ok(());
         }
         missing.clear();
@@ -203,7 +291,7 @@ impl Direct {
         let numbers = ask(asked)?;
         for (row, number) in crate::wanted::set_rows(missing).zip(numbers) {
             groups[row] = number;
-            self.table[slots[row] as usize] = number;
+            table[slots[row] as usize] = number;
         }
         Ok(())
     }
@@ -273,11 +361,16 @@ impl Digit<'_> {
     /// Adds the digits of a further key to the slots, or makes them the slots if there are none yet.
     fn add_to(self, level: Level, slots: &mut Vec<u32>, range: &Range) {
         if slots.is_empty() {
-            for_digits!(self, values => set_digits(level, slots, values, range.null()), ());
+            for_digits!(self, values => set_digits(level, slots, values, range.first()), ());
         } else {
-            for_digits!(self, values => add_digits(level, slots, range.radix() as u32, values, range.null()), ());
+            for_digits!(self, values => add_digits(level, slots, range.radix() as u32, values, range.first()), ());
         }
     }
+}
+
+/// How many integers there are from one to another, or 2⁶⁴ - 1 if they are more; 0 if there are none.
+fn width(low: i64, high: i64) -> u64 {
+    u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(if low > high { 0 } else { u64::MAX })
 }
 
 impl Range {
@@ -294,18 +387,139 @@ impl Range {
         let slack = if self.size == 0 { 0 } else { (new_high - new_low) / 2 };
         let low = if new_low < old_low { (new_low - slack).max(i64::MIN.into()) } else { new_low };
         let high = if new_high > old_high { (new_high + slack).min(i64::MAX.into()) } else { new_high };
-        self.low = low as i64;
-        self.size = u64::try_from(high - low + 1).unwrap_or(u64::MAX);
+        (self.low, self.size) = (low as i64, width(low as i64, high as i64));
         true
     }
 
-    /// What stands for null: the value below the smallest, modulo 2⁶⁴.
-    fn null(&self) -> i64 {
-        self.low.wrapping_sub(1)
+    /// Becomes a little wider, as values of which few have been seen may lie beyond them.
+    fn widen(&mut self) {
+        let slack = (self.size / 8) as i64;
+        let high = self.low.wrapping_add(self.size as i64).wrapping_sub(1).saturating_add(slack);
+        self.low = self.low.saturating_sub(slack);
+        self.size = width(self.low, high);
+    }
+
+    /// What has the first digit: the value below the smallest, modulo 2⁶⁴, which stands for null, or else the smallest.
+    fn first(&self) -> i64 {
+        self.low.wrapping_sub(self.nullable.into())
     }
 
     /// How many digits there are: one for each value, and the first for null.
     fn radix(&self) -> u64 {
-        self.size.saturating_add(1)
+        self.size.saturating_add(self.nullable.into())
+    }
+
+    /// The smallest and the largest value.
+    pub(crate) fn bounds(&self) -> (i128, i128) {
+        (self.low.into(), i128::from(self.low) + i128::from(self.size) - 1)
+    }
+
+    /// The values of all digits, `None` being null.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Option<i64>> {
+        let null = self.nullable.then_some(None);
+        { null }.into_iter().chain((0..self.size).map(|distance| Some(self.low.wrapping_add(distance as i64))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::{BitmapBuffer, Dictionary, Value};
+    use proptest::prelude::*;
+
+    /// Rows of two keys: an integer that may be null, and a code.
+    type Rows = Vec<(Option<i16>, u32)>;
+
+    fn names() -> Dictionary {
+        (0..40).map(|name| format!("name {name}")).collect()
+    }
+
+    fn no_keys() -> KeySet {
+        KeySet::new(&[(LogicalType::Int16, true), (LogicalType::String, false)])
+    }
+
+    /// The groups of batches of rows.
+    fn groups(direct: &mut Direct, set: &mut KeySet, names: &Dictionary, batches: &[Rows]) -> Vec<u32> {
+        let mut all = Vec::new();
+        for batch in batches {
+            let integers: Vec<i16> = batch.iter().map(|row| row.0.unwrap_or(i16::MIN)).collect();
+            let codes: Vec<u32> = batch.iter().map(|row| row.1).collect();
+            let mut validity = BitmapBuffer::default();
+            batch.iter().for_each(|row| validity.push(row.0.is_some()));
+            let integers = Column::integers(Integers::I16(&integers)).with_validity(validity.bitmap());
+            let keys = [integers, Column::codes(&codes, names)];
+            let (level, mut found) = (Level::best(), Vec::new());
+            if !direct.groups_in(level, &keys, Selection::All, batch.len(), set, &mut found).unwrap() {
+                keys.iter().enumerate().for_each(|(index, key)| set.take(index, key, Selection::All).unwrap());
+                set.number(&mut found);
+            }
+            all.extend(found);
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn groups_have_the_keys_of_their_rows(
+            batches in prop::collection::vec(prop::collection::vec((prop::option::of(-9i16..9), 0u32..40), 1..50), 1..5),
+            bounds in prop::option::of((-9i64..0, 0i64..9)),
+            far in any::<i16>(),
+            rows in 0u64..200_000,
+        ) {
+            let (mut batches, names) = (batches, names());
+            batches.push(vec![(Some(far), 3), (None, 4)]);
+            let (mut set, mut plain) = (no_keys(), no_keys());
+            let expected = Expected { bounds: vec![bounds, None], rows };
+            let found = groups(&mut Direct::expecting(expected), &mut set, &names, &batches);
+            let distinct = groups(&mut Direct::default(), &mut plain, &names, &batches).into_iter().max();
+            prop_assert_eq!(found.len(), batches.iter().map(Vec::len).sum::<usize>());
+            for (&group, &(integer, code)) in found.iter().zip(batches.iter().flatten()) {
+                let integer = integer.map(|integer| Value::Integer(integer.into()));
+                prop_assert_eq!(set.value(0, group as usize), integer);
+                prop_assert_eq!(set.value(1, group as usize), Some(Value::Bytes(names.get(code))));
+            }
+            let found: std::collections::BTreeSet<u32> = found.into_iter().collect();
+            prop_assert_eq!(found.len() as u32, distinct.unwrap() + 1);
+        }
+    }
+
+    #[test]
+    fn all_tuples_that_may_be_are_groups_where_they_are_few() {
+        let batch: Rows = vec![(Some(1), 7), (None, 0), (Some(0), 39)];
+        for (bounds, rows, numbers, tuples) in [
+            (Some((0, 1)), 0, [87, 0, 79], 120),
+            // The values of the first batch, and a little more.
+            (None, 0, [87, 0, 79], 120),
+            (Some((0, 99)), 64 * 101 * 40, [87, 0, 79], 101 * 40),
+            // Too many for so few rows.
+            (Some((0, 99)), 64 * 101 * 40 - 1, [0, 1, 2], 3),
+        ] {
+            let (mut set, expected) = (no_keys(), Expected { bounds: vec![bounds, None], rows });
+            let found = groups(&mut Direct::expecting(expected), &mut set, &names(), std::slice::from_ref(&batch));
+            assert_eq!((found.as_slice(), set.len()), (numbers.as_slice(), tuples));
+        }
+    }
+
+    #[test]
+    fn integers_beyond_their_type_are_no_groups() {
+        let (mut set, mut found) = (KeySet::new(&[(LogicalType::Int8, false)]), Vec::new());
+        let expected = Expected { bounds: vec![Some((-129, 100))], rows: 0 };
+        let keys = [Column::integers(Integers::I8(&[5, -128, 5]))];
+        let mut direct = Direct::expecting(expected);
+        assert!(direct.groups_in(Level::best(), &keys, Selection::All, 3, &mut set, &mut found).unwrap());
+        assert_eq!((found.as_slice(), set.len()), ([0, 1, 0].as_slice(), 2));
+    }
+
+    #[test]
+    fn nulls_of_a_key_that_has_none_are_refused() {
+        let (mut set, mut found) = (KeySet::new(&[(LogicalType::Int8, false)]), Vec::new());
+        let mut direct = Direct::expecting(Expected { bounds: vec![Some((0, 99))], rows: 0 });
+        let values = Column::integers(Integers::I8(&[0, 99]));
+        let mut validity = BitmapBuffer::default();
+        [true, false].into_iter().for_each(|valid| validity.push(valid));
+        assert!(direct.groups_in(Level::best(), &[values], Selection::All, 2, &mut set, &mut found).unwrap());
+        let nulls = [values.with_validity(validity.bitmap())];
+        let refused = direct.groups_in(Level::best(), &nulls, Selection::All, 2, &mut set, &mut found);
+        assert_eq!(refused, Err(Malformed("it has nulls in a column without")));
     }
 }

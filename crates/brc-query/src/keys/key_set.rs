@@ -1,5 +1,6 @@
 //! Numbers the distinct tuples of keys from 0, in the order of their first appearance.
 
+use super::direct::Range;
 use super::index::TupleIndex;
 use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
 use super::strings::Strings;
@@ -185,6 +186,38 @@ impl KeySet {
             keep(&mut lane.nulls, mask);
         }
         Ok(())
+    }
+
+    /// Takes all tuples of values in these ranges, that of the last key changing first; `false` if there are some already, or the
+    /// keys cannot have these values. Strings are those of the dictionaries of `keys`, and their values are codes.
+    pub(crate) fn take_all(&mut self, keys: &[Column<'_>], ranges: &[Range]) -> bool {
+        let fits = |(key, range): (&KeyLayout, &Range)| {
+            let ((low, high), (min, span)) = (range.bounds(), key.kind.integers());
+            min <= low && high.wrapping_sub(min) as u128 <= span
+        };
+        if !self.tuples.is_empty() || !self.layout.keys.iter().zip(ranges).all(fits) {
+            return false;
+        }
+        for (strings, key) in self.strings.iter_mut().zip(keys) {
+            if let (Some(strings), Some(dictionary)) = (strings, key.dictionary()) {
+                strings.learn(dictionary);
+            }
+        }
+        let width = self.layout.width;
+        let mut tuples = vec![0; width];
+        for (key, range) in self.layout.keys.iter().zip(ranges) {
+            let (min, _) = key.kind.integers();
+            let shorter = std::mem::take(&mut tuples);
+            for tuple in shorter.chunks_exact(width) {
+                for value in range.values() {
+                    let end = tuples.len();
+                    tuples.extend_from_slice(tuple);
+                    key.set(&mut tuples[end..], value.map(|value| i128::from(value).wrapping_sub(min) as u128));
+                }
+            }
+        }
+        (self.tuples, self.index) = (tuples, None);
+        true
     }
 
     /// Takes strings as one key of the next tuples.

@@ -42,6 +42,15 @@ impl KeyKind {
         }
     }
 
+    /// The integer whose bits are 0, and the largest distance from it, of integers and of codes; floats have none.
+    pub(crate) fn integers(self) -> (i128, u128) {
+        match self {
+            Self::Strings => (0, u32::MAX.into()),
+            Self::Integers { min, span } => (min, span),
+            Self::Floats => (i128::MAX, 0),
+        }
+    }
+
     /// The smallest value, if all are integers that fit 64 bits with their signs.
     pub(crate) fn least_of_64_bits(self) -> Option<i64> {
         let Self::Integers { min, span } = self else { return None };
@@ -151,6 +160,17 @@ impl KeyLayout {
     pub(crate) fn bits(&self, tuple: &[u64]) -> u128 {
         let high = self.high.map_or(0, |high| high.get(tuple));
         u128::from(high) << 64 | u128::from(self.low.get(tuple))
+    }
+
+    /// Sets the bits of a value, or that it is null, where they are all 0 so far.
+    pub(crate) fn set(&self, tuple: &mut [u64], bits: Option<u128>) {
+        match (bits, self.null, self.high) {
+            (None, null, _) => null.into_iter().for_each(|null| null.set(tuple, 1)),
+            (Some(bits), _, high) => {
+                self.low.set(tuple, bits as u64);
+                high.into_iter().for_each(|high| high.set(tuple, (bits >> 64) as u64));
+            }
+        }
     }
 
     /// Replaces the lower bits of a value.

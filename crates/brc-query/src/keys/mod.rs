@@ -24,7 +24,7 @@ use brc_kernels::accumulate::lanes::{FEWEST, NO_GROUP};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::are_known;
 use brc_kernels::filter::{blend, compress, compress_runs};
-use direct::Direct;
+use direct::{Direct, Expected};
 use key_set::KeySet;
 use strings::Strings;
 
@@ -57,6 +57,14 @@ impl Keys {
             _ => Kind::Tuples(Box::new(KeySet::new(types)), Box::default()),
         };
         Self { kind, all: Vec::new(), rows: Vec::new(), runs: Vec::new() }
+    }
+
+    /// The same for a table of which that is known.
+    pub(crate) fn expecting(mut self, expected: Expected) -> Self {
+        if let Kind::Tuples(_, direct) = &mut self.kind {
+            **direct = Direct::expecting(expected);
+        }
+        self
     }
 
     /// The groups of the wanted rows of a batch, and how many groups there are with those that are new. If `others_stay`, rows

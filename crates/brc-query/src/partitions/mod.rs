@@ -38,6 +38,7 @@ pub(crate) use sorted::Sorted;
 use crate::filter::Selection;
 use crate::group::{Found, Malformed};
 use crate::keys::Keys;
+use crate::keys::direct::Expected;
 use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::states::StateKind;
@@ -119,6 +120,8 @@ pub(crate) struct Partitioning {
     key_types: Vec<(LogicalType, bool)>,
     /// Between which integers the values of each key lie, where that is known.
     bounds: Vec<Option<(i64, i64)>>,
+    /// How many rows the table has, as far as that is known.
+    rows: u64,
     /// Which keys only one split has, if it is most of them.
     own_keys: Option<OwnKeys>,
     pub(crate) limits: Limits,
@@ -138,6 +141,7 @@ impl Partitioning {
             aggregated: if plan.keys.is_empty() { None } else { Aggregated::of(plan) },
             key_types: plan.key_types(),
             bounds: vec![None; plan.keys.len()],
+            rows: 0,
             own_keys: None,
             limits,
             dealing: OnceLock::new(),
@@ -155,12 +159,17 @@ impl Partitioning {
         let bounds = plan.keys.iter().map(|&key| bounds_of(key)).collect();
         let aggregated = self.aggregated.map(|aggregated| aggregated.with_bounds(bounds_of));
         let own_keys = OwnKeys::of(plan, table, &self.memory, self.limits.of_splits);
-        Self { bounds, aggregated, own_keys, ..self }
+        Self { bounds, rows: table.rows().unwrap_or(0), aggregated, own_keys, ..self }
     }
 
     /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
     pub(crate) fn splits_are_in_order(&self) -> bool {
         self.own_keys.as_ref().is_some_and(|own_keys| own_keys.key == 0)
+    }
+
+    /// What a worker may expect of keys.
+    pub(crate) fn expected(&self) -> Expected {
+        Expected { bounds: self.bounds.clone(), rows: self.rows }
     }
 
     /// For the groups that a worker's splits have for themselves.
