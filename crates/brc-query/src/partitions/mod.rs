@@ -92,7 +92,7 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            hashed: 1 << 14,
+            hashed: 1 << 16,
             direct: usize::MAX,
             partition: usize::MAX,
             distinct: 1 << 17,
