@@ -33,7 +33,7 @@ pub use error::{Error, Result, RowFault, RowPlace, UnsupportedReason, Unsupporte
 pub use logical_type::{LogicalType, PhysicalType, TimeUnit};
 pub use predicate::{Comparison, Known, KnownValues, Predicate, Verdict, float_of_order, float_order};
 pub use rejects::{Reject, Rejects};
-pub use scan::{Progress, Worker, scan};
+pub use scan::{Progress, Worker, scan, scan_and};
 pub use schema::{Field, LeftOut, Schema, SchemaError};
 pub use statistics::Statistics;
 pub use table::{

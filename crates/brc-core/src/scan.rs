@@ -5,9 +5,11 @@
 //! lines of all splits before the bad one are known.
 
 use crate::error::{Error, Result, RowPlace};
+use crate::predicate::Verdict;
 use crate::table::{ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table, TableFile};
 use crate::workers::run_workers;
 use std::collections::HashMap;
+use std::convert::identity;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -72,18 +74,46 @@ pub fn scan<W: Worker>(
     progress: &Progress,
     new_worker: impl Fn() -> W + Sync,
 ) -> Result<Vec<W>> {
+    scan_and(table, options, threads, progress, new_worker, identity)
+}
+
+/// The same, and each worker's thread makes something of what the worker found as soon as there are no more splits to take.
+///
+/// # Errors
+/// As for [`scan`].
+pub fn scan_and<W: Worker, T: Send>(
+    table: &dyn Table,
+    options: &ScanOptions,
+    threads: usize,
+    progress: &Progress,
+    new_worker: impl Fn() -> W + Sync,
+    finish: impl Fn(W) -> T + Sync,
+) -> Result<Vec<T>> {
     let shared =
         Shared { table, next: AtomicU64::new(0), end: AtomicU64::new(u64::MAX), ledger: Mutex::default(), progress };
-    let one = || -> Result<W> {
+    let one = || -> Result<T> {
         let mut scanner = table.scanner(options)?;
         let mut worker = new_worker();
         shared.work(scanner.as_mut(), &mut worker);
         scanner.finish(worker.sink())?;
-        Ok(worker)
+        Ok(finish(worker))
     };
-    let workers = run_workers(threads, one).into_iter().collect::<Result<Vec<W>>>()?;
+    let found = run_workers(open_splits(table, options, threads), one).into_iter().collect::<Result<Vec<T>>>()?;
     shared.outcome()?;
-    Ok(workers)
+    Ok(found)
+}
+
+/// How many splits of a table may have wanted rows, if that is less than `most`: more workers would have nothing to do, and to
+/// start one takes longer than many a question.
+fn open_splits(table: &dyn Table, options: &ScanOptions, most: usize) -> usize {
+    let is_open = |split: &u64| match &options.predicate {
+        // Of splits without end, as those of a stream, nothing is known.
+        Some(predicate) if table.rows_of(*split).is_some() => {
+            predicate.decide(&|column| table.known(*split, column)) != Verdict::Never
+        }
+        _ => true,
+    };
+    (0..).take_while(|&split| table.split(split).is_some()).filter(is_open).take(most).count()
 }
 
 struct Shared<'a> {
@@ -199,6 +229,7 @@ impl Shared<'_> {
 mod tests {
     use super::*;
     use crate::batch::Batch;
+    use crate::predicate::{Known, KnownValues, Predicate};
     use crate::schema::Schema;
     use crate::table::Summary;
     use std::path::Path;
@@ -259,6 +290,54 @@ mod tests {
         }
     }
 
+    /// Splits of one row each, whose numbers are the values of the only column.
+    struct Numbered {
+        schema: Schema,
+        splits: u64,
+    }
+
+    impl Table for Numbered {
+        fn path(&self) -> &Path {
+            Path::new("numbered")
+        }
+
+        fn schema(&self) -> &Schema {
+            &self.schema
+        }
+
+        fn rows(&self) -> Option<u64> {
+            Some(self.splits)
+        }
+
+        fn bytes(&self) -> Option<u64> {
+            None
+        }
+
+        fn split(&self, index: u64) -> Option<Split> {
+            (index < self.splits).then_some(Split { index, start: index, end: index + 1 })
+        }
+
+        fn rows_of(&self, _: u64) -> Option<u64> {
+            Some(1)
+        }
+
+        fn known(&self, split: u64, _: usize) -> Known<'_> {
+            Known { values: KnownValues::Numbers { min: split.into(), max: split.into() }, nulls: false }
+        }
+
+        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+            Ok(Box::new(OneEach))
+        }
+    }
+
+    struct OneEach;
+
+    impl Scanner for OneEach {
+        fn scan(&mut self, _: &Split, _: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+            Ok(Some(Scanned { rows: 1, ..Scanned::default() }))
+        }
+    }
+
     struct Nothing;
 
     impl Sink for Nothing {
@@ -296,5 +375,19 @@ mod tests {
             sender.send(()).unwrap();
         });
         assert!(receiver.recv_timeout(Duration::from_secs(60)).is_ok(), "a worker waits for ever");
+    }
+    #[test]
+    fn there_are_no_more_workers_than_splits_with_wanted_rows() {
+        let workers = |splits, threads, wanted: Option<(i64, i64)>| {
+            let table = Numbered { schema: Schema::parse("n:int").unwrap(), splits };
+            let range = |(low, high): (i64, i64)| Predicate::Range { column: 0, low: low.into(), high: high.into() };
+            let options = ScanOptions { predicate: wanted.map(range), ..ScanOptions::everything(&table.schema) };
+            let progress = Progress::default();
+            let found = scan_and(&table, &options, threads, &progress, || Nothing, |_| "found").unwrap();
+            assert_eq!(progress.rows.into_inner(), splits);
+            found.len()
+        };
+        assert_eq!([workers(9, 4, None), workers(3, 4, None), workers(0, 4, None)], [4, 3, 1]);
+        assert_eq!([workers(9, 4, Some((2, 3))), workers(9, 4, Some((5, 50))), workers(9, 4, Some((9, 9)))], [2, 4, 1]);
     }
 }

@@ -16,10 +16,9 @@ use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
 use crate::sorted_rows::SortedRows;
 use crate::totals::ScanTotals;
-use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
+use brc_core::{Error, Progress, Result, Scanned, Sink, Split, Table, Worker, scan_and};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The rows of fewer groups are made before any is looked at.
@@ -281,15 +280,9 @@ impl Plan {
             let groups = GroupTable::new(self, table.path()).with_partitions(partitioning);
             QueryWorker { groups, totals: ScanTotals::default() }
         };
-        let workers = scan(table, &self.scan_options(), partitioning.threads, progress, new_worker)?;
-        let workers: Vec<_> = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
-        let finish = |number: usize| {
-            let worker = workers[number].lock().unwrap_or_else(PoisonError::into_inner).take();
-            Ok::<_, Error>(worker.map(QueryWorker::finish))
-        };
+        let (options, threads) = (self.scan_options(), partitioning.threads);
         let (mut totals, mut found) = (ScanTotals::default(), Vec::new());
-        for (of_worker, its_totals) in parallel::map(workers.len(), partitioning.threads, finish)?.into_iter().flatten()
-        {
+        for (of_worker, its_totals) in scan_and(table, &options, threads, progress, new_worker, QueryWorker::finish)? {
             totals.add(&its_totals);
             found.push(of_worker);
         }
