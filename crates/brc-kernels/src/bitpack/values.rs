@@ -205,12 +205,12 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
         let mut packed = &packed[first / GROUP * group_bytes..];
         let mut skipped = first % GROUP;
         let mut lanes = [L::default(); GROUP];
+        let mut last;
         while !values.is_empty() {
             let (of_group, others) = values.split_at_mut(values.len().min(GROUP - skipped));
             if packed.len() < group_bytes {
-                unpack_cut(width, packed, &mut lanes);
-                by_run(&mut frames, &lanes[skipped..skipped + of_group.len()], of_group, V::rebase);
-                return;
+                last = padded(packed, group_bytes);
+                packed = &last;
             }
             // A whole group of one run needs no second pass, if its values are as wide as the lanes.
             let one_run = frames.peek() >= GROUP;
@@ -228,12 +228,13 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
     }
 }
 
-/// Unpacks a last group that is not full. Few calls meet one: room for the widest is not made, and cleared, in each.
+/// A last group that is not full, with zeros behind it. Few calls meet one: room for the widest is not made, and cleared, in each.
 #[inline(never)]
-fn unpack_cut<L: Lane>(width: u32, packed: &[u8], lanes: &mut [L; GROUP]) {
-    let mut room = [0; GROUP * 8];
-    room[..packed.len()].copy_from_slice(packed);
-    L::unpack_group(width, &room, L::default(), lanes);
+fn padded(packed: &[u8], bytes: usize) -> Vec<u8> {
+    let mut full = Vec::with_capacity(bytes);
+    full.extend_from_slice(packed);
+    full.resize(bytes, 0);
+    full
 }
 
 /// How many values are computed at once. Short runs are rounded up to it: what is written past the end of a run is
