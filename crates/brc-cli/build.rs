@@ -13,6 +13,16 @@ fn main() {
     let [system, environment, architecture] = ["OS", "ENV", "ARCH"].map(target);
     if system == "linux" && environment == "gnu" && matches!(architecture.as_str(), "x86_64" | "aarch64") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
-        println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
+        if linker_has("libgcc_eh.a") {
+            println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
+        }
     }
+}
+
+/// Whether the compiler that links, which is not always that of GCC, has that library.
+fn linker_has(library: &str) -> bool {
+    let linker = std::env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
+    let asked = std::process::Command::new(linker).arg(format!("-print-file-name={library}")).output();
+    // Without one, it is the name that was given.
+    asked.is_ok_and(|told| std::path::Path::new(String::from_utf8_lossy(&told.stdout).trim()).is_absolute())
 }
