@@ -33,6 +33,10 @@ struct Column {
 
   dictionary @3 :List(DictionaryPart);
   # What the codes of layout 5 stand for: the values of all parts one behind the other.
+
+  counts @4 :Chunk;
+  # How often each value of the dictionary occurs in the column: integers without nulls, in the order of the codes. None if
+  # that is not known.
 }
 
 struct DictionaryPart {

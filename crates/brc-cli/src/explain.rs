@@ -26,7 +26,10 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
         tell("groups by", &list(plan.keys(), "nothing: all rows are one group"));
         tell("computes", &list(plan.aggregates(), "nothing but the groups"));
     }
-    tell("statistics", if options.statistics { "may answer for rows that need not be read" } else { "not used" });
+    tell(
+        "statistics",
+        if options.statistics || options.counts { "may answer for rows that need not be read" } else { "not used" },
+    );
 }
 
 fn tell(what: &str, text: &str) {

@@ -50,7 +50,7 @@ impl Table for FirstRows<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let options = ScanOptions { conjuncts: Vec::new(), ..options.clone() };
+        let options = ScanOptions { conjuncts: Vec::new(), counts: false, ..options.clone() };
         Ok(Box::new(FirstRowsScanner { scanner: self.table.scanner(&options)?, left: &self.left }))
     }
 }

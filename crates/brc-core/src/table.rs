@@ -52,6 +52,9 @@ pub struct ScanOptions {
     /// Whether statistics that are stored in the file may stand for rows that all match the predicate: they reach
     /// [`Sink::summary`].
     pub statistics: bool,
+    /// Whether a row may stand for many equal ones, where the file tells how often each value occurs: such rows reach
+    /// [`Sink::weighted`]. Those of a split are then others than those that lie there, and no predicate has left out any.
+    pub counts: bool,
     /// Whether rows that are read may be added up in the scan: what they come to reaches [`Sink::summary`].
     pub sums: bool,
     /// In which order rows must come.
@@ -76,6 +79,7 @@ impl ScanOptions {
             predicate: None,
             conjuncts: Vec::new(),
             statistics: false,
+            counts: false,
             sums: false,
             order: Order::Original,
         }
@@ -87,7 +91,7 @@ impl ScanOptions {
 pub struct Scanned {
     /// Rows read and delivered in batches, or added up until [`Scanner::finish`].
     pub rows: u64,
-    /// Rows for which a summary stood.
+    /// Rows for which a summary stood, or counts of values.
     pub summarised_rows: u64,
     /// Rows skipped because they cannot match the predicate.
     pub skipped_rows: u64,
@@ -223,6 +227,14 @@ pub trait Sink {
     /// As for [`Sink::batch`].
     fn tested(&mut self, _batch: &Batch<'_>, _rows: Option<&[u64]>) -> Result<()> {
         unreachable!("nobody asked for rows that meet conditions")
+    }
+
+    /// Takes rows of which each stands for so many equal ones, at least one. Called only if [`ScanOptions::counts`] allowed it.
+    ///
+    /// # Errors
+    /// As for [`Sink::batch`].
+    fn weighted(&mut self, _batch: &Batch<'_>, _weights: &[u32]) -> Result<()> {
+        unreachable!("nobody asked for rows that stand for others")
     }
 
     /// Takes summaries in place of rows. Called only if [`ScanOptions::statistics`] or [`ScanOptions::sums`]

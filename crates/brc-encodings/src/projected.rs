@@ -116,6 +116,7 @@ impl Table for Projected {
             predicate: None,
             conjuncts: Vec::new(),
             statistics: false,
+            counts: false,
             sums: false,
             order: options.order,
         };

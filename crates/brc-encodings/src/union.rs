@@ -95,6 +95,7 @@ impl Union {
             predicate: predicate.flatten(),
             conjuncts: Vec::new(),
             statistics: options.statistics && exact,
+            counts: options.counts,
             sums: false,
             order: options.order,
         }

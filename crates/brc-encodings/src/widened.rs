@@ -100,6 +100,7 @@ impl<'a> Outdated<'a> {
             predicate: None,
             conjuncts: Vec::new(),
             statistics: false,
+            counts: false,
             sums: false,
             order: Order::Original,
         };

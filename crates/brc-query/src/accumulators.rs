@@ -1,5 +1,7 @@
 //! The states of all aggregates of a plan, as rows of known groups are added to them.
 
+mod weighted;
+
 use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::partial::{GroupKeys, Partial, Rows};

@@ -13,12 +13,13 @@ use crate::memory::Gauge;
 use crate::partial::Partial;
 use crate::partitions::{Dealer, OwnGroups, OwnPart, Partitioning, Parts, Records};
 use crate::plan::Plan;
+use crate::states::GroupIds;
 use crate::vector::Fault;
 use crate::wanted::check_lengths;
 use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::count;
+use brc_kernels::filter::{compress, count};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -191,18 +192,42 @@ impl<'a> GroupTable<'a> {
         let taken = match compacted.of(self.level, batch, selection)? {
             Some(columns) => {
                 let few = Batch { rows: selection.wanted(batch.rows), columns: &columns };
-                self.compute(&few, Selection::All, place)
+                self.compute(&few, Selection::All, place, None)
             }
-            None => self.compute(batch, selection, place),
+            None => self.compute(batch, selection, place, None),
         };
         self.compacted = compacted;
         taken
     }
 
+    /// Takes rows that stand for as many equal ones as their weights say.
+    fn take_weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<(), Fault> {
+        self.check(batch)?;
+        if weights.len() != batch.rows {
+            return Err(Malformed("it has not as many weights as rows").into());
+        }
+        let wanted = self.conditions.select(batch)?;
+        let selection = wanted.as_ref().map_or(Selection::All, |(mask, rows)| Selection::Some(mask, *rows));
+        if selection.wanted(batch.rows) == 0 {
+            return Ok(());
+        }
+        self.compute(batch, selection, RowPlace::default(), Some(weights))
+    }
+
     /// Computes what is grouped by and aggregated, and groups the selected rows.
-    fn compute(&mut self, batch: &Batch<'_>, selection: Selection<'_>, place: RowPlace) -> Result<(), Fault> {
+    fn compute(
+        &mut self,
+        batch: &Batch<'_>,
+        selection: Selection<'_>,
+        place: RowPlace,
+        weights: Option<&[u32]>,
+    ) -> Result<(), Fault> {
+        let group = |groups: &mut Self, batch: &Batch<'_>| match weights {
+            Some(weights) => groups.group_weighted(batch, selection, weights),
+            None => groups.group(batch, selection),
+        };
         if self.computed.is_empty() {
-            return Ok(self.group(batch, selection)?);
+            return Ok(group(self, batch)?);
         }
         let mask = match selection {
             Selection::All => None,
@@ -214,21 +239,13 @@ impl<'a> GroupTable<'a> {
             // Between are conditions, which nobody looks at any more.
             columns.resize(position + 1, column.column());
         }
-        Ok(self.group(&Batch { rows: batch.rows, columns: &columns }, selection)?)
+        Ok(group(self, &Batch { rows: batch.rows, columns: &columns })?)
     }
 
     /// Groups the selected rows of a batch that has all columns.
     fn group(&mut self, batch: &Batch<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
         let mut key_columns = Vec::new();
-        let keyed = match &self.key_positions {
-            None => *batch,
-            Some(positions) => {
-                for &position in positions {
-                    key_columns.push(*batch.columns.get(position).ok_or(Malformed("a key is not there"))?);
-                }
-                Batch { rows: batch.rows, columns: &key_columns }
-            }
-        };
+        let keyed = self.keyed(batch, &mut key_columns)?;
         let selection = match &mut self.own {
             Some(own) => {
                 let left = own.take(self.level, &keyed, batch, selection)?;
@@ -262,6 +279,45 @@ impl<'a> GroupTable<'a> {
         let are_runs = ids.are_runs();
         self.accumulators.update(self.level, batch, selection, ids, groups)?;
         self.lanes.add_rows(self.keys.lane(are_runs), wanted);
+        Ok(())
+    }
+
+    /// The columns of a batch by which it is grouped.
+    fn keyed<'b>(&self, batch: &Batch<'b>, columns: &'b mut Vec<Column<'b>>) -> Result<Batch<'b>, Malformed> {
+        let Some(positions) = &self.key_positions else { return Ok(*batch) };
+        let column = |&position: &usize| batch.columns.get(position).copied().ok_or(Malformed("a key is not there"));
+        *columns = positions.iter().map(column).collect::<Result<_, _>>()?;
+        Ok(Batch { rows: batch.rows, columns })
+    }
+
+    /// Groups the selected rows of a batch that has all columns, each of which stands for so many equal ones.
+    fn group_weighted(
+        &mut self,
+        batch: &Batch<'_>,
+        selection: Selection<'_>,
+        weights: &[u32],
+    ) -> Result<(), Malformed> {
+        let (mut key_columns, mut kept) = (Vec::new(), Vec::new());
+        let keyed = self.keyed(batch, &mut key_columns)?;
+        let weights = match selection {
+            Selection::All => weights,
+            Selection::Some(mask, _) => {
+                compress(self.level, weights, mask, &mut kept);
+                &kept
+            }
+        };
+        let (ids, groups) = self.keys.groups_of(self.level, &keyed, selection, false)?;
+        let ids: Vec<u32> = match ids {
+            GroupIds::Rows(ids) => ids.to_vec(),
+            GroupIds::Runs(runs) => {
+                runs.iter().flat_map(|run| std::iter::repeat_n(run.code, run.rows as usize)).collect()
+            }
+        };
+        if ids.len() != weights.len() {
+            return Err(Malformed("it has not as many keys as rows"));
+        }
+        self.accumulators.update_weighted(self.level, batch, selection, (&ids, weights), groups)?;
+        self.lanes.add_rows(Lane::Statistics, weights.iter().map(|&weight| weight as usize).sum());
         Ok(())
     }
 
@@ -318,6 +374,11 @@ impl Sink for GroupTable<'_> {
 
     fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
         self.timed(|groups| groups.take_tested(batch, rows))?;
+        self.limit()
+    }
+
+    fn weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<()> {
+        self.timed(|groups| groups.take_weighted(batch, weights))?;
         self.limit()
     }
 

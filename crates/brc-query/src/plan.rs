@@ -176,6 +176,7 @@ impl Plan {
             predicate: self.pushed_down(),
             conjuncts: self.conditions().iter().map(Condition::conjunct).collect(),
             statistics: self.statistics && sums,
+            counts: self.statistics && self.takes_weights(),
             sums,
             order: if self.needs_order() { Order::Original } else { Order::Any },
         }
@@ -210,6 +211,13 @@ impl Plan {
         let columns =
             self.projection().into_iter().all(|column| self.is_text(column) || logical_type(column).fits_64_bits());
         self.grouped && self.computed.is_empty() && keys && states && columns
+    }
+
+    /// Whether a row may stand for many equal ones.
+    fn takes_weights(&self) -> bool {
+        let fields = self.fields();
+        let takes = |(columns, kind): (Vec<usize>, StateKind)| State::new(kind, &columns, &fields).takes_weights();
+        self.grouped && !self.needs_order() && self.states().into_iter().all(takes)
     }
 
     /// Whether it matters in which order rows lie in the table.

@@ -10,6 +10,7 @@ pub(crate) enum Place<'a> {
     RunIndex { row_group: usize },
     Dictionary { column: &'a str, block: usize },
     DictionaryTokens { column: &'a str, part: usize },
+    Counts { column: &'a str },
     Parameters { row_group: usize, column: &'a str },
     Tokens { row_group: usize, column: &'a str },
     ChunkDictionary { row_group: usize, column: &'a str, block: usize },
@@ -29,6 +30,7 @@ impl fmt::Display for Place<'_> {
             Self::DictionaryTokens { column, part } => {
                 write!(f, "dictionary of column '{column}', tokens of part {part}")
             }
+            Self::Counts { column } => write!(f, "counts of the values of column '{column}'"),
             Self::Parameters { row_group, column } => write!(f, "row group {row_group}, column '{column}', parameters"),
             Self::Tokens { row_group, column } => write!(f, "row group {row_group}, column '{column}', tokens"),
             Self::ChunkDictionary { row_group, column, block } => {

@@ -14,7 +14,7 @@ const ROWS: usize = 2500;
 const PARTS: [usize; 1] = [2100];
 
 /// Files that the writer wrote at some time: the last are those of today.
-const NAMES: [&str; 2] = ["v2", "v2-dictionaries"];
+const NAMES: [&str; 3] = ["v2", "v2-dictionaries", "v2-counts"];
 
 fn path(name: &str, compression: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}-{compression}.buren"))

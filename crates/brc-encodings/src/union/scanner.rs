@@ -210,6 +210,33 @@ struct Translating<'s, 't, 'a> {
     sink: &'s mut dyn Sink,
 }
 
+impl Translating<'_, '_, '_> {
+    /// Hands over the rows of a batch as rows of all tables.
+    fn translate(
+        &mut self,
+        batch: &Batch<'_>,
+        hand_over: impl FnOnce(&mut dyn Sink, &Batch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Translation { columns, table, names, zeros } = &mut *self.to;
+        if batch.rows == 0 {
+            return Ok(());
+        }
+        zeros.make(batch.rows);
+        let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
+        for (column, own) in own.zip(batch.columns) {
+            column.prepare(own);
+        }
+        let named = [Run { code: *table, rows: batch.rows as u32 }];
+        let mut own = batch.columns.iter();
+        let lent = columns.iter().filter_map(|column| match column.origin {
+            Origin::Column(_) => own.next().map(|own| column.lend(own)),
+            Origin::FileName => Some(Column::runs(&named, names)),
+            Origin::Missing => Some(column.nulls(batch.rows, zeros)),
+        });
+        hand_over(self.sink, &Batch { rows: batch.rows, columns: &lent.collect::<Vec<_>>() })
+    }
+}
+
 impl Sink for Translating<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let now = self.union.current()?;
@@ -227,23 +254,11 @@ impl Sink for Translating<'_, '_, '_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let Translation { columns, table, names, zeros } = &mut *self.to;
-        if batch.rows == 0 {
-            return Ok(());
-        }
-        zeros.make(batch.rows);
-        let own = columns.iter_mut().filter(|column| matches!(column.origin, Origin::Column(_)));
-        for (column, own) in own.zip(batch.columns) {
-            column.prepare(own);
-        }
-        let named = [Run { code: *table, rows: batch.rows as u32 }];
-        let mut own = batch.columns.iter();
-        let lent = columns.iter().filter_map(|column| match column.origin {
-            Origin::Column(_) => own.next().map(|own| column.lend(own)),
-            Origin::FileName => Some(Column::runs(&named, names)),
-            Origin::Missing => Some(column.nulls(batch.rows, zeros)),
-        });
-        self.sink.batch(&Batch { rows: batch.rows, columns: &lent.collect::<Vec<_>>() })
+        self.translate(batch, |sink, batch| sink.batch(batch))
+    }
+
+    fn weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<()> {
+        self.translate(batch, |sink, batch| sink.weighted(batch, weights))
     }
 
     fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {

@@ -52,6 +52,11 @@ impl Counts {
         }
     }
 
+    /// Takes the rows of sets of rows away, which were counted.
+    pub(crate) fn subtract_sets(&mut self, groups: &[u32], rows: &[u32]) -> Result<(), Malformed> {
+        groups.iter().zip(rows).try_for_each(|(&code, &rows)| self.subtract(GroupIds::Runs(&[Run { code, rows }])))
+    }
+
     /// Counts the rows of sets of rows.
     pub(crate) fn add_sets(&mut self, groups: &[u32], rows: &[u32]) -> Result<(), Malformed> {
         groups.iter().zip(rows).try_for_each(|(&code, &rows)| self.add(GroupIds::Runs(&[Run { code, rows }])))

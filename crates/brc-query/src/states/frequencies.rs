@@ -32,6 +32,37 @@ impl Frequencies {
         self.modes.get(group).copied().flatten().and_then(|pair| self.pairs.value(pair as usize))
     }
 
+    /// Adds values, each of them as often as its weight says.
+    pub(super) fn add_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        weights: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        let weights = weights.iter().map(|&weight| u64::from(weight));
+        self.add(level, GroupIds::Rows(groups), values, weights)
+    }
+
+    fn add(
+        &mut self,
+        level: Level,
+        groups: GroupIds<'_>,
+        values: Values<'_>,
+        times_each: impl Iterator<Item = u64>,
+    ) -> Result<(), Malformed> {
+        let Self { pairs, times, .. } = self;
+        // Pairs are numbered in the order in which they come.
+        for (&pair, more) in pairs.number(level, groups, values)?.iter().zip(times_each) {
+            let pair = pair as usize;
+            if pair >= times.len() {
+                times.resize(pair + 1, 0);
+            }
+            times[pair] += more;
+        }
+        Ok(())
+    }
+
     /// Whether a pair's value is more frequent than another's, or as frequent and smaller.
     fn is_before(&self, pair: usize, other: usize) -> bool {
         match self.times[pair].cmp(&self.times[other]) {
@@ -54,16 +85,7 @@ impl Accumulator for Frequencies {
     }
 
     fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        let Self { pairs, times, .. } = self;
-        // Pairs are numbered in the order in which they come.
-        for &pair in pairs.number(level, groups, values)? {
-            let pair = pair as usize;
-            if pair >= times.len() {
-                times.resize(pair + 1, 0);
-            }
-            times[pair] += 1;
-        }
-        Ok(())
+        self.add(level, groups, values, std::iter::repeat(1))
     }
 
     fn take(&self, groups: &[u32]) -> Self {

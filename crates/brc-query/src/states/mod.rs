@@ -36,7 +36,7 @@ pub(crate) use pairs::PairMoment;
 
 use crate::cells::Cells;
 use crate::group::Malformed;
-use brc_core::table::ColumnSummary;
+use brc_core::table::{ColumnSummary, Numbers, Sums};
 use brc_core::{ByteStrings, Dictionary, Field, Integers, LogicalType, PhysicalType, Run, Value};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
@@ -427,6 +427,60 @@ impl State {
             [values] => self.update(level, groups, *values),
             [values, others] => for_state!(self, state => state.update_pairs(level, groups, *values, *others)),
             _ => Err(Malformed("a state has one column or two")),
+        }
+    }
+
+    /// Whether [`State::add_weighted`] knows how to add rows that stand for others.
+    pub(crate) fn takes_weights(&self) -> bool {
+        match self {
+            Self::Counts(_)
+            | Self::Integers(_)
+            | Self::Sums(_)
+            | Self::FloatBounds(_)
+            | Self::Bytes(_)
+            | Self::Distinct(_)
+            | Self::Frequencies(_)
+            | Self::Sketch(_) => true,
+            Self::Wide(_)
+            | Self::WideSums(_)
+            | Self::FloatSums(_)
+            | Self::Moments(_)
+            | Self::WideMoments(_)
+            | Self::FloatMoments(_)
+            | Self::Largest(_)
+            | Self::Values(_)
+            | Self::IntegerPairs(_)
+            | Self::FloatPairs(_)
+            | Self::Extremes(_)
+            | Self::Listed(_) => false,
+        }
+    }
+
+    /// Adds values of these groups, each of them as often as its weight says.
+    pub(crate) fn add_weighted(
+        &mut self,
+        level: Level,
+        groups: &[u32],
+        weights: &[u32],
+        values: Values<'_>,
+    ) -> Result<(), Malformed> {
+        match self {
+            Self::Counts(state) => state.add_sets(groups, weights),
+            Self::Integers(_) | Self::Sums(_) => {
+                let values = values.integers()?;
+                let values: Result<Vec<i64>, _> = (0..values.len()).map(|row| values.get(row).try_into()).collect();
+                let values = values.map_err(|_| TOO_LARGE)?;
+                let sums = values.iter().zip(weights).map(|(&value, &weight)| i128::from(value) * i128::from(weight));
+                let sums: Vec<i128> = sums.collect();
+                let numbers = Numbers { min: &values, max: &values, sum: Sums::Wide(&sums) };
+                self.summaries(level, groups, weights, &ColumnSummary::Numbers(numbers))
+            }
+            Self::Frequencies(state) => state.add_weighted(level, groups, weights, values),
+            // It does not matter how often a value comes.
+            Self::FloatBounds(_) | Self::Bytes(_) | Self::Distinct(_) | Self::Sketch(_) => {
+                self.update(level, GroupIds::Rows(groups), values)
+            }
+            _ => Err(Malformed("it has rows that stand for others")),
         }
     }
 

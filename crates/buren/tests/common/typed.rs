@@ -255,6 +255,8 @@ pub fn write(table: &Typed, parts: &[usize], options: WriterOptions, cut: usize)
 #[derive(Default)]
 pub struct Collected {
     pub columns: Vec<Vec<Cell>>,
+    /// The rows that stood for others are there as often as they did; how many these are.
+    pub weighted: u64,
     pub summarised: u64,
 }
 
@@ -264,6 +266,19 @@ impl Sink for Collected {
         self.columns.resize(batch.columns.len(), Vec::new());
         for (cells, column) in self.columns.iter_mut().zip(batch.columns) {
             cells.extend((0..batch.rows).map(|row| Cell::of(Value::of_row(column, row))));
+        }
+        Ok(())
+    }
+
+    fn weighted(&mut self, batch: &Batch<'_>, weights: &[u32]) -> Result<()> {
+        assert!(batch.rows > 0 && batch.rows <= 4096 && batch.rows == weights.len());
+        self.columns.resize(batch.columns.len(), Vec::new());
+        for (row, &weight) in weights.iter().enumerate() {
+            assert!(weight > 0);
+            self.weighted += u64::from(weight);
+            for (cells, column) in self.columns.iter_mut().zip(batch.columns) {
+                cells.extend(vec![Cell::of(Value::of_row(column, row)); weight as usize]);
+            }
         }
         Ok(())
     }

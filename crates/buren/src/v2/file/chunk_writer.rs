@@ -84,10 +84,10 @@ impl<'a> ChunkWriter<'a> {
         Ok(Encoded::Chunk(rows.sum_up(chunk)))
     }
 
-    /// Appends the codes of a cluster key in the original order of rows.
-    pub(super) fn order_stream(&mut self, codes: &mut [i64]) -> Result<Chunk> {
-        let rows = Rows { count: codes.len(), validity: None };
-        Ok(rows.sum_up(self.integers(codes, rows, &[])?))
+    /// Appends integers that are no column.
+    pub(super) fn extra(&mut self, values: &mut [i64]) -> Result<Chunk> {
+        let rows = Rows { count: values.len(), validity: None };
+        Ok(rows.sum_up(self.integers(values, rows, &[])?))
     }
 
     fn integers(&mut self, values: &mut [i64], rows: Rows<'_>, references: &[Reference<'_>]) -> Result<Chunk> {

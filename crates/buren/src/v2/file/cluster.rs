@@ -174,7 +174,7 @@ mod tests {
         let meta = part.meta.downcast_mut::<PartMeta>().unwrap();
         part.bytes.truncate(meta.order.take().unwrap().offset as usize);
         let mut chunks = ChunkWriter::new(options.compression, &mut part.bytes);
-        meta.order = Some(chunks.order_stream(&mut codes.to_vec()).unwrap());
+        meta.order = Some(chunks.extra(&mut codes.to_vec()).unwrap());
         writer.append(&mut part).unwrap();
         bytes.extend_from_slice(&part.bytes);
         bytes.extend(writer.finish().unwrap());

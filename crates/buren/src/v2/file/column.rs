@@ -355,6 +355,14 @@ impl<'r> ScanColumn<'r> {
         Ok(())
     }
 
+    /// The scanner's code of a value of the column's dictionary, as far as that was read.
+    pub(super) fn code_of(&self, value: usize) -> u32 {
+        match &self.values {
+            Values::Shared(_) => value as u32,
+            Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_values[value],
+        }
+    }
+
     /// What codes stand for.
     pub(super) fn dictionary(&self) -> &Dictionary {
         self.values.dictionary()

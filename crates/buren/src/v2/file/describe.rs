@@ -56,7 +56,9 @@ impl Reader {
         };
         let of_file = &footer.dictionaries[column.number];
         let of_parts = of_file.parts.iter().flat_map(DictionaryPart::all_blocks).filter(|block| block.length > 0);
-        let dictionaries: Vec<_> = chunks().flat_map(of_dictionary).chain(of_parts.copied()).collect();
+        let counts = column.counts.iter().flat_map(Chunk::all_blocks).filter(|block| block.length > 0);
+        let of_parts = of_parts.chain(counts).copied();
+        let dictionaries: Vec<_> = chunks().flat_map(of_dictionary).chain(of_parts).collect();
         let cardinality = if footer.row_groups.len() == 1 && of_file.parts.is_empty() {
             chunks().next().and_then(cardinality)
         } else if chunks().all(|chunk| chunk.layout == Layout::FileCodes) {

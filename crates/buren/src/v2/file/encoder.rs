@@ -161,7 +161,7 @@ impl PartEncoder for Encoder {
             }
             columns.push(encoded);
         }
-        let order = partition.map(|mut partition| writer.order_stream(&mut partition.codes)).transpose()?;
+        let order = partition.map(|mut partition| writer.extra(&mut partition.codes)).transpose()?;
         self.columns.iter_mut().for_each(Gathered::clear);
         self.end();
         let meta_bytes = columns.iter().map(Encoded::memory).sum();

@@ -30,6 +30,8 @@ pub(super) struct FileDictionary {
     lacked_memory: bool,
     /// How much of the memory it has taken, in bytes.
     taken: usize,
+    /// In how many rows each value is; `None` if one is in too many.
+    counts: Option<Vec<u32>>,
     pub(super) stored: footer::Dictionary,
 }
 
@@ -41,6 +43,7 @@ impl FileDictionary {
             is_full: false,
             lacked_memory: false,
             taken: 0,
+            counts: Some(Vec::new()),
             stored: footer::Dictionary::default(),
         }
     }
@@ -100,6 +103,24 @@ impl FileDictionary {
             self.stored.parts.push(part);
         }
         Ok(codes.into_iter().collect())
+    }
+
+    /// Counts rows: with each of these codes so many more.
+    pub(super) fn count(&mut self, codes: &[u32], rows: &[u32]) {
+        let values = self.len();
+        self.counts = self.counts.take().and_then(|mut counts| {
+            counts.resize(values, 0);
+            for (&code, &rows) in codes.iter().zip(rows) {
+                let count = &mut counts[code as usize];
+                *count = count.checked_add(rows)?;
+            }
+            Some(counts)
+        });
+    }
+
+    /// In how many rows each value is, of those that were counted; `None` if that is not known, or there is no value.
+    pub(super) fn counts(&self) -> Option<&[u32]> {
+        self.counts.as_deref().filter(|counts| !counts.is_empty())
     }
 
     /// Appends values in ascending order, as tokens if they are many, or some before them were.

@@ -39,6 +39,15 @@ pub(super) struct StoredColumn {
     pub(super) number: usize,
     /// One for each row group; a chunk without blocks is the order stream of one that has no key.
     pub(super) chunks: Vec<Chunk>,
+    /// How often each value of the column's dictionary occurs, if that is known.
+    pub(super) counts: Option<Chunk>,
+}
+
+impl StoredColumn {
+    /// Those of all row groups, and what stands beside them.
+    pub(super) fn all_chunks(&self) -> impl Iterator<Item = &Chunk> {
+        self.chunks.iter().chain(&self.counts)
+    }
 }
 
 /// The dictionary of a column of the file, in the order of its codes.
@@ -150,6 +159,11 @@ impl Chunk {
     /// Whether its values are codes.
     pub(super) fn is_coded(&self) -> bool {
         matches!(self.layout, Layout::Codes | Layout::FileCodes)
+    }
+
+    /// Whether all its values are of the column's dictionary.
+    pub(super) fn is_of_file(&self, rows: u32) -> bool {
+        self.layout == Layout::FileCodes || self.nulls == rows
     }
 
     /// Whether it has differences from another column.

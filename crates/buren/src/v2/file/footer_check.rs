@@ -58,6 +58,11 @@ pub(super) fn check_column(column: &mut StoredColumn, footer: &Footer, footer_of
             .map_err(|reason| format!("row group {index}, column '{}': {reason}", field.name))?;
         chunk.place_blocks();
     }
+    if let Some(counts) = &mut column.counts {
+        check_counts(counts, known, footer.row_groups.iter().map(|row_group| row_group.rows).zip(&column.chunks))
+            .map_err(|reason| format!("the counts of column '{}': {reason}", field.name))?;
+        counts.place_blocks();
+    }
     let checked = check_extents(extents_of(column).collect(), footer_offset).map(drop);
     checked.map_err(|reason| format!("column '{}': {reason}", field.name))
 }
@@ -77,7 +82,7 @@ pub(super) fn check_whole(footer: &Footer, columns: &[&StoredColumn], footer_off
 
 /// Where chunks lie, and how long they are.
 fn extents_of(column: &StoredColumn) -> impl Iterator<Item = (u64, u64)> {
-    column.chunks.iter().map(|chunk| (chunk.offset, chunk.stored_bytes()))
+    column.all_chunks().map(|chunk| (chunk.offset, chunk.stored_bytes()))
 }
 
 /// Where all else lies.
@@ -180,6 +185,26 @@ fn check_order_stream(order: &Chunk, rows: u32) -> Result<(), String> {
     match order.bounds {
         Some(Bounds::Numbers { min: 0, max }) if max < rows.into() && !order.is_difference() => Ok(()),
         _ => Err("the order of rows is none of codes".to_owned()),
+    }
+}
+
+/// There is a count for each of the dictionary's values, of which are those of all rows but nulls.
+fn check_counts<'a>(
+    counts: &Chunk,
+    known: u64,
+    mut chunks: impl Iterator<Item = (u32, &'a Chunk)>,
+) -> Result<(), String> {
+    let known = u32::try_from(known).ok().filter(|&known| known > 0).ok_or("there is nothing to count")?;
+    check_chunk(counts, &Field::required("", LogicalType::Int64), known)?;
+    if counts.layout != Layout::Integers || counts.is_difference() {
+        return Err("they are no integers by themselves".to_owned());
+    }
+    let values = chunks.try_fold(0, |values, (rows, chunk)| {
+        chunk.is_of_file(rows).then(|| values + i128::from(rows) - i128::from(chunk.nulls))
+    });
+    match (&counts.bounds, counts.sum) {
+        (Some(Bounds::Numbers { min: 0.., .. }), Some(sum)) if Some(sum) == values => Ok(()),
+        _ => Err("they are not as many as there are values".to_owned()),
     }
 }
 

@@ -11,19 +11,23 @@ use capnp::message::{Builder, ReaderOptions};
 use capnp::struct_list;
 use std::path::Path;
 
-/// The bytes of a footer and the chunks of each row group: a multiple of eight. The message has one segment in canonical
+/// The bytes of a footer, of the chunks of each row group and of the counts of each column: a multiple of eight. The message has one segment in canonical
 /// form, so that the same footer is the same bytes whatever library wrote it.
-pub(super) fn write(contents: &Footer, chunks: &[Vec<Chunk>]) -> Result<Vec<u8>> {
+pub(super) fn write(contents: &Footer, chunks: &[Vec<Chunk>], counts: &[Option<Chunk>]) -> Result<Vec<u8>> {
     let mut message = Builder::new_default();
     let mut root = message.init_root::<footer::Builder<'_>>();
     root.set_rows(contents.rows);
     root.set_compression(contents.compression.id());
     let mut columns = root.reborrow().init_columns(contents.schema.fields().len() as u32);
-    for (index, (field, dictionary)) in (0..).zip(contents.schema.fields().iter().zip(&contents.dictionaries)) {
+    let dictionaries = contents.dictionaries.iter().zip(counts);
+    for (index, (field, (dictionary, counts))) in (0..).zip(contents.schema.fields().iter().zip(dictionaries)) {
         let mut builder = columns.reborrow().get(index);
         builder.set_name(&field.name);
         builder.set_type(field.logical_type.to_string());
         builder.set_nullable(field.nullable);
+        if let Some(counts) = counts {
+            write_chunk(counts, builder.reborrow().init_counts());
+        }
         if !dictionary.parts.is_empty() {
             write_dictionary(dictionary, builder.init_dictionary(dictionary.parts.len() as u32));
         }
@@ -137,8 +141,13 @@ pub(super) fn read_column(words: &[capnp::Word], number: usize) -> Result<Stored
         Some(chunk) => read_chunk(chunk),
         None => Ok(Chunk::new(Layout::Integers, 0)),
     };
-    let chunks = |root: footer::Reader<'_>| root.get_row_groups()?.iter().map(chunk).collect();
-    Ok(StoredColumn { number, chunks: look_at(words, chunks)? })
+    let column = |root: footer::Reader<'_>| {
+        let chunks = root.get_row_groups()?.iter().map(chunk).collect::<Result<_, _>>()?;
+        let column = root.get_columns()?.try_get(number as u32).filter(column::Reader::has_counts);
+        let counts = column.map(|column| read_chunk(column.get_counts()?)).transpose()?;
+        Ok(StoredColumn { number, chunks, counts })
+    };
+    look_at(words, column)
 }
 
 /// What `read` finds in a message.

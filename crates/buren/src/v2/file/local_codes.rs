@@ -23,8 +23,8 @@ const OFTEN: usize = 8;
 /// Values that the size of all is estimated from.
 const SAMPLE: usize = 2048;
 
-/// What is kept in memory of a value beside its bytes: its end and its hash.
-const MEMORY_OF_VALUE: usize = 12;
+/// What is kept in memory of a value beside its bytes: its end, its hash and its count.
+const MEMORY_OF_VALUE: usize = 16;
 
 pub(super) struct LocalCodes {
     /// Null rows have any.
@@ -32,6 +32,8 @@ pub(super) struct LocalCodes {
     values: Dictionary,
     /// Of each value.
     hashes: Vec<u32>,
+    /// In how many rows each value is.
+    counts: Vec<u32>,
     /// Of each block.
     bounds: Vec<Option<Bounds>>,
 }
@@ -40,12 +42,15 @@ impl LocalCodes {
     pub(super) fn new(codes: Vec<u32>, values: Interner, rows: Rows<'_>) -> Self {
         let (values, hashes) = values.into_parts();
         let order = Order::new(&values);
+        let mut counts = vec![0; values.len()];
         let of_block = |of_block| {
-            let (min, max) = extremes(&codes, &order, rows, of_block)?;
+            let of_block = counts_of_block(&codes, values.len(), rows, of_block);
+            counts.iter_mut().zip(&of_block).for_each(|(all, count)| *all += count);
+            let (min, max) = extremes(&of_block, &order)?;
             Bounds::strings(values.get(min), values.get(max))
         };
         let bounds = rows.blocks().map(of_block).collect();
-        Self { codes, values, hashes, bounds }
+        Self { codes, values, hashes, counts, bounds }
     }
 
     /// How many bytes of memory they take, roughly.
@@ -93,6 +98,7 @@ impl LocalCodes {
         let rows = Rows { count: self.codes.len(), validity: validity.bitmap() };
         let (mut chunk, own, map) = match dictionary.add((&self.values, &self.hashes), left, writer)? {
             Some(map) => {
+                dictionary.count(&map, &self.counts);
                 let mut chunk = writer.chunk(Layout::FileCodes);
                 chunk.codes = map.iter().max().map_or(0, |&code| code + 1);
                 (chunk, None, map)
@@ -115,17 +121,20 @@ impl LocalCodes {
     }
 }
 
-/// The codes of the smallest and the largest value of a block, if it has one.
-fn extremes(codes: &[u32], order: &Order<'_>, rows: Rows<'_>, of_block: Range<usize>) -> Option<(u32, u32)> {
-    // Values are compared once, however often they come.
-    let mut occurs = vec![false; order.len()];
+/// In how many rows of a block each of so many values is.
+fn counts_of_block(codes: &[u32], values: usize, rows: Rows<'_>, of_block: Range<usize>) -> Vec<u32> {
+    let mut counts = vec![0; values];
     match rows.validity {
-        None => codes[of_block].iter().for_each(|&code| occurs[code as usize] = true),
-        Some(_) => {
-            of_block.filter(|&row| rows.is_valid(row)).for_each(|row| occurs[codes[row] as usize] = true);
-        }
+        None => codes[of_block].iter().for_each(|&code| counts[code as usize] += 1),
+        Some(_) => of_block.filter(|&row| rows.is_valid(row)).for_each(|row| counts[codes[row] as usize] += 1),
     }
-    let mut occurring = (0..).zip(occurs).filter(|(_, occurs)| *occurs).map(|(code, _)| code);
+    counts
+}
+
+/// The codes of the smallest and the largest value that occurs, if one does. So values are compared once, however often they
+/// come.
+fn extremes(counts: &[u32], order: &Order<'_>) -> Option<(u32, u32)> {
+    let mut occurring = (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, _)| code);
     let first = occurring.next()?;
     Some(occurring.fold((first, first), |(min, max), code| {
         let min = if order.compare(code, min).is_lt() { code } else { min };

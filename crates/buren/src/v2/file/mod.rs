@@ -30,6 +30,7 @@ mod scanner;
 mod shared_dictionary;
 mod string_chunk;
 mod strings_gathered;
+mod value_counts;
 mod verify;
 mod writer;
 

@@ -59,7 +59,7 @@ impl Reader {
         let read = || {
             let mut column = footer_message::read_column(&self.words, number)?;
             // Each takes a word or more, so that all of them together take no more memory than they should.
-            let blocks: usize = column.chunks.iter().map(Chunk::stored_blocks).sum();
+            let blocks: usize = column.all_chunks().map(Chunk::stored_blocks).sum();
             if self.blocks.fetch_add(blocks, Relaxed).saturating_add(blocks) > self.words.len() {
                 return Err(Problem::malformed("its columns have blocks in common"));
             }

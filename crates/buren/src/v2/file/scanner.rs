@@ -5,6 +5,7 @@ use super::column::{BlockPlace, PIECE, ScanColumn};
 use super::footer::{Chunk, Layout};
 use super::reader::Reader;
 use super::restore;
+use super::value_counts::ValueCounts;
 use crate::block::Cost;
 use crate::v2::integers::{BLOCK_ROWS, GROUP_ROWS};
 use brc_core::predicate::{Known, KnownValues};
@@ -20,6 +21,8 @@ pub(super) struct FileScanner<'r> {
     reader: &'r Reader,
     options: ScanOptions,
     columns: Vec<ScanColumn<'r>>,
+    /// Those of the only column, if rows come value by value.
+    counts: Option<ValueCounts<'r>>,
     /// Where among them those of each conjunct are.
     tested: Vec<Vec<usize>>,
     /// The rows of all row groups that the predicate does not rule out; not yet counted at first.
@@ -34,7 +37,25 @@ impl<'r> FileScanner<'r> {
         let position = |column: &usize| options.projection.iter().position(|projected| projected == column);
         let positions = |conjunct: &Conjunct| conjunct.columns.iter().filter_map(position).collect();
         let tested = options.conjuncts.iter().map(positions).collect();
-        Ok(Self { reader, options, columns, tested, possible_rows: None, cost: Cost::default() })
+        let (possible_rows, cost) = (None, Cost::default());
+        let mut scanner = Self { reader, options, columns, counts: None, tested, possible_rows, cost };
+        scanner.counts = scanner.worthwhile_counts()?;
+        Ok(scanner)
+    }
+
+    /// The counts that may stand for all rows; `None` if it takes less to read those that the predicate does not rule out.
+    fn worthwhile_counts(&mut self) -> Result<Option<ValueCounts<'r>>> {
+        let mut used = self.options.projection.clone();
+        if let Some(predicate) = &self.options.predicate {
+            predicate.columns(&mut used);
+        }
+        used.dedup();
+        let [column] = used[..] else { return Ok(None) };
+        if !self.options.counts || self.options.order != Order::Any {
+            return Ok(None);
+        }
+        let counts = ValueCounts::of(self.reader, self.reader.column(column)?);
+        Ok(counts.filter(|counts| counts.values as u64 <= self.look_ahead()))
     }
 
     fn decide<'a>(&self, known: impl Fn(usize) -> Known<'a>) -> Verdict {
@@ -70,6 +91,10 @@ impl<'r> FileScanner<'r> {
 
     fn scan_row_group(&mut self, index: usize, sink: &mut dyn Sink, scanned: &mut Scanned) -> Result<()> {
         let rows = self.reader.row_group(index).rows;
+        if let (Some(counts), [column]) = (&mut self.counts, &mut self.columns[..]) {
+            scanned.summarised_rows += u64::from(rows);
+            return counts.deliver(index, column, sink, &mut self.cost);
+        }
         match self.verdict(index) {
             Verdict::Never => scanned.skipped_rows += u64::from(rows),
             Verdict::Always if self.summarise(index, sink)? => scanned.summarised_rows += u64::from(rows),

@@ -9,6 +9,7 @@ use super::column::{PIECE, ScanColumn};
 use super::footer::{Chunk, DictionaryPart, Layout, RowGroup, StoredColumn};
 use super::reader::Reader;
 use super::restore;
+use super::value_counts::ValueCounts;
 use crate::block::{Block, BlockBuffer, Cost};
 use crate::place::Place;
 use crate::reader::Verified;
@@ -30,14 +31,18 @@ impl Reader {
         let row_groups = &self.footer.row_groups;
         let columns = self.all_columns()?;
         columns[..self.footer.order_streams()].iter().try_for_each(|column| self.verify_dictionary(column))?;
+        let counts = columns.iter().map(|column| ValueCounts::of(self, column)).collect::<Vec<_>>();
+        let values = || counts.iter().map(|counts| vec![0; counts.as_ref().map_or(0, |counts| counts.values)]);
+        let counted: Mutex<Vec<Vec<u64>>> = Mutex::new(values().collect());
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<(usize, Error)>> = Mutex::default();
         let work = || {
             // With what was read of the columns' dictionaries.
-            let mut scans: Vec<_> = columns.iter().map(|column| ScanColumn::new(self, column)).collect();
+            let scans = columns.iter().map(|column| ScanColumn::new(self, column));
+            let mut scans: Vec<_> = scans.zip(values()).collect();
             loop {
                 let index = next.fetch_add(1, Relaxed);
-                let Some(row_group) = row_groups.get(index) else { return };
+                let Some(row_group) = row_groups.get(index) else { break };
                 let mut cost = Cost::default();
                 if let Err(error) = self.verify_row_group(index, row_group, &columns, &mut scans, &mut cost) {
                     let mut first = failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,13 +54,26 @@ impl Reader {
                 progress.rows.fetch_add(u64::from(row_group.rows), Relaxed);
                 progress.bytes.fetch_add(cost.bytes, Relaxed);
             }
+            let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+            for (all, (_, counted)) in counted.iter_mut().zip(scans) {
+                all.iter_mut().zip(counted).for_each(|(all, count)| *all += count);
+            }
         };
         run_workers(threads, work);
         if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
+        let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (number, (counts, counted)) in counts.into_iter().zip(counted).enumerate() {
+            let Some(mut counts) = counts else { continue };
+            let told = counts.read_all(&mut Cost::default())?;
+            if !told.into_iter().map(u64::from).eq(counted) {
+                let place = Place::Counts { column: self.footer.name(number) };
+                return Err(self.corrupt(place, "they are not those of the rows"));
+            }
+        }
         self.verify_unused()?;
-        let chunks = columns.iter().flat_map(|column| &column.chunks);
+        let chunks = columns.iter().flat_map(|column| column.all_chunks());
         let parts = self.footer.dictionaries.iter().flat_map(|dictionary| &dictionary.parts);
         let blocks = chunks.flat_map(Chunk::all_blocks).chain(parts.flat_map(DictionaryPart::all_blocks));
         let blocks = blocks.filter(|block| block.length > 0).count() as u64;
@@ -91,18 +109,18 @@ impl Reader {
         index: usize,
         row_group: &RowGroup,
         columns: &[&'r StoredColumn],
-        scans: &mut [ScanColumn<'r>],
+        scans: &mut [(ScanColumn<'r>, Vec<u64>)],
         cost: &mut Cost,
     ) -> Result<()> {
         let present = columns.len() - usize::from(row_group.key.is_none());
-        for (column, scan) in columns[..present].iter().zip(scans) {
+        for (column, (scan, counted)) in columns[..present].iter().zip(scans) {
             let chunk = &column.chunks[index];
             if chunk.layout == Layout::FileCodes {
-                self.verify_chunk(index, scan, chunk, row_group.rows as usize, cost)?;
+                self.verify_chunk(index, (scan, counted), chunk, row_group.rows as usize, cost)?;
             } else {
                 // Without the values of other row groups, codes are those of the chunk.
                 let mut scan = ScanColumn::new(self, column);
-                self.verify_chunk(index, &mut scan, chunk, row_group.rows as usize, cost)?;
+                self.verify_chunk(index, (&mut scan, &mut []), chunk, row_group.rows as usize, cost)?;
             }
         }
         row_group.key.map_or(Ok(()), |key| self.verify_runs(index, key, cost))
@@ -126,10 +144,11 @@ impl Reader {
         }
     }
 
+    /// Also counts the rows of each code, as far as there is a place for them.
     fn verify_chunk(
         &self,
         row_group: usize,
-        scan: &mut ScanColumn<'_>,
+        (scan, counted): (&mut ScanColumn<'_>, &mut [u64]),
         chunk: &Chunk,
         rows: usize,
         cost: &mut Cost,
@@ -146,7 +165,12 @@ impl Reader {
             for first in (0..of_block).step_by(PIECE) {
                 let piece = first..of_block.min(first + PIECE);
                 scan.decode(piece.clone())?;
-                seen.add(&scan.as_column(), piece.len());
+                let column = scan.as_column();
+                seen.add(&column, piece.len());
+                if let (Data::Codes { codes, .. }, false) = (column.data, counted.is_empty()) {
+                    let valid = (0..piece.len()).filter(|&row| column.is_valid(row));
+                    valid.for_each(|row| counted[codes[row] as usize] += 1);
+                }
             }
             used.iter_mut().zip(&seen.codes).for_each(|(used, seen)| *used |= seen);
             let stored = &chunk.blocks[number];

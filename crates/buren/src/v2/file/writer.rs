@@ -134,6 +134,21 @@ impl Writer {
         Ok(())
     }
 
+    /// Appends how often each value of each column's dictionary occurs, where no row has another.
+    fn write_counts(&self, out: &mut Vec<u8>) -> Result<Vec<Option<Chunk>>> {
+        let mut writer = ChunkWriter::new(self.compression, out);
+        let mut counts_of = |(column, dictionary): (usize, &FileDictionary)| {
+            let mut chunks = self.footer.row_groups.iter().zip(&self.chunks);
+            let is_known = chunks.all(|(row_group, chunks)| chunks[column].is_of_file(row_group.rows));
+            let Some(counts) = dictionary.counts().filter(|_| is_known) else { return Ok(None) };
+            let mut counts: Vec<i64> = counts.iter().map(|&count| count.into()).collect();
+            let mut chunk = writer.extra(&mut counts)?;
+            chunk.offset += self.position;
+            Ok(Some(chunk))
+        };
+        self.dictionaries.iter().enumerate().map(&mut counts_of).collect()
+    }
+
     /// Why the table is not one of that schema, if it is not.
     fn misfit(&self, schema: &Schema) -> Option<String> {
         let chunks = self.chunks.iter().flat_map(|chunks| chunks.iter().zip(schema.fields()));
@@ -188,9 +203,12 @@ impl BatchWriter for Writer {
             return Err(Error::Usage(reason));
         }
         self.footer.dictionaries = self.dictionaries.iter_mut().map(|it| std::mem::take(&mut it.stored)).collect();
-        let mut out = footer_message::write(&self.footer, &self.chunks)?;
-        let (footer_bytes, footer_checksum) = (out.len() as u64, checksum(&out));
+        let mut out = Vec::new();
+        let counts = self.write_counts(&mut out)?;
+        let footer = footer_message::write(&self.footer, &self.chunks, &counts)?;
+        let (footer_bytes, footer_checksum) = (footer.len() as u64, checksum(&footer));
         let trailer = Trailer { version: trailer::VERSION_2, footer_bytes, footer_checksum };
+        out.extend_from_slice(&footer);
         out.extend_from_slice(&trailer.to_bytes());
         Ok(out)
     }
