@@ -53,6 +53,8 @@ pub(crate) struct GroupTable<'a> {
     keys: Keys,
     /// Where the keys are in a batch, unless they are its first columns.
     key_positions: Option<Vec<usize>>,
+    /// How many rows the keys had.
+    grouped: u64,
     accumulators: Accumulators,
     partitioning: Option<&'a Partitioning>,
     /// Groups of keys that only one split has, if there are such.
@@ -92,6 +94,7 @@ impl<'a> GroupTable<'a> {
             without_nulls: (0..scanned.len()).filter(|&position| !fields[scanned[position]].nullable).collect(),
             keys: Keys::new(&plan.key_types()),
             key_positions: (!key_positions.iter().copied().eq(0..plan.keys.len())).then_some(key_positions),
+            grouped: 0,
             accumulators: Accumulators::new(plan),
             partitioning: None,
             own: None,
@@ -258,7 +261,7 @@ impl<'a> GroupTable<'a> {
             return Ok(());
         }
         if let (Some(partitioning), None) = (self.partitioning, &self.dealer) {
-            self.dealer = partitioning.worker(&self.keys, &keyed, batch)?;
+            self.dealer = partitioning.worker((&self.keys, self.grouped), &keyed, batch)?;
         }
         let selection = match &mut self.dealer {
             Some(dealer) => {
@@ -279,6 +282,7 @@ impl<'a> GroupTable<'a> {
         let are_runs = ids.are_runs();
         self.accumulators.update(self.level, batch, selection, ids, groups)?;
         self.lanes.add_rows(self.keys.lane(are_runs), wanted);
+        self.grouped += wanted as u64;
         Ok(())
     }
 

@@ -56,7 +56,7 @@ use std::sync::{Arc, OnceLock};
 /// What a worker may have by itself before rows are dealt out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// So many groups that are found by their hash.
+    /// So many groups that are found by their hash; a quarter of that if most rows have one of their own.
     pub(crate) hashed: usize,
     /// So many groups that are found otherwise.
     pub(crate) direct: usize,
@@ -194,16 +194,20 @@ impl Partitioning {
         self.dealing.get()?.as_ref()
     }
 
-    /// A worker's partitions, once there are any: `keys` are its own so far, `keyed` has the columns of keys as they come, and
+    /// A worker's partitions, once there are any: `keys` are its own so far, of so many `rows`; `keyed` has the columns of keys as they come, and
     /// `batch` all columns.
     pub(crate) fn worker(
         &self,
-        keys: &Keys,
+        (keys, rows): (&Keys, u64),
         keyed: &Batch<'_>,
         batch: &Batch<'_>,
     ) -> Result<Option<Dealer<'_>>, Malformed> {
         let Some(aggregated) = &self.aggregated else { return Ok(None) };
-        let most = if keys.are_hashed() { self.limits.hashed } else { self.limits.direct };
+        let most = match keys.are_hashed() {
+            true if keys.len() as u64 * 2 > rows => self.limits.hashed / 4,
+            true => self.limits.hashed,
+            false => self.limits.direct,
+        };
         if self.dealing.get().is_none() {
             if keys.len() <= most && !self.is_short.load(Relaxed) {
                 return Ok(None);
