@@ -376,6 +376,7 @@ mod tests {
         });
         assert!(receiver.recv_timeout(Duration::from_secs(60)).is_ok(), "a worker waits for ever");
     }
+
     #[test]
     fn there_are_no_more_workers_than_splits_with_wanted_rows() {
         let workers = |splits, threads, wanted: Option<(i64, i64)>| {
