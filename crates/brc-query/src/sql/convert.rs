@@ -249,17 +249,15 @@ impl Converter<'_> {
         if let Some(clause) = list.clauses.first() {
             return self.refuse(format!("'{clause}' inside '{name}'"), position);
         }
+        // `count(*)` counts rows, as `count()` does.
+        let is_of_rows = list.args == [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)];
         let (mut arguments, mut shown) = (Vec::new(), Vec::new());
-        for argument in list.args {
-            match argument {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => {
-                    shown.push(expression.to_string());
-                    arguments.push(self.expression(expression)?);
-                }
-                // `count(*)` counts rows, as `count()` does.
-                FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => {}
-                other => return self.refuse(format!("'{other}' inside '{name}'"), position),
-            }
+        for argument in if is_of_rows { Vec::new() } else { list.args } {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) = argument else {
+                return self.refuse(format!("'{argument}' inside '{name}'"), position);
+            };
+            shown.push(expression.to_string());
+            arguments.push(self.expression(expression)?);
         }
         let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct));
         if let Some(filter) = &function.filter {

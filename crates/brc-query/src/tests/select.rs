@@ -159,6 +159,9 @@ fn rows_are_answered() {
 fn mistakes_are_named() {
     for (text, expected) in [
         ("select lenght(t)", "unknown function 'lenght', did you mean 'length'?"),
+        ("select cuont(*)", "unknown function 'cuont', did you mean 'count'?"),
+        ("select count(*, x)", "'*' inside 'count' is not supported"),
+        ("select sum(*)", "'sum' needs a column"),
         ("select length(x)", "'length' needs a string, found decimal(18,1)"),
         ("select x + t", "'+' needs a number, found string"),
         ("select t where x", "expected a condition, found a value of type decimal(18,1)"),
