@@ -204,7 +204,8 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
         let group_bytes = width as usize * LANE_ROW_BYTES;
         let mut packed = &packed[first / GROUP * group_bytes..];
         let mut skipped = first % GROUP;
-        let mut lanes = [L::default(); GROUP];
+        // Made when first needed: many calls fill what is wanted without.
+        let mut lanes = None;
         let mut last;
         while !values.is_empty() {
             let (of_group, others) = values.split_at_mut(values.len().min(GROUP - skipped));
@@ -218,7 +219,8 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
             if let Some(direct) = direct {
                 L::unpack_group(width, packed, V::lane(frames.next(GROUP).0), direct);
             } else {
-                L::unpack_group(width, packed, L::default(), &mut lanes);
+                let lanes = lanes.get_or_insert_with(|| [L::default(); GROUP]);
+                L::unpack_group(width, packed, L::default(), lanes);
                 by_run(&mut frames, &lanes[skipped..skipped + of_group.len()], of_group, V::rebase);
             }
             packed = packed.get(group_bytes..).unwrap_or_default();
