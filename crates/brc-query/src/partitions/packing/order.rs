@@ -6,10 +6,12 @@ use super::bits::bits_of;
 /// Fewer words are not worth counting.
 const FEW: usize = 512;
 
-/// The words are dealt out by their upper digits of so many bits, from the lowest of these on: that sorts millions of groups but
-/// for a few neighbours.
-const DIGIT: u32 = 8;
-const DIGITS: u32 = 3;
+/// The words are dealt out by so many of their upper bits, digit by digit from the lowest of these on: that sorts millions of
+/// groups but for a few neighbours.
+const UPPER: u32 = 24;
+
+/// From so many words on, there is more to gain from dealing them out once less than to lose by counting larger digits.
+const MANY: usize = 1 << 14;
 
 /// Memory for what is sorted, used again for the next tuples.
 #[derive(Debug, Default)]
@@ -67,14 +69,28 @@ fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>, above: u32) {
     if words.len() < FEW {
         return words.sort_unstable();
     }
-    let below = (64 - DIGIT * DIGITS).saturating_sub(above);
-    let digit = |word: u64, place: u32| (word >> (below + DIGIT * place) & ((1 << DIGIT) - 1)) as usize;
-    let mut places = [[0u32; 1 << DIGIT]; DIGITS as usize];
+    let below = (64 - UPPER).saturating_sub(above);
+    match words.len() < MANY {
+        true => deal::<256, 3>(words, dealt, below),
+        false => deal::<4096, 2>(words, dealt, below),
+    }
+    for same in words.chunk_by_mut(|one, other| one >> below == other >> below) {
+        if same.len() > 1 {
+            same.sort_unstable();
+        }
+    }
+}
+
+/// Sorts words by so many digits that begin above so many bits, each of which has so many values.
+fn deal<const VALUES: usize, const DIGITS: usize>(words: &mut Vec<u64>, dealt: &mut Vec<u64>, below: u32) {
+    const { assert!(VALUES.pow(DIGITS as u32) == 1 << UPPER) };
+    let digit = |word: u64, place: usize| (word >> (below + VALUES.ilog2() * place as u32)) as usize % VALUES;
+    let mut places = [[0u32; VALUES]; DIGITS];
     for &word in words.iter() {
-        (0..DIGITS).for_each(|place| places[place as usize][digit(word, place)] += 1);
+        (0..DIGITS).for_each(|place| places[place][digit(word, place)] += 1);
     }
     dealt.resize(words.len(), 0);
-    for (place, places) in (0..).zip(&mut places) {
+    for (place, places) in places.iter_mut().enumerate() {
         let mut start = 0;
         places.iter_mut().for_each(|count| start += std::mem::replace(count, start));
         for &word in words.iter() {
@@ -83,11 +99,6 @@ fn sort(words: &mut Vec<u64>, dealt: &mut Vec<u64>, above: u32) {
             *next += 1;
         }
         std::mem::swap(words, dealt);
-    }
-    for same in words.chunk_by_mut(|one, other| one >> below == other >> below) {
-        if same.len() > 1 {
-            same.sort_unstable();
-        }
     }
 }
 
@@ -100,7 +111,7 @@ mod tests {
         #[test]
         fn tuples_are_sorted_however_many_bits_differ(
             tuples in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>()), 0..40),
-            above in 0u32..128, below in 0u32..128, width in 1usize..4, times in 1usize..40
+            above in 0u32..128, below in 0u32..128, width in 1usize..4, times in prop_oneof![9 => 1usize..40, 1 => 1000usize..2000]
         ) {
             let bits = |word: u64| {
                 let word = if above < 64 { word >> above } else { 7 };
