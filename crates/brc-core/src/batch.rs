@@ -155,7 +155,17 @@ impl<'a> ByteStrings<'a> {
         (1..offsets.len()).map(move |next| &bytes[offsets[next - 1] as usize..offsets[next] as usize])
     }
 
-    /// The offsets, one more than there are strings, and the bytes that they point into.
+    /// The bytes of all strings, which lie one behind the other.
+    ///
+    /// # Panics
+    /// If the offsets do not ascend.
+    #[must_use]
+    pub fn span(&self) -> &'a [u8] {
+        &self.bytes[self.offsets[0] as usize..self.offsets[self.len()] as usize]
+    }
+
+    /// The offsets, one more than there are strings, and the bytes that they point into, which may be more than those of the
+    /// strings.
     #[must_use]
     pub fn parts(&self) -> (&'a [i32], &'a [u8]) {
         (self.offsets, self.bytes)

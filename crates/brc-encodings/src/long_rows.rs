@@ -44,7 +44,7 @@ impl LongRows {
                 *known = dictionary.len();
                 bytes += longest.saturating_mul(batch.rows);
             } else if let Data::Bytes(strings) = column.data {
-                bytes += strings.parts().1.len();
+                bytes += strings.span().len();
             }
         }
         bytes

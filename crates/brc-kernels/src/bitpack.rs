@@ -8,11 +8,15 @@
 //!
 //! What is packed are the differences of signed values from a *base*, one for each run of values: [`pack`] subtracts
 //! it and [`unpack`] adds it again.
+//!
+//! Other formats pack values one behind the other: [`unpack_consecutive`] is for what comes from elsewhere.
 
+mod consecutive;
 mod lanes;
 #[cfg(test)]
 mod tests;
 mod values;
 
+pub use consecutive::{Consecutive, unpack_consecutive};
 pub use lanes::{GROUP, LANE_ROW_BYTES, lane_bits, packed_bytes, width_of};
 pub use values::{Value, pack, unpack};

@@ -142,14 +142,15 @@ pub fn unsigned(integers: &[i32]) -> &[u32] {
     unsafe { std::slice::from_raw_parts(integers.as_ptr().cast(), integers.len()) }
 }
 
-/// Replaces `found` by what `table` has at these codes; `false` if a code is not below `known`, or the table does not have so
-/// many.
+/// Appends what `table` has at these codes; `false`, and nothing appended, if it does not have one of them.
 #[must_use]
-pub fn translate(level: Level, codes: &[u32], table: &[u32], known: usize, found: &mut Vec<u32>) -> bool {
-    found.clear();
-    let Some(table) = table.get(..known).filter(|_| are_known(level, codes, known)) else { return false };
-    found.extend(codes.iter().map(|&code| table[code as usize]));
-    true
+pub fn translate<T: Copy>(level: Level, codes: &[u32], table: &[T], found: &mut Vec<T>) -> bool {
+    let are_known = are_known(level, codes, table.len());
+    if are_known {
+        // SAFETY: the table has all codes.
+        found.extend(codes.iter().map(|&code| unsafe { *table.get_unchecked(code as usize) }));
+    }
+    are_known
 }
 
 #[cfg(test)]
@@ -217,16 +218,16 @@ mod tests {
 
     #[test]
     fn codes_that_are_not_known_are_not_translated() {
-        let mut found = vec![9];
         for level in Level::available() {
-            assert!(translate(level, &[1, 0, 1], &[7, 8], 2, &mut found));
-            assert_eq!(found, [8, 7, 8]);
-            assert!(translate(level, &[], &[], 0, &mut found) && are_known(level, &[], 0));
+            let mut found = vec![9];
+            assert!(translate(level, &[1, 0, 1], &[7, 8], &mut found));
+            assert!(translate(level, &[], &[], &mut found) && are_known(level, &[], 0));
             for codes in [[0, 2], [-1, 0]] {
                 assert!(!are_known(level, unsigned(&codes), 2));
-                assert!(!translate(level, unsigned(&codes), &[7, 8], 2, &mut found));
+                assert!(!translate(level, unsigned(&codes), &[7, 8], &mut found));
             }
-            assert!(!translate(level, &[0], &[7], 2, &mut found));
+            assert!(!translate(level, &[0], &[], &mut found));
+            assert_eq!(found, [9, 8, 7, 8]);
         }
     }
 }

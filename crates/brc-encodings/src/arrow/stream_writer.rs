@@ -73,6 +73,7 @@ impl BatchWriter for Writer {
             columns,
             gathered: 0,
             bytes: Vec::new(),
+            most_bytes: 0,
             rows: 0,
             given: 0,
         })
@@ -101,6 +102,8 @@ struct Encoder {
     gathered: usize,
     /// Whole messages, and how many rows they have.
     bytes: Vec<u8>,
+    /// How many bytes the longest part had.
+    most_bytes: usize,
     rows: u64,
     /// The rows of the part that were given away.
     given: u64,
@@ -152,6 +155,7 @@ impl PartEncoder for Encoder {
         self.write()?;
         self.given = 0;
         let (rows, bytes) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.bytes));
+        self.most_bytes = self.most_bytes.max(bytes.len());
         Ok(Part { rows, bytes, cuts: Vec::new(), meta: Box::new(()), meta_bytes: 0 })
     }
 
@@ -192,7 +196,9 @@ impl Encoder {
         };
         let laid: Vec<_> = self.columns.iter().zip(&buffers).map(laid).collect();
         let message = messages::batch(self.gathered, &laid, None, &[]);
-        self.bytes.reserve(message.len() + end);
+        let more = message.len() + end;
+        // The next part probably is as long: to grow step by step would be to copy all of it several times.
+        self.bytes.reserve(if self.bytes.is_empty() { more.max(self.most_bytes) } else { more });
         self.bytes.extend_from_slice(&message);
         for buffer in buffers.iter().flatten() {
             self.bytes.extend_from_slice(buffer);
@@ -336,11 +342,11 @@ impl Gathered {
 
 /// Adds strings none of which is null.
 fn push_all(strings: ByteStrings<'_>, offsets: &mut Vec<i32>, bytes: &mut Vec<u8>) -> Result<()> {
-    let (places, all) = strings.parts();
+    let (places, _) = strings.parts();
     let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return Ok(()) };
     let start = end_of(bytes)? - first;
     start.checked_add(last).ok_or_else(too_large)?;
-    bytes.extend_from_slice(&all[first as usize..last as usize]);
+    bytes.extend_from_slice(strings.span());
     offsets.extend(places[1..].iter().map(|place| start + place));
     Ok(())
 }

@@ -163,6 +163,16 @@ impl Numbers {
         }
     }
 
+    /// None yet, of the same width.
+    pub(crate) fn of_same_width(&self) -> Self {
+        match self {
+            Self::I16(_) => Self::I16(Vec::new()),
+            Self::I32(_) => Self::I32(Vec::new()),
+            Self::I64(_) => Self::I64(Vec::new()),
+            Self::I128(_) => Self::I128(Vec::new()),
+        }
+    }
+
     /// Appends values of any width.
     pub(crate) fn extend(&mut self, values: &Integers<'_>) {
         match *values {
@@ -181,14 +191,6 @@ impl Numbers {
             },
             Integers::I128(values) => self.widest().extend_from_slice(values),
         }
-    }
-
-    /// The values as 16-bit ones to add others to, if there are no wider ones yet.
-    pub(crate) fn narrow(&mut self) -> Option<&mut Vec<i16>> {
-        if self.len() == 0 && !matches!(self, Self::I16(_)) {
-            *self = Self::I16(Vec::new());
-        }
-        if let Self::I16(values) = self { Some(values) } else { None }
     }
 
     /// The values as 32-bit ones to add others to, if there are no wider ones yet.
@@ -237,10 +239,8 @@ mod tests {
 
     #[test]
     fn numbers_widen_and_keep_their_values() {
-        let mut numbers = Numbers::I64(Vec::new());
-        numbers.narrow().unwrap().extend([1, -2]);
-        numbers.medium().unwrap().push(70_000);
-        assert!(numbers.narrow().is_none());
+        let mut numbers = Numbers::I64(Vec::new()).of_same_width();
+        numbers.medium().unwrap().extend([1, -2, 70_000]);
         numbers.wide().unwrap().push(i64::MIN);
         assert!(numbers.medium().is_none());
         assert_eq!(numbers.as_values(), Integers::I64(&[1, -2, 70_000, i64::MIN]));
@@ -250,7 +250,10 @@ mod tests {
         let all = [1, -2, 70_000, i64::MIN.into(), 5, i128::MAX, 6, 7];
         assert_eq!(numbers.as_values(), Integers::I128(&all));
         numbers.clear();
-        assert!(numbers.narrow().is_some());
+        assert_eq!(numbers.as_values(), Integers::I128(&[]));
+        let mut numbers = Numbers::I16(vec![1]);
+        numbers.extend(&Integers::I32(&[-2]));
+        assert_eq!(numbers.as_values(), Integers::I32(&[1, -2]));
     }
 
     #[test]

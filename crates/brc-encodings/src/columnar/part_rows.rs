@@ -248,7 +248,7 @@ impl Strings {
         let place = |row: usize| offsets[row] as usize;
         let is_refused = |value: &[u8]| std::str::from_utf8(value).is_err();
         if self.is_text
-            && !bytes[place(0)..place(strings.len())].is_ascii()
+            && !strings.span().is_ascii()
             && let Some(row) = strings.iter().position(is_refused)
         {
             return Err(Refusal::Row(row));

@@ -1,6 +1,6 @@
 //! Which encoding the values of a column chunk get: the one that is smallest, judged by a sample of them.
 
-use super::delta;
+use super::delta_encoder;
 use super::page::{BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, PLAIN};
 use super::paging::{Page, Paging, code_width};
 use super::{hybrid, types};
@@ -46,14 +46,14 @@ struct Other<T> {
 pub(super) const INT_32: Coder<i64> = Coder {
     width: 4,
     plain: plain_32,
-    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta::integers_32, parts: 1 }),
+    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta_encoder::integers_32, parts: 1 }),
 };
 
 /// Integers of 64 bits.
 pub(super) const INT_64: Coder<i64> = Coder {
     width: 8,
     plain: plain_64,
-    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta::integers_64, parts: 1 }),
+    other: Some(Other { encoding: DELTA_BINARY_PACKED, encode: delta_encoder::integers_64, parts: 1 }),
 };
 
 /// Decimals of more digits than 64 bits have.
@@ -219,7 +219,7 @@ pub(super) fn strings(paging: &Paging, codes: &[u32], dictionary: &Dictionary, c
         return paging.coded(body, dictionary.len(), codes);
     }
     paging.pages(DELTA_LENGTH_BYTE_ARRAY, codes, |codes, body| {
-        delta::strings(codes, dictionary, body);
+        delta_encoder::strings(codes, dictionary, body);
     })
 }
 

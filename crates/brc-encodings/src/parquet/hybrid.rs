@@ -5,6 +5,8 @@
 
 use super::thrift::varint;
 use crate::columnar::Fault;
+use brc_kernels::bitpack::unpack_consecutive;
+use brc_kernels::cpu::Level;
 
 /// The widest code, in bits.
 const WIDEST: u32 = 32;
@@ -130,7 +132,7 @@ impl Hybrid {
                 Run::Packed { start, read, left } => {
                     let (now, rest) = out.split_at_mut((*left).min(out.len()));
                     let packed = bytes.get(*start..).unwrap_or_default();
-                    of_width!(self.width, unpack(packed, *read, now));
+                    unpack_consecutive(Level::best(), self.width, packed, *read, 0, now);
                     *read += now.len();
                     *left -= now.len();
                     (now.len(), rest)
@@ -196,62 +198,6 @@ impl Hybrid {
             return Err(Fault::corrupt("a page has a run without values"));
         }
         Ok(())
-    }
-}
-
-/// Unpacks the values from the `first` one on.
-fn unpack<const WIDTH: usize>(packed: &[u8], first: usize, mut out: &mut [u32]) {
-    let packed = packed.get(first / GROUP * WIDTH..).unwrap_or_default();
-    let inside = first % GROUP;
-    let mut groups = Groups::<WIDTH> { packed };
-    if inside > 0 {
-        let group = groups.next();
-        let (now, rest) = out.split_at_mut(out.len().min(GROUP - inside));
-        now.copy_from_slice(&group[inside..inside + now.len()]);
-        out = rest;
-    }
-    let mut whole = out.chunks_exact_mut(GROUP);
-    for chunk in &mut whole {
-        chunk.copy_from_slice(&groups.next());
-    }
-    let rest = whole.into_remainder();
-    if !rest.is_empty() {
-        rest.copy_from_slice(&groups.next()[..rest.len()]);
-    }
-}
-
-struct Groups<'a, const WIDTH: usize> {
-    packed: &'a [u8],
-}
-
-impl<const WIDTH: usize> Groups<'_, WIDTH> {
-    #[inline(always)]
-    fn next(&mut self) -> [u32; GROUP] {
-        let mut bytes = [0; 40];
-        match self.packed.split_at_checked(WIDTH) {
-            Some((group, rest)) => {
-                bytes[..WIDTH].copy_from_slice(group);
-                self.packed = rest;
-            }
-            None => {
-                bytes[..self.packed.len()].copy_from_slice(self.packed);
-                self.packed = &[];
-            }
-        }
-        let word = |at: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[8 * at..8 * at + 8]);
-            u64::from_le_bytes(word)
-        };
-        let mask = if WIDTH == 32 { u32::MAX } else { (1 << WIDTH) - 1 };
-        std::array::from_fn(|index| {
-            let (at, shift) = (index * WIDTH / 64, index * WIDTH % 64);
-            let mut value = word(at) >> shift;
-            if shift + WIDTH > 64 {
-                value |= word(at + 1) << (64 - shift);
-            }
-            value as u32 & mask
-        })
     }
 }
 

@@ -5,18 +5,22 @@
 //! which covers the headers of pages too (the format's own checksums do not).
 
 mod choice;
-mod chunk;
-mod delta;
+mod delta_decoder;
+mod delta_encoder;
 mod encoder;
+mod floats;
 mod hybrid;
 mod library;
+mod numbers;
 mod page;
 mod paging;
 mod scanner;
 mod string_rows;
+mod strings;
 mod table;
 mod thrift;
 mod types;
+mod walk;
 mod writer;
 
 use crate::columnar;

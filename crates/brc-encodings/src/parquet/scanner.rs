@@ -1,17 +1,19 @@
 //! Scans row groups for one worker: reads the column chunks wanted and delivers them window by window.
 
-use super::chunk::{NumberChunk, StringChunk};
+use super::floats::FloatChunk;
 use super::library::LibraryColumn;
+use super::numbers::NumberChunk;
 use super::page::Pages;
 use super::string_rows::StringRows;
+use super::strings::StringChunk;
 use super::table::{Chunk, ParquetTable, RowGroup};
 use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, Numbers, WINDOW, check_bounds};
 use crate::input::read_full_at;
 use brc_core::{
-    Batch, Column, Conjunct, Error, LogicalType, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Sink,
-    Split, Verdict,
+    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner,
+    Sink, Split, Verdict,
 };
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
@@ -41,6 +43,7 @@ struct ScanColumn {
 enum Lane {
     Strings { chunk: StringChunk, rows: StringRows },
     Numbers { chunk: NumberChunk, numbers: Numbers },
+    Floats { chunk: FloatChunk, floats: Vec<f64> },
     Library(Option<LibraryColumn>),
 }
 
@@ -184,6 +187,7 @@ impl ScanColumn {
         match &mut self.lane {
             Lane::Strings { chunk, .. } => chunk.skip(&mut self.pages, rows, &mut self.arrays),
             Lane::Numbers { chunk, .. } => chunk.skip(&mut self.pages, rows),
+            Lane::Floats { chunk, .. } => chunk.skip(&mut self.pages, rows),
             Lane::Library(None) => Ok(()),
             Lane::Library(Some(library)) => (0..rows).step_by(WINDOW).try_for_each(|_| library.next(WINDOW).map(drop)),
         }
@@ -225,7 +229,11 @@ impl ScanColumn {
             Some(stored @ (Stored::Int32 | Stored::Int64)) => {
                 let numbers =
                     if let Lane::Numbers { numbers, .. } = before { numbers } else { Numbers::I16(Vec::new()) };
-                Lane::Numbers { chunk: NumberChunk::new(stored, is_optional), numbers }
+                Lane::Numbers { chunk: NumberChunk::new(stored, chunk.is_narrow(), is_optional), numbers }
+            }
+            Some(Stored::Float64) => {
+                let floats = if let Lane::Floats { floats, .. } = before { floats } else { Vec::new() };
+                Lane::Floats { chunk: FloatChunk::new(is_optional), floats }
             }
         };
         Ok(())
@@ -235,7 +243,7 @@ impl ScanColumn {
     fn decompress_time(&mut self) -> Duration {
         match &self.lane {
             Lane::Library(Some(library)) => library.decompress_time(),
-            Lane::Library(None) | Lane::Strings { .. } | Lane::Numbers { .. } => {
+            Lane::Library(None) | Lane::Strings { .. } | Lane::Numbers { .. } | Lane::Floats { .. } => {
                 std::mem::take(&mut self.pages.decompress_time)
             }
         }
@@ -253,6 +261,10 @@ impl ScanColumn {
                 chunk.fill(&mut self.pages, rows, numbers)?;
                 if is_own { Ok(()) } else { check_bounds(&numbers.as_values(), None, self.logical_type) }
             }
+            Lane::Floats { chunk, floats } => {
+                floats.clear();
+                chunk.fill(&mut self.pages, rows, floats)
+            }
             Lane::Library(None) => Ok(()),
             Lane::Library(Some(library)) => {
                 self.arrays.release();
@@ -266,6 +278,7 @@ impl ScanColumn {
         let is_over = match &mut self.lane {
             Lane::Strings { chunk, .. } => chunk.is_over(&mut self.pages, &mut self.arrays)?,
             Lane::Numbers { chunk, .. } => chunk.is_over(&mut self.pages)?,
+            Lane::Floats { chunk, .. } => chunk.is_over(&mut self.pages)?,
             Lane::Library(None) => true,
             Lane::Library(Some(library)) => library.is_over()?,
         };
@@ -274,8 +287,9 @@ impl ScanColumn {
 
     fn as_column(&self, rows: usize) -> Column<'_> {
         match &self.lane {
-            Lane::Strings { rows, .. } => rows.as_column(self.arrays.interner.dictionary()),
+            Lane::Strings { chunk, rows } => chunk.as_column(&self.pages, &self.arrays, rows),
             Lane::Numbers { numbers, .. } => Column::integers(numbers.as_values()),
+            Lane::Floats { floats, .. } => Data::Floats(floats).into(),
             Lane::Library(_) => self.arrays.column(0..rows),
         }
     }

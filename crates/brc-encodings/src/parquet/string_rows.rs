@@ -12,6 +12,8 @@ pub(super) struct StringRows {
     strings: Option<Strings>,
     /// Where strings were before.
     spare: Strings,
+    /// Whether a page has the strings of all rows, and this nothing.
+    pub(super) are_lent: bool,
 }
 
 #[derive(Default)]
@@ -24,6 +26,7 @@ impl StringRows {
     /// Makes ready for the next window.
     pub(super) fn clear(&mut self) {
         self.codes.clear();
+        self.are_lent = false;
         if let Some(strings) = self.strings.take() {
             self.spare = strings;
         }
@@ -37,7 +40,7 @@ impl StringRows {
     /// Adds strings one by one; rows before that were codes become strings too.
     pub(super) fn push_all<'a>(
         &mut self,
-        strings: impl Iterator<Item = Result<&'a [u8], Fault>>,
+        mut strings: impl Iterator<Item = &'a [u8]>,
         dictionary: &Dictionary,
     ) -> Result<(), Fault> {
         if self.strings.is_none() {
@@ -49,10 +52,7 @@ impl StringRows {
             self.strings = Some(before);
         }
         match &mut self.strings {
-            Some(all) => {
-                let mut strings = strings;
-                strings.try_for_each(|string| all.push(string?))
-            }
+            Some(all) => strings.try_for_each(|string| all.push(string)),
             None => Ok(()),
         }
     }
@@ -87,8 +87,8 @@ mod tests {
             rows.codes.extend([1, 0]);
             assert!(rows.has_codes());
             assert!(matches!(rows.as_column(&dictionary).data, Data::Codes { codes: [1, 0], .. }));
-            rows.push_all([b"c".as_slice(), b""].into_iter().map(Ok), &dictionary).unwrap();
-            rows.push_all([b"d".as_slice()].into_iter().map(Ok), &dictionary).unwrap();
+            rows.push_all([b"c".as_slice(), b""].into_iter(), &dictionary).unwrap();
+            rows.push_all([b"d".as_slice()].into_iter(), &dictionary).unwrap();
             assert!(!rows.has_codes());
             let Data::Bytes(strings) = rows.as_column(&dictionary).data else { panic!("strings") };
             assert_eq!(strings.iter().collect::<Vec<_>>(), [b"b".as_slice(), b"a", b"c", b"", b"d"]);

@@ -18,10 +18,19 @@ use std::path::{Path, PathBuf};
 /// The encodings of dictionary codes.
 const DICTIONARY: [Encoding; 2] = [Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
 
-/// The encodings that our own reader knows.
+/// The encodings that our own reader knows of all values.
 #[allow(deprecated)]
 const KNOWN: [Encoding; 5] =
     [Encoding::PLAIN, Encoding::RLE, Encoding::BIT_PACKED, Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
+
+/// Whether our own reader knows an encoding of such values.
+fn is_known(encoding: Encoding, stored: Option<Stored>) -> bool {
+    match encoding {
+        Encoding::DELTA_BINARY_PACKED => matches!(stored, Some(Stored::Int32 | Stored::Int64)),
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => stored == Some(Stored::Bytes),
+        encoding => KNOWN.contains(&encoding),
+    }
+}
 
 pub(super) struct ParquetTable {
     pub(super) path: PathBuf,
@@ -248,9 +257,10 @@ impl Chunk {
         let has_dictionary = start < data || chunk.encodings().any(|it| DICTIONARY.contains(&it));
         let nulls = chunk.statistics().and_then(Statistics::null_count_opt);
         let has_nulls = column.is_optional && nulls != Some(0);
-        // Strings that are not codes would all have to be looked up.
-        let is_known = chunk.encodings().all(|it| KNOWN.contains(&it));
-        let is_coded = has_dictionary || column.stored != Some(Stored::Bytes);
+        let is_known = chunk.encodings().all(|it| is_known(it, column.stored));
+        // Strings between their lengths would all have to be copied.
+        let is_fast = has_dictionary || chunk.encodings().any(|it| it == Encoding::DELTA_LENGTH_BYTE_ARRAY);
+        let is_fast = is_known && (is_fast || column.stored != Some(Stored::Bytes));
         let codec = chunk.compression_codec();
         let compression = types::compression(codec);
         Ok(Self {
@@ -261,9 +271,18 @@ impl Chunk {
             bounds: Bounds::of(chunk.statistics(), column),
             has_nulls,
             has_dictionary,
-            fast: column.stored.filter(|_| is_known && is_coded && !has_nulls),
+            fast: column.stored.filter(|_| is_fast && !has_nulls),
             checksum,
         })
+    }
+}
+
+impl Chunk {
+    /// Whether 32 bits are known to hold all numbers: what `brc` wrote has checksums, and so is believed.
+    pub(super) fn is_narrow(&self) -> bool {
+        let narrow = i32::MIN.into()..=i32::MAX.into();
+        self.checksum.is_some()
+            && matches!(self.bounds, Bounds::Numbers(min, max) if narrow.contains(&min) && narrow.contains(&max))
     }
 }
 

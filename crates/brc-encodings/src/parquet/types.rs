@@ -20,6 +20,8 @@ pub(super) enum Stored {
     Int32,
     /// Signed integers of 64 bits.
     Int64,
+    /// Floats of 64 bits.
+    Float64,
 }
 
 impl Stored {
@@ -28,7 +30,7 @@ impl Stored {
         match self {
             Self::Bytes => 0,
             Self::Int32 => 4,
-            Self::Int64 => 8,
+            Self::Int64 | Self::Float64 => 8,
         }
     }
 }
@@ -66,6 +68,7 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
         _ if field.data_type().is_null() || is_unsigned => None,
         (Physical::INT32, _) => Some(Stored::Int32),
         (Physical::INT64, _) => Some(Stored::Int64),
+        (Physical::DOUBLE, _) => Some(Stored::Float64),
         (Physical::BYTE_ARRAY, LogicalType::String | LogicalType::Binary) => Some(Stored::Bytes),
         _ => None,
     };

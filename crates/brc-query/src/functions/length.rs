@@ -3,7 +3,7 @@
 use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
 use crate::vector::{Values, ViewData};
-use brc_core::{ByteStrings, LogicalType};
+use brc_core::LogicalType;
 
 pub(super) static LENGTH: Function = Function {
     name: "length",
@@ -18,7 +18,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     string(arguments, 0)?;
     let is_binary = arguments[0].logical_type == LogicalType::Binary;
     Ok(Bound::new(LogicalType::Int64, move |views, rows| match views[0].data {
-        ViewData::Strings(strings) if is_binary || is_ascii(strings) => {
+        ViewData::Strings(strings) if is_binary || strings.span().is_ascii() => {
             let (offsets, _) = strings.parts();
             let lengths = offsets.windows(2).map(|ends| ends[1] - ends[0]);
             Ok(rows.vector(Values::Short(lengths.collect())))
@@ -31,11 +31,4 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
 /// Whatever is no continuation of a character begins one.
 fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte as i8 >= -0x40).count()
-}
-
-/// Whether each byte of the strings is a character.
-fn is_ascii(strings: ByteStrings<'_>) -> bool {
-    let (offsets, bytes) = strings.parts();
-    let (first, last) = (offsets[0] as usize, offsets[strings.len()] as usize);
-    bytes.get(first..last).is_some_and(<[u8]>::is_ascii)
 }

@@ -25,7 +25,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     let same_for_all = same_for_all(arguments);
     Ok(Bound::new(LogicalType::String, move |views, rows| {
         if let (Some((skipped, most)), ViewData::Strings(strings)) = (same_for_all, &views[0].data)
-            && strings.parts().1.is_ascii()
+            && strings.span().is_ascii()
         {
             return Ok(rows.vector(Values::Strings(parts_of_ascii(*strings, skipped, most))));
         }

@@ -469,7 +469,10 @@ impl<'r> ScanColumn<'r> {
         let (level, codes) = (Level::best(), unsigned(codes));
         self.translated = interned.is_some();
         let are_known = match interned {
-            Some(table) => translate(level, codes, table, known, &mut self.codes),
+            Some(table) => {
+                self.codes.clear();
+                table.get(..known).is_some_and(|table| translate(level, codes, table, &mut self.codes))
+            }
             None => are_known(level, codes, known),
         };
         if are_known { Ok(()) } else { Err(UNKNOWN) }

@@ -205,9 +205,8 @@ fn are_small(dictionary: &Dictionary) -> bool {
 
 /// Adds strings, if there is room for them.
 fn push_all(each: &mut StringBuffer, strings: ByteStrings<'_>) -> Result<()> {
-    let (offsets, bytes) = strings.parts();
-    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
-    let bytes = &bytes[first as usize..last as usize];
+    let (offsets, bytes) = (strings.parts().0, strings.span());
+    let first = offsets[0];
     if each.strings().total_bytes() + bytes.len() > MOST_BYTES {
         return Err(too_long());
     }

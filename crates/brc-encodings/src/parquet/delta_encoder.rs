@@ -1,5 +1,5 @@
-//! Parquet's delta encodings: integers as differences in as many bits as the largest of some dozen needs, and strings
-//! with their lengths stored so. The library reads them.
+//! Writes Parquet's delta encodings: integers as differences in as many bits as the largest of some dozen needs, and
+//! strings with their lengths stored so.
 
 use super::thrift::varint;
 use brc_core::Dictionary;

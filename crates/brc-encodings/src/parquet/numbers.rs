@@ -1,0 +1,172 @@
+//! Decodes column chunks of integers window by window.
+
+use super::page::Pages;
+use super::types::Stored;
+use super::walk::{Decode, Values, Walk, cut_off, look_up, wrong_encoding};
+use crate::columnar::{Fault, Numbers, WINDOW};
+use brc_core::for_integers;
+use std::mem::discriminant;
+
+/// A column chunk of numbers.
+pub(super) struct NumberChunk {
+    walk: Walk,
+    numbers: NumberPages,
+    codes: Vec<u32>,
+}
+
+struct NumberPages {
+    stored: Stored,
+    /// None, of the width that differences add up to.
+    sums: Numbers,
+    dictionary: Numbers,
+}
+
+impl Decode for NumberPages {
+    fn dictionary(&mut self, mut body: &[u8], values: usize) -> Result<(), Fault> {
+        let mut numbers = Numbers::I64(Vec::new());
+        plain_numbers(self.stored, &mut body, values, &mut numbers)?;
+        self.dictionary = narrowed(numbers);
+        Ok(())
+    }
+}
+
+impl NumberChunk {
+    /// One of numbers of which it may be known that 32 bits hold all.
+    pub(super) fn new(stored: Stored, are_narrow: bool, has_levels: bool) -> Self {
+        let is_narrow = are_narrow || stored == Stored::Int32;
+        let sums = if is_narrow { Numbers::I32(Vec::new()) } else { Numbers::I64(Vec::new()) };
+        let numbers = NumberPages { stored, sums, dictionary: Numbers::I16(Vec::new()) };
+        Self { walk: Walk::new(has_levels), numbers, codes: Vec::new() }
+    }
+
+    /// Appends the next rows.
+    pub(super) fn fill(&mut self, pages: &mut Pages, mut rows: usize, out: &mut Numbers) -> Result<(), Fault> {
+        while rows > 0 {
+            let run = self.walk.run(pages, rows, &mut self.numbers)?;
+            match &mut self.walk.values {
+                Values::Codes(hybrid) => {
+                    self.codes.resize(run, 0);
+                    hybrid.read(pages.body(), &mut self.codes)?;
+                    gather(&self.codes, &self.numbers.dictionary, out)?;
+                }
+                Values::Plain(at) => {
+                    let body = pages.body().get(*at..).unwrap_or_default();
+                    let mut rest = body;
+                    plain_numbers(self.numbers.stored, &mut rest, run, out)?;
+                    *at += body.len() - rest.len();
+                }
+                Values::Deltas(deltas) => append(&self.numbers.sums, out, |out| match out {
+                    Numbers::I32(out) => deltas.read(pages.body(), run, out),
+                    Numbers::I64(out) => deltas.read(pages.body(), run, out),
+                    _ => Err(too_wide()),
+                })?,
+                Values::Lengths(..) => return Err(wrong_encoding()),
+            }
+            rows -= run;
+        }
+        Ok(())
+    }
+
+    /// Leaves out the next rows.
+    pub(super) fn skip(&mut self, pages: &mut Pages, mut rows: usize) -> Result<(), Fault> {
+        while rows > 0 {
+            let (in_pages, run) = self.walk.skip(pages, rows, &mut self.numbers)?;
+            match &mut self.walk.values {
+                Values::Codes(hybrid) if run > 0 => {
+                    self.codes.resize(run, 0);
+                    hybrid.read(pages.body(), &mut self.codes)?;
+                }
+                Values::Codes(_) => {}
+                // Where the page is shorter than that, whoever reads on finds out.
+                Values::Plain(at) => *at = at.saturating_add(run * self.numbers.stored.width()),
+                Values::Deltas(deltas) => {
+                    let mut left = Vec::<i64>::new();
+                    for start in (0..run).step_by(WINDOW) {
+                        left.clear();
+                        deltas.read(pages.body(), WINDOW.min(run - start), &mut left)?;
+                    }
+                }
+                Values::Lengths(..) => return Err(wrong_encoding()),
+            }
+            rows -= in_pages + run;
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_over(&mut self, pages: &mut Pages) -> Result<bool, Fault> {
+        self.walk.is_over(pages, &mut self.numbers)
+    }
+}
+
+/// Appends the next numbers as they lie, one after the other.
+fn plain_numbers(stored: Stored, body: &mut &[u8], values: usize, out: &mut Numbers) -> Result<(), Fault> {
+    let mut take = |width: usize| -> Result<&[u8], Fault> {
+        let length = values.checked_mul(width).ok_or_else(cut_off)?;
+        let (taken, rest) = body.split_at_checked(length).ok_or_else(cut_off)?;
+        *body = rest;
+        Ok(taken)
+    };
+    match stored {
+        Stored::Int32 => {
+            let words = take(4)?.chunks_exact(4).map(|word| word.first_chunk().map_or(0, |it| i32::from_le_bytes(*it)));
+            match out.medium() {
+                Some(out) => out.extend(words),
+                None => out.wide().ok_or_else(too_wide)?.extend(words.map(i64::from)),
+            }
+        }
+        Stored::Int64 => {
+            let words = take(8)?.chunks_exact(8).map(|word| word.first_chunk().map_or(0, |it| i64::from_le_bytes(*it)));
+            out.wide().ok_or_else(too_wide)?.extend(words);
+        }
+        Stored::Bytes | Stored::Float64 => return Err(Fault::corrupt("other values where integers belong")),
+    }
+    Ok(())
+}
+
+fn too_wide() -> Fault {
+    Fault::corrupt("numbers of 64 bits and wider ones")
+}
+
+/// The same numbers in the narrowest width that holds all of them.
+#[allow(clippy::unnecessary_cast)]
+fn narrowed(numbers: Numbers) -> Numbers {
+    let Some((min, max)) = numbers.as_values().bounds() else { return numbers };
+    let fits = |low: i64, high: i64| i128::from(low) <= min && max <= i128::from(high);
+    for_integers!(numbers.as_values(), values => {
+        if fits(i16::MIN.into(), i16::MAX.into()) {
+            Numbers::I16(values.iter().map(|&value| value as i16).collect())
+        } else if fits(i32::MIN.into(), i32::MAX.into()) {
+            Numbers::I32(values.iter().map(|&value| value as i32).collect())
+        } else {
+            numbers
+        }
+    })
+}
+
+/// Appends numbers that come in the width of those that `like` has; `out` may have wider or narrower ones from before.
+fn append(
+    like: &Numbers,
+    out: &mut Numbers,
+    come: impl FnOnce(&mut Numbers) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    if out.len() == 0 && discriminant(out) != discriminant(like) {
+        *out = like.of_same_width();
+    }
+    if discriminant(out) == discriminant(like) {
+        return come(out);
+    }
+    let mut found = like.of_same_width();
+    come(&mut found)?;
+    out.extend(&found.as_values());
+    Ok(())
+}
+
+/// Appends what codes stand for.
+fn gather(codes: &[u32], dictionary: &Numbers, out: &mut Numbers) -> Result<(), Fault> {
+    append(dictionary, out, |out| match (dictionary, out) {
+        (Numbers::I16(values), Numbers::I16(out)) => look_up(codes, values, out),
+        (Numbers::I32(values), Numbers::I32(out)) => look_up(codes, values, out),
+        (Numbers::I64(values), Numbers::I64(out)) => look_up(codes, values, out),
+        _ => Err(too_wide()),
+    })
+}
