@@ -46,7 +46,9 @@ impl Decode for Interning<'_> {
             arrays.interner.intern_all(body, &places, &mut dictionary.codes);
         } else {
             let values = dictionary.values.insert(Dictionary::new());
-            places.into_iter().for_each(|place| drop(values.push(&body[place])));
+            for place in places {
+                values.push(&body[place]);
+            }
         }
         Ok(())
     }
