@@ -61,6 +61,14 @@ def random_table(source, path):
     pa.parquet.write_table(pa.table(columns), path, row_group_size=1000)
 
 
+def few_columns(path, to):
+    """Writes a table of some columns of a random one, none of which may be null."""
+    table = pa.parquet.read_table(path, columns=["u", "rid", "j"])
+    strings = table["u"].fill_null("none").combine_chunks()
+    fields = [pa.field("s", pa.string(), False), pa.field("rid", pa.int64(), False), pa.field("j", pa.int64(), False)]
+    pa.parquet.write_table(pa.table([strings, table["rid"], table["j"]], pa.schema(fields)), to, row_group_size=1000)
+
+
 INTEGERS, DECIMALS, FLOATS, STRINGS, TIMES, BOOLS = ["i", "n", "j", "k"], ["d", "w"], ["f"], ["s", "u"], ["day", "ts"], ["b"]
 KINDS = {"integer": INTEGERS, "decimal": DECIMALS, "float": FLOATS, "string": STRINGS, "time": TIMES, "bool": BOOLS}
 PARTS = ["year", "quarter", "month", "day", "dow", "doy", "week"]
@@ -86,7 +94,9 @@ class Question:
         where = f" where {{}}" if source.random() < 0.5 else ""
         condition = self.condition(2)
         self.where = [where.format(condition.ours), where.format(condition.theirs)]
-        self.ours, self.theirs = source.choice([self.groups, self.groups, self.groups, self.rows, self.distinct])()
+        kinds = [self.groups, self.groups, self.groups, self.rows, self.distinct, self.of_statistics]
+        self.table = "t"
+        self.ours, self.theirs = source.choice(kinds)()
 
     def groups(self):
         source = self.source
@@ -122,6 +132,18 @@ class Question:
             f"select distinct {listed(keys, side)} from t{self.where[index]}{ordered}"
             for index, side in enumerate(["ours", "theirs"])
         ]
+
+    def of_statistics(self):
+        """What statistics of a cluster key answer for a part of the rows, or for all of them."""
+        source, self.table = self.source, "few"
+        column = source.choice(["rid", "j"])
+        most = 30_000 if column == "rid" else 10**9
+        one, other = (source.randint(-most // 10, most) for _ in range(2))
+        where = source.choice(["", f" where {column} >= {one}", f" where {column} between {one} and {other} or {column} > {other}"])
+        possible = ["count(*)", "min(j)", "max(j)", "max(rid)", "sum(rid)", "avg(j)", "var_pop(rid)"]
+        aggregates = source.sample(possible, source.randint(0, 3))
+        question = f"select {', '.join(['s', *aggregates])} from few{where} group by s{self.order(1)}"
+        return [question, question]
 
     def order(self, keys):
         """By all keys, in a random order, so that the rows of the answer have just one."""

@@ -130,3 +130,19 @@ fn an_answer_is_a_stream_for_programs() {
     assert!(refused.stdout.is_empty());
     refused.fails_with(3, "row 1, column 'name': arrow cannot hold 'K\\xf6ln', which is not UTF-8");
 }
+
+/// Row groups whose statistics answer tell the names of all strings of the file, also of those that only others have.
+#[test]
+fn groups_that_no_statistics_tell_are_there() {
+    let place = Place::new();
+    let rows: String = (0..60_000).map(|n| format!("s{},{}\n", n % 50, n % 997)).collect();
+    place.write("t.csv", format!("s,n\n{rows}rare,5\nrare,5000\n"));
+    let schema = "s:string not null,n:int64 not null";
+    place.run_of(&["convert", "t.csv", "t.buren", "--key", "s", "--schema", schema]).ok();
+    for question in ["select distinct s where n < 1000", "select s, max(n) where n < 1000 group by s"] {
+        let answers =
+            ["t.buren", "t.csv"].map(|file| place.run_of(&["query", file, question, "--format", "csv"]).text());
+        assert!(answers[0].starts_with("s") && answers[0].contains("\nrare"), "{question}: {}", answers[0]);
+        assert_eq!(answers[0], answers[1], "{question}");
+    }
+}

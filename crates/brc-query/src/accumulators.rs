@@ -154,8 +154,7 @@ impl Accumulators {
         ids: GroupIds<'_>,
         groups: usize,
     ) -> Result<(), Malformed> {
-        self.empty += groups.saturating_sub(self.rows.others.len());
-        self.rows.others.grow(groups);
+        self.grow_rows(groups);
         if self.rows.state.is_none() && self.tables.is_empty() {
             self.count_rows(ids)?;
         }
@@ -178,6 +177,12 @@ impl Accumulators {
         drop(counted);
         self.memory = memory;
         Ok(())
+    }
+
+    /// Makes room to count the rows of so many groups, the new ones being empty.
+    fn grow_rows(&mut self, groups: usize) {
+        self.empty += groups.saturating_sub(self.rows.others.len());
+        self.rows.others.grow(groups);
     }
 
     /// Counts rows, as far as that is of interest.
@@ -303,7 +308,7 @@ impl Accumulators {
         ids: &[u32],
         groups: usize,
     ) -> Result<(), Malformed> {
-        self.rows.others.grow(groups);
+        self.grow_rows(groups);
         if self.rows.state.is_none() {
             self.rows.others.add_sets(ids, summary.rows)?;
         }

@@ -3,7 +3,7 @@
 use super::{Accumulators, Counted, Kept};
 use crate::filter::Selection;
 use crate::group::Malformed;
-use crate::states::{Accumulator, GroupIds};
+use crate::states::GroupIds;
 use brc_core::Batch;
 use brc_kernels::cpu::Level;
 
@@ -18,8 +18,7 @@ impl Accumulators {
         (ids, weights): (&[u32], &[u32]),
         groups: usize,
     ) -> Result<(), Malformed> {
-        self.empty += groups.saturating_sub(self.rows.others.len());
-        self.rows.others.grow(groups);
+        self.grow_rows(groups);
         if self.rows.state.is_none() {
             self.rows.others.add_sets(ids, weights)?;
         }
