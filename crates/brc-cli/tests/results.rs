@@ -39,6 +39,25 @@ fn an_answer_is_a_table_in_any_encoding() {
     assert!(piped.starts_with(b"ARROW1"));
 }
 
+/// Each of 100,000 rows has a string of its own: neither to look it up nor to compute once for each pays.
+#[test]
+fn strings_that_do_not_repeat_are_asked_row_by_row() {
+    let place = Place::new();
+    let rows: String = (0..100_000).map(|row| format!("k{:05},{row}\n", row * 7919 % 100_000)).collect();
+    place.write("rows.csv", format!("name,x\n{rows}"));
+    let question = "select substr(name, 1, 2) as k, count(*) as n, sum(x) as x group by 1 order by 1";
+    let expected = place.run_of(&["query", "rows.csv", question, "--format", "csv"]).text();
+    assert!(expected.starts_with("k,n,x\nk0,10000,"), "{expected}");
+    for encoding in brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm") {
+        let file = format!("of.{}", encoding.extensions()[0]);
+        place.run_of(&["convert", "rows.csv", &file]).ok();
+        let outcome = place.run_of(&["query", &file, question, "--format", "csv", "--explain"]);
+        let by_codes = outcome.stderr.contains("dictionary codes: 100_000");
+        assert_eq!(outcome.text(), expected, "{file}");
+        assert!(!by_codes || ["json", "capnp", "capnp-packed"].contains(&encoding.name()), "{file}");
+    }
+}
+
 #[test]
 fn an_answer_replaces_a_file_only_by_force_and_as_a_whole() {
     let place = place();

@@ -1,7 +1,7 @@
 //! The values of one column that were taken from rows one by one, and are not delivered yet.
 
 use crate::narrow::Narrow;
-use brc_core::{BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType};
+use brc_core::{BitmapBuffer, ByteStrings, Column, Data, Field, Integers, LogicalType, PhysicalType};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -23,6 +23,9 @@ pub(crate) enum Values {
         places: Vec<Range<usize>>,
         interner: Box<Interner>,
         codes: Vec<u32>,
+        /// How many rows were looked up.
+        looked_up: u64,
+        copied: Copied,
     },
     /// Numbers of which [`has_any_64_bits`] holds.
     Numbers {
@@ -44,6 +47,29 @@ pub(crate) enum Values {
     Floats(Vec<f64>),
     /// Values nobody asked for: checked, not kept.
     Skipped,
+}
+
+/// Strings one behind the other, for rows that hardly ever have the same one: to look them up does not pay.
+#[derive(Default)]
+pub(crate) struct Copied {
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+impl Copied {
+    /// Takes strings in place of those before. Returns `None` if there are 2 GiB of them.
+    fn take(&mut self, text: &[u8], places: &[Range<usize>]) -> Option<ByteStrings<'_>> {
+        let length = places.iter().try_fold(0usize, |length, place| length.checked_add(place.len()))?;
+        i32::try_from(length).ok()?;
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.bytes.clear();
+        for place in places {
+            self.bytes.extend_from_slice(&text[place.clone()]);
+            self.offsets.push(self.bytes.len() as i32);
+        }
+        Some(ByteStrings::new(&self.offsets, &self.bytes))
+    }
 }
 
 /// Whether a type has any integer of 64 bits. Decimals of as many digits as surely fit 64 bits count too: files of
@@ -78,7 +104,13 @@ impl Values {
             PhysicalType::Floats => Self::Floats(Vec::new()),
             PhysicalType::Bytes => {
                 let interner = Box::new(Interner::new(Level::best()));
-                Self::Strings { places: Vec::new(), interner, codes: Vec::new() }
+                Self::Strings {
+                    places: Vec::new(),
+                    interner,
+                    codes: Vec::new(),
+                    looked_up: 0,
+                    copied: Copied::default(),
+                }
             }
         }
     }
@@ -108,10 +140,17 @@ impl Taken {
     /// The rows, of which strings lie in `bytes`; none of a column that is skipped.
     pub(crate) fn lend(&mut self, bytes: &[u8]) -> Column<'_> {
         let data = match &mut self.values {
-            Values::Strings { places, interner, codes } => {
-                codes.clear();
-                interner.intern_all(bytes, places, codes);
-                Data::Codes { codes, dictionary: interner.dictionary() }
+            Values::Strings { places, interner, codes, looked_up, copied } => {
+                let copied = if interner.pays(*looked_up) { None } else { copied.take(bytes, places) };
+                match copied {
+                    Some(strings) => Data::Bytes(strings),
+                    None => {
+                        *looked_up += places.len() as u64;
+                        codes.clear();
+                        interner.intern_all(bytes, places, codes);
+                        Data::Codes { codes, dictionary: interner.dictionary() }
+                    }
+                }
             }
             Values::Numbers { numbers: integers, narrow, .. } | Values::Integers { integers, narrow } => {
                 Data::Integers(narrow.lend(integers))

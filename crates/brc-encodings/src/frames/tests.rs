@@ -171,6 +171,7 @@ impl Sink for Gather<'_> {
         let column = |column: &Column<'_>| -> Vec<Value> {
             match column.data {
                 Data::Integers(values) => (0..values.len()).map(|row| Value::Number(values.get(row) as i64)).collect(),
+                Data::Bytes(strings) => strings.iter().map(|string| Value::Text(string.to_vec())).collect(),
                 _ => {
                     let mut codes = Vec::new();
                     assert!(batch::codes_of(column, &mut codes));

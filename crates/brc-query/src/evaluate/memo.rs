@@ -14,6 +14,12 @@ use std::sync::Arc;
 /// Larger dictionaries have values that no wanted row has: rows are looked at instead.
 const MOST: usize = 1 << 20;
 
+/// A dictionary of no more values is always looked at.
+const FEW: usize = 1 << 16;
+
+/// To look a computed string up among the others costs as much as to compute those of so many rows.
+const LOOK_UP: u64 = 8;
+
 /// How many values are computed at a time.
 const AT_A_TIME: usize = 4096;
 
@@ -28,6 +34,8 @@ pub(super) struct Memo {
     found: Found,
     /// How many codes were looked at.
     known: usize,
+    /// How many rows there were.
+    rows: u64,
     /// The result for null.
     of_null: Option<u32>,
     /// A value of the dictionary cannot be computed, which need not be one of the wanted rows.
@@ -84,6 +92,7 @@ impl Memo {
                 index: NameIndex::default(),
             },
             known: 0,
+            rows: 0,
             of_null: None,
             off: false,
         })
@@ -91,8 +100,9 @@ impl Memo {
 
     pub(super) fn run<'a>(&mut self, frame: &Frame<'a, '_>) -> Result<Lent<'a>, Fault> {
         let column = frame.batch.columns.get(self.position).ok_or(Fault::Malformed("a column is not there"))?;
+        self.rows += frame.batch.rows as u64;
         match column.dictionary() {
-            Some(dictionary) if !self.off && dictionary.len() <= MOST => {
+            Some(dictionary) if !self.off && self.pays(dictionary.len()) => {
                 match self.learn(frame, dictionary) {
                     Err(Fault::Value(_)) => self.off = true,
                     learnt => {
@@ -104,6 +114,12 @@ impl Memo {
             }
             _ => self.of_rows.run(frame),
         }
+    }
+
+    /// Whether to compute of a dictionary of so many values, rather than of rows.
+    fn pays(&self, values: usize) -> bool {
+        let is_string = self.output.physical() == PhysicalType::Bytes;
+        values <= MOST && (!is_string || values <= FEW || values as u64 * LOOK_UP <= self.rows)
     }
 
     /// Computes what was added to the dictionary, and first of all what null comes to.
