@@ -1,7 +1,8 @@
 //! Strings over few symbols as numbers, to whatever base.
 //!
-//! Addresses, dates and numbers as text are grouped and sorted as numbers: a byte at a time these take longer to find than all
-//! that is done with them. Here the digits of four strings are looked up and added at once.
+//! Addresses, dates and numbers as text are grouped and sorted as numbers: a byte at a time these take longer to find, and to
+//! be written as text again, than all that is done with them. Here the digits of four strings are looked up and added at once,
+//! and eight numbers are taken apart at once, by halves: into two numbers of eight digits, four of four, eight of two.
 
 use crate::cpu::Level;
 
@@ -17,6 +18,8 @@ const LIMIT: u64 = 1 << 62;
 pub struct Numerals {
     /// What each byte is; 0 if it is no symbol.
     values: [u8; 128],
+    /// The byte of each value; 0 for none.
+    symbols: [u8; 128],
     base: u64,
     count: usize,
 }
@@ -31,11 +34,12 @@ impl Numerals {
         if count > MOST_DIGITS || base > 127 || largest >= LIMIT || !alphabet.is_sorted_by(|one, other| one < other) {
             return None;
         }
-        let mut values = [0; 128];
+        let (mut values, mut symbols) = ([0; 128], [0; 128]);
         for (&symbol, value) in alphabet.iter().zip(1..) {
             *values.get_mut(usize::from(symbol))? = value;
+            symbols[usize::from(value)] = symbol;
         }
-        Some(Self { values, base, count })
+        Some(Self { values, symbols, base, count })
     }
 
     /// The number of a string; `None` if it is longer, or has another byte.
@@ -63,6 +67,35 @@ impl Numerals {
             Level::Avx512 => unsafe { x86::numbers(self, offsets, bytes, fits, numbers) },
             _ => self.portable(offsets, bytes, fits, numbers),
         }
+    }
+
+    /// Whether [`Numerals::strings`] writes several strings at once there.
+    #[must_use]
+    pub fn writes_several(level: Level) -> bool {
+        level.min(Level::best()) == Level::Avx512
+    }
+
+    /// Appends the strings that these are the [numbers](Numerals::number) of, and where each ends in `bytes`. What is appended
+    /// for another number is any string of at most [`MOST_DIGITS`] bytes.
+    pub fn strings(&self, level: Level, numbers: &[u64], ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
+        match level.min(Level::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is not above the best one that was detected.
+            Level::Avx512 => unsafe { x86::strings(self, numbers, ends, bytes) },
+            _ => numbers.iter().for_each(|&number| self.write(number, ends, bytes)),
+        }
+    }
+
+    fn write(&self, number: u64, ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
+        let mut digits = [0; MOST_DIGITS];
+        let mut rest = number;
+        for digit in digits[..self.count].iter_mut().rev() {
+            *digit = (rest % self.base) as u8;
+            rest /= self.base;
+        }
+        let used = digits.iter().take_while(|&&digit| digit > 0);
+        bytes.extend(used.map(|&digit| self.symbols[usize::from(digit)]));
+        ends.push(bytes.len());
     }
 
     fn portable(&self, offsets: &[i32], bytes: &[u8], fits: &mut [bool], numbers: &mut Vec<u64>) {
@@ -102,6 +135,127 @@ mod x86 {
             rest = &rest[STRINGS..];
         }
         numerals.portable(rest, bytes, last, numbers);
+    }
+
+    /// Numbers that are taken apart together.
+    const NUMBERS: usize = 8;
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,popcnt")]
+    pub(super) fn strings(numerals: &Numerals, numbers: &[u64], ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
+        let halves = Halves::new(numerals);
+        let (groups, last) = numbers.as_chunks::<NUMBERS>();
+        let mut end = bytes.len();
+        bytes.resize(end + (groups.len() * NUMBERS + 1) * MOST_DIGITS, 0);
+        ends.reserve(numbers.len());
+        for numbers in groups {
+            let [even, odd] = halves.strings(numbers);
+            ends.extend_from_slice(&std::array::from_fn::<_, NUMBERS, _>(|number| {
+                let (texts, used) = [&even, &odd][number % 2];
+                let place = number / 2;
+                // What is written behind a string is written over by the next one.
+                bytes[end..end + MOST_DIGITS].copy_from_slice(&texts[place]);
+                end += (used >> (MOST_DIGITS * place) & 0xffff).count_ones() as usize;
+                end
+            }));
+        }
+        bytes.truncate(end);
+        last.iter().for_each(|&number| numerals.write(number, ends, bytes));
+    }
+
+    /// What every halving takes: a power of the base, and about what one of it is.
+    struct Halves {
+        eight: (__m512i, __m512d),
+        four: (__m512i, __m512d),
+        two: (__m512i, __m512),
+        one: (__m512i, __m512i),
+        symbols: [__m512i; 2],
+        /// Moves the digits of a string to the beginning of its bytes.
+        moved: __m512i,
+    }
+
+    impl Halves {
+        #[target_feature(enable = "avx512f,avx512bw")]
+        fn new(numerals: &Numerals) -> Self {
+            let power = |exponent| numerals.base.wrapping_pow(exponent);
+            let skipped = MOST_DIGITS - numerals.count;
+            let moved: [i8; 64] = std::array::from_fn(|byte| {
+                if byte % MOST_DIGITS < numerals.count { (byte % MOST_DIGITS + skipped) as i8 } else { -1 }
+            });
+            let (low, high) = numerals.symbols.split_at(64);
+            // SAFETY: all three have 64 bytes.
+            let [low, high, moved] = unsafe {
+                [low.as_ptr(), high.as_ptr(), moved.as_ptr().cast()].map(|bytes| _mm512_loadu_epi8(bytes.cast()))
+            };
+            // A quotient is what is found with one that is a little too small, or one more: rounding errs by less than that little.
+            let double = |power: u64| {
+                (_mm512_set1_epi64(power as i64), _mm512_set1_pd((1.0 - f64::EPSILON * 4.0) / power as f64))
+            };
+            let single = |power: u64| {
+                (_mm512_set1_epi32(power as i32), _mm512_set1_ps((1.0 - f32::EPSILON * 4.0) / power as f32))
+            };
+            let word = |power: u64| (_mm512_set1_epi16(power as i16), _mm512_set1_epi16(((1u64 << 16) / power) as i16));
+            Self {
+                // Numbers of fewer digits have no upper half, however large this power would be.
+                eight: double(if numerals.count > 8 { power(8) } else { 1 << 62 }),
+                four: double(if numerals.count > 4 { power(4) } else { 1 << 62 }),
+                two: single(power(2)),
+                one: word(power(1)),
+                symbols: [low, high],
+                moved,
+            }
+        }
+
+        /// The strings of the even ones of some numbers and of the odd ones, each with zeros behind it, and a bit for each byte
+        /// that is none.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+        fn strings(&self, numbers: &[u64; NUMBERS]) -> [([[u8; MOST_DIGITS]; NUMBERS / 2], u64); 2] {
+            // SAFETY: there are eight numbers.
+            let numbers = unsafe { _mm512_loadu_epi64(numbers.as_ptr().cast()) };
+            let (high, low) = divide(numbers, self.eight);
+            let (first, last) = (self.digits(high), self.digits(low));
+            [_mm512_unpacklo_epi64(first, last), _mm512_unpackhi_epi64(first, last)].map(|digits| {
+                let digits = _mm512_shuffle_epi8(digits, self.moved);
+                let symbols = _mm512_permutex2var_epi8(self.symbols[0], digits, self.symbols[1]);
+                let mut texts = [[0; MOST_DIGITS]; NUMBERS / 2];
+                // SAFETY: there is room for four strings.
+                unsafe { _mm512_storeu_epi8(texts.as_mut_ptr().cast(), symbols) };
+                (texts, _mm512_test_epi8_mask(digits, digits))
+            })
+        }
+
+        /// The eight digits of each of these numbers, as bytes.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+        fn digits(&self, numbers: __m512i) -> __m512i {
+            let (high, low) = divide(numbers, self.four);
+            let fours = _mm512_or_si512(high, _mm512_slli_epi64::<32>(low));
+            let (power, inverse) = self.two;
+            let high = _mm512_cvttps_epu32(_mm512_mul_ps(_mm512_cvtepu32_ps(fours), inverse));
+            let low = _mm512_sub_epi32(fours, _mm512_mullo_epi32(high, power));
+            let more = _mm512_cmpge_epu32_mask(low, power);
+            let high = _mm512_mask_add_epi32(high, more, high, _mm512_set1_epi32(1));
+            let low = _mm512_mask_sub_epi32(low, more, low, power);
+            let pairs = _mm512_or_si512(high, _mm512_slli_epi32::<16>(low));
+            let (power, inverse) = self.one;
+            let high = _mm512_mulhi_epu16(pairs, inverse);
+            let low = _mm512_sub_epi16(pairs, _mm512_mullo_epi16(high, power));
+            let more = _mm512_cmpge_epu16_mask(low, power);
+            let high = _mm512_mask_add_epi16(high, more, high, _mm512_set1_epi16(1));
+            let low = _mm512_mask_sub_epi16(low, more, low, power);
+            _mm512_or_si512(high, _mm512_slli_epi16::<8>(low))
+        }
+    }
+
+    /// Quotients and remainders of numbers.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn divide(numbers: __m512i, (power, inverse): (__m512i, __m512d)) -> (__m512i, __m512i) {
+        let high = _mm512_cvttpd_epu64(_mm512_mul_pd(_mm512_cvtepu64_pd(numbers), inverse));
+        let low = _mm512_sub_epi64(numbers, _mm512_mullo_epi64(high, power));
+        let more = _mm512_cmpge_epu64_mask(low, power);
+        let high = _mm512_mask_add_epi64(high, more, high, _mm512_set1_epi64(1));
+        (high, _mm512_mask_sub_epi64(low, more, low, power))
     }
 
     /// What every step takes.
@@ -204,6 +358,29 @@ mod tests {
                     prop_assert!(fits || *number == 0);
                 }
                 prop_assert_eq!(numbers.len(), strings.len() + 1);
+            }
+        }
+
+        #[test]
+        fn all_levels_write_the_strings_of_numbers(
+            symbols in 1usize..127, count in 0usize..17, strings in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..17), 0..40)
+        ) {
+            let alphabet: Vec<u8> = (1..=symbols as u8).collect();
+            let count = (0..=count).rev().find(|&count| Numerals::new(&alphabet, count).is_some()).unwrap();
+            let numerals = Numerals::new(&alphabet, count).unwrap();
+            let symbol = |byte: u8| if byte > 250 { symbols as u8 } else { byte % symbols as u8 + 1 };
+            let strings = strings.into_iter().map(|string| string.into_iter().take(count).map(symbol).collect());
+            let strings: Vec<Vec<u8>> = strings.chain([vec![symbols as u8; count]]).collect();
+            let numbers: Vec<u64> = strings.iter().map(|string| numerals.number(string).unwrap()).collect();
+            for level in Level::available() {
+                let (mut ends, mut bytes) = (vec![2], vec![7, 8]);
+                numerals.strings(level, &numbers, &mut ends, &mut bytes);
+                let found: Vec<&[u8]> = ends.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect();
+                prop_assert_eq!(&found, &strings, "{:?}", level);
+                prop_assert_eq!(ends[strings.len()], bytes.len());
+                // Numbers of no string do no harm.
+                numerals.strings(level, &[u64::MAX, u64::MAX - 1, 1 << 63, 1 << 61, 3, 2, 1, 0], &mut ends, &mut bytes);
+                prop_assert!(ends.is_sorted() && *ends.last().unwrap() == bytes.len());
             }
         }
 

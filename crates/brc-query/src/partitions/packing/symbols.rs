@@ -129,6 +129,9 @@ impl Symbols {
 
     /// Appends the strings of some numbers, and where each ends.
     pub(super) fn write_all(&self, numbers: &[u64], ends: &mut Vec<usize>, bytes: &mut Vec<u8>) {
+        if let Some(numerals) = self.numerals.as_ref().filter(|_| Numerals::writes_several(Level::best())) {
+            return numerals.strings(Level::best(), numbers, ends, bytes);
+        }
         let mut end = bytes.len();
         bytes.resize(end + numbers.len() * self.weights.len() + size_of::<Text>(), 0);
         for &number in numbers {
