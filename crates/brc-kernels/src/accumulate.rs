@@ -8,6 +8,7 @@ pub mod floats;
 mod groups;
 pub mod lanes;
 mod long;
+mod pieces;
 mod rows;
 mod run;
 pub(crate) mod slots;

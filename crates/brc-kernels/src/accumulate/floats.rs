@@ -2,6 +2,7 @@
 //! value is shifted and added without a question. Whether a batch allows that, [`exponents`] tells.
 
 use super::UnknownGroup;
+use super::pieces::{self, BLOCK, PRODUCT_BITS};
 use crate::cpu::{Kernel, Level, run_at};
 
 /// The exponent of the smallest floats, as that of an integer.
@@ -113,11 +114,16 @@ impl Kernel for AddRun<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let shifted = self.values.iter().map(|&value| {
-            let (mantissa, exponent) = parts(value);
-            i128::from(mantissa) << ((exponent - self.unit) & 63)
-        });
-        self.sum.sum = shifted.fold(self.sum.sum, i128::wrapping_add);
+        for block in self.values.chunks(BLOCK) {
+            let sum = &mut self.sum.sum;
+            match pieces::sum(block) {
+                Some((more, exponent)) => *sum = sum.wrapping_add(more << ((exponent - self.unit) & 127)),
+                None => block.iter().for_each(|&value| {
+                    let (mantissa, exponent) = parts(value);
+                    *sum = sum.wrapping_add(i128::from(mantissa) << ((exponent - self.unit) & 63));
+                }),
+            }
+        }
         self.sum.count = self.sum.count.wrapping_add(self.values.len() as u64);
     }
 }
@@ -209,6 +215,15 @@ impl FixedProducts {
         Self { low: (product << shift) as u128, high: product >> 1 >> (127 - shift) }
     }
 
+    /// An integer that many bits further up, of which 256 are kept.
+    fn shifted(value: i128, shift: u32) -> Self {
+        match shift {
+            // Two shifts: one by 128 would be none.
+            0..128 => Self { low: (value << shift) as u128, high: value >> 1 >> (127 - shift) },
+            _ => Self { low: 0, high: value.checked_shl(shift - 128).unwrap_or(0) },
+        }
+    }
+
     /// Adds another sum in the same units, wrapping.
     #[inline(always)]
     pub fn add(&mut self, other: Self) {
@@ -275,11 +290,20 @@ impl Kernel for AddProductRun<'_> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let mut sum = *self.sum;
-        for (&one, &other) in self.ones.iter().zip(self.others) {
-            sum.add(FixedProducts::of(one, other, self.unit));
+        for (ones, others) in self.ones.chunks(BLOCK).zip(self.others.chunks(BLOCK)) {
+            match pieces::sum_of_products(ones, others) {
+                Some(([low, high], exponent)) => {
+                    let shift = (exponent - self.unit) as u32;
+                    self.sum.add(FixedProducts::shifted(low, shift));
+                    self.sum.add(FixedProducts::shifted(high, shift.wrapping_add(PRODUCT_BITS)));
+                }
+                None => {
+                    let products =
+                        ones.iter().zip(others).map(|(&one, &other)| FixedProducts::of(one, other, self.unit));
+                    products.for_each(|product| self.sum.add(product));
+                }
+            }
         }
-        *self.sum = sum;
     }
 }
 
@@ -335,6 +359,51 @@ mod tests {
                     prop_assert_eq!((product.high, product.low), (expected >> 16, (expected << 112) as u128));
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn runs_agree_with_rows(
+            mut rows in prop::collection::vec((any::<i32>(), any::<i32>(), 0i32..32), 0..20),
+            times in 1usize..60, wide in 0i32..3, near in 0i32..40
+        ) {
+            rows.iter_mut().take(wide as usize).for_each(|row| row.2 = near);
+            let float = |integer: i32, exponent: i32| f64::from(integer) / 3.0 * 2f64.powi(exponent);
+            let ones: Vec<f64> = rows.iter().map(|row| float(row.0, row.2)).collect();
+            let others: Vec<f64> = rows.iter().map(|row| if row.2 % 7 == 6 { 0.0 } else { float(row.1, -row.2 / 4) }).collect();
+            let (ones, others) = (ones.repeat(times), others.repeat(times));
+            let groups = vec![0; ones.len()];
+            let (mut sums, mut products) = ([FixedSum::default()], [FixedProducts::default()]);
+            let level = Level::best();
+            let (unit, of_products) = (others.iter().chain(&ones).fold(0, |unit, &float| if float == 0.0 { unit } else { unit.min(parts(float).1) }), -127);
+            add_floats(level, &groups, &others, unit, &mut sums).unwrap();
+            add_products(level, &groups, &ones, &others, of_products, &mut products).unwrap();
+            for level in Level::available() {
+                let (mut sum, mut product) = (FixedSum::default(), FixedProducts::default());
+                add_run(level, &others, unit, &mut sum);
+                add_product_run(level, &ones, &others, of_products, &mut product);
+                prop_assert_eq!(sum, sums[0]);
+                prop_assert_eq!(product, products[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_widest_blocks_do_not_overflow() {
+        let most = 1.0 + (1.0 - f64::EPSILON);
+        for level in Level::available() {
+            let mut ones = vec![most; BLOCK];
+            (ones[0], ones[9]) = (most * 2f64.powi(-31), -most * 2f64.powi(-31));
+            let others: Vec<f64> = ones.iter().map(|one| -one).collect();
+            let (mut run, mut rows) = (FixedProducts::default(), [FixedProducts::default()]);
+            add_product_run(level, &ones, &others, -180, &mut run);
+            add_products(level, &[0; BLOCK], &ones, &others, -180, &mut rows).unwrap();
+            assert_eq!(run, rows[0]);
+            let (mut run, mut rows) = (FixedSum::default(), [FixedSum::default()]);
+            add_run(level, &others, -90, &mut run);
+            add_floats(level, &[0; BLOCK], &others, -90, &mut rows).unwrap();
+            assert_eq!(run, rows[0]);
         }
     }
 
