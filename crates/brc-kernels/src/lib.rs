@@ -7,6 +7,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 pub mod accumulate;
+pub mod addresses;
 pub mod arithmetic;
 pub mod bitpack;
 pub mod cpu;

@@ -194,6 +194,21 @@ impl StringBuffer {
         Ok(end as usize)
     }
 
+    /// Replaces the values by those that `write` writes to the beginning of so many bytes, after which it appends where each ends.
+    ///
+    /// # Errors
+    /// If these are 4 GiB or more. Nothing was allocated.
+    pub(super) fn write(
+        &mut self,
+        bytes: usize,
+        write: impl FnOnce(&mut [u8], &mut Vec<u32>),
+    ) -> Result<(), Malformed> {
+        u32::try_from(bytes).map_err(|_| Malformed("its values have 4 GiB or more"))?;
+        self.clear();
+        write(at_least(&mut self.bytes, bytes), &mut self.offsets);
+        Ok(())
+    }
+
     /// The offsets, and room for the bytes that they tell and [`SLACK`] more. What is in it means nothing yet.
     pub(super) fn room(&mut self) -> (&[u32], &mut [u8]) {
         let length = self.end() + SLACK;

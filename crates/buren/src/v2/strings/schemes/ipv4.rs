@@ -3,6 +3,8 @@
 use super::{Input, Malformed, Plan, Scheme, Scratch, Stored, StringBuffer};
 use crate::array::{self, PackedArray};
 use brc_core::bounds::bounds;
+use brc_kernels::addresses;
+use brc_kernels::cpu::Level;
 use std::ops::Range;
 
 pub(super) struct Ipv4;
@@ -51,13 +53,8 @@ impl Scheme for Ipv4 {
         if integers.iter().any(|&integer| u32::try_from(integer).is_err()) {
             return Err(Malformed("an address has more than 32 bits"));
         }
-        let addresses = || integers.iter().map(|&integer| (integer as u32).to_be_bytes());
-        out.set_lengths(addresses().map(length), 0)?;
-        let (offsets, room) = out.room();
-        for (address, &start) in addresses().zip(offsets) {
-            write(address, &mut room[start as usize..]);
-        }
-        Ok(())
+        let bytes = integers.len().saturating_mul(addresses::LONGEST).saturating_add(addresses::SLACK);
+        out.write(bytes, |bytes, ends| addresses::write(Level::best(), integers, bytes, ends))
     }
 }
 
@@ -106,44 +103,6 @@ fn part(text: u128, start: u32, end: u32) -> Option<i64> {
     let least = [0, 0, 10, 100][length as usize];
     (number <= 255 && number >= least).then_some(number.into())
 }
-
-/// The length of an address as text.
-fn length(address: [u8; 4]) -> u32 {
-    address.iter().map(|&part| u32::from(PARTS[usize::from(part)].1)).sum::<u32>() - 1
-}
-
-/// Writes an address, and up to four bytes behind it.
-#[inline]
-fn write(address: [u8; 4], out: &mut [u8]) {
-    let [a, b, c, d] = address;
-    let part = |part: u8| PARTS[usize::from(part)];
-    let ((a, a_length), (b, b_length), (c, c_length), (d, _)) = (part(a), part(b), part(c), part(d));
-    let first = u64::from(a) | u64::from(b) << (8 * a_length);
-    let second = u64::from(c) | u64::from(d) << (8 * c_length);
-    let middle = usize::from(a_length + b_length);
-    out[..8].copy_from_slice(&first.to_le_bytes());
-    out[middle..middle + 8].copy_from_slice(&second.to_le_bytes());
-}
-
-/// The digits of each part and a dot behind them, and how many bytes these are.
-static PARTS: [(u32, u8); 256] = {
-    let mut parts = [(0, 0); 256];
-    let mut part = 0;
-    while part < 256 {
-        let (hundreds, tens, ones) = (part as u32 / 100, part as u32 / 10 % 10, part as u32 % 10);
-        let zero = b'0' as u32;
-        let (one, dot) = (zero + ones, b'.' as u32);
-        parts[part] = if part >= 100 {
-            ((zero + hundreds) | ((zero + tens) << 8) | (one << 16) | (dot << 24), 4)
-        } else if part >= 10 {
-            ((zero + tens) | (one << 8) | (dot << 16), 3)
-        } else {
-            (one | (dot << 8), 2)
-        };
-        part += 1;
-    }
-    parts
-};
 
 #[cfg(test)]
 mod tests {
