@@ -11,7 +11,7 @@ use super::key_set::KeySet;
 use crate::filter::Selection;
 use crate::group::Malformed;
 use brc_core::batch::codes_of;
-use brc_core::{Bitmap, Column, Data, Integers, LogicalType};
+use brc_core::{Bitmap, Column, Data, Integers};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{add_digits, bounds, look_up, set_digits};
 use brc_kernels::filter::{valid_bits, words};
@@ -40,6 +40,8 @@ const UNKNOWN: u32 = u32::MAX;
 pub(crate) struct Expected {
     /// Between which integers the values of each key lie, where that is known.
     pub(crate) bounds: Vec<Option<(i64, i64)>>,
+    /// Which keys are known not to be null.
+    pub(crate) never_null: Vec<bool>,
     /// How many rows there are, wanted or not.
     pub(crate) rows: u64,
 }
@@ -160,11 +162,11 @@ impl Direct {
             None => *expected.bounds.get(index)?,
         });
         let known: Vec<_> = known.collect();
-        let range = |(known, &(_, nullable)): (&Option<(i64, i64)>, &(LogicalType, bool))| {
+        for (index, (known, &(_, nullable))) in known.iter().zip(set.types()).enumerate() {
             let (low, size) = known.map_or((0, 0), |(low, high)| (low, width(low, high)));
-            Range { low, size, nullable }
-        };
-        self.ranges.extend(known.iter().zip(set.types()).map(range));
+            let never_null = expected.never_null.get(index).is_some_and(|&never| never);
+            self.ranges.push(Range { low, size, nullable: nullable && !never_null });
+        }
         let mut digits = vec![Digits::default(); keys.len()];
         let most = FEW_GROUPS.max(expected.rows / ROWS_A_GROUP).min(MOST);
         let few = FEWEST_GROUPS + 1..=most;
@@ -424,7 +426,7 @@ impl Range {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brc_core::{BitmapBuffer, Dictionary, Value};
+    use brc_core::{BitmapBuffer, Dictionary, LogicalType, Value};
     use proptest::prelude::*;
 
     /// Rows of two keys: an integer that may be null, and a code.
@@ -464,12 +466,14 @@ mod tests {
             batches in prop::collection::vec(prop::collection::vec((prop::option::of(-9i16..9), 0u32..40), 1..50), 1..5),
             bounds in prop::option::of((-9i64..0, 0i64..9)),
             far in any::<i16>(),
+            // That may be wrong.
+            never_null in prop::collection::vec(any::<bool>(), 0..3),
             rows in 0u64..200_000,
         ) {
             let (mut batches, names) = (batches, names());
             batches.push(vec![(Some(far), 3), (None, 4)]);
             let (mut set, mut plain) = (no_keys(), no_keys());
-            let expected = Expected { bounds: vec![bounds, None], rows };
+            let expected = Expected { bounds: vec![bounds, None], never_null, rows };
             let found = groups(&mut Direct::expecting(expected), &mut set, &names, &batches);
             let distinct = groups(&mut Direct::default(), &mut plain, &names, &batches).into_iter().max();
             prop_assert_eq!(found.len(), batches.iter().map(Vec::len).sum::<usize>());
@@ -486,15 +490,16 @@ mod tests {
     #[test]
     fn all_tuples_that_may_be_are_groups_where_they_are_few() {
         let batch: Rows = vec![(Some(1), 7), (None, 0), (Some(0), 39)];
-        for (bounds, rows, numbers, tuples) in [
-            (Some((0, 1)), 0, [87, 0, 79], 120),
+        for (bounds, never_null, rows, numbers, tuples) in [
+            (Some((0, 1)), [false, true], 0, [87, 0, 79], 120),
             // The values of the first batch, and a little more.
-            (None, 0, [87, 0, 79], 120),
-            (Some((0, 99)), 64 * 101 * 40, [87, 0, 79], 101 * 40),
+            (None, [false, true], 0, [87, 0, 79], 120),
+            (Some((0, 99)), [false, true], 64 * 101 * 40, [87, 0, 79], 101 * 40),
             // Too many for so few rows.
-            (Some((0, 99)), 64 * 101 * 40 - 1, [0, 1, 2], 3),
+            (Some((0, 99)), [false, true], 64 * 101 * 40 - 1, [0, 1, 2], 3),
         ] {
-            let (mut set, expected) = (no_keys(), Expected { bounds: vec![bounds, None], rows });
+            let never_null = never_null.to_vec();
+            let (mut set, expected) = (no_keys(), Expected { bounds: vec![bounds, None], never_null, rows });
             let found = groups(&mut Direct::expecting(expected), &mut set, &names(), std::slice::from_ref(&batch));
             assert_eq!((found.as_slice(), set.len()), (numbers.as_slice(), tuples));
         }
@@ -503,7 +508,7 @@ mod tests {
     #[test]
     fn integers_beyond_their_type_are_no_groups() {
         let (mut set, mut found) = (KeySet::new(&[(LogicalType::Int8, false)]), Vec::new());
-        let expected = Expected { bounds: vec![Some((-129, 100))], rows: 0 };
+        let expected = Expected { bounds: vec![Some((-129, 100))], never_null: Vec::new(), rows: 0 };
         let keys = [Column::integers(Integers::I8(&[5, -128, 5]))];
         let mut direct = Direct::expecting(expected);
         assert!(direct.groups_in(Level::best(), &keys, Selection::All, 3, &mut set, &mut found).unwrap());
@@ -513,7 +518,7 @@ mod tests {
     #[test]
     fn nulls_of_a_key_that_has_none_are_refused() {
         let (mut set, mut found) = (KeySet::new(&[(LogicalType::Int8, false)]), Vec::new());
-        let mut direct = Direct::expecting(Expected { bounds: vec![Some((0, 99))], rows: 0 });
+        let mut direct = Direct::expecting(Expected { bounds: vec![Some((0, 99))], never_null: Vec::new(), rows: 0 });
         let values = Column::integers(Integers::I8(&[0, 99]));
         let mut validity = BitmapBuffer::default();
         [true, false].into_iter().for_each(|valid| validity.push(valid));

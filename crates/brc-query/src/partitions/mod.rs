@@ -120,6 +120,8 @@ pub(crate) struct Partitioning {
     key_types: Vec<(LogicalType, bool)>,
     /// Between which integers the values of each key lie, where that is known.
     bounds: Vec<Option<(i64, i64)>>,
+    /// Which keys are known not to be null.
+    never_null: Vec<bool>,
     /// How many rows the table has, as far as that is known.
     rows: u64,
     /// Which keys only one split has, if it is most of them.
@@ -141,6 +143,7 @@ impl Partitioning {
             aggregated: if plan.keys.is_empty() { None } else { Aggregated::of(plan) },
             key_types: plan.key_types(),
             bounds: vec![None; plan.keys.len()],
+            never_null: vec![false; plan.keys.len()],
             rows: 0,
             own_keys: None,
             limits,
@@ -157,9 +160,13 @@ impl Partitioning {
         let of_table = plan.schema.fields().len();
         let bounds_of = |column: usize| if column < of_table { bounds_of(table, column) } else { None };
         let bounds = plan.keys.iter().map(|&key| bounds_of(key)).collect();
+        let has_nulls = |key: usize| {
+            (0..).map_while(|split| table.split(split).map(|_| table.known(split, key).nulls)).any(|nulls| nulls)
+        };
+        let never_null = plan.keys.iter().map(|&key| key < of_table && !has_nulls(key)).collect();
         let aggregated = self.aggregated.map(|aggregated| aggregated.with_bounds(bounds_of));
         let own_keys = OwnKeys::of(plan, table, &self.memory, self.limits.of_splits);
-        Self { bounds, rows: table.rows().unwrap_or(0), aggregated, own_keys, ..self }
+        Self { bounds, never_null, rows: table.rows().unwrap_or(0), aggregated, own_keys, ..self }
     }
 
     /// Whether groups of splits are in order, one split behind the other: it is the first key that tells splits apart.
@@ -169,7 +176,7 @@ impl Partitioning {
 
     /// What a worker may expect of keys.
     pub(crate) fn expected(&self) -> Expected {
-        Expected { bounds: self.bounds.clone(), rows: self.rows }
+        Expected { bounds: self.bounds.clone(), never_null: self.never_null.clone(), rows: self.rows }
     }
 
     /// For the groups that a worker's splits have for themselves.

@@ -4,8 +4,8 @@ use super::lanes::{Gathered, Offer};
 use super::{Accumulator, GroupIds, Sum, TOO_LARGE, Values};
 use crate::cells::Cells;
 use crate::group::Malformed;
-use brc_core::Integers;
 use brc_core::table::Numbers;
+use brc_core::{Integers, for_integers};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::accumulate::lanes::{Addend, NO_GROUP};
 use brc_kernels::cpu::Level;
@@ -57,6 +57,24 @@ impl IntegerSums {
         Ok(())
     }
 
+    /// Adds a value for each row.
+    fn add_all<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
+        groups.each(values.len(), |group, row| {
+            if group == NO_GROUP as usize {
+                return Ok(());
+            }
+            let count = self.counts.get_mut(group).ok_or(UnknownGroup)?;
+            // Where some values are in lanes, counts wrap in between.
+            *count = count.wrapping_add(1);
+            let value = values[row].try_into().map_err(|_| TOO_LARGE)?;
+            match self.sums[group].checked_add(value) {
+                Some(larger) => self.sums[group] = larger,
+                None => self.add(group, value.into()),
+            }
+            Ok(())
+        })
+    }
+
     /// Adds to the sum of a group that is there.
     fn add(&mut self, group: usize, more: i128) {
         let sum = &mut self.sums[group];
@@ -86,18 +104,7 @@ impl Accumulator for IntegerSums {
     }
 
     fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
-        let values = values.integers()?;
-        groups.each(values.len(), |group, row| {
-            if group == NO_GROUP as usize {
-                return Ok(());
-            }
-            let count = self.counts.get_mut(group).ok_or(UnknownGroup)?;
-            // Where some values are in lanes, counts wrap in between.
-            *count = count.wrapping_add(1);
-            let value = i64::try_from(values.get(row)).map_err(|_| TOO_LARGE)?;
-            self.add(group, value.into());
-            Ok(())
-        })
+        for_integers!(values.integers()?, values => self.add_all(groups, values))
     }
 
     fn take(&self, groups: &[u32]) -> Self {
