@@ -126,12 +126,15 @@ mod x86 {
         let steps = Steps::new(numerals);
         let mut rest = offsets;
         let (groups, last) = fits.as_chunks_mut::<STRINGS>();
-        for fits in groups {
+        let before = numbers.len();
+        numbers.resize(before + groups.len() * STRINGS, 0);
+        for (fits, numbers) in groups.iter_mut().zip(numbers[before..].as_chunks_mut().0) {
             let Some(ends) = rest.first_chunk::<{ STRINGS + 1 }>() else { return };
-            let (found, valid) = steps.numbers(ends, bytes);
-            let no = [0, 1, 2, 3].map(|string| valid >> string & 1 == 0);
-            fits.iter_mut().zip(no).for_each(|(fits, no)| *fits &= !no);
-            numbers.extend_from_slice(&found);
+            let valid;
+            (*numbers, valid) = steps.numbers(ends, bytes);
+            if valid != (1 << STRINGS) - 1 {
+                fits.iter_mut().enumerate().for_each(|(string, fits)| *fits &= valid >> string & 1 == 1);
+            }
             rest = &rest[STRINGS..];
         }
         numerals.portable(rest, bytes, last, numbers);

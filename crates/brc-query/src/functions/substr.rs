@@ -50,25 +50,24 @@ fn same_for_all(arguments: &[Typed]) -> Option<(usize, usize)> {
 fn parts_of_ascii(strings: ByteStrings<'_>, skipped: usize, most: usize) -> Strings {
     let (offsets, bytes) = strings.parts();
     let all = offsets.last().zip(offsets.first()).map_or(0, |(end, start)| (end - start) as usize);
-    let mut parts = Vec::with_capacity(all.min(most.saturating_mul(strings.len())) + SHORT);
+    let mut parts = vec![0; all.min(most.saturating_mul(strings.len())) + SHORT];
     let mut ends = Vec::with_capacity(offsets.len());
     ends.push(0);
-    for pair in offsets.windows(2) {
+    let mut at = 0;
+    ends.extend(offsets.windows(2).map(|pair| {
         let (start, end) = (pair[0] as usize, pair[1] as usize);
         let start = end.min(start.saturating_add(skipped));
         let length = most.min(end - start);
-        match bytes.get(start..start + SHORT) {
+        match (bytes[start..].first_chunk::<SHORT>(), parts[at..].first_chunk_mut()) {
             // A copy of known length is one move, whatever of it counts.
-            Some(longer) if length <= SHORT => {
-                let before = parts.len();
-                parts.extend_from_slice(longer);
-                parts.truncate(before + length);
-            }
-            _ => parts.extend_from_slice(&bytes[start..start + length]),
+            (Some(longer), Some(room)) if length <= SHORT => *room = *longer,
+            _ => parts[at..at + length].copy_from_slice(&bytes[start..start + length]),
         }
+        at += length;
         // No longer than the strings were.
-        ends.push(parts.len() as i32);
-    }
+        at as i32
+    }));
+    parts.truncate(at);
     Strings::of_parts(ends, parts)
 }
 

@@ -161,6 +161,11 @@ impl Layout {
 }
 
 impl Within {
+    /// Whether a distance is of no more bits than the largest.
+    pub(super) fn has_room(&self, distance: u64) -> bool {
+        bits_of(distance) <= bits_of(self.span)
+    }
+
     /// The bits of a distance from the smallest value.
     #[inline(always)]
     pub(super) fn bits(&self, distance: u64) -> u64 {

@@ -56,6 +56,12 @@ impl<'a> Records<'a> {
             let Data::Integers(values) = column.data else { return Err(OTHER_TYPE) };
             self.lane.clear();
             integers(values, within.min, &mut self.lane)?;
+            let bits = self.lane.iter().fold(0, |bits, distance| bits | distance);
+            if self.layout.width == 1 && within.has_room(bits) {
+                // Such loops are of vectors.
+                tuples.iter_mut().zip(&self.lane).for_each(|(tuple, &distance)| *tuple |= within.bits(distance));
+                continue;
+            }
             let lasts = tuples.iter_mut().skip(self.layout.width - 1).step_by(self.layout.width);
             for ((last, &distance), fits) in lasts.zip(&self.lane).zip(&mut *fits) {
                 let is_inside = distance <= within.span;
@@ -84,7 +90,8 @@ impl<'a> Records<'a> {
                 fits.iter_mut().zip(validity.iter()).for_each(|(fits, valid)| *fits &= valid);
             }
         }
-        let all_fit = fits.iter().all(|&fits| fits);
+        // That asks all of them, and many at once.
+        let all_fit = fits.iter().fold(true, |all, &fits| all & fits);
         let mut rows = None;
         let mut unfit = 0;
         if !all_fit || matches!(selection, Selection::Some(..)) {
@@ -118,6 +125,10 @@ impl<'a> Records<'a> {
     fn lay_out(&mut self, tuples: &[u64], batch: &Batch<'_>, rows: Option<&[u32]>) -> Result<(), Malformed> {
         let (width, words) = (self.layout.width, self.layout.words());
         self.batch.clear();
+        if words == width && rows.is_none() {
+            self.batch.extend_from_slice(tuples);
+            return Ok(());
+        }
         self.batch.resize(rows.map_or(batch.rows, <[u32]>::len) * words, 0);
         for word in 0..width {
             put(&mut self.batch, words, word, rows, |row| tuples[row * width + word]);
