@@ -266,6 +266,10 @@ impl Cells {
                 let prefix = |value: i64| prefix_of(Some(Value::Integer(value.into())), false, descending, nulls_first);
                 values[..rows].iter().enumerate().for_each(|(row, &value)| each(row, prefix(value)));
             }
+            (Data::Wide(values), None) => {
+                let prefix = |value: i128| prefix_of(Some(Value::Integer(value)), true, descending, nulls_first);
+                values[..rows].iter().enumerate().for_each(|(row, &value)| each(row, prefix(value)));
+            }
             _ => (0..rows).for_each(|row| each(row, self.prefix(row, descending, nulls_first))),
         }
     }

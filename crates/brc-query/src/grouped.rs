@@ -230,7 +230,7 @@ impl<'a> Groups<'a> {
         };
         let mut prefixes = Vec::with_capacity(groups.len());
         cells.each_prefix(groups.len(), *descending, *nulls_first, |_, prefix| prefixes.push(prefix));
-        let (_, &mut last, _) = prefixes.clone().select_nth_unstable(most as usize - 1);
+        let last = last_of_first(most as usize, &prefixes);
         let mut prefixes = prefixes.into_iter();
         groups.retain(|_| prefixes.next().is_some_and(|prefix| prefix <= last));
         Ok(groups)
@@ -288,6 +288,24 @@ impl<'a> Groups<'a> {
     }
 }
 
+/// The largest of the smallest numbers, of which there are that many at least.
+fn last_of_first(most: usize, numbers: &[u128]) -> u128 {
+    /// So few are not sorted out again and again.
+    const LEAST: usize = 256;
+    let mut first = Vec::with_capacity(2 * most.max(LEAST));
+    let mut last = u128::MAX;
+    for &number in numbers {
+        if number <= last {
+            first.push(number);
+        }
+        if first.len() == first.capacity() {
+            last = *first.select_nth_unstable(most - 1).1;
+            first.truncate(most);
+        }
+    }
+    *first.select_nth_unstable(most - 1).1
+}
+
 /// The groups of a partial that an answer of few rows may have; `None` if that may be any.
 pub(crate) fn foremost(plan: &Plan, partial: &Partial) -> Result<Option<Vec<u32>>> {
     let most = plan.limit.map_or(u64::MAX, |limit| limit.saturating_add(plan.offset));
@@ -308,4 +326,22 @@ fn numbers_of_one(places: &[Place]) -> Option<(u32, Vec<u32>)> {
 
 fn places(partial: usize, groups: &[u32]) -> Vec<Place> {
     groups.iter().map(|&group| Place { partial: partial as u32, group }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_last_of_the_first_is_that_of_sorted_ones(
+            numbers in prop::collection::vec(prop_oneof![0u128..9, any::<u128>(), Just(u128::MAX)], 1..3000), most in 1usize..3000
+        ) {
+            let most = most.min(numbers.len());
+            let mut sorted = numbers.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(last_of_first(most, &numbers), sorted[most - 1]);
+        }
+    }
 }
