@@ -289,7 +289,7 @@ impl Accumulators {
         let Some(first) = self.tables.first() else { return };
         let with_rows = self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(Place::WithRows));
         let rows = |lane: i64| if with_rows { lanes::Counted::of(lane).count } else { lane as u64 };
-        let rows: Vec<u64> = first.lane(0).into_iter().map(rows).collect();
+        let rows: Vec<u64> = first.lane(0).map(rows).collect();
         self.rows.others.grow(rows.len());
         self.rows.others.add_all(&rows);
         for Kept { state, place, .. } in self.columns.iter_mut().flat_map(|column| &mut column.states) {

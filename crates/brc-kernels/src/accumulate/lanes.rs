@@ -327,18 +327,16 @@ impl LaneTable {
     ///
     /// # Panics
     /// If there is no such lane.
-    #[must_use]
-    pub fn lane(&self, lane: usize) -> Vec<i64> {
+    pub fn lane(&self, lane: usize) -> impl Iterator<Item = i64> {
         assert!(lane < self.lanes, "a lane of the table");
-        let stride = self.stride();
-        let sum = |group: usize| {
-            let place = group * stride + lane;
-            self.lines[place / MOST_LANES].0[place % MOST_LANES]
-        };
-        match self.copies() {
-            1 => (0..self.groups).map(sum).collect(),
-            _ => (0..self.groups).map(|group| self.sum(lane, group)).collect(),
-        }
+        let (stride, copies) = (self.stride(), self.copies());
+        (0..self.groups).map(move |group| match copies {
+            1 => {
+                let place = group * stride + lane;
+                self.lines[place / MOST_LANES].0[place % MOST_LANES]
+            }
+            _ => self.sum(lane, group),
+        })
     }
 
     /// The sums of all lanes of a group, one behind the other; `None` where they do not lie so, because there are few groups.
