@@ -9,6 +9,8 @@ use crate::keys::layout::float_key;
 use crate::states::TOO_LARGE;
 use brc_core::batch::codes_of;
 use brc_core::{Batch, ByteStrings, Column, Data, Dictionary, Integers};
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::{bounds, integer_bounds};
 
 const NO_CODE: Malformed = Malformed("a code is not in its dictionary");
 
@@ -79,10 +81,14 @@ impl<'a> Packer<'a> {
             (Kind::Integers { min, span }, Data::Integers(values)) => {
                 self.lane.clear();
                 integers(values, *min, &mut self.lane)?;
-                for (row, (word, fits)) in self.lane.iter_mut().zip(&mut self.fits).enumerate() {
-                    let (null, inside) = (nulls.has(row), *word <= *span);
-                    *fits &= inside | null;
-                    *word = if inside & !null { *word } else { 0 };
+                let bounds = integer_bounds(Level::best(), values);
+                let is_inside = |(low, high): (i64, i64)| low >= *min && high.wrapping_sub(*min) as u64 <= *span;
+                if !nulls.0.is_empty() || !bounds.is_some_and(is_inside) {
+                    for (row, (word, fits)) in self.lane.iter_mut().zip(&mut self.fits).enumerate() {
+                        let (null, inside) = (nulls.has(row), *word <= *span);
+                        *fits &= inside | null;
+                        *word = if inside & !null { *word } else { 0 };
+                    }
                 }
             }
             (Kind::Floats, Data::Floats(values)) => {
@@ -142,8 +148,8 @@ impl<'a> Packer<'a> {
         self.lane.clear();
         if *are_codes && nulls.0.is_empty() {
             self.lane.extend(self.codes.iter().map(|&code| u64::from(code)));
-            let is_unknown = self.codes.iter().fold(0, |most, &code| most.max(code)) as usize >= numbers.len();
-            return if is_unknown && !self.codes.is_empty() { Err(NO_CODE) } else { Ok(()) };
+            let is_unknown = |(_, most): (i64, i64)| most >= numbers.len() as i64;
+            return if bounds(Level::best(), &self.codes).is_some_and(is_unknown) { Err(NO_CODE) } else { Ok(()) };
         }
         for (row, (&code, fits)) in self.codes.iter().zip(&mut self.fits).enumerate() {
             if nulls.has(row) {
