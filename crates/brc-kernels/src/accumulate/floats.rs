@@ -100,32 +100,17 @@ impl Kernel for AddFloats<'_> {
 
 /// The same for floats that all belong to one group.
 pub fn add_run(level: Level, values: &[f64], unit: i32, sum: &mut FixedSum) {
-    run_at(level, AddRun { values, unit, sum });
-}
-
-struct AddRun<'a> {
-    values: &'a [f64],
-    unit: i32,
-    sum: &'a mut FixedSum,
-}
-
-impl Kernel for AddRun<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for block in self.values.chunks(BLOCK) {
-            let sum = &mut self.sum.sum;
-            match pieces::sum(block) {
-                Some((more, exponent)) => *sum = sum.wrapping_add(more << ((exponent - self.unit) & 127)),
-                None => block.iter().for_each(|&value| {
-                    let (mantissa, exponent) = parts(value);
-                    *sum = sum.wrapping_add(i128::from(mantissa) << ((exponent - self.unit) & 63));
-                }),
-            }
+    for block in values.chunks(BLOCK) {
+        let all = &mut sum.sum;
+        match pieces::sum(level, block) {
+            Some((more, exponent)) => *all = all.wrapping_add(more << ((exponent - unit) & 127)),
+            None => block.iter().for_each(|&value| {
+                let (mantissa, exponent) = parts(value);
+                *all = all.wrapping_add(i128::from(mantissa) << ((exponent - unit) & 63));
+            }),
         }
-        self.sum.count = self.sum.count.wrapping_add(self.values.len() as u64);
     }
+    sum.count = sum.count.wrapping_add(values.len() as u64);
 }
 
 /// A finite float as an integer times a power of two.
@@ -275,33 +260,16 @@ impl Kernel for AddProducts<'_> {
 
 /// The same for floats that all belong to one group, and are equally many.
 pub fn add_product_run(level: Level, ones: &[f64], others: &[f64], unit: i32, sum: &mut FixedProducts) {
-    run_at(level, AddProductRun { ones, others, unit, sum });
-}
-
-struct AddProductRun<'a> {
-    ones: &'a [f64],
-    others: &'a [f64],
-    unit: i32,
-    sum: &'a mut FixedProducts,
-}
-
-impl Kernel for AddProductRun<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        for (ones, others) in self.ones.chunks(BLOCK).zip(self.others.chunks(BLOCK)) {
-            match pieces::sum_of_products(ones, others) {
-                Some(([low, high], exponent)) => {
-                    let shift = (exponent - self.unit) as u32;
-                    self.sum.add(FixedProducts::shifted(low, shift));
-                    self.sum.add(FixedProducts::shifted(high, shift.wrapping_add(PRODUCT_BITS)));
-                }
-                None => {
-                    let products =
-                        ones.iter().zip(others).map(|(&one, &other)| FixedProducts::of(one, other, self.unit));
-                    products.for_each(|product| self.sum.add(product));
-                }
+    for (ones, others) in ones.chunks(BLOCK).zip(others.chunks(BLOCK)) {
+        match pieces::sum_of_products(level, ones, others) {
+            Some(([low, high], exponent)) => {
+                let shift = (exponent - unit) as u32;
+                sum.add(FixedProducts::shifted(low, shift));
+                sum.add(FixedProducts::shifted(high, shift.wrapping_add(PRODUCT_BITS)));
+            }
+            None => {
+                let products = ones.iter().zip(others).map(|(&one, &other)| FixedProducts::of(one, other, unit));
+                products.for_each(|product| sum.add(product));
             }
         }
     }

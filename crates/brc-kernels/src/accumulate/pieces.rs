@@ -1,6 +1,8 @@
 //! Exact sums of many floats, and of their products, where their exponents are close: as fixed-point numbers of three pieces
 //! each, which vectors add and multiply. One float after the other as an integer of 128 bits takes ten times as long.
 
+use crate::cpu::Level;
+
 /// The floats of a block: so many products of pieces are added in 64 bits.
 pub(super) const BLOCK: usize = 256;
 
@@ -20,34 +22,63 @@ const FINEST: i32 = -1074;
 
 /// The sum of at most [`BLOCK`] finite floats as an integer and the exponent of its unit; `None` if their exponents differ too
 /// much.
-#[inline(always)]
-pub(super) fn sum(values: &[f64]) -> Option<(i128, i32)> {
-    let low = lowest(values)?;
-    let mut sums = [[0; LANES]; PIECES];
-    let (groups, last) = values.as_chunks::<LANES>();
-    // A loop that is a closure is compiled elsewhere, without vectors.
-    for values in groups {
-        add(values, low, &mut sums);
-    }
-    add(&padded(last), low, &mut sums);
-    let [low_sum, middle, high] = sums.map(total);
-    Some((low_sum + (middle << BITS) + (high << (2 * BITS)), exponent(low)))
+pub(super) fn sum(level: Level, values: &[f64]) -> Option<(i128, i32)> {
+    let (sums, exponent) = match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe { x86::sums(values) },
+        _ => sums(values),
+    }?;
+    let [low, middle, high] = sums.map(total);
+    Some((low + (middle << BITS) + (high << (2 * BITS)), exponent))
 }
 
 /// The sum of the products of equally many finite floats, at most [`BLOCK`] each, as an integer and one in units of
 /// [`PRODUCT_BITS`] bits more, and the exponent of the unit; `None` if their exponents differ too much.
-#[inline(always)]
-pub(super) fn sum_of_products(ones: &[f64], others: &[f64]) -> Option<([i128; 2], i32)> {
-    let lows = (lowest(ones)?, lowest(others)?);
-    let mut sums = [[0; LANES]; 2 * PIECES - 1];
-    let ((groups, last), (other_groups, other_last)) = (ones.as_chunks::<LANES>(), others.as_chunks::<LANES>());
-    for (ones, others) in groups.iter().zip(other_groups) {
-        add_products(ones, others, lows, &mut sums);
-    }
-    add_products(&padded(last), &padded(other_last), lows, &mut sums);
+pub(super) fn sum_of_products(level: Level, ones: &[f64], others: &[f64]) -> Option<([i128; 2], i32)> {
+    let (sums, exponent) = match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe { x86::sums_of_products(ones, others) },
+        _ => sums_of_products(ones, others),
+    }?;
     let [first, second, third, fourth, fifth] = sums.map(total);
     let low = first + (second << BITS) + (third << (2 * BITS));
-    Some(([low, fourth + (fifth << BITS)], exponent(lows.0) + exponent(lows.1)))
+    Some(([low, fourth + (fifth << BITS)], exponent))
+}
+
+/// The sums of each piece, in lanes.
+type Sums = [[i64; LANES]; PIECES];
+
+/// The same of products of pieces, by the place of the lower end of these.
+type ProductSums = [[i64; LANES]; 2 * PIECES - 1];
+
+fn sums(values: &[f64]) -> Option<(Sums, i32)> {
+    let low = lowest(values)?;
+    let mut sums = Sums::default();
+    for (place, &value) in values.iter().enumerate() {
+        let (pieces, sign) = pieces(value, low);
+        for (sum, piece) in sums.iter_mut().zip(pieces) {
+            sum[place % LANES] += (piece as i64 ^ sign) - sign;
+        }
+    }
+    Some((sums, exponent(low)))
+}
+
+fn sums_of_products(ones: &[f64], others: &[f64]) -> Option<(ProductSums, i32)> {
+    let lows = (lowest(ones)?, lowest(others)?);
+    let mut sums = ProductSums::default();
+    for (place, (&one, &other)) in ones.iter().zip(others).enumerate() {
+        let ((ones, sign), (others, other_sign)) = (pieces(one, lows.0), pieces(other, lows.1));
+        let sign = sign ^ other_sign;
+        for (one, piece) in ones.into_iter().enumerate() {
+            let piece = (piece as i64 ^ sign) - sign;
+            for (sum, other) in sums[one..].iter_mut().zip(others) {
+                sum[place % LANES] += piece * other as i64;
+            }
+        }
+    }
+    Some((sums, exponent(lows.0) + exponent(lows.1)))
 }
 
 /// How far the second integer of [`sum_of_products`] lies above the first.
@@ -57,17 +88,12 @@ fn total(lanes: [i64; LANES]) -> i128 {
     lanes.into_iter().map(i128::from).sum()
 }
 
-#[inline(always)]
-fn padded(values: &[f64]) -> [f64; LANES] {
-    std::array::from_fn(|lane| values.get(lane).copied().unwrap_or(0.0))
-}
-
 fn exponent(field: u64) -> i32 {
     field as i32 + FINEST - 1
 }
 
 /// The field of the smallest exponent of floats that are not 0; `None` if the largest is too far above it.
-#[inline(always)]
+#[inline]
 fn lowest(values: &[f64]) -> Option<u64> {
     let (mut above, mut most) = (u64::MAX, 0);
     for value in values {
@@ -76,6 +102,12 @@ fn lowest(values: &[f64]) -> Option<u64> {
         above = bits.wrapping_sub(1).min(above);
         most = bits.max(most);
     }
+    lowest_of(above, most)
+}
+
+/// The same, where the smallest float less 1 and the largest are known by their bits without signs.
+#[inline]
+fn lowest_of(above: u64, most: u64) -> Option<u64> {
     let field = |bits: u64| (bits >> 52).max(1);
     match most {
         0 => Some(1),
@@ -84,7 +116,7 @@ fn lowest(values: &[f64]) -> Option<u64> {
 }
 
 /// The pieces of a float without its sign, the lowest first, and its sign: 0 or -1.
-#[inline(always)]
+#[inline]
 fn pieces(value: f64, low: u64) -> ([u64; PIECES], i64) {
     const MASK: u64 = (1 << BITS) - 1;
     let bits = value.to_bits();
@@ -97,34 +129,96 @@ fn pieces(value: f64, low: u64) -> ([u64; PIECES], i64) {
     ([mantissa << shift & MASK, middle & MASK, mantissa >> (2 * u64::from(BITS) - shift)], bits as i64 >> 63)
 }
 
-/// Adds floats to lanes of sums of pieces.
-#[inline(always)]
-fn add(values: &[f64; LANES], low: u64, sums: &mut [[i64; LANES]; PIECES]) {
-    for lane in 0..LANES {
-        let (pieces, sign) = pieces(values[lane], low);
-        for piece in 0..PIECES {
-            sums[piece][lane] += (pieces[piece] as i64 ^ sign) - sign;
-        }
-    }
-}
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{BITS, LANES, PIECES, ProductSums, Sums, exponent};
+    use std::arch::x86_64::*;
 
-/// Adds the products of floats to lanes of sums of products of pieces, by the place of the lower end of these.
-#[inline(always)]
-fn add_products(
-    ones: &[f64; LANES],
-    others: &[f64; LANES],
-    lows: (u64, u64),
-    sums: &mut [[i64; LANES]; 2 * PIECES - 1],
-) {
-    for lane in 0..LANES {
-        let ((ones, sign), (others, other_sign)) = (pieces(ones[lane], lows.0), pieces(others[lane], lows.1));
-        let sign = sign ^ other_sign;
-        let ones = ones.map(|piece| (piece as i64 ^ sign) - sign);
-        for one in 0..PIECES {
-            for other in 0..PIECES {
-                // Both have less than 32 bits, which is what vectors multiply.
-                sums[one + other][lane] += i64::from(ones[one] as i32) * i64::from(others[other] as i32);
-            }
+    #[target_feature(enable = "avx512f,avx512dq")]
+    pub(super) fn sums(values: &[f64]) -> Option<(Sums, i32)> {
+        let low = lowest(values)?;
+        let [mut first, mut second, mut third] = [_mm512_setzero_si512(); PIECES];
+        for values in values.chunks(LANES) {
+            let ([a, b, c], sign) = pieces(load(values), low);
+            first = _mm512_add_epi64(first, signed(a, sign));
+            second = _mm512_add_epi64(second, signed(b, sign));
+            third = _mm512_add_epi64(third, signed(c, sign));
         }
+        Some(([lanes(first), lanes(second), lanes(third)], exponent(low)))
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq")]
+    pub(super) fn sums_of_products(ones: &[f64], others: &[f64]) -> Option<(ProductSums, i32)> {
+        let lows = (lowest(ones)?, lowest(others)?);
+        let [mut first, mut second, mut third, mut fourth, mut fifth] = [_mm512_setzero_si512(); 2 * PIECES - 1];
+        for (ones, others) in ones.chunks(LANES).zip(others.chunks(LANES)) {
+            let ([a, b, c], sign) = pieces(load(ones), lows.0);
+            let ([x, y, z], other_sign) = pieces(load(others), lows.1);
+            let sign = _mm512_xor_si512(sign, other_sign);
+            let (a, b, c) = (signed(a, sign), signed(b, sign), signed(c, sign));
+            // All have less than 32 bits, which is what is multiplied.
+            first = _mm512_add_epi64(first, _mm512_mul_epi32(a, x));
+            second = _mm512_add_epi64(second, _mm512_add_epi64(_mm512_mul_epi32(a, y), _mm512_mul_epi32(b, x)));
+            third = _mm512_add_epi64(third, _mm512_add_epi64(_mm512_mul_epi32(a, z), _mm512_mul_epi32(c, x)));
+            third = _mm512_add_epi64(third, _mm512_mul_epi32(b, y));
+            fourth = _mm512_add_epi64(fourth, _mm512_add_epi64(_mm512_mul_epi32(b, z), _mm512_mul_epi32(c, y)));
+            fifth = _mm512_add_epi64(fifth, _mm512_mul_epi32(c, z));
+        }
+        let sums = [lanes(first), lanes(second), lanes(third), lanes(fourth), lanes(fifth)];
+        Some((sums, exponent(lows.0) + exponent(lows.1)))
+    }
+
+    /// The bits of up to eight floats, and 0 for those that are missing.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load(values: &[f64]) -> __m512i {
+        let there = ((1u32 << values.len().min(LANES)) - 1) as __mmask8;
+        // SAFETY: only as many floats are loaded as there are.
+        _mm512_castpd_si512(unsafe { _mm512_maskz_loadu_pd(there, values.as_ptr()) })
+    }
+
+    /// [`lowest`](super::lowest).
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn lowest(values: &[f64]) -> Option<u64> {
+        let (mut above, mut most) = (_mm512_set1_epi64(-1), _mm512_setzero_si512());
+        for values in values.chunks(LANES) {
+            let size = _mm512_and_si512(load(values), _mm512_set1_epi64(i64::MAX));
+            above = _mm512_min_epu64(above, _mm512_sub_epi64(size, _mm512_set1_epi64(1)));
+            most = _mm512_max_epu64(most, size);
+        }
+        super::lowest_of(_mm512_reduce_min_epu64(above), _mm512_reduce_max_epu64(most))
+    }
+
+    /// [`pieces`](super::pieces).
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn pieces(bits: __m512i, low: u64) -> ([__m512i; PIECES], __m512i) {
+        let (one, mask) = (_mm512_set1_epi64(1), _mm512_set1_epi64((1 << BITS) - 1));
+        let field = _mm512_and_si512(_mm512_srli_epi64::<52>(bits), _mm512_set1_epi64(0x7ff));
+        let is_normal = _mm512_test_epi64_mask(field, field);
+        let fraction = _mm512_and_si512(bits, _mm512_set1_epi64((1 << 52) - 1));
+        let mantissa = _mm512_mask_or_epi64(fraction, is_normal, fraction, _mm512_set1_epi64(1 << 52));
+        let shift = _mm512_sub_epi64(_mm512_max_epu64(field, one), _mm512_set1_epi64(low as i64));
+        let middle = _mm512_rolv_epi64(mantissa, _mm512_sub_epi64(shift, _mm512_set1_epi64(BITS.into())));
+        let high = _mm512_srlv_epi64(mantissa, _mm512_sub_epi64(_mm512_set1_epi64((2 * BITS).into()), shift));
+        let low = _mm512_and_si512(_mm512_sllv_epi64(mantissa, shift), mask);
+        ([low, _mm512_and_si512(middle, mask), high], _mm512_srai_epi64::<63>(bits))
+    }
+
+    /// A piece with a sign.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn signed(piece: __m512i, sign: __m512i) -> __m512i {
+        _mm512_sub_epi64(_mm512_xor_si512(piece, sign), sign)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn lanes(sums: __m512i) -> [i64; LANES] {
+        let mut lanes = [0; LANES];
+        // SAFETY: there is room for eight integers.
+        unsafe { _mm512_storeu_epi64(lanes.as_mut_ptr(), sums) };
+        lanes
     }
 }
