@@ -6,7 +6,7 @@ use super::pieces::{self, BLOCK, PRODUCT_BITS};
 use crate::cpu::{Kernel, Level, run_at};
 
 /// The exponent of the smallest floats, as that of an integer.
-const FINEST: i32 = -1074;
+pub(super) const FINEST: i32 = -1074;
 
 /// The exponents of some floats, each being an integer of 53 bits times two to the power of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +90,7 @@ impl Kernel for AddFloats<'_> {
     fn run(self) -> Self::Output {
         for (&group, &value) in self.groups.iter().zip(self.values) {
             let sum = self.sums.get_mut(group as usize).ok_or(UnknownGroup)?;
-            let (mantissa, exponent) = parts(value);
-            sum.sum = sum.sum.wrapping_add(i128::from(mantissa) << ((exponent - self.unit) & 63));
+            sum.sum = sum.sum.wrapping_add(in_units(value, self.unit));
             sum.count = sum.count.wrapping_add(1);
         }
         Ok(())
@@ -104,13 +103,17 @@ pub fn add_run(level: Level, values: &[f64], unit: i32, sum: &mut FixedSum) {
         let all = &mut sum.sum;
         match pieces::sum(level, block) {
             Some((more, exponent)) => *all = all.wrapping_add(more << ((exponent - unit) & 127)),
-            None => block.iter().for_each(|&value| {
-                let (mantissa, exponent) = parts(value);
-                *all = all.wrapping_add(i128::from(mantissa) << ((exponent - unit) & 63));
-            }),
+            None => block.iter().for_each(|&value| *all = all.wrapping_add(in_units(value, unit))),
         }
     }
     sum.count = sum.count.wrapping_add(values.len() as u64);
+}
+
+/// A finite float in units of `2^unit`, of which its exponent is at most 63 above.
+#[inline(always)]
+fn in_units(value: f64, unit: i32) -> i128 {
+    let (mantissa, exponent) = parts(value);
+    i128::from(mantissa) << ((exponent - unit) & 63)
 }
 
 /// A finite float as an integer times a power of two.
@@ -195,12 +198,11 @@ impl FixedProducts {
     fn of(one: f64, other: f64, unit: i32) -> Self {
         let ((one, left), (other, right)) = (parts(one), parts(other));
         let product = i128::from(one) * i128::from(other);
-        let shift = ((left + right - unit) & 127) as u32;
-        // Two shifts: one by 128 would be none.
-        Self { low: (product << shift) as u128, high: product >> 1 >> (127 - shift) }
+        Self::shifted(product, ((left + right - unit) & 127) as u32)
     }
 
     /// An integer that many bits further up, of which 256 are kept.
+    #[inline(always)]
     fn shifted(value: i128, shift: u32) -> Self {
         match shift {
             // Two shifts: one by 128 would be none.

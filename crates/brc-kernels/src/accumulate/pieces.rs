@@ -44,6 +44,7 @@ pub(super) fn sum_of_products(level: Level, ones: &[f64], others: &[f64]) -> Opt
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::BITS;
+    use crate::accumulate::floats::FINEST;
     use std::arch::x86_64::*;
 
     /// What is added side by side.
@@ -54,9 +55,7 @@ mod x86 {
     /// Exponents of floats, which have 53 bits, differ by at most so much.
     const SPAN: u64 = (PIECES as u32 * BITS - 53) as u64;
 
-    /// The exponent of the smallest floats, which has the field 1.
-    const FINEST: i32 = -1074;
-
+    /// The exponent of floats of that field, of which the smallest have 1.
     fn exponent(field: u64) -> i32 {
         field as i32 + FINEST - 1
     }

@@ -56,8 +56,8 @@ impl<'a> Records<'a> {
             let Data::Integers(values) = column.data else { return Err(OTHER_TYPE) };
             self.lane.clear();
             integers(values, within.min, &mut self.lane)?;
-            let bits = self.lane.iter().fold(0, |bits, distance| bits | distance);
-            if self.layout.width == 1 && within.has_room(bits) {
+            let all_bits = || self.lane.iter().fold(0, |bits, distance| bits | distance);
+            if self.layout.width == 1 && within.has_room(all_bits()) {
                 // Such loops are of vectors.
                 tuples.iter_mut().zip(&self.lane).for_each(|(tuple, &distance)| *tuple |= within.bits(distance));
                 continue;
