@@ -17,6 +17,7 @@ pub mod error;
 pub mod identifier;
 pub mod logical_type;
 pub mod predicate;
+mod processors;
 pub mod rejects;
 pub mod scan;
 pub mod schema;

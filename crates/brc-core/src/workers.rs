@@ -2,6 +2,7 @@
 //!
 //! Work that is done side by side takes whatever nobody has taken yet, so fewer workers do the same, only later.
 
+use crate::processors::Processors;
 use std::thread::{Builder, scope};
 
 /// Runs `work` on this thread and on up to `threads - 1` others, all at the same time, and returns what each one made of
@@ -10,9 +11,19 @@ use std::thread::{Builder, scope};
 /// # Panics
 /// If `work` does.
 pub fn run_workers<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    if threads < 2 {
+        return vec![work()];
+    }
+    let processors = Processors::new();
+    let other = || {
+        processors.start();
+        work()
+    };
     scope(|scope| {
-        let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
+        let start = |_| Builder::new().spawn_scoped(scope, other).ok();
         let others: Vec<_> = (1..threads).map_while(start).collect();
+        // One that waits for this processor gets it for long enough to move to another.
+        std::thread::yield_now();
         let mut results = vec![work()];
         results.extend(others.into_iter().map(|thread| match thread.join() {
             Ok(result) => result,

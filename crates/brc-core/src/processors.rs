@@ -1,0 +1,103 @@
+//! Starts threads that work side by side on a processor each.
+//!
+//! Linux may start a thread on the processor of the thread that starts it, and let both take turns there for some
+//! milliseconds before it moves one to a processor that is idle. By then a short question is answered.
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::Processors;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use other::Processors;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use std::sync::{Mutex, PoisonError};
+
+    /// The processors on which threads of one group started.
+    pub(crate) struct Processors(Mutex<CpuSet>);
+
+    impl Processors {
+        /// Of a group to which this thread belongs.
+        pub(crate) fn new() -> Self {
+            let processors = Self(Mutex::new(CpuSet::new()));
+            processors.start();
+            processors
+        }
+
+        /// Moves this thread, if another of the group started where it is, to a processor where none did, if it is allowed on
+        /// one. The system may move it anywhere afterwards.
+        pub(crate) fn start(&self) {
+            let Some((free, allowed)) = self.take() else { return };
+            let mut only = CpuSet::new();
+            only.set(free);
+            if sched_setaffinity(None, &only).is_ok() {
+                // What was allowed a moment ago can be refused only by someone who allowed something else since.
+                let _ = sched_setaffinity(None, &allowed);
+            }
+        }
+
+        /// The processor to move to, if it is not this one, and all that are allowed.
+        fn take(&self) -> Option<(usize, CpuSet)> {
+            let here = sched_getcpu();
+            if here >= CpuSet::MAX_CPU {
+                return None;
+            }
+            let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if !taken.is_set(here) {
+                taken.set(here);
+                return None;
+            }
+            let allowed = sched_getaffinity(None).ok()?;
+            let is_free = |processor: &usize| allowed.is_set(*processor) && !taken.is_set(*processor);
+            let free = (here..CpuSet::MAX_CPU).chain(0..here).find(is_free)?;
+            taken.set(free);
+            Some((free, allowed))
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        fn allowed() -> CpuSet {
+            sched_getaffinity(None).unwrap()
+        }
+
+        #[test]
+        fn every_thread_takes_a_processor_while_there_are_some() {
+            let (processors, all) = (Processors::new(), allowed());
+            for taken in 1..=all.count() {
+                assert_eq!(processors.0.lock().unwrap().count(), taken);
+                processors.start();
+            }
+            assert!(*processors.0.lock().unwrap() == all);
+        }
+
+        #[test]
+        fn threads_stay_allowed_wherever_they_were() {
+            let (processors, all) = (Processors::new(), allowed());
+            std::thread::scope(|scope| {
+                for _ in 0..=all.count() {
+                    scope.spawn(|| {
+                        processors.start();
+                        assert!(allowed() == all);
+                    });
+                }
+            });
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod other {
+    /// Other systems have the last word on where threads start.
+    pub(crate) struct Processors;
+
+    impl Processors {
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        pub(crate) fn start(&self) {}
+    }
+}
