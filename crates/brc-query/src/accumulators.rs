@@ -272,7 +272,7 @@ impl Accumulators {
                     };
                     let table = &mut self.tables[table];
                     let mut lanes = (first..).zip(&offered);
-                    if lanes.all(|(lane, (_, most))| table.reserve(lane, *most)) {
+                    if lanes.all(|(lane, (addend, most))| reserve(table, lane, addend, *most)) {
                         let addends = (first..).zip(offered).map(|(lane, (addend, _))| (lane, addend));
                         return Ok(Some(addends.collect()));
                     }
@@ -341,6 +341,15 @@ fn next_place(tables: &mut Vec<usize>, wanted: usize) -> Place {
     let first = tables[table];
     tables[table] += wanted;
     Place::Lanes { table, first }
+}
+
+/// Whether a batch of which the addends of a lane come together to `most` may be added; room is made if that is easy.
+fn reserve(table: &mut LaneTable, lane: usize, addend: &Addend<'_>, most: u64) -> bool {
+    let tighten = |table: &mut LaneTable| match addend {
+        Addend::Counted(_) => table.tighten(lane, |sum| lanes::Counted::of(sum).size()),
+        _ => table.tighten(lane, i64::unsigned_abs),
+    };
+    table.reserve(lane, most) || (most <= MOST_AT_ONCE && tighten(table) && table.reserve(lane, most))
 }
 
 /// Counts integers together with rows.

@@ -85,6 +85,12 @@ impl Counted {
         Self { count: (lane.wrapping_sub(sum) >> Self::BITS) as u64, sum }
     }
 
+    /// What has been reserved for that at least.
+    #[must_use]
+    pub fn size(self) -> u64 {
+        Self::room(self.count as usize, self.sum.unsigned_abs())
+    }
+
     /// What [`LaneTable::reserve`] is to reserve for so many rows of which the integers come to `most` at most.
     #[must_use]
     pub fn room(rows: usize, most: u64) -> u64 {
@@ -181,6 +187,18 @@ impl LaneTable {
         let fits = more <= MOST_AT_ONCE && self.bounds[lane] + more <= ROOM;
         self.bounds[lane] += if fits { more } else { 0 };
         fits
+    }
+
+    /// Looks up how large the sums of a lane really are, each by `size`, and so makes room for more: what was reserved is far
+    /// more where the rows of batches are those of many groups. Returns whether it was worth it.
+    pub fn tighten(&mut self, lane: usize, size: impl Fn(i64) -> u64) -> bool {
+        let (stride, copies) = (self.stride(), self.copies());
+        let rows = words(&self.lines).chunks_exact(stride * copies).take(self.groups);
+        let of_group =
+            |row: &[i64]| row[lane..].iter().step_by(stride).fold(0, |sum: u64, &it| sum.saturating_add(size(it)));
+        let largest = rows.map(of_group).max().unwrap_or(0);
+        self.bounds[lane] = self.bounds[lane].min(largest);
+        largest <= MOST_AT_ONCE
     }
 
     /// Adds rows, each of which adds to these lanes of its group what the addends tell.
@@ -384,6 +402,11 @@ impl<'a> Runs<'a> {
             }
         }
     }
+}
+
+fn words(lines: &[Line]) -> &[i64] {
+    // SAFETY: a line is so many words and nothing else.
+    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * MOST_LANES) }
 }
 
 fn words_mut(lines: &mut [Line]) -> &mut [i64] {

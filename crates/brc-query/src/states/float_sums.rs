@@ -285,9 +285,18 @@ impl Accumulator for FloatSums {
         {
             self.lower(theirs);
         }
-        for (&group, &FixedSum { sum, count }) in groups.iter().zip(&other.sums) {
-            self.sums[group as usize].count += count;
-            self.add_units(group as usize, sum, other.unit.unwrap_or(0));
+        let bound = self.bound.saturating_add(other.bound);
+        if self.unit == other.unit && bound < 1 << BITS {
+            for (&group, theirs) in groups.iter().zip(&other.sums) {
+                let ours = &mut self.sums[group as usize];
+                (ours.sum, ours.count) = (ours.sum + theirs.sum, ours.count + theirs.count);
+            }
+            self.bound = bound;
+        } else {
+            for (&group, &FixedSum { sum, count }) in groups.iter().zip(&other.sums) {
+                self.sums[group as usize].count += count;
+                self.add_units(group as usize, sum, other.unit.unwrap_or(0));
+            }
         }
         for (&theirs, rest) in &other.rest {
             let ours = self.rest.entry(groups[theirs as usize]).or_default();
