@@ -247,6 +247,14 @@ impl Cells {
         if descending { ordering.reverse() } else { ordering }
     }
 
+    /// Whether so many rows are known to be integers of which each is larger than the one before.
+    pub(crate) fn are_increasing(&self, rows: usize) -> bool {
+        match (&self.data, self.validity.bitmap()) {
+            (Data::Integers(values), None) => values[..rows].is_sorted_by(|one, next| one < next),
+            _ => false,
+        }
+    }
+
     /// A number that orders rows as [`Cells::compare`] does, as far as it can.
     pub(crate) fn prefix(&self, row: usize, descending: bool, nulls_first: bool) -> u128 {
         let is_wide = matches!(self.data, Data::Wide(_));

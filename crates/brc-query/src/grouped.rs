@@ -83,7 +83,10 @@ impl<'a> Groups<'a> {
 
     /// The columns of the answer's rows that some groups give.
     pub(crate) fn rows(&self, places: &[Place]) -> Result<Vec<Cells>> {
-        self.columns(&self.choose(places))
+        match range_of(places) {
+            Some((partial, groups)) => self.rows_of(partial, groups),
+            None => self.columns(&self.choose(places)),
+        }
     }
 
     /// The same for groups of a partial that lie one behind the other.
@@ -274,7 +277,7 @@ impl<'a> Groups<'a> {
             partial: ranges[part as usize].0 as u32,
             group: wanted[part as usize][row as usize],
         };
-        Ok(order::sorted(&parts, offset, limit, threads).map(place).collect())
+        Ok(order::sorted(&parts, offset, limit, threads).into_iter().map(place).collect())
     }
 
     /// The groups of all partials, each as its number and some groups, which are few enough for a thread's cache.
@@ -322,6 +325,13 @@ fn numbers_of_one(places: &[Place]) -> Option<(u32, Vec<u32>)> {
     let partial = places.first()?.partial;
     let group = |place: &Place| (place.partial == partial).then_some(place.group);
     Some((partial, places.iter().map(group).collect::<Option<_>>()?))
+}
+
+/// The partial that all places are of, and their groups there, if these lie one behind the other; `None` if not, or if there is none.
+fn range_of(places: &[Place]) -> Option<(usize, Range<usize>)> {
+    let &Place { partial, group: first } = places.first()?;
+    let are_next = (first..).zip(places).all(|(group, place)| *place == Place { partial, group });
+    are_next.then(|| (partial as usize, first as usize..first as usize + places.len()))
 }
 
 fn places(partial: usize, groups: &[u32]) -> Vec<Place> {

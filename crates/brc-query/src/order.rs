@@ -54,6 +54,19 @@ impl SortedPart<'_> {
     fn is_unordered(&self) -> bool {
         self.keys.is_empty() && self.groups.is_none()
     }
+
+    /// Whether the rows are in order as they are.
+    fn is_in_order(&self) -> bool {
+        let differ = self.keys.first().is_some_and(|key| !key.descending && key.cells.are_increasing(self.rows));
+        differ || self.is_unordered() || (1..self.rows).all(|row| self.compare(row - 1, self, row).is_le())
+    }
+}
+
+/// Whether the rows of all parts are in order as they are, part by part.
+fn are_in_order(parts: &[SortedPart<'_>]) -> bool {
+    let some: Vec<_> = parts.iter().filter(|part| part.rows > 0).collect();
+    some.windows(2).all(|pair| pair[0].compare(pair[0].rows - 1, pair[1], 0).is_le())
+        && some.iter().all(|part| part.is_in_order())
 }
 
 /// A row of a part, with its prefix.
@@ -61,12 +74,7 @@ type Entry = (u128, u32, u32);
 
 /// Those rows, in order, that are left when `offset` are left out first, and no more than `limit` are wanted: each as its
 /// part and its place there. Rows that are equal keep their order.
-pub(crate) fn sorted(
-    parts: &[SortedPart<'_>],
-    offset: u64,
-    limit: Option<u64>,
-    threads: usize,
-) -> impl Iterator<Item = (u32, u32)> {
+pub(crate) fn sorted(parts: &[SortedPart<'_>], offset: u64, limit: Option<u64>, threads: usize) -> Vec<(u32, u32)> {
     let compare = |one: &Entry, other: &Entry| {
         one.0.cmp(&other.0).then_with(|| {
             let parts = [one, other].map(|entry| &parts[entry.1 as usize]);
@@ -75,10 +83,15 @@ pub(crate) fn sorted(
         })
     };
     let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
-    let wanted = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(skipped));
+    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    if are_in_order(parts) {
+        let rows_of = |(part, it): (u32, &SortedPart<'_>)| (0..it.rows as u32).map(move |row| (part, row));
+        return (0..).zip(parts).flat_map(rows_of).skip(skipped).take(limit).collect();
+    }
+    let wanted = limit.saturating_add(skipped);
     // Only those that are wanted need to be sorted.
     let cut = |entries: &mut Vec<Entry>| {
-        if wanted > 0 && wanted < entries.len() && !parts[0].is_unordered() {
+        if wanted > 0 && wanted < entries.len() {
             // Rows themselves are only compared where their prefixes are the same as the last one's.
             let (_, &mut (last, ..), _) = entries.select_nth_unstable_by_key(wanted - 1, |entry| entry.0);
             entries.retain(|entry| entry.0 <= last);
@@ -112,10 +125,8 @@ pub(crate) fn sorted(
     });
     let mut entries = entries.take().unwrap_or_default();
     cut(&mut entries);
-    if parts.first().is_some_and(|part| !part.is_unordered()) {
-        sort(&mut entries, threads, &compare);
-    }
-    entries.into_iter().skip(skipped).map(|(_, part, row)| (part, row))
+    sort(&mut entries, threads, &compare);
+    entries.into_iter().skip(skipped).map(|(_, part, row)| (part, row)).collect()
 }
 
 /// Sorts by several threads, each of which has a range of the order.
@@ -124,9 +135,7 @@ fn sort(entries: &mut [Entry], threads: usize, compare: &(impl Fn(&Entry, &Entry
         return entries.sort_unstable_by(compare);
     }
     let (left, _, right) = entries.select_nth_unstable_by(entries.len() / 2, compare);
-    std::thread::scope(|scope| {
-        let half = threads / 2;
-        scope.spawn(move || sort(left, half, compare));
-        sort(right, threads - half, compare);
-    });
+    let half = threads / 2;
+    let mut halves = [(left, half), (right, threads - half)];
+    parallel::for_each(&mut halves, 2, |(entries, threads)| sort(entries, *threads, compare));
 }

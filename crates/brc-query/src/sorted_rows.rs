@@ -128,7 +128,7 @@ fn in_memory(plan: &Plan, parts: Vec<Rows>, threads: usize, totals: ScanTotals) 
     let (cells, sorted): (Vec<_>, Vec<_>) = parts.into_iter().map(Rows::into_sorted_part).unzip();
     let order: Vec<_> = match sorted.is_empty() {
         true => Vec::new(),
-        false => order::sorted(&sorted, plan.offset, plan.limit, threads).collect(),
+        false => order::sorted(&sorted, plan.offset, plan.limit, threads),
     };
     drop(sorted);
     let is_long = order.len() as u64 >= MANY;
@@ -191,7 +191,7 @@ impl Rows {
     fn in_order(self, most: Option<u64>) -> (Vec<Cells>, Vec<OrderKey>, Vec<u32>) {
         let (cells, part) = self.into_sorted_part();
         let part = [part];
-        let rows = order::sorted(&part, 0, most, 1).map(|(_, row)| row).collect();
+        let rows = order::sorted(&part, 0, most, 1).into_iter().map(|(_, row)| row).collect();
         let [SortedPart { keys, .. }] = part;
         (cells, keys, rows)
     }

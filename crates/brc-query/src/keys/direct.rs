@@ -407,7 +407,7 @@ impl Range {
     }
 
     /// How many digits there are: one for each value, and the first for null.
-    fn radix(&self) -> u64 {
+    pub(super) fn radix(&self) -> u64 {
         self.size.saturating_add(self.nullable.into())
     }
 

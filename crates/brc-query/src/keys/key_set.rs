@@ -207,7 +207,8 @@ impl KeySet {
         let mut tuples = vec![0; width];
         for (key, range) in self.layout.keys.iter().zip(ranges) {
             let (min, _) = key.kind.integers();
-            let shorter = std::mem::take(&mut tuples);
+            let longer = Vec::with_capacity(tuples.len() * range.radix() as usize);
+            let shorter = std::mem::replace(&mut tuples, longer);
             for tuple in shorter.chunks_exact(width) {
                 for value in range.values() {
                     let end = tuples.len();
