@@ -4,6 +4,7 @@ mod weighted;
 
 use crate::filter::Selection;
 use crate::group::Malformed;
+use crate::parallel;
 use crate::partial::{GroupKeys, Partial, Rows};
 use crate::plan::Plan;
 use crate::states::lanes::{Offer, Place};
@@ -13,6 +14,9 @@ use crate::wanted::Wanted;
 use brc_core::{Batch, BitmapBuffer, Column, Summary};
 use brc_kernels::accumulate::lanes::{self, Addend, LaneTable, MOST_AT_ONCE, MOST_LANES};
 use brc_kernels::cpu::Level;
+
+/// What is in the lanes of so many groups is gathered by several threads.
+const MANY: usize = 1 << 14;
 
 /// Integers up to that size are counted together with rows: there is room for millions of them.
 const SMALL: u64 = 1 << 16;
@@ -130,7 +134,7 @@ impl Accumulators {
 
     /// Gives lanes of its own to the state whose integers were counted together with rows: they are not small any more.
     fn part(&mut self, groups: usize) {
-        self.gather();
+        self.gather(1);
         self.kept().filter(|kept| kept.place == Some(Place::WithRows)).for_each(|kept| kept.place = None);
         self.lay_out_others();
         self.tables.iter_mut().for_each(|table| table.grow(groups));
@@ -279,25 +283,64 @@ impl Accumulators {
                 }
                 Offer::Full => {}
             }
-            self.gather();
+            self.gather(1);
         }
         Ok(None)
     }
 
     /// Lets the states take over what is in the tables.
-    fn gather(&mut self) {
+    fn gather(&mut self, threads: usize) {
         let Some(first) = self.tables.first() else { return };
-        let with_rows = self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(Place::WithRows));
+        let with_rows = self.counts_with_rows();
         let rows = |lane: i64| if with_rows { lanes::Counted::of(lane).count } else { lane as u64 };
         let rows: Vec<u64> = first.lane(0).map(rows).collect();
         self.rows.others.grow(rows.len());
         self.rows.others.add_all(&rows);
-        for Kept { state, place, .. } in self.columns.iter_mut().flat_map(|column| &mut column.states) {
-            if let Some(place) = place {
-                state.gather(&rows, &self.tables, *place);
-            }
-        }
+        let kept = self.columns.iter_mut().flat_map(|column| &mut column.states);
+        let mut placed: Vec<_> = kept.filter_map(|kept| Some((&mut kept.state, kept.place?))).collect();
+        let threads = if rows.len() < MANY { 1 } else { threads };
+        parallel::for_each(&mut placed, threads, |(state, place)| state.gather(&rows, &self.tables, *place));
         self.tables.iter_mut().for_each(LaneTable::clear);
+    }
+
+    /// Whether the first lane of all holds more than numbers of rows.
+    fn counts_with_rows(&self) -> bool {
+        self.columns.iter().flat_map(|it| &it.states).any(|it| it.place == Some(Place::WithRows))
+    }
+
+    /// Whether all there is lies in lanes.
+    pub(crate) fn are_in_lanes(&self) -> bool {
+        let in_lanes = |kept: &Kept| kept.place.is_some() && kept.state.len() == 0;
+        !self.tables.is_empty()
+            && self.columns.iter().all(|column| column.states.iter().all(in_lanes))
+            && self.rows.others.are_zero()
+    }
+
+    /// Whether the lanes of others, [which is all they have](Accumulators::are_in_lanes), may be [added](Accumulators::absorb) to
+    /// these, if they are of the same groups.
+    pub(crate) fn have_room_for(&mut self, other: &mut Self) -> bool {
+        let states = self.columns.iter_mut().flat_map(|it| &mut it.states);
+        let mut pairs = states.zip(other.columns.iter().flat_map(|it| &it.states));
+        if self.tables.len() != other.tables.len()
+            || !pairs.all(|(ours, theirs)| ours.place == theirs.place && ours.state.shares_lanes_with(&theirs.state))
+        {
+            return false;
+        }
+        let with_rows = self.counts_with_rows();
+        self.tables.iter_mut().zip(&mut other.tables).enumerate().all(|(number, (ours, theirs))| {
+            let are_like = ours.lanes() == theirs.lanes() && ours.groups() == theirs.groups();
+            are_like
+                && (0..ours.lanes()).all(|lane| {
+                    let is_counted = with_rows && (number, lane) == (0, 0);
+                    ours.has_room_for(theirs, lane)
+                        || [&mut *ours, &mut *theirs].into_iter().all(|table| tighten(table, lane, is_counted))
+                })
+        })
+    }
+
+    /// Adds the lanes of others of the same groups, which there [is room for](Accumulators::have_room_for).
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.tables.iter_mut().zip(&other.tables).for_each(|(ours, theirs)| ours.absorb(theirs));
     }
 
     /// Adds sets of rows of which only sums and bounds are known, to these groups.
@@ -324,8 +367,8 @@ impl Accumulators {
     }
 
     /// The states of all groups that have these keys.
-    pub(crate) fn finish(mut self, keys: Option<GroupKeys>) -> Partial {
-        self.gather();
+    pub(crate) fn finish(mut self, keys: Option<GroupKeys>, threads: usize) -> Partial {
+        self.gather(threads);
         let mut states: Vec<Kept> = self.columns.into_iter().flat_map(|column| column.states).collect();
         states.sort_by_key(|kept| kept.index);
         Partial::new(keys, self.rows, states.into_iter().map(|kept| kept.state).collect())
@@ -345,11 +388,16 @@ fn next_place(tables: &mut Vec<usize>, wanted: usize) -> Place {
 
 /// Whether a batch of which the addends of a lane come together to `most` may be added; room is made if that is easy.
 fn reserve(table: &mut LaneTable, lane: usize, addend: &Addend<'_>, most: u64) -> bool {
-    let tighten = |table: &mut LaneTable| match addend {
-        Addend::Counted(_) => table.tighten(lane, |sum| lanes::Counted::of(sum).size()),
-        _ => table.tighten(lane, i64::unsigned_abs),
-    };
-    table.reserve(lane, most) || (most <= MOST_AT_ONCE && tighten(table) && table.reserve(lane, most))
+    let is_counted = matches!(addend, Addend::Counted(_));
+    table.reserve(lane, most) || (most <= MOST_AT_ONCE && tighten(table, lane, is_counted) && table.reserve(lane, most))
+}
+
+/// Makes room in a lane, to which rows of one kind were added; `false` if not half of it is free then.
+fn tighten(table: &mut LaneTable, lane: usize, is_counted: bool) -> bool {
+    match is_counted {
+        true => table.tighten(lane, |sum| lanes::Counted::of(sum).size()),
+        false => table.tighten(lane, i64::unsigned_abs),
+    }
 }
 
 /// Counts integers together with rows.

@@ -125,30 +125,48 @@ impl<'a> GroupTable<'a> {
         Self { partitioning: Some(partitioning), keys, gauge: Some(gauge), own, ..self }
     }
 
+    /// Whether it is worth to look whether others [have the same groups](GroupTable::absorb).
+    pub(crate) fn are_in_lanes(&self) -> bool {
+        self.accumulators.are_in_lanes()
+    }
+
+    /// Adds up what is in lanes of both, if they have the same groups; the other has none then.
+    pub(crate) fn absorb(&mut self, other: &mut Self) {
+        if self.accumulators.have_room_for(&mut other.accumulators) && self.keys.are_same(&other.keys) {
+            let (_, accumulators) = other.without_groups();
+            self.accumulators.absorb(&accumulators);
+        }
+    }
+
+    /// Takes all groups away.
+    fn without_groups(&mut self) -> (Keys, Accumulators) {
+        let keys = std::mem::replace(&mut self.keys, Keys::new(&self.plan.key_types()));
+        (keys, std::mem::replace(&mut self.accumulators, Accumulators::new(self.plan)))
+    }
+
     /// What was found.
-    pub(crate) fn finish(self) -> Found<'a> {
-        let groups = self.accumulators.finish(self.keys.finish());
+    pub(crate) fn finish(self, threads: usize) -> Found<'a> {
+        let groups = self.accumulators.finish(self.keys.finish(), threads);
         let own = self.own.map_or(Vec::new(), OwnGroups::into_parts);
         Found { groups, own, records: self.dealer.map(|dealer| dealer.records), spilled: self.spilled }
     }
 
     /// Writes all that is kept to a file, if memory is short because of it.
     fn relieve(&mut self) -> Result<()> {
-        let (Some(partitioning), Some(gauge)) = (self.partitioning, &mut self.gauge) else { return Ok(()) };
+        let (Some(partitioning), Some(gauge)) = (self.partitioning, &self.gauge) else { return Ok(()) };
         if !gauge.is_short() || !partitioning.memory_is_short() {
             return Ok(());
         }
+        let groups = (self.keys.len() > 0).then(|| self.without_groups());
         let spilled = self.spilled.get_or_insert_default();
         if let Some(dealer) = &mut self.dealer {
             spilled.spill_records(&mut dealer.records, &partitioning.spill)?;
         }
-        if self.keys.len() > 0 {
-            let keys = std::mem::replace(&mut self.keys, Keys::new(&self.plan.key_types()));
-            let accumulators = std::mem::replace(&mut self.accumulators, Accumulators::new(self.plan));
-            let groups = accumulators.finish(keys.finish());
+        if let Some((keys, accumulators)) = groups {
+            let groups = accumulators.finish(keys.finish(), 1);
             spilled.spill_groups(&groups, partitioning.dealing(), &partitioning.spill)?;
         }
-        gauge.restart();
+        self.gauge.iter_mut().for_each(Gauge::restart);
         Ok(())
     }
 

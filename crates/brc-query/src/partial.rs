@@ -108,6 +108,9 @@ impl Partial {
         {
             return Err(Error::Usage("two partial answers are of different plans".to_owned()));
         }
+        if other.groups() == 0 {
+            return Ok(());
+        }
         if self.groups() == 0 {
             *self = other;
             return Ok(());

@@ -281,11 +281,18 @@ impl Plan {
             QueryWorker { groups, totals: ScanTotals::default() }
         };
         let (options, threads) = (self.scan_options(), partitioning.threads);
-        let (mut totals, mut found) = (ScanTotals::default(), Vec::new());
+        let (mut totals, mut found, mut in_lanes) = (ScanTotals::default(), Vec::new(), Vec::<GroupTable<'a>>::new());
         for (of_worker, its_totals) in scan_and(table, &options, threads, progress, new_worker, QueryWorker::finish)? {
             totals.add(&its_totals);
-            found.push(of_worker);
+            match (of_worker, in_lanes.first_mut()) {
+                (Ok(of_worker), _) => found.push(of_worker),
+                (Err(mut groups), first) => {
+                    first.into_iter().for_each(|first| first.absorb(&mut groups));
+                    in_lanes.push(groups);
+                }
+            }
         }
+        found.extend(in_lanes.into_iter().map(|groups| groups.finish(threads)));
         totals.scan_time = start.elapsed();
         Ok((found, totals))
     }
@@ -369,10 +376,12 @@ struct QueryWorker<'a> {
 }
 
 impl<'a> QueryWorker<'a> {
-    fn finish(mut self) -> (Found<'a>, ScanTotals) {
+    /// What was found, or the groups if others may have the same.
+    fn finish(mut self) -> (Result<Found<'a>, GroupTable<'a>>, ScanTotals) {
         self.totals.aggregate_time = self.groups.time();
         self.totals.lanes = self.groups.lanes();
-        (self.groups.finish(), self.totals)
+        let found = if self.groups.are_in_lanes() { Err(self.groups) } else { Ok(self.groups.finish(1)) };
+        (found, self.totals)
     }
 }
 

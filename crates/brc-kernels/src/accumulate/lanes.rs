@@ -201,6 +201,24 @@ impl LaneTable {
         largest <= MOST_AT_ONCE
     }
 
+    /// Whether the sums of a lane of another table of as many lanes and groups may be added.
+    #[must_use]
+    pub fn has_room_for(&self, other: &Self, lane: usize) -> bool {
+        self.bounds[lane] + other.bounds[lane] <= ROOM
+    }
+
+    /// Adds the sums of another table, group by group, which [it has room for](LaneTable::has_room_for).
+    ///
+    /// # Panics
+    /// If it has not as many lanes and groups.
+    pub fn absorb(&mut self, other: &Self) {
+        assert!(self.lanes == other.lanes && self.groups == other.groups, "tables are alike");
+        for (ours, theirs) in words_mut(&mut self.lines).iter_mut().zip(words(&other.lines)) {
+            *ours = ours.wrapping_add(*theirs);
+        }
+        self.bounds.iter_mut().zip(other.bounds).for_each(|(ours, theirs)| *ours += theirs);
+    }
+
     /// Adds rows, each of which adds to these lanes of its group what the addends tell.
     ///
     /// # Errors
@@ -690,5 +708,47 @@ mod tests {
         assert!(!table.reserve(0, 1));
         table.clear();
         assert!(table.reserve(0, 1));
+    }
+
+    #[test]
+    fn room_is_made_by_looking_at_the_sums() {
+        for groups in [3, 300] {
+            let mut table = LaneTable::new(2);
+            table.grow(groups);
+            let values = [i64::MAX >> 4, -7, 7];
+            let addends = [(0, Addend::Integers(Integers::I64(&values))), (1, Addend::Counted(Integers::I64(&[5; 3])))];
+            table.add(Level::best(), Groups::Rows(&[1, 2, 2]), 3, &addends).unwrap();
+            for lane in [0, 1] {
+                assert!(table.reserve(lane, ROOM / 2) && table.reserve(lane, ROOM / 2) && !table.reserve(lane, 1));
+            }
+            assert!(table.tighten(0, i64::unsigned_abs) && table.tighten(1, |sum| Counted::of(sum).size()));
+            assert_eq!(table.bounds[0], i64::MAX as u64 >> 4);
+            assert_eq!(table.bounds[1], Counted::room(2, 10));
+            assert!(table.reserve(0, ROOM / 2) && table.reserve(1, ROOM / 2));
+            // Nothing is gained from sums that are large.
+            let large = [(0, Addend::Integers(Integers::I64(&[i64::MIN / 2])))];
+            table.add(Level::best(), Groups::Rows(&[0]), 1, &large).unwrap();
+            assert!(!table.tighten(0, i64::unsigned_abs));
+        }
+    }
+
+    #[test]
+    fn tables_add_up() {
+        for groups in [3, 300] {
+            let table = |values: &[i64]| {
+                let mut table = LaneTable::new(2);
+                table.grow(groups);
+                let addends = [(0, Addend::One), (1, Addend::Integers(Integers::I64(values)))];
+                assert!(table.reserve(0, 3) && table.reserve(1, ROOM / 4));
+                table.add(Level::best(), Groups::Rows(&[0, 2, 2]), 3, &addends).unwrap();
+                table
+            };
+            let (mut one, other) = (table(&[1, 2, 3]), table(&[-1, 20, 30]));
+            assert!(one.has_room_for(&other, 0) && one.has_room_for(&other, 1));
+            one.absorb(&other);
+            assert_eq!([0, 1, 2].map(|group| (one.sum(0, group), one.sum(1, group))), [(2, 0), (0, 0), (4, 55)]);
+            assert_eq!(one.bounds[..2], [6, ROOM / 2]);
+            assert!(one.reserve(1, ROOM / 2) && !one.has_room_for(&other, 1));
+        }
     }
 }

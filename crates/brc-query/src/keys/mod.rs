@@ -153,6 +153,18 @@ impl Keys {
         }
     }
 
+    /// Whether the groups are those of others, in the same order.
+    pub(crate) fn are_same(&self, others: &Self) -> bool {
+        match (&self.kind, &others.kind) {
+            (Kind::None, Kind::None) => true,
+            (Kind::Strings(ours), Kind::Strings(theirs)) => {
+                ours.null == theirs.null && ours.strings.names == theirs.strings.names
+            }
+            (Kind::Tuples(ours, _), Kind::Tuples(theirs, _)) => ours.is_same(theirs),
+            (Kind::None | Kind::Strings(_) | Kind::Tuples(..), _) => false,
+        }
+    }
+
     /// Whether finding the group of a row takes a hash table.
     pub(crate) fn are_hashed(&self) -> bool {
         match &self.kind {

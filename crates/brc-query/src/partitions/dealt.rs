@@ -171,7 +171,7 @@ impl Dealt {
 
     /// The groups of a partition, with those that there were before: these have the numbers `of_early` among all of them.
     fn finish(&self, accumulators: Accumulators, keys: PackedKeys, members: &[u32], of_early: &[u32]) -> Partial {
-        let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
+        let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)), 1);
         partial.absorb(&self.early, members, of_early);
         partial.settle(1);
         partial

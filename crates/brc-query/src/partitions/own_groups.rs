@@ -99,7 +99,7 @@ impl<'a> OwnGroups<'a> {
         let mut keys = std::mem::replace(&mut self.keys, next);
         let accumulators = std::mem::replace(&mut self.accumulators, Accumulators::new(self.plan));
         keys.settle();
-        let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)));
+        let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)), 1);
         partial.settle(1);
         self.done.push(OwnPart { rank: range.rank, groups: groups as u64, partial: in_order(self.plan, partial)? });
         Ok(())

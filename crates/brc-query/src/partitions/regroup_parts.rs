@@ -130,7 +130,7 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
             Ok(true)
         })?;
         Ok(match whole {
-            true => Grouped::Whole(Box::new(accumulators.finish(Some(GroupKeys::Packed(keys))))),
+            true => Grouped::Whole(Box::new(accumulators.finish(Some(GroupKeys::Packed(keys)), 1))),
             false => Grouped::TooLarge(keys.len()),
         })
     }

@@ -15,6 +15,11 @@ impl Counts {
         self.0[group]
     }
 
+    /// Whether nothing was counted.
+    pub(crate) fn are_zero(&self) -> bool {
+        self.0.iter().all(|&count| count == 0)
+    }
+
     /// Counts the rows of these groups.
     pub(crate) fn add(&mut self, groups: GroupIds<'_>) -> Result<(), Malformed> {
         self.change(groups, |count, rows| *count += rows)

@@ -94,6 +94,12 @@ fn in_units(value: i128, from: i32, to: i32) -> Option<i128> {
 }
 
 impl FloatSums {
+    /// Whether floats of another state are in lanes in the same unit. Where none was in a lane yet, it becomes that.
+    pub(super) fn shares_lanes_with(&mut self, other: &Self) -> bool {
+        self.lanes_unit = self.lanes_unit.or(other.lanes_unit);
+        other.lanes_unit.is_none_or(|unit| self.lanes_unit == Some(unit))
+    }
+
     pub(super) fn count(&self, group: usize) -> u64 {
         self.sums[group].count
     }

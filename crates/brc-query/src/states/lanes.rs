@@ -68,6 +68,14 @@ impl State {
         for_gathered!(self, state => state.offer(level, values), Ok(Offer::Unfit))
     }
 
+    /// Whether what is in the lanes of another worker's state may be added to what is in its own.
+    pub(crate) fn shares_lanes_with(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::FloatSums(ours), Self::FloatSums(theirs)) => ours.shares_lanes_with(theirs),
+            (ours, _) => ours.lanes() > 0,
+        }
+    }
+
     /// Takes over what is in its lanes, where groups have so many rows.
     pub(crate) fn gather(&mut self, rows: &[u64], tables: &[LaneTable], place: Place) {
         self.grow(rows.len());

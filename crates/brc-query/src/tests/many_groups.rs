@@ -1,7 +1,7 @@
 //! Millions of groups, or what is taken for them.
 
 use super::memory::{MemoryTable, Record};
-use super::{Manner, PLAIN, cells, table};
+use super::{Cell, Manner, PLAIN, cells, table};
 use crate::lanes::Lane;
 use crate::memory::Memory;
 use crate::partitions::Limits;
@@ -62,6 +62,23 @@ fn check(rows: Vec<Record>) {
 
 fn record(y: i64, number: i64) -> Record {
     Record { s: vec![b'a' + (number % 20) as u8], x: number % 10, y, ..Record::default() }
+}
+
+#[test]
+fn sums_that_fill_their_lanes_are_right_for_any_threads() {
+    // A batch alone takes a twelfth of the room that the sum of a group has.
+    let row = |number: i64| Record { x: (1 << 52) + number, ..record(number * 7 % 1000, number) };
+    let rows: Vec<Record> = (0..30_000).map(row).collect();
+    let sum = |group: i64| -> i64 { rows.iter().filter(|row| row.y == group).map(|row| row.x).sum() };
+    let expected: Vec<Vec<Cell>> =
+        (0..1000).map(|group| [group, 30, sum(group), 30 * group].map(|it| Cell::Number(it.into())).to_vec()).collect();
+    for known_names in [false, true] {
+        let table = table(rows.clone(), Manner { known_names, ..PLAIN });
+        let plan = plan(&table, "count(),sum(x),sum(\"y y\")", Query::default());
+        for threads in [1, 2, 5] {
+            assert_eq!(cells(&answer(&plan, &table, threads, Limits::NONE)), expected);
+        }
+    }
 }
 
 #[test]
