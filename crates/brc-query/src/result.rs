@@ -9,6 +9,12 @@ use crate::totals::ScanTotals;
 use brc_core::{Error, LogicalType, Result, Value};
 use std::collections::HashSet;
 
+/// The rows of an answer are made in so many blocks, if those are not too small or too large: some take long, as medians do.
+const BLOCKS: usize = 8;
+
+/// About how many rows a block has at least.
+const SMALL_BLOCK: usize = 1 << 10;
+
 /// The sorted rows of an answer.
 #[derive(Debug, Clone)]
 pub struct QueryResult {
@@ -37,7 +43,7 @@ impl QueryResult {
     pub(crate) fn of_groups(plan: &Plan, partials: Vec<Partial>, threads: usize, totals: ScanTotals) -> Result<Self> {
         let groups = Groups::new(plan, &partials);
         let sorted = groups.in_order(threads)?;
-        let blocks: Vec<_> = sorted.chunks(BLOCK).collect();
+        let blocks: Vec<_> = sorted.chunks((sorted.len() / BLOCKS).clamp(SMALL_BLOCK, BLOCK)).collect();
         let block = |number: usize| Ok::<_, Error>((blocks[number].len(), groups.rows(blocks[number])?));
         let blocks = parallel::map(blocks.len(), threads, block)?;
         let answer = Self::of_blocks(plan, blocks, totals);

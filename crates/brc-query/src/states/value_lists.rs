@@ -8,7 +8,7 @@ use brc_core::Run;
 use brc_kernels::accumulate::UnknownGroup;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 /// Fewer values are sorted by one thread.
 const FEW: usize = 1 << 14;
@@ -229,47 +229,39 @@ impl<T: Ordinal> Lists<T> {
         add: impl Fn(&mut State, GroupIds<'_>, &[T]) + Sync,
     ) -> Option<State>
     where
-        T: Send,
+        T: Send + Sync,
     {
         self.finish();
         self.long.clear();
-        let ends = self.shares(threads);
-        let mut groups = carve(&mut self.slabs, &self.pieces).into_iter();
-        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let counts: Vec<usize> = (0..self.len()).map(|group| self.count(group)).collect();
+        let ends = shares(&counts, threads);
         let (sorted, longest) = if self.few_ranks { (SHORT, LONG) } else { (usize::MAX, usize::MAX) };
-        let share = |(start, &end)| {
-            let groups = groups.by_ref().take(end - start).collect();
-            Share { groups, sorted, longest, long: Vec::new(), moments: empty.clone() }
-        };
-        let mut shares: Vec<_> = starts.zip(&ends).map(share).collect();
-        parallel::for_each(&mut shares, threads, |share| share.settle(&add));
-        let (mut moments, mut start) = (empty, 0);
-        for (share, end) in shares.into_iter().zip(ends) {
-            self.long.extend(share.long.into_iter().map(|(group, buckets)| (start + group, buckets)));
-            if let (Some(moments), Some(more)) = (&mut moments, share.moments) {
-                moments.grow(end);
-                moments.absorb(more, &(start..end as u32).collect::<Vec<_>>());
+        let shared = Shared { ends, threads, longest, empty };
+        let (long, moments) = match counts.iter().any(|count| (2..=sorted).contains(count)) {
+            true => {
+                let groups = carve(&mut self.slabs, &self.pieces);
+                shared.settle(groups, add, |groups, values| sort_runs(groups, values, sorted))
             }
-            start = end as u32;
-        }
+            false => shared.settle((0..self.len()).map(|group| self.slices(group).collect()).collect(), add, |_, _| {}),
+        };
+        self.long = long;
         moments
     }
+}
 
-    /// Where the groups of each thread end, which are of about as many values.
-    fn shares(&self, threads: usize) -> Vec<usize> {
-        let counts: Vec<usize> = (0..self.len()).map(|group| self.count(group)).collect();
-        let values: usize = counts.iter().sum();
-        let share = if values < FEW { usize::MAX } else { values.div_ceil(threads.max(1)) };
-        let (mut ends, mut seen) = (Vec::new(), 0);
-        for (group, count) in counts.into_iter().enumerate() {
-            seen += count;
-            if seen >= share || group + 1 == self.len() {
-                ends.push(group + 1);
-                seen = 0;
-            }
+/// Where the groups of each thread end, of which there are so many values each: all threads have about as many.
+fn shares(counts: &[usize], threads: usize) -> Vec<usize> {
+    let values: usize = counts.iter().sum();
+    let share = if values < FEW { usize::MAX } else { values.div_ceil(threads.max(1)) };
+    let (mut ends, mut seen) = (Vec::new(), 0);
+    for (group, count) in counts.iter().enumerate() {
+        seen += count;
+        if seen >= share || group + 1 == counts.len() {
+            ends.push(group + 1);
+            seen = 0;
         }
-        ends
     }
+    ends
 }
 
 /// Finds what is at some ascending places among the values when they are sorted.
@@ -306,22 +298,65 @@ fn carve<'s, T>(slabs: &'s mut [Vec<T>], pieces: &[Vec<Piece>]) -> Vec<Vec<&'s m
     carved
 }
 
-/// Groups that one thread settles.
-struct Share<'s, T> {
-    groups: Vec<Vec<&'s mut [T]>>,
-    /// Groups with more values are not sorted.
-    sorted: usize,
+/// What is to be settled by several threads.
+struct Shared {
+    /// Where the groups of each end.
+    ends: Vec<usize>,
+    threads: usize,
     /// Groups with so many values are long.
     longest: usize,
-    /// Those.
+    /// Moments that values are to be added to.
+    empty: Option<State>,
+}
+
+impl Shared {
+    /// Settles groups of these pieces. Returns the long ones, and the moments of all.
+    fn settle<T: Ordinal, P: Deref<Target = [T]> + Send>(
+        self,
+        groups: Vec<Vec<P>>,
+        add: impl Fn(&mut State, GroupIds<'_>, &[T]) + Sync,
+        sort: impl Fn(&mut [Vec<P>], &mut [T]) + Sync,
+    ) -> (BTreeMap<u32, Buckets>, Option<State>) {
+        let Self { ends, threads, longest, empty } = self;
+        let mut groups = groups.into_iter();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let share = |(start, &end)| {
+            let groups = groups.by_ref().take(end - start).collect();
+            Share { groups, longest, long: Vec::new(), moments: empty.clone() }
+        };
+        let mut shares: Vec<_> = starts.zip(&ends).map(share).collect();
+        parallel::for_each(&mut shares, threads, |share| share.settle(&add, &sort));
+        let (mut all_long, mut moments, mut start) = (BTreeMap::new(), empty, 0);
+        for (share, end) in shares.into_iter().zip(ends) {
+            all_long.extend(share.long.into_iter().map(|(group, buckets)| (start + group, buckets)));
+            match (&mut moments, share.moments) {
+                (Some(moments), Some(more)) if start > 0 => {
+                    moments.grow(end);
+                    moments.absorb(more, &(start..end as u32).collect::<Vec<_>>());
+                }
+                (moments, first) => *moments = first,
+            }
+            start = end as u32;
+        }
+        (all_long, moments)
+    }
+}
+
+/// Groups that one thread settles.
+struct Share<P> {
+    groups: Vec<Vec<P>>,
+    longest: usize,
+    /// Groups that are long.
     long: Vec<(u32, Buckets)>,
     moments: Option<State>,
 }
 
-impl<T: Ordinal> Share<'_, T> {
-    fn settle(&mut self, add: impl Fn(&mut State, GroupIds<'_>, &[T])) {
-        let Self { groups, sorted, longest, long, moments } = self;
-        let is_long = |pieces: &[&mut [T]]| pieces.iter().map(|piece| piece.len()).sum::<usize>() >= *longest;
+impl<T: Ordinal, P: Deref<Target = [T]>> Share<P> {
+    /// Adds the values of groups to their moments, and lets those of groups that are not long be sorted: `sort` is told the groups,
+    /// and their values one behind the other.
+    fn settle(&mut self, add: impl Fn(&mut State, GroupIds<'_>, &[T]), sort: impl Fn(&mut [Vec<P>], &mut [T])) {
+        let Self { groups, longest, long, moments } = self;
+        let is_long = |pieces: &[P]| pieces.iter().map(|piece| piece.len()).sum::<usize>() >= *longest;
         if let Some(moments) = moments {
             moments.grow(groups.len());
         }
@@ -352,7 +387,7 @@ impl<T: Ordinal> Share<'_, T> {
                 add_runs(moments, &runs, &values, &add);
             }
             let (some, others) = std::mem::take(&mut rest).split_at_mut(runs.len());
-            sort_runs(some, &mut values, *sorted);
+            sort(some, &mut values);
             (rest, first) = (others, first + runs.len() as u32);
         }
         if let Some(moments) = moments {
@@ -361,7 +396,7 @@ impl<T: Ordinal> Share<'_, T> {
     }
 }
 
-/// Sorts the values of groups of up to so many, which are also in their pieces, and puts them there.
+/// Sorts the values of groups of up to `most`, which are also in their pieces, and puts them there.
 fn sort_runs<T: Ordinal>(groups: &mut [Vec<&mut [T]>], mut values: &mut [T], most: usize) {
     for pieces in groups {
         let count = pieces.iter().map(|piece| piece.len()).sum();
