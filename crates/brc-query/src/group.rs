@@ -125,7 +125,7 @@ impl<'a> GroupTable<'a> {
         Self { partitioning: Some(partitioning), keys, gauge: Some(gauge), own, ..self }
     }
 
-    /// Whether it is worth to look whether others [have the same groups](GroupTable::absorb).
+    /// Whether all there is lies in lanes, to which those of others may be [added](GroupTable::absorb).
     pub(crate) fn are_in_lanes(&self) -> bool {
         self.accumulators.are_in_lanes()
     }

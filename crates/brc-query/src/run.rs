@@ -284,11 +284,11 @@ impl Plan {
         let (mut totals, mut found, mut in_lanes) = (ScanTotals::default(), Vec::new(), Vec::<GroupTable<'a>>::new());
         for (of_worker, its_totals) in scan_and(table, &options, threads, progress, new_worker, QueryWorker::finish)? {
             totals.add(&its_totals);
-            match (of_worker, in_lanes.first_mut()) {
-                (Ok(of_worker), _) => found.push(of_worker),
-                (Err(mut groups), first) => {
-                    first.into_iter().for_each(|first| first.absorb(&mut groups));
-                    in_lanes.push(groups);
+            match of_worker {
+                Finished::Whole(of_worker) => found.push(*of_worker),
+                Finished::InLanes(mut groups) => {
+                    in_lanes.first_mut().into_iter().for_each(|first| first.absorb(&mut groups));
+                    in_lanes.push(*groups);
                 }
             }
         }
@@ -375,13 +375,22 @@ struct QueryWorker<'a> {
     totals: ScanTotals,
 }
 
+/// What a worker found.
+enum Finished<'a> {
+    Whole(Box<Found<'a>>),
+    /// Groups that are still in lanes, to which those of others may be added.
+    InLanes(Box<GroupTable<'a>>),
+}
+
 impl<'a> QueryWorker<'a> {
-    /// What was found, or the groups if others may have the same.
-    fn finish(mut self) -> (Result<Found<'a>, GroupTable<'a>>, ScanTotals) {
+    fn finish(mut self) -> (Finished<'a>, ScanTotals) {
         self.totals.aggregate_time = self.groups.time();
         self.totals.lanes = self.groups.lanes();
-        let found = if self.groups.are_in_lanes() { Err(self.groups) } else { Ok(self.groups.finish(1)) };
-        (found, self.totals)
+        let finished = match self.groups.are_in_lanes() {
+            true => Finished::InLanes(Box::new(self.groups)),
+            false => Finished::Whole(Box::new(self.groups.finish(1))),
+        };
+        (finished, self.totals)
     }
 }
 
