@@ -316,8 +316,8 @@ impl Accumulators {
             && self.rows.others.are_zero()
     }
 
-    /// Whether the lanes of others, [which is all they have](Accumulators::are_in_lanes), may be [added](Accumulators::absorb) to
-    /// these, if they are of the same groups.
+    /// Whether the lanes of others may be [added](Accumulators::absorb) to these. All that both have must be
+    /// [in lanes](Accumulators::are_in_lanes), and of the same groups.
     pub(crate) fn have_room_for(&mut self, other: &mut Self) -> bool {
         let states = self.columns.iter_mut().flat_map(|it| &mut it.states);
         let mut pairs = states.zip(other.columns.iter().flat_map(|it| &it.states));
@@ -338,7 +338,7 @@ impl Accumulators {
         })
     }
 
-    /// Adds the lanes of others of the same groups, which there [is room for](Accumulators::have_room_for).
+    /// Adds the lanes of others, for which [there is room](Accumulators::have_room_for).
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.tables.iter_mut().zip(&other.tables).for_each(|(ours, theirs)| ours.absorb(theirs));
     }
@@ -392,7 +392,7 @@ fn reserve(table: &mut LaneTable, lane: usize, addend: &Addend<'_>, most: u64) -
     table.reserve(lane, most) || (most <= MOST_AT_ONCE && tighten(table, lane, is_counted) && table.reserve(lane, most))
 }
 
-/// Makes room in a lane, to which rows of one kind were added; `false` if not half of it is free then.
+/// Makes room in a lane, which holds [`Counted`](lanes::Counted) words or plain sums; `false` if less than half is free afterwards.
 fn tighten(table: &mut LaneTable, lane: usize, is_counted: bool) -> bool {
     match is_counted {
         true => table.tighten(lane, |sum| lanes::Counted::of(sum).size()),

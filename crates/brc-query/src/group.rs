@@ -125,17 +125,19 @@ impl<'a> GroupTable<'a> {
         Self { partitioning: Some(partitioning), keys, gauge: Some(gauge), own, ..self }
     }
 
-    /// Whether all there is lies in lanes, to which those of others may be [added](GroupTable::absorb).
+    /// Whether there are groups, and all that is known of them lies in lanes.
     pub(crate) fn are_in_lanes(&self) -> bool {
-        self.accumulators.are_in_lanes()
+        self.keys.len() > 0 && self.accumulators.are_in_lanes()
     }
 
-    /// Adds up what is in lanes of both, if they have the same groups; the other has none then.
-    pub(crate) fn absorb(&mut self, other: &mut Self) {
-        if self.accumulators.have_room_for(&mut other.accumulators) && self.keys.are_same(&other.keys) {
+    /// Adds up what is in lanes of both, if they have the same groups; the other has none then. Returns whether they had.
+    pub(crate) fn absorb(&mut self, other: &mut Self) -> bool {
+        let may = self.keys.are_same(&other.keys) && self.accumulators.have_room_for(&mut other.accumulators);
+        if may {
             let (_, accumulators) = other.without_groups();
             self.accumulators.absorb(&accumulators);
         }
+        may
     }
 
     /// Takes all groups away.

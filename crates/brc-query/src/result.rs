@@ -9,7 +9,7 @@ use crate::totals::ScanTotals;
 use brc_core::{Error, LogicalType, Result, Value};
 use std::collections::HashSet;
 
-/// The rows of an answer are made in so many blocks, if those are not too small or too large: some take long, as medians do.
+/// An answer is cut into about so many blocks, because some rows, such as medians, take long to make.
 const BLOCKS: usize = 8;
 
 /// About how many rows a block has at least.

@@ -286,13 +286,13 @@ impl Plan {
             totals.add(&its_totals);
             match of_worker {
                 Finished::Whole(of_worker) => found.push(*of_worker),
-                Finished::InLanes(mut groups) => {
-                    in_lanes.first_mut().into_iter().for_each(|first| first.absorb(&mut groups));
-                    in_lanes.push(*groups);
-                }
+                Finished::InLanes(mut groups) => match in_lanes.iter_mut().any(|kept| kept.absorb(&mut groups)) {
+                    true => found.push(groups.finish(1)),
+                    false => in_lanes.push(*groups),
+                },
             }
         }
-        found.extend(in_lanes.into_iter().map(|groups| groups.finish(threads)));
+        found.extend(finish_all(in_lanes, threads));
         totals.scan_time = start.elapsed();
         Ok((found, totals))
     }
@@ -373,6 +373,16 @@ impl Plan {
 struct QueryWorker<'a> {
     groups: GroupTable<'a>,
     totals: ScanTotals,
+}
+
+/// What groups of several workers come to.
+fn finish_all<'a>(groups: Vec<GroupTable<'a>>, threads: usize) -> impl Iterator<Item = Found<'a>> {
+    let of_each = threads.div_ceil(groups.len().max(1));
+    let mut all: Vec<_> = groups.into_iter().map(|groups| (Some(groups), None)).collect();
+    parallel::for_each(&mut all, threads, |(groups, found)| {
+        *found = groups.take().map(|groups| groups.finish(of_each));
+    });
+    all.into_iter().filter_map(|(_, found)| found)
 }
 
 /// What a worker found.

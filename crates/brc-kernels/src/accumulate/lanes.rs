@@ -85,7 +85,7 @@ impl Counted {
         Self { count: (lane.wrapping_sub(sum) >> Self::BITS) as u64, sum }
     }
 
-    /// What has been reserved for that at least.
+    /// The least that must have been reserved for it.
     #[must_use]
     pub fn size(self) -> u64 {
         Self::room(self.count as usize, self.sum.unsigned_abs())
@@ -189,8 +189,8 @@ impl LaneTable {
         fits
     }
 
-    /// Looks up how large the sums of a lane really are, each by `size`, and so makes room for more: what was reserved is far
-    /// more where the rows of batches are those of many groups. Returns whether it was worth it.
+    /// Lowers a lane's bound to the largest sum that it really holds, measured by `size`. Reservations add up whole batches,
+    /// which overstates the sum of each group where there are many. Returns whether any batch fits now.
     pub fn tighten(&mut self, lane: usize, size: impl Fn(i64) -> u64) -> bool {
         let (stride, copies) = (self.stride(), self.copies());
         let rows = words(&self.lines).chunks_exact(stride * copies).take(self.groups);

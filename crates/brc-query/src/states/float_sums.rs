@@ -94,7 +94,7 @@ fn in_units(value: i128, from: i32, to: i32) -> Option<i128> {
 }
 
 impl FloatSums {
-    /// Whether floats of another state are in lanes in the same unit. Where none was in a lane yet, it becomes that.
+    /// Whether floats of another state are in lanes in the same unit. If ours has none yet, it takes theirs.
     pub(super) fn shares_lanes_with(&mut self, other: &Self) -> bool {
         self.lanes_unit = self.lanes_unit.or(other.lanes_unit);
         other.lanes_unit.is_none_or(|unit| self.lanes_unit == Some(unit))
@@ -291,18 +291,9 @@ impl Accumulator for FloatSums {
         {
             self.lower(theirs);
         }
-        let bound = self.bound.saturating_add(other.bound);
-        if self.unit == other.unit && bound < 1 << BITS {
-            for (&group, theirs) in groups.iter().zip(&other.sums) {
-                let ours = &mut self.sums[group as usize];
-                (ours.sum, ours.count) = (ours.sum + theirs.sum, ours.count + theirs.count);
-            }
-            self.bound = bound;
-        } else {
-            for (&group, &FixedSum { sum, count }) in groups.iter().zip(&other.sums) {
-                self.sums[group as usize].count += count;
-                self.add_units(group as usize, sum, other.unit.unwrap_or(0));
-            }
+        for (&group, &FixedSum { sum, count }) in groups.iter().zip(&other.sums) {
+            self.sums[group as usize].count += count;
+            self.add_units(group as usize, sum, other.unit.unwrap_or(0));
         }
         for (&theirs, rest) in &other.rest {
             let ours = self.rest.entry(groups[theirs as usize]).or_default();
@@ -349,7 +340,10 @@ impl Gathered for FloatSums {
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {
         self.sums[group].count = self.sums[group].count.wrapping_add(rows);
-        self.add_units(group, Limbs::join(sums[0], sums[1]), self.lanes_unit.unwrap_or(0));
+        let lanes_unit = self.lanes_unit.unwrap_or(0);
+        // That of lanes is fine enough already, and leaves more room.
+        self.unit.get_or_insert(lanes_unit.div_euclid(STEP) * STEP);
+        self.add_units(group, Limbs::join(sums[0], sums[1]), lanes_unit);
     }
 
     fn gathered(&mut self) {
@@ -473,6 +467,27 @@ mod tests {
         let batches = of_batches(&values, 1000);
         assert_eq!(batches.sum(0).unwrap().exact(), state(&values).sum(0).unwrap().exact());
         assert_eq!(batches.count(0), 20_000);
+    }
+
+    #[test]
+    fn many_groups_may_become_one() {
+        let groups: Vec<u32> = (0..4000).collect();
+        let mut many = FloatSums::default();
+        many.grow(4000);
+        (0..4000).for_each(|group| many.add(group, 1.0 + f64::EPSILON).unwrap());
+        let mut one = FloatSums::default();
+        one.grow(1);
+        // At first there is room for each in 128 bits, but not for all of them together.
+        for _ in 0..3 {
+            for _ in 0..13 {
+                let doubled = many.clone();
+                many.merge(&doubled, &groups);
+            }
+            one.merge(&many, &[0; 4000]);
+        }
+        let expected: BigInt = many.sum(0).unwrap().exact().unwrap() * 4000u32;
+        let all = [26, 13].iter().fold(expected.clone(), |all, halved| all + (&expected >> *halved));
+        assert_eq!(one.sum(0).unwrap().exact(), Some(all));
     }
 
     proptest! {

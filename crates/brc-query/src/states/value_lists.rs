@@ -242,6 +242,7 @@ impl<T: Ordinal> Lists<T> {
                 let groups = carve(&mut self.slabs, &self.pieces);
                 shared.settle(groups, add, |groups, values| sort_runs(groups, values, sorted))
             }
+            false if shared.empty.is_none() && counts.iter().all(|&count| count < longest) => Default::default(),
             false => shared.settle((0..self.len()).map(|group| self.slices(group).collect()).collect(), add, |_, _| {}),
         };
         self.long = long;
@@ -352,8 +353,8 @@ struct Share<P> {
 }
 
 impl<T: Ordinal, P: Deref<Target = [T]>> Share<P> {
-    /// Adds the values of groups to their moments, and lets those of groups that are not long be sorted: `sort` is told the groups,
-    /// and their values one behind the other.
+    /// Adds each group's values to its moments, and calls `sort` for groups that are not long, with their values one behind the
+    /// other.
     fn settle(&mut self, add: impl Fn(&mut State, GroupIds<'_>, &[T]), sort: impl Fn(&mut [Vec<P>], &mut [T])) {
         let Self { groups, longest, long, moments } = self;
         let is_long = |pieces: &[P]| pieces.iter().map(|piece| piece.len()).sum::<usize>() >= *longest;

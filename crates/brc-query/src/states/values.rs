@@ -351,8 +351,12 @@ mod tests {
 
         #[test]
         fn moments_are_those_of_all_values(
-            rows in prop::collection::vec((0u32..40, -1000i64..1000), 0..9000), cut in 0usize..9000, threads in 1usize..4,
+            rows in prop::collection::vec((0u32..40, -1000i64..1000), 0..9000),
+            cut in 0usize..9000,
+            threads in 1usize..4,
+            times in 1usize..5,
         ) {
+            let rows = rows.repeat(times);
             for logical_type in [LogicalType::Int64, LogicalType::Float64] {
                 let add = |state: &mut State, rows: &[(u32, i64)]| {
                     state.grow(40);

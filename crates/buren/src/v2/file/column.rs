@@ -21,7 +21,8 @@ use std::time::Instant;
 /// Rows of a batch.
 pub(super) const PIECE: usize = 4096;
 
-/// To read the clock takes as long as to decode a hundred rows: of many pieces, every so many-th is taken to be like the others.
+/// Reading the clock costs as much as decoding a hundred rows. After the first pieces, only one of so many is timed and stands
+/// for all of them.
 const SAMPLE: u32 = 7;
 
 /// A scanner's dictionary grows to so many values; strings of further row groups come without codes.
