@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::cmp::Ordering;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
 
 /// Finds the number of a tuple of 64-bit words.
 ///
@@ -14,45 +14,52 @@ use std::hash::{BuildHasher, Hasher};
 /// known: nothing is hashed before the first that is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TupleIndex {
-    table: HashTable<u32>,
-    hasher: RandomState,
-    /// All tuples so far ascend, and the table has none of them.
+    /// Made of the tuples that there are when it is first needed.
+    slots: Slots,
+    /// All tuples so far ascend.
     ascends: bool,
-    /// How many the table will have room for.
-    expected: usize,
+}
+
+/// The numbers of tuples, each at the slot that its hash says, or behind it where others are: most are found with one look at
+/// the slots and one at the tuples.
+#[derive(Debug, Clone)]
+struct Slots {
+    /// Numbers plus one, 0 where there is none; none at all, or a power of two.
+    numbers: Vec<u32>,
+    /// The upper bits of a hash say the slot.
+    shift: u32,
+    seed: u64,
+    /// How many tuples there is room for.
+    most: usize,
+}
+
+/// There is room for so many tuples at least.
+const FEWEST: usize = 16;
+
+/// For up to so many tuples there are four slots each: that saves looks at slots that others have, which nobody can guess. For
+/// more there are two, so that more of them are in the cache.
+const FEW: usize = 1 << 14;
+
+/// Odd, and half of its bits are set: the golden ratio.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self { numbers: Vec::new(), shift: 0, seed: RandomState::default().hash_one(0), most: 0 }
+    }
 }
 
 impl TupleIndex {
-    /// Knows no tuple, and will have room for so many.
-    pub(crate) fn with_capacity(tuples: usize) -> Self {
-        Self { ascends: true, expected: tuples, ..Self::default() }
-    }
-
-    /// Knows the tuples of that width that are there, each once.
-    pub(crate) fn of(tuples: &[u64], width: usize) -> Self {
-        let mut index = Self { ascends: tuples.is_empty(), ..Self::default() };
-        if !index.ascends {
-            index.insert_all(tuples, width);
-        }
-        index
-    }
-
-    /// Knows tuples of that width from now on, each once, of which it knew none.
-    fn insert_all(&mut self, tuples: &[u64], width: usize) {
-        let Self { table, hasher, .. } = self;
-        let hash = |number: u32| hash(hasher, &tuples[number as usize * width..(number as usize + 1) * width]);
-        let count = (tuples.len() / width) as u32;
-        table.reserve(self.expected.max(count as usize), |&number| hash(number));
-        for number in 0..count {
-            table.insert_unique(hash(number), number, |&number| hash(number));
-        }
+    /// Knows the tuples that there are, each once.
+    pub(crate) fn of(tuples: &[u64]) -> Self {
+        Self { ascends: tuples.is_empty(), ..Self::default() }
     }
 
     /// Replaces `numbers` by those of tuples of so many words that lie one after the other, among `tuples`, to which those that are
     /// new are appended.
     ///
     /// # Panics
-    /// If there are 2³² tuples already.
+    /// If there are 2³² - 1 tuples already.
     pub(crate) fn number_all(&mut self, wanted: &[u64], width: usize, tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
         numbers.clear();
         // Nearly all keys together are of few words: loops over so many are no loops.
@@ -61,10 +68,8 @@ impl TupleIndex {
             2 => self.number_arrays::<2>(wanted, tuples, numbers),
             3 => self.number_arrays::<3>(wanted, tuples, numbers),
             _ => {
-                if std::mem::take(&mut self.ascends) {
-                    self.insert_all(tuples, width);
-                }
-                self.number_each(wanted.chunks_exact(width), |number| number as usize * width, tuples, numbers);
+                self.ascends = false;
+                self.slots.number_each(wanted.chunks_exact(width), width, tuples, numbers);
             }
         }
     }
@@ -77,54 +82,88 @@ impl TupleIndex {
             if self.ascends {
                 return;
             }
-            self.insert_all(tuples, WIDTH);
         }
-        self.number_each(
-            wanted.iter().map(<[u64; WIDTH]>::as_slice),
-            |number| number as usize * WIDTH,
-            tuples,
-            numbers,
-        );
+        self.slots.number_each(wanted.iter().map(<[u64; WIDTH]>::as_slice), WIDTH, tuples, numbers);
+    }
+}
+
+impl Slots {
+    /// Makes room for these tuples and as many more, and knows these.
+    fn rebuild(&mut self, tuples: &[u64], width: usize) {
+        self.most = (tuples.len() / width * 2).max(FEWEST);
+        let slots = (self.most * if self.most <= FEW { 4 } else { 2 }).next_power_of_two();
+        self.numbers.clear();
+        self.numbers.resize(slots, 0);
+        self.shift = 64 - slots.ilog2();
+        for (tuple, number) in tuples.chunks_exact(width).zip(1..) {
+            let mut slot = self.slot(tuple);
+            while self.numbers[slot] != 0 {
+                slot = self.behind(slot);
+            }
+            self.numbers[slot] = number;
+        }
     }
 
-    /// The same, where the tuple of a number begins at that `place`.
+    #[inline(always)]
+    fn behind(&self, slot: usize) -> usize {
+        (slot + 1) & (self.numbers.len() - 1)
+    }
+
+    /// The slot that a tuple's hash says.
+    #[inline(always)]
+    fn slot(&self, tuple: &[u64]) -> usize {
+        // As foldhash mixes words: <https://github.com/orlp/foldhash>.
+        let fold = |hash: u64, word: u64| {
+            let product = u128::from(hash ^ word) * u128::from(MULTIPLIER);
+            product as u64 ^ (product >> 64) as u64
+        };
+        (tuple.iter().fold(self.seed, |hash, &word| fold(hash, word)) >> self.shift) as usize
+    }
+
+    /// Appends the numbers of tuples of that width.
     #[inline(always)]
     fn number_each<'a>(
         &mut self,
         wanted: impl Iterator<Item = &'a [u64]>,
-        place: impl Fn(u32) -> usize,
+        width: usize,
         tuples: &mut Vec<u64>,
         numbers: &mut Vec<u32>,
     ) {
-        let Self { table, hasher, .. } = self;
+        if self.numbers.is_empty() {
+            self.rebuild(tuples, width);
+        }
         let mut last: Option<(&[u64], u32)> = None;
-        for tuple in wanted {
+        numbers.extend(wanted.map(|tuple| {
             // Rows that belong together often lie together.
             if let Some((before, number)) = last
                 && equal(before, tuple)
             {
-                numbers.push(number);
-                continue;
+                return number;
             }
-            let known = |number: u32| &tuples[place(number)..place(number) + tuple.len()];
-            let entry = table.entry(
-                hash(hasher, tuple),
-                |&number| equal(known(number), tuple),
-                |&number| hash(hasher, known(number)),
-            );
-            let number = match entry {
-                Entry::Occupied(entry) => *entry.get(),
-                Entry::Vacant(entry) => {
-                    let number = u32::try_from(tuples.len() / tuple.len())
-                        .unwrap_or_else(|_| unreachable!("fewer than 2^32 distinct tuples"));
-                    entry.insert(number);
-                    tuples.extend_from_slice(tuple);
-                    number
+            let mut slot = self.slot(tuple);
+            let number = loop {
+                match self.numbers[slot].checked_sub(1) {
+                    Some(number) if equal(&tuples[number as usize * width..][..width], tuple) => break number,
+                    Some(_) => slot = self.behind(slot),
+                    None => break self.add(slot, tuple, tuples),
                 }
             };
             last = Some((tuple, number));
-            numbers.push(number);
+            number
+        }));
+    }
+
+    /// Adds a tuple, and its number to a free slot.
+    #[inline(always)]
+    fn add(&mut self, slot: usize, tuple: &[u64], tuples: &mut Vec<u64>) -> u32 {
+        let number = tuples.len() / tuple.len();
+        assert!(number < u32::MAX as usize, "fewer than 2^32 - 1 distinct tuples");
+        tuples.extend_from_slice(tuple);
+        self.numbers[slot] = number as u32 + 1;
+        if number + 1 == self.most {
+            self.rebuild(tuples, tuple.len());
         }
+        number as u32
     }
 }
 
@@ -149,14 +188,6 @@ fn number_ascending<const WIDTH: usize>(
         numbers.push(count - 1);
     }
     wanted.len()
-}
-
-/// Word by word: a slice's own hash goes through bytes, which is slower.
-#[inline(always)]
-fn hash(hasher: &RandomState, tuple: &[u64]) -> u64 {
-    let mut state = hasher.build_hasher();
-    tuple.iter().for_each(|&word| state.write_u64(word));
-    state.finish()
 }
 
 /// Word by word: tuples are too short for comparing memory to be worth a call. Both have as many words.
@@ -203,6 +234,63 @@ impl NameIndex {
                 entry.insert(code);
                 code
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// Numbers batch after batch, and compares with a map.
+    fn check(batches: &[Vec<Vec<u64>>], width: usize) {
+        let (mut index, mut tuples, mut numbers) = (TupleIndex::of(&[]), Vec::new(), Vec::new());
+        let mut known: HashMap<&[u64], u32> = HashMap::new();
+        for (place, batch) in batches.iter().enumerate() {
+            if place == 2 {
+                index = TupleIndex::of(&tuples);
+            }
+            index.number_all(&batch.concat(), width, &mut tuples, &mut numbers);
+            let expected = batch.iter().map(|tuple| {
+                let next = known.len() as u32;
+                *known.entry(tuple).or_insert(next)
+            });
+            assert!(expected.eq(numbers.iter().copied()));
+        }
+        assert_eq!(tuples.len(), known.len() * width);
+        for (tuple, number) in known {
+            assert_eq!(&tuples[number as usize * width..][..width], tuple);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tuples_are_numbered_as_they_come(
+            batches in prop::collection::vec(prop::collection::vec((0u64..9, 0u64..9), 0..200), 0..5),
+            width in 1usize..6, shift in 0u32..64, is_sorted: bool
+        ) {
+            let tuple = |&(one, other): &(u64, u64)| {
+                let words = [one << shift, other, 7, one ^ other, 7];
+                words[..width].to_vec()
+            };
+            let mut batches: Vec<Vec<Vec<u64>>> = batches.iter().map(|batch| batch.iter().map(tuple).collect()).collect();
+            if is_sorted {
+                batches.iter_mut().for_each(|batch| batch.sort());
+            }
+            check(&batches, width);
+        }
+    }
+
+    #[test]
+    fn many_tuples_are_numbered() {
+        // Each comes twice, and neither their upper nor their lower bits tell them apart.
+        for shift in [0, 20, 40] {
+            let tuple = |number: u64| vec![(number * 7 % 50_000) << shift];
+            let batches: Vec<_> =
+                (0..25).map(|batch| (batch * 4000..(batch + 1) * 4000).map(tuple).collect()).collect();
+            check(&batches, 1);
         }
     }
 }

@@ -237,7 +237,7 @@ impl KeySet {
         packed.clear();
         packed.resize(rows * width, 0);
         self.pack(&mut packed);
-        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, width));
+        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples));
         index.number_all(&packed, width, &mut self.tuples, numbers);
         self.index = Some(index);
         self.packed = packed;
@@ -287,7 +287,7 @@ impl KeySet {
             change(&self.layout, tuple);
         }
         let mut numbers = Vec::new();
-        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples, self.layout.width));
+        let mut index = self.index.take().unwrap_or_else(|| TupleIndex::of(&self.tuples));
         index.number_all(&tuples, self.layout.width, &mut self.tuples, &mut numbers);
         self.index = Some(index);
         numbers

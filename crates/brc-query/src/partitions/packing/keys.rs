@@ -19,7 +19,7 @@ impl PackedKeys {
     /// None yet, of perhaps so many.
     pub(in crate::partitions) fn new(packing: Arc<Packing>, expected: usize) -> Self {
         let tuples = Vec::with_capacity(expected * packing.width);
-        Self { packing, tuples, index: TupleIndex::with_capacity(expected) }
+        Self { packing, tuples, index: TupleIndex::of(&[]) }
     }
 
     /// Just these tuples, each once.
