@@ -59,7 +59,7 @@ impl KeyOrder {
             others,
             starts,
             groups,
-            are_distinct: AtomicBool::new(true),
+            are_distinct: AtomicBool::new(false),
             spare: Mutex::default(),
         }
     }
@@ -113,7 +113,7 @@ impl KeyOrder {
     pub(crate) fn first_parts(&self, plan: &Plan, most: u64, threads: usize) -> Result<Vec<Part>> {
         /// So many are grouped before it is looked at how many groups they have.
         const FIRST: usize = 4;
-        let at_a_time = FIRST.max(threads);
+        let mut at_a_time = FIRST.max(threads);
         let (mut parts, mut groups) = (Vec::new(), 0);
         while parts.len() < self.parts() && groups < most {
             let first = parts.len();
@@ -121,6 +121,9 @@ impl KeyOrder {
             let more: Vec<Part> = parallel::map(count, threads, |number| self.part(plan, first + number))?;
             groups += more.iter().map(|part| part.groups as u64).sum::<u64>();
             parts.extend(more);
+            // As many more as will be needed if they are like these.
+            let needed = (parts.len() as u64 * most.saturating_sub(groups)).div_ceil(groups.max(1));
+            at_a_time = (needed as usize).clamp(threads, at_a_time * FIRST);
         }
         Ok(parts)
     }

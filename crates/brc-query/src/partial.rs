@@ -7,7 +7,7 @@ use crate::keys::key_set::KeySet;
 use crate::partitions::packing::PackedKeys;
 use crate::states::counts::Counts;
 use crate::states::{Accumulator, GroupIds, State, TOO_LARGE};
-use brc_core::{Error, LogicalType, Value};
+use brc_core::{Dictionary, Error, LogicalType, Value};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 use serde::{Deserialize, Serialize};
@@ -281,6 +281,14 @@ impl Partial {
         match self.keys.as_ref()? {
             GroupKeys::Set(keys) => keys.value(key, group),
             GroupKeys::Packed(keys) => keys.value(key, group, text),
+        }
+    }
+
+    /// The strings of a key and which of them a group has, if any, where groups have codes of them.
+    pub(crate) fn codes(&self, key: usize) -> Option<(&Dictionary, impl Fn(usize) -> Option<u32>)> {
+        match self.keys.as_ref()? {
+            GroupKeys::Set(keys) => keys.codes(key),
+            GroupKeys::Packed(_) => None,
         }
     }
 

@@ -133,6 +133,16 @@ impl KeySet {
         }
     }
 
+    /// The strings of a key, and which of them a tuple has: `None` if it is null; `None` if the key is not of strings.
+    pub(crate) fn codes(&self, key: usize) -> Option<(&Dictionary, impl Fn(usize) -> Option<u32>)> {
+        let (strings, layout) = (self.strings[key].as_ref()?, self.layout.keys[key]);
+        let code = move |tuple: usize| {
+            let tuple = &self.tuples[tuple * self.layout.width..(tuple + 1) * self.layout.width];
+            (!layout.is_null(tuple)).then(|| layout.low.get(tuple) as u32)
+        };
+        Some((&strings.names, code))
+    }
+
     /// The lower bits of a tuple's value for a key.
     pub(crate) fn low_bits(&self, key: usize, tuple: usize) -> u64 {
         self.layout.keys[key].low.get(&self.tuples[tuple * self.layout.width..])

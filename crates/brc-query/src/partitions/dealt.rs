@@ -69,26 +69,42 @@ impl Dealt {
         }
         let total: usize = partitions.iter().map(|partition| partition.records(words)).sum();
         let cut = Cut { packing, layout, average: total / PARTITIONS, threads: threads.max(1) };
-        let partitions = partitions.into_iter().flat_map(|partition| cut.cut(partition, 0)).collect();
+        let mut cuts = Vec::new();
+        let parts_of = |partition| {
+            let parts = cut.cut(partition, 0);
+            cuts.push(parts.len());
+            parts
+        };
+        let partitions = partitions.into_iter().flat_map(parts_of).collect();
         let (packing, layout, others) = (Arc::clone(packing), layout.clone(), Vec::new());
         let mut dealt = Self { packing, layout, partitions, early, others };
-        dealt.place_early();
+        dealt.place_early(ranges, &cuts);
         dealt
     }
 
-    /// Finds the partitions of the groups that there were before.
-    fn place_early(&mut self) {
-        let (Self { packing, partitions, early, others, .. }, mut text) = (self, Vec::new());
-        for group in (0..early.groups()).filter(|&group| early.has_rows(group)) {
-            let Some(tuple) = packing.pack(early, group, &mut text) else {
-                others.push(group as u32);
+    /// Finds the partitions of the groups that there were before. Each range became so many partitions.
+    fn place_early(&mut self, ranges: &Ranges, cuts: &[usize]) {
+        let Self { packing, partitions, early, others, .. } = self;
+        let (tuples, fits) = packing.pack(early);
+        let mut of_ranges: Vec<&mut [Partition]> = Vec::new();
+        let mut rest = partitions.as_mut_slice();
+        for &count in cuts {
+            let (of_range, behind) = rest.split_at_mut(count);
+            of_ranges.push(of_range);
+            rest = behind;
+        }
+        for (group, (tuple, fits)) in tuples.chunks_exact(packing.width()).zip(fits).enumerate() {
+            if !early.has_rows(group) {
                 continue;
-            };
-            let is_before = |partition: &Partition| partition.end.as_ref().is_some_and(|end| *end <= tuple);
-            let place = partitions.partition_point(is_before);
-            if let Some(partition) = partitions.get_mut(place) {
-                partition.members.push(group as u32);
-                partition.tuples.extend(tuple);
+            }
+            let of_range = &mut of_ranges[ranges.of_tuple(tuple)];
+            let is_before = |partition: &Partition| partition.end.as_ref().is_some_and(|end| end.as_slice() <= tuple);
+            match of_range.get_mut(of_range.partition_point(is_before)).filter(|_| fits) {
+                Some(partition) => {
+                    partition.members.push(group as u32);
+                    partition.tuples.extend_from_slice(tuple);
+                }
+                None => others.push(group as u32),
             }
         }
     }

@@ -187,11 +187,11 @@ fn deal(
     of_hash: impl Fn(u64) -> usize,
 ) -> Vec<Vec<u32>> {
     let (mut members, mut text) = (vec![Vec::new(); parts], Vec::new());
+    let packed = packing.map(|packing| (packing.width(), packing.pack(groups)));
     for group in (0..groups.groups()).filter(|&group| groups.has_rows(group)) {
-        let tuple = packing.and_then(|packing| packing.pack(groups, group, &mut text));
-        let place = match &tuple {
-            Some(tuple) => of_tuple(tuple),
-            None => of_hash(hash_of_keys(groups, group, &mut text)),
+        let place = match &packed {
+            Some((width, (tuples, fits))) if fits[group] => of_tuple(&tuples[group * width..(group + 1) * width]),
+            Some(_) | None => of_hash(hash_of_keys(groups, group, &mut text)),
         };
         members[place].push(group as u32);
     }

@@ -92,7 +92,6 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
             },
             None => (self.plan.no_groups(), None),
         };
-        let mut text = Vec::new();
         for frame in &part.groups {
             if self.is_too_large(&gauge, groups.groups()) {
                 return Ok(Grouped::TooLarge(groups.groups()));
@@ -100,10 +99,9 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
             let more: Partial = spill.read_value(frame)?;
             match packing {
                 Some(packing) => {
-                    let mut tuples = Vec::with_capacity(more.groups() * packing.width());
-                    for group in 0..more.groups() {
-                        let tuple = packing.pack(&more, group, &mut text).ok_or_else(|| self.is_of_another_part())?;
-                        tuples.extend(tuple);
+                    let (tuples, fits) = packing.pack(&more);
+                    if fits.contains(&false) {
+                        return Err(self.is_of_another_part());
                     }
                     groups.absorb_packed(more, &tuples);
                 }

@@ -165,11 +165,28 @@ impl Packing {
         if let Kind::Coded { names, .. } = &self.keys[key].kind { Some(names) } else { None }
     }
 
-    /// The tuple of a group; `None` if its keys do not fit.
-    pub(in crate::partitions) fn pack(&self, groups: &Partial, group: usize, text: &mut Vec<u8>) -> Option<Vec<u64>> {
-        let mut tuple = vec![0; self.width];
-        let mut keys = self.keys.iter().enumerate();
-        keys.all(|(key, packed)| packed.pack(groups.key(key, group, text), &mut tuple)).then_some(tuple)
+    /// The tuples of all groups, one behind the other, and whether the keys of each fit.
+    pub(in crate::partitions) fn pack(&self, groups: &Partial) -> (Vec<u64>, Vec<bool>) {
+        let (mut tuples, mut fits) = (vec![0; groups.groups() * self.width], vec![true; groups.groups()]);
+        let mut text = Vec::new();
+        for (index, key) in self.keys.iter().enumerate() {
+            let rows = tuples.chunks_exact_mut(self.width).zip(&mut fits).enumerate();
+            match groups.codes(index).filter(|_| !matches!(key.kind, Kind::Inline { .. })) {
+                // A string that many groups have is looked for once.
+                Some((names, code)) => {
+                    let number = |code: u32| packer::number(&key.kind, names.get(code), code);
+                    let numbers: Vec<Option<u64>> = (0..names.len() as u32).map(number).collect();
+                    rows.for_each(|(group, (tuple, fits))| {
+                        let number = code(group).map(|code| numbers.get(code as usize).copied().flatten());
+                        *fits &= key.set(number, tuple);
+                    });
+                }
+                None => rows.for_each(|(group, (tuple, fits))| {
+                    *fits &= key.pack(groups.key(index, group, &mut text), tuple);
+                }),
+            }
+        }
+        (tuples, fits)
     }
 
     /// Packs a value of a key into a tuple that has none of that key; `false` if it does not fit.
@@ -254,10 +271,7 @@ fn write_inline(tuple: &[u64], start: u32, longest: usize, out: &mut Vec<u8>) {
 
 impl PackedKey {
     fn pack(&self, value: Option<Value<'_>>, tuple: &mut [u64]) -> bool {
-        let Some(value) = value else {
-            self.null.into_iter().for_each(|null| set(tuple, null, 1, 1));
-            return self.null.is_some();
-        };
+        let Some(value) = value else { return self.set(None, tuple) };
         let word = match (&self.kind, value) {
             (Kind::Integers { min, span }, Value::Integer(value)) => {
                 let distance = i64::try_from(value).map(|value| value.wrapping_sub(*min) as u64);
@@ -280,8 +294,17 @@ impl PackedKey {
                 None
             }
         };
-        word.iter().for_each(|&word| set(tuple, self.start, self.kind.bits(), word));
-        word.is_some()
+        self.set(Some(word), tuple)
+    }
+
+    /// Sets the bits of a key that is one number, or null; `false` if it does not fit.
+    fn set(&self, word: Option<Option<u64>>, tuple: &mut [u64]) -> bool {
+        match (word, self.null) {
+            (Some(Some(word)), _) => set(tuple, self.start, self.kind.bits(), word),
+            (None, Some(null)) => set(tuple, null, 1, 1),
+            (Some(None), _) | (None, None) => return false,
+        }
+        true
     }
 }
 

@@ -192,7 +192,7 @@ impl<'a> Packer<'a> {
 
 /// The number of a string, which `hint` probably is where it is a place in a dictionary.
 #[inline]
-fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
+pub(super) fn number(kind: &Kind, string: &[u8], hint: u32) -> Option<u64> {
     match kind {
         Kind::Coded { names, index } => {
             let is_it = (hint as usize) < names.len() && names.get(hint) == string;
