@@ -14,6 +14,8 @@ use brc_core::{
     Batch, Column, Conjunct, Data, Order, Result, Run, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Summary,
     Verdict,
 };
+use brc_kernels::cpu::Level;
+use brc_kernels::direct::bounds;
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
 
@@ -201,11 +203,12 @@ impl<'r> FileScanner<'r> {
         if sink.test(test, &Batch { rows: piece.len(), columns: &columns }, rows)? == 0 {
             return Ok(());
         }
-        let has_rows = |group: &[u64]| group.iter().any(|&word| word != 0);
         const WORDS: usize = GROUP_ROWS / 64;
-        let groups: Vec<bool> = rows.chunks(WORDS).map(has_rows).collect();
+        let mut have_rows = [false; PIECE.div_ceil(GROUP_ROWS)];
+        let groups = have_rows.iter_mut().zip(rows.chunks(WORDS));
+        groups.for_each(|(has_rows, group)| *has_rows = group.iter().any(|&word| word != 0));
         let mut first = 0;
-        for groups in groups.chunk_by(|one, other| one == other) {
+        for groups in have_rows[..rows.len().div_ceil(WORDS)].chunk_by(|one, other| one == other) {
             let words = first..rows.len().min(first + groups.len() * WORDS);
             first = words.end;
             if groups[0] {
@@ -251,13 +254,21 @@ const MOST_RUNS: usize = PIECE / 16;
 
 /// The runs of equal codes, unless there are too many.
 fn long_runs<'r>(codes: &[u32], room: &'r mut [Run; MOST_RUNS]) -> Option<&'r [Run]> {
+    let room = &mut room[..codes.len().div_ceil(16).min(MOST_RUNS)];
+    if let (Some(&code), Some((min, max))) = (codes.first(), bounds(Level::best(), codes))
+        && min == max
+    {
+        // Most pieces lie within a run.
+        room[0] = Run { code, rows: codes.len() as u32 };
+        return Some(&room[..1]);
+    }
     let (mut count, mut left) = (0, codes);
     while let [code, ..] = *left {
         let rows = run_length(left, code);
         *room.get_mut(count)? = Run { code, rows: rows as u32 };
         (count, left) = (count + 1, &left[rows..]);
     }
-    (count <= codes.len().div_ceil(16)).then_some(&room[..count])
+    Some(&room[..count])
 }
 
 /// How many of the first codes are this one.
