@@ -130,7 +130,8 @@ impl<'a> GroupTable<'a> {
         self.keys.len() > 0 && self.accumulators.are_in_lanes()
     }
 
-    /// Adds up what is in lanes of both, if they have the same groups; the other has none then. Returns whether they had.
+    /// Adds up what is in lanes of both; the other has none then. Returns whether it did: they must have the same groups, and there
+    /// must be room in the lanes.
     pub(crate) fn absorb(&mut self, other: &mut Self) -> bool {
         let may = self.keys.are_same(&other.keys) && self.accumulators.have_room_for(&mut other.accumulators);
         if may {

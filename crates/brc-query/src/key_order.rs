@@ -30,7 +30,7 @@ pub(crate) struct KeyOrder {
     starts: Vec<usize>,
     /// How many groups each partition has, if it was looked at.
     groups: Vec<AtomicUsize>,
-    /// Whether a record mostly is a group of its own, as the last partition shows.
+    /// Whether a record mostly is a group of its own, as the last partition shows; `false` before there was one.
     are_distinct: AtomicBool,
     /// Memory of those who sorted.
     spare: Mutex<Vec<Sorted>>,

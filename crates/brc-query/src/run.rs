@@ -375,7 +375,7 @@ struct QueryWorker<'a> {
     totals: ScanTotals,
 }
 
-/// What groups of several workers come to.
+/// Finishes the tables of several workers side by side.
 fn finish_all<'a>(groups: Vec<GroupTable<'a>>, threads: usize) -> impl Iterator<Item = Found<'a>> {
     let of_each = threads.div_ceil(groups.len().max(1));
     let mut all: Vec<_> = groups.into_iter().map(|groups| (Some(groups), None)).collect();

@@ -14,14 +14,13 @@ use std::hash::BuildHasher;
 /// known: nothing is hashed before the first that is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TupleIndex {
-    /// Made of the tuples that there are when it is first needed.
+    /// Built at the first look-up.
     slots: Slots,
     /// All tuples so far ascend.
     ascends: bool,
 }
 
-/// The numbers of tuples, each at the slot that its hash says, or behind it where others are: most are found with one look at
-/// the slots and one at the tuples.
+/// The numbers of tuples by open addressing with linear probing: a look-up usually loads one slot and one tuple.
 #[derive(Debug, Clone)]
 struct Slots {
     /// Numbers plus one, 0 where there is none; none at all, or a power of two.
@@ -29,19 +28,19 @@ struct Slots {
     /// The upper bits of a hash say the slot.
     shift: u32,
     seed: u64,
-    /// How many tuples there is room for.
+    /// Rebuilt at so many tuples.
     most: usize,
 }
 
-/// There is room for so many tuples at least.
-const FEWEST: usize = 16;
+/// The fewest slots.
+const FEWEST: usize = 64;
 
-/// For up to so many tuples there are four slots each: that saves looks at slots that others have, which nobody can guess. For
-/// more there are two, so that more of them are in the cache.
+/// Up to so many tuples have at least four slots each, so that few look-ups have to go on, which cannot be predicted; more have
+/// at least two, so that more of them stay in the cache.
 const FEW: usize = 1 << 14;
 
-/// Odd, and half of its bits are set: the golden ratio.
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// 2^64 over the golden ratio, as in Fibonacci hashing, and another odd number without a pattern.
+const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
 impl Default for Slots {
     fn default() -> Self {
@@ -50,7 +49,7 @@ impl Default for Slots {
 }
 
 impl TupleIndex {
-    /// Knows the tuples that there are, each once.
+    /// For tuples that are distinct.
     pub(crate) fn of(tuples: &[u64]) -> Self {
         Self { ascends: tuples.is_empty(), ..Self::default() }
     }
@@ -59,8 +58,9 @@ impl TupleIndex {
     /// new are appended.
     ///
     /// # Panics
-    /// If there are 2³² - 1 tuples already.
+    /// If there might be 2³² - 1 tuples then.
     pub(crate) fn number_all(&mut self, wanted: &[u64], width: usize, tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
+        assert!((tuples.len() + wanted.len()) / width < u32::MAX as usize, "fewer than 2^32 - 1 distinct tuples");
         numbers.clear();
         // Nearly all keys together are of few words: loops over so many are no loops.
         match width {
@@ -88,13 +88,17 @@ impl TupleIndex {
 }
 
 impl Slots {
-    /// Makes room for these tuples and as many more, and knows these.
+    /// Knows these tuples, and has room for more.
     fn rebuild(&mut self, tuples: &[u64], width: usize) {
-        self.most = (tuples.len() / width * 2).max(FEWEST);
-        let slots = (self.most * if self.most <= FEW { 4 } else { 2 }).next_power_of_two();
-        self.numbers.clear();
-        self.numbers.resize(slots, 0);
+        let most_of = |slots: usize| if slots / 4 <= FEW { slots / 4 } else { slots / 2 };
+        let mut slots = FEWEST;
+        while most_of(slots) <= tuples.len() / width {
+            slots *= 2;
+        }
+        self.most = most_of(slots);
         self.shift = 64 - slots.ilog2();
+        self.numbers = Vec::new();
+        self.numbers = vec![0; slots];
         for (tuple, number) in tuples.chunks_exact(width).zip(1..) {
             let mut slot = self.slot(tuple);
             while self.numbers[slot] != 0 {
@@ -112,12 +116,14 @@ impl Slots {
     /// The slot that a tuple's hash says.
     #[inline(always)]
     fn slot(&self, tuple: &[u64]) -> usize {
-        // As foldhash mixes words: <https://github.com/orlp/foldhash>.
+        // The folded multiply of foldhash, <https://github.com/orlp/foldhash>, of which only the seed is random. Its upper bits
+        // alone would crowd words that differ in a few middle bits.
         let fold = |hash: u64, word: u64| {
-            let product = u128::from(hash ^ word) * u128::from(MULTIPLIER);
+            let product = u128::from(hash ^ word) * u128::from(MULTIPLIERS[0]);
             product as u64 ^ (product >> 64) as u64
         };
-        (tuple.iter().fold(self.seed, |hash, &word| fold(hash, word)) >> self.shift) as usize
+        let hash = tuple.iter().fold(self.seed, |hash, &word| fold(hash, word));
+        (hash.wrapping_mul(MULTIPLIERS[1]) >> self.shift) as usize
     }
 
     /// Appends the numbers of tuples of that width.
@@ -157,7 +163,6 @@ impl Slots {
     #[inline(always)]
     fn add(&mut self, slot: usize, tuple: &[u64], tuples: &mut Vec<u64>) -> u32 {
         let number = tuples.len() / tuple.len();
-        assert!(number < u32::MAX as usize, "fewer than 2^32 - 1 distinct tuples");
         tuples.extend_from_slice(tuple);
         self.numbers[slot] = number as u32 + 1;
         if number + 1 == self.most {
@@ -280,6 +285,28 @@ mod tests {
                 batches.iter_mut().for_each(|batch| batch.sort());
             }
             check(&batches, width);
+        }
+    }
+
+    #[test]
+    fn slots_are_not_crowded() {
+        /// How many slots behind its first one a tuple is found, on average.
+        fn looks(tuples: &[u64]) -> f64 {
+            let mut slots = Slots::default();
+            slots.rebuild(tuples, 1);
+            let taken = slots.numbers.iter().enumerate().filter(|(_, number)| **number != 0);
+            let distance = |(slot, &number): (usize, &u32)| {
+                slot.wrapping_sub(slots.slot(&tuples[number as usize - 1..][..1])) & (slots.numbers.len() - 1)
+            };
+            taken.map(distance).sum::<usize>() as f64 / tuples.len() as f64
+        }
+        for count in [1000u64, 30_000, 100_000] {
+            for shift in 0..48 {
+                let one: Vec<u64> = (0..count).map(|number| number << shift).collect();
+                let two: Vec<u64> = (0..count).map(|number| ((number / 100) << shift) | (number % 100)).collect();
+                assert!(looks(&one) < 3.0, "{count} {shift}");
+                assert!(shift < 7 || looks(&two) < 3.0, "{count} {shift}");
+            }
         }
     }
 

@@ -21,7 +21,7 @@ use brc_core::Dictionary;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// Room is made for so many groups of a partition before they come, if it has as many records.
+/// Memory is reserved for the keys of up to so many groups of a partition before they come.
 const MOST_EXPECTED: usize = 1 << 16;
 
 /// A partition of so many records is never cut.
@@ -82,7 +82,7 @@ impl Dealt {
         dealt
     }
 
-    /// Finds the partitions of the groups that there were before. Each range became so many partitions.
+    /// Finds the partitions of the groups that there were before; `cuts` tells how many partitions each range became.
     fn place_early(&mut self, ranges: &Ranges, cuts: &[usize]) {
         let Self { packing, partitions, early, others, .. } = self;
         let (tuples, fits) = packing.pack(early);
@@ -97,15 +97,15 @@ impl Dealt {
             if !early.has_rows(group) {
                 continue;
             }
+            if !fits {
+                others.push(group as u32);
+                continue;
+            }
             let of_range = &mut of_ranges[ranges.of_tuple(tuple)];
             let is_before = |partition: &Partition| partition.end.as_ref().is_some_and(|end| end.as_slice() <= tuple);
-            match of_range.get_mut(of_range.partition_point(is_before)).filter(|_| fits) {
-                Some(partition) => {
-                    partition.members.push(group as u32);
-                    partition.tuples.extend_from_slice(tuple);
-                }
-                None => others.push(group as u32),
-            }
+            let place = of_range.partition_point(is_before).min(of_range.len() - 1);
+            of_range[place].members.push(group as u32);
+            of_range[place].tuples.extend_from_slice(tuple);
         }
     }
 

@@ -56,7 +56,7 @@ use std::sync::{Arc, OnceLock};
 /// What a worker may have by itself before rows are dealt out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// So many groups that are found by their hash; a quarter of that if most rows have one of their own, and a sixteenth if
+    /// So many groups that are found by their hash; a quarter of that if most rows have one of their own, and an eighth if
     /// nearly all have.
     pub(crate) hashed: usize,
     /// So many groups that are found otherwise.
@@ -212,7 +212,7 @@ impl Partitioning {
     ) -> Result<Option<Dealer<'_>>, Malformed> {
         let Some(aggregated) = &self.aggregated else { return Ok(None) };
         let most = match keys.are_hashed() {
-            true if keys.len() as u64 * 16 > rows * 15 => self.limits.hashed / 16,
+            true if keys.len() as u64 * 16 > rows * 15 => self.limits.hashed / 8,
             true if keys.len() as u64 * 2 > rows => self.limits.hashed / 4,
             true => self.limits.hashed,
             false => self.limits.direct,

@@ -340,10 +340,12 @@ impl Gathered for FloatSums {
 
     fn gather(&mut self, group: usize, rows: u64, sums: &[i64]) {
         self.sums[group].count = self.sums[group].count.wrapping_add(rows);
-        let lanes_unit = self.lanes_unit.unwrap_or(0);
-        // That of lanes is fine enough already, and leaves more room.
-        self.unit.get_or_insert(lanes_unit.div_euclid(STEP) * STEP);
-        self.add_units(group, Limbs::join(sums[0], sums[1]), lanes_unit);
+        let (sum, lanes_unit) = (Limbs::join(sums[0], sums[1]), self.lanes_unit.unwrap_or(0));
+        if sum != 0 {
+            // About that of lanes, none much finer: so sums may become larger.
+            self.unit.get_or_insert(lanes_unit.div_euclid(STEP) * STEP);
+            self.add_units(group, sum, lanes_unit);
+        }
     }
 
     fn gathered(&mut self) {
@@ -467,6 +469,16 @@ mod tests {
         let batches = of_batches(&values, 1000);
         assert_eq!(batches.sum(0).unwrap().exact(), state(&values).sum(0).unwrap().exact());
         assert_eq!(batches.count(0), 20_000);
+    }
+
+    #[test]
+    fn zeros_do_not_choose_the_unit() {
+        let mut sums = FloatSums::default();
+        sums.grow(1);
+        sums.gather(0, 5, &[0, 0]);
+        sums.add(0, 0.01).unwrap();
+        assert!(sums.rest.is_empty());
+        assert_eq!(sums.count(0), 6);
     }
 
     #[test]

@@ -172,14 +172,13 @@ impl Packing {
         for (index, key) in self.keys.iter().enumerate() {
             let rows = tuples.chunks_exact_mut(self.width).zip(&mut fits).enumerate();
             match groups.codes(index).filter(|_| !matches!(key.kind, Kind::Inline { .. })) {
-                // A string that many groups have is looked for once.
                 Some((names, code)) => {
                     let number = |code: u32| packer::number(&key.kind, names.get(code), code);
-                    let numbers: Vec<Option<u64>> = (0..names.len() as u32).map(number).collect();
-                    rows.for_each(|(group, (tuple, fits))| {
-                        let number = code(group).map(|code| numbers.get(code as usize).copied().flatten());
-                        *fits &= key.set(number, tuple);
-                    });
+                    // Each string is looked up once, not once per group, unless most are of no group.
+                    let is_worth_it = names.len() <= groups.groups();
+                    let numbers = is_worth_it.then(|| (0..names.len() as u32).map(number).collect::<Vec<_>>());
+                    let number = |code: u32| numbers.as_ref().map_or_else(|| number(code), |it| it[code as usize]);
+                    rows.for_each(|(group, (tuple, fits))| *fits &= key.set(code(group).map(number), tuple));
                 }
                 None => rows.for_each(|(group, (tuple, fits))| {
                     *fits &= key.pack(groups.key(index, group, &mut text), tuple);
@@ -297,7 +296,8 @@ impl PackedKey {
         self.set(Some(word), tuple)
     }
 
-    /// Sets the bits of a key that is one number, or null; `false` if it does not fit.
+    /// Sets the bits of a key that is one number; `false` if it does not fit. `None` is null, `Some(None)` a value that has no
+    /// number.
     fn set(&self, word: Option<Option<u64>>, tuple: &mut [u64]) -> bool {
         match (word, self.null) {
             (Some(Some(word)), _) => set(tuple, self.start, self.kind.bits(), word),
