@@ -22,7 +22,7 @@ const MANY: usize = 1 << 14;
 const SMALL: u64 = 1 << 16;
 
 /// The states, and how many rows each group has.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Accumulators {
     rows: Rows,
     /// Somebody asks how many rows a group has, and not just whether it has some.
@@ -36,7 +36,7 @@ pub(crate) struct Accumulators {
 }
 
 /// Columns of which aggregates are computed together: one, or two for aggregates of pairs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Aggregated {
     /// Where they are in a batch.
     positions: Vec<usize>,
@@ -44,7 +44,7 @@ struct Aggregated {
 }
 
 /// What is kept of columns.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Kept {
     /// Its place among all states of the plan.
     index: usize,
@@ -54,7 +54,7 @@ struct Kept {
 }
 
 /// Memory for the values of a batch, used again for the next.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Memory {
     first: Wanted,
     second: Wanted,

@@ -8,7 +8,7 @@ use crate::group::Found;
 use crate::keys::Keys;
 use crate::memory::Memory;
 use crate::partial::Partial;
-use crate::partitions::{self, Dealt, Limits, Partitioning};
+use crate::partitions::{self, Limits, Partitioning};
 use crate::plan::{Output, Plan};
 use crate::run::Answered;
 use crate::states::{State, StateKind};
@@ -120,14 +120,14 @@ impl<'a> ByDistinct<'a> {
     ) -> Result<bool> {
         let (plan, path) = (&self.of_values, table.path());
         if partitioning.needs_parts(&found) {
-            let parts = plan.parts(found, partitioning)?;
+            let parts = plan.parts(path, found, partitioning)?;
             return Ok(partitions::regroup_parts(plan, path, partitioning, parts, fold)?.contains(&true));
         }
         let (merged, records) = plan.merged(found)?;
         match partitioning.dealing().filter(|_| !records.is_empty()) {
             Some(dealing) => {
                 let threads = partitioning.threads;
-                let dealt = Dealt::new(dealing, merged, records, threads);
+                let dealt = partitioning.dealt(dealing, merged, records);
                 Ok(partitions::regroup(plan, path, &dealt, threads, fold)?.contains(&true))
             }
             None => fold(merged),

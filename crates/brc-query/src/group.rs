@@ -169,6 +169,7 @@ impl<'a> GroupTable<'a> {
             let groups = accumulators.finish(keys.finish(), 1);
             spilled.spill_groups(&groups, partitioning.dealing(), &partitioning.spill)?;
         }
+        partitioning.spill_tables(self.plan, self.path, spilled)?;
         self.gauge.iter_mut().for_each(Gauge::restart);
         Ok(())
     }
@@ -366,6 +367,10 @@ impl<'a> GroupTable<'a> {
         let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
         if self.partitioning.is_some_and(|it| it.limits.are_too_many_values(values, groups)) {
             return Err(by_distinct::too_many());
+        }
+        if let (Some(partitioning), Some(dealer)) = (self.partitioning, &mut self.dealer) {
+            let taken = partitioning.take_records(self.plan, dealer);
+            taken.map_err(|malformed| Fault::from(malformed).error(self.path))?;
         }
         self.relieve()
     }

@@ -5,6 +5,7 @@ use crate::filter::Selection;
 use crate::group::Malformed;
 use crate::keys::key_set::KeySet;
 use crate::partitions::packing::PackedKeys;
+use crate::plan::Plan;
 use crate::states::counts::Counts;
 use crate::states::{Accumulator, GroupIds, State, TOO_LARGE};
 use brc_core::{Dictionary, Error, LogicalType, Value};
@@ -159,14 +160,7 @@ impl Partial {
         let members: Vec<u32> = (0..other.groups() as u32).filter(|&group| other.has_rows(group as usize)).collect();
         let mut numbers = Vec::new();
         match &mut self.keys {
-            Some(GroupKeys::Set(keys)) => {
-                for (key, (logical_type, _)) in keys.types().to_vec().into_iter().enumerate() {
-                    let (cells, mut offsets) = (other.key_of(key, logical_type, &members), Vec::new());
-                    let column = cells.column(0..members.len(), &mut offsets).map_err(|_| TOO_LARGE)?;
-                    keys.take(key, &column, Selection::All)?;
-                }
-                keys.number(&mut numbers);
-            }
+            Some(GroupKeys::Set(keys)) => other.number_keys(keys, &members, &mut numbers)?,
             Some(GroupKeys::Packed(_)) | None => numbers.resize(members.len(), 0),
         }
         self.grow();
@@ -183,6 +177,28 @@ impl Partial {
             State::Counts(counts) => counts.add(GroupIds::Rows(&with_value)),
             _ => Err(Malformed("distinct values are counted elsewhere")),
         }
+    }
+
+    /// The same with keys that are plain data.
+    pub(crate) fn unpacked(self, plan: &Plan) -> Result<Self, Malformed> {
+        if self.packed_keys().is_none() {
+            return Ok(self);
+        }
+        let members: Vec<u32> = (0..self.groups() as u32).collect();
+        let mut keys = KeySet::new(&plan.key_types());
+        self.number_keys(&mut keys, &members, &mut Vec::new())?;
+        Ok(Self { keys: Some(GroupKeys::Set(keys)), ..self })
+    }
+
+    /// Replaces `numbers` by those that the keys of these groups have in a set, as far as it has as many keys; some may be new.
+    fn number_keys(&self, keys: &mut KeySet, members: &[u32], numbers: &mut Vec<u32>) -> Result<(), Malformed> {
+        for (key, (logical_type, _)) in keys.types().to_vec().into_iter().enumerate() {
+            let (cells, mut offsets) = (self.key_of(key, logical_type, members), Vec::new());
+            let column = cells.column(0..members.len(), &mut offsets).map_err(|_| TOO_LARGE)?;
+            keys.take(key, &column, Selection::All)?;
+        }
+        keys.number(numbers);
+        Ok(())
     }
 
     /// The values that these groups have for a key.

@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::spill::Spill;
-use crate::partitions::{self, Dealt, Limits, OwnPart, Partitioning, Parts, Records};
+use crate::partitions::{self, Limits, OwnPart, Partitioning, Parts, Records};
 use crate::plan::Plan;
 use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
@@ -149,7 +149,7 @@ impl Plan {
         own.sort_unstable_by_key(|part| part.rank);
         totals.groups = own.iter().map(|part| part.groups).sum();
         if partitioning.needs_parts(&found) {
-            let parts = self.parts(found, &partitioning)?;
+            let parts = self.parts(table.path(), found, &partitioning)?;
             return self.answer_in_parts(table.path(), parts, own, partitioning, totals);
         }
         let (mut merged, records) = self.merged(found)?;
@@ -165,7 +165,7 @@ impl Plan {
             let partials = own.into_iter().map(|part| part.partial).chain([merged]).collect();
             return self.answer_of(partials, threads, totals, start);
         };
-        let dealt = Dealt::new(dealing, merged, records, threads);
+        let dealt = partitioning.dealt(dealing, merged, records);
         if self.is_in_key_order() && own.is_empty() {
             return self.in_key_order(KeyOrder::new(table.path(), dealt, threads), threads, totals, start);
         }
@@ -298,7 +298,7 @@ impl Plan {
     }
 
     /// All that was found, part by part.
-    pub(crate) fn parts(&self, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
+    pub(crate) fn parts(&self, path: &Path, found: Vec<Found<'_>>, partitioning: &Partitioning) -> Result<Parts> {
         let (dealing, spill) = (partitioning.dealing(), &partitioning.spill);
         let mut parts = Parts::default();
         for Found { groups, records, spilled, .. } in found {
@@ -306,6 +306,7 @@ impl Plan {
             parts.spill_groups(&groups, dealing, spill)?;
             records.into_iter().for_each(|records| parts.add(records));
         }
+        partitioning.spill_tables(self, path, &mut parts)?;
         Ok(parts)
     }
 

@@ -169,10 +169,12 @@ pub(crate) fn limits() -> impl Strategy<Value = Limits> {
     let partition = prop_oneof![Just(1), 2usize..5, Just(usize::MAX)];
     let distinct = prop_oneof![0usize..8, Just(usize::MAX)];
     let of_splits = prop_oneof![Just(1), Just(u64::MAX)];
-    (many, partition, distinct, 0usize..3, of_splits).prop_map(
-        |(many, partition, distinct, distinct_of_group, of_splits)| Limits {
+    let records = prop_oneof![Just(0), Just(usize::MAX)];
+    (many, records, partition, distinct, 0usize..3, of_splits).prop_map(
+        |(many, records, partition, distinct, distinct_of_group, of_splits)| Limits {
             hashed: many,
             direct: many,
+            records,
             partition,
             distinct,
             distinct_of_group,

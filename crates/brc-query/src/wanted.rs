@@ -9,7 +9,7 @@ use brc_kernels::cpu::Level;
 use brc_kernels::filter::{compress, compress_runs};
 
 /// Memory for the wanted values of a batch, used again for the next.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
     /// Rows that are wanted and not null.
     mask: Vec<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct Wanted {
 }
 
 /// Integers of some rows of a batch, one behind the other.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct KeptIntegers {
     i8s: Vec<i8>,
     i16s: Vec<i16>,

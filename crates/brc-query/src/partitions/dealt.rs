@@ -11,6 +11,7 @@ use super::ranges::Ranges;
 use super::reader::Reader;
 use super::records::{PARTITIONS, Records};
 use super::sorted::{Picked, Sorted};
+use super::tables::PartitionTable;
 use super::{Dealing, SAMPLED};
 use crate::accumulators::Accumulators;
 use crate::parallel;
@@ -40,7 +41,7 @@ pub(crate) struct Dealt {
     layout: Layout,
     partitions: Vec<Partition>,
     /// The groups that workers had themselves.
-    early: Partial,
+    early: Arc<Partial>,
     /// Those of them whose keys cannot be packed, which are in no partition.
     others: Vec<u32>,
 }
@@ -50,14 +51,29 @@ struct Partition {
     chunks: Vec<Chunks>,
     /// The first words of the smallest tuple behind it; `None` for the last.
     end: Option<Vec<u64>>,
-    /// Which of the groups that there were before belong to it, and their tuples.
+    /// The groups that were made of records before.
+    table: Option<PartitionTable>,
+    /// Groups that were made elsewhere.
+    before: Vec<Before>,
+}
+
+/// Some groups, which belong to a partition, and their tuples.
+#[derive(Debug)]
+struct Before {
+    groups: Arc<Partial>,
     members: Vec<u32>,
     tuples: Vec<u64>,
 }
 
 impl Dealt {
-    /// Of the records of all workers and the groups that they had themselves.
-    pub(crate) fn new(dealing: &Dealing, early: Partial, records: Vec<Records<'_>>, threads: usize) -> Self {
+    /// Of the records of all workers, the groups that were made of others, and those that they had themselves.
+    pub(super) fn new(
+        dealing: &Dealing,
+        early: Partial,
+        records: Vec<Records<'_>>,
+        tables: impl Iterator<Item = Option<PartitionTable>>,
+        threads: usize,
+    ) -> Self {
         let Dealing { packing, layout, ranges } = dealing;
         let words = layout.words();
         let mut partitions: Vec<Partition> = Vec::new();
@@ -67,6 +83,7 @@ impl Dealt {
                 partition.chunks.push(chunks);
             }
         }
+        partitions.iter_mut().zip(tables).for_each(|(partition, table)| partition.table = table);
         let total: usize = partitions.iter().map(|partition| partition.records(words)).sum();
         let cut = Cut { packing, layout, average: total / PARTITIONS, threads: threads.max(1) };
         let mut cuts = Vec::new();
@@ -77,7 +94,7 @@ impl Dealt {
         };
         let partitions = partitions.into_iter().flat_map(parts_of).collect();
         let (packing, layout, others) = (Arc::clone(packing), layout.clone(), Vec::new());
-        let mut dealt = Self { packing, layout, partitions, early, others };
+        let mut dealt = Self { packing, layout, partitions, early: Arc::new(early), others };
         dealt.place_early(ranges, &cuts);
         dealt
     }
@@ -104,8 +121,7 @@ impl Dealt {
             let of_range = &mut of_ranges[ranges.of_tuple(tuple)];
             let is_before = |partition: &Partition| partition.end.as_ref().is_some_and(|end| end.as_slice() <= tuple);
             let place = of_range.partition_point(is_before).min(of_range.len() - 1);
-            of_range[place].members.push(group as u32);
-            of_range[place].tuples.extend_from_slice(tuple);
+            of_range[place].add_before(early, group, tuple);
         }
     }
 
@@ -121,8 +137,10 @@ impl Dealt {
 
     /// The most groups that a partition may have.
     pub(crate) fn most_groups(&self, number: usize) -> usize {
-        let partition = &self.partitions[number];
-        partition.records(self.layout.words()) + partition.members.len()
+        let Partition { table, before, .. } = &self.partitions[number];
+        let of_table = table.as_ref().map_or(0, PartitionTable::groups);
+        let before: usize = before.iter().map(|before| before.members.len()).sum();
+        self.partitions[number].records(self.layout.words()) + of_table + before
     }
 
     /// The groups that are in no partition.
@@ -136,9 +154,12 @@ impl Dealt {
     pub(crate) fn last_keys(&self, threads: usize) -> Vec<Option<PackedKeys>> {
         let (width, words) = (self.layout.width, self.layout.words());
         let last = |number: usize| {
-            let Partition { chunks, tuples, .. } = &self.partitions[number];
+            let Partition { chunks, table, before, .. } = &self.partitions[number];
             let records = chunks.iter().flat_map(Chunks::iter).flat_map(|chunk| chunk.chunks_exact(words));
-            let largest = records.map(|record| &record[..width]).chain(tuples.chunks_exact(width)).max();
+            let before = before.iter().map(|before| before.tuples.as_slice());
+            let tuples = table.iter().map(PartitionTable::tuples).chain(before);
+            let tuples = tuples.flat_map(|tuples| tuples.chunks_exact(width));
+            let largest = records.map(|record| &record[..width]).chain(tuples).max();
             let keys = |largest: &[u64]| {
                 let mut keys = Vec::with_capacity(width);
                 self.layout.push_keys(largest, &mut keys);
@@ -152,25 +173,28 @@ impl Dealt {
 
     /// Groups a partition.
     pub(crate) fn group(&self, plan: &Plan, number: usize) -> Result<Partial, Fault> {
-        let Partition { chunks, members, tuples, .. } = &self.partitions[number];
+        let Partition { chunks, table, before, .. } = &self.partitions[number];
         let mut reader = Reader::new(&self.layout);
-        let mut keys = PackedKeys::new(Arc::clone(&self.packing), self.most_groups(number).min(MOST_EXPECTED));
-        let mut accumulators = Accumulators::new(plan);
-        let mut numbers = Vec::new();
+        let expected = || self.most_groups(number).min(MOST_EXPECTED);
+        let mut table = table.clone().unwrap_or_else(|| PartitionTable::new(plan, &self.packing, expected()));
         for chunk in chunks.iter().flat_map(Chunks::iter) {
-            reader.take(chunk);
-            keys.number(&reader.tuples, &mut numbers);
-            reader.add_to(&mut accumulators, &numbers, keys.len())?;
+            table.add(chunk, &mut reader)?;
         }
-        keys.number(tuples, &mut numbers);
-        keys.settle();
-        Ok(self.finish(accumulators, keys, members, &numbers))
+        let tuples = before.iter().map(|before| before.tuples.as_slice());
+        let (mut groups, numbers) = table.finish_with(tuples);
+        before.iter().zip(&numbers).for_each(|(before, numbers)| before.add_to(&mut groups, numbers));
+        groups.settle(1);
+        Ok(groups)
     }
 
-    /// Groups the records of a partition one after the other in the order of their keys: what belongs together lies together
-    /// then, and nothing has to be looked for nor moved again. That pays if most groups have a single record.
+    /// Groups a partition, in the order of its keys. Its records are sorted, unless others were grouped before: what belongs
+    /// together lies together then, and nothing has to be looked for nor moved again. That pays if most groups have a single
+    /// record.
     pub(crate) fn group_sorted(&self, plan: &Plan, number: usize, sorted: &mut Sorted) -> Result<Partial, Fault> {
-        let Partition { chunks, members, tuples: early, .. } = &self.partitions[number];
+        let Partition { chunks, table, before, .. } = &self.partitions[number];
+        if table.is_some() {
+            return self.group(plan, number).map(Partial::in_key_order);
+        }
         let mut reader = Reader::new(&self.layout);
         let mut accumulators = Accumulators::of_few_rows(plan);
         let add = |groups: &[u32], records: Picked<'_>| {
@@ -181,16 +205,24 @@ impl Dealt {
             reader.add_to(&mut accumulators, groups, groups.last().map_or(0, |&last| last as usize + 1))
         };
         let records = chunks.iter().flat_map(Chunks::iter);
-        let (keys, of_early) = sorted.group(&self.layout, records, early, add)?;
-        Ok(self.finish(accumulators, PackedKeys::of(&self.packing, keys), members, &of_early))
+        let tuples: Vec<u64> = before.iter().flat_map(|before| &before.tuples).copied().collect();
+        let (keys, numbers) = sorted.group(&self.layout, records, &tuples, add)?;
+        let mut groups = accumulators.finish(Some(GroupKeys::Packed(PackedKeys::of(&self.packing, keys))), 1);
+        let mut numbers = numbers.as_slice();
+        for before in before {
+            let (of_these, rest) = numbers.split_at(before.members.len());
+            before.add_to(&mut groups, of_these);
+            numbers = rest;
+        }
+        groups.settle(1);
+        Ok(groups)
     }
+}
 
-    /// The groups of a partition, with those that there were before: these have the numbers `of_early` among all of them.
-    fn finish(&self, accumulators: Accumulators, keys: PackedKeys, members: &[u32], of_early: &[u32]) -> Partial {
-        let mut partial = accumulators.finish(Some(GroupKeys::Packed(keys)), 1);
-        partial.absorb(&self.early, members, of_early);
-        partial.settle(1);
-        partial
+impl Before {
+    /// Adds them to the groups that have these numbers.
+    fn add_to(&self, groups: &mut Partial, numbers: &[u32]) {
+        groups.absorb(&self.groups, &self.members, numbers);
     }
 }
 
@@ -198,6 +230,17 @@ impl Partition {
     /// How many records of so many words it has.
     fn records(&self, words: usize) -> usize {
         self.chunks.iter().map(|chunks| chunks.words() / words).sum()
+    }
+
+    /// Adds a group that was made elsewhere.
+    fn add_before(&mut self, groups: &Arc<Partial>, member: usize, tuple: &[u64]) {
+        if self.before.last().is_none_or(|before| !Arc::ptr_eq(&before.groups, groups)) {
+            self.before.push(Before { groups: Arc::clone(groups), members: Vec::new(), tuples: Vec::new() });
+        }
+        self.before.last_mut().into_iter().for_each(|before| {
+            before.members.push(member as u32);
+            before.tuples.extend_from_slice(tuple);
+        });
     }
 }
 
@@ -245,7 +288,20 @@ impl Cut<'_> {
                 part.chunks.push(chunks);
             }
         }
-        drop(partition);
+        let width = self.layout.width;
+        let table = partition.table.map(|table| Arc::new(table.finish()));
+        let keys = table.iter().filter_map(|groups| groups.packed_keys());
+        for (groups, keys) in table.iter().zip(keys) {
+            for (group, tuple) in keys.tuples().chunks_exact(width).enumerate() {
+                parts[ranges.of_tuple(tuple)].add_before(groups, group, tuple);
+            }
+        }
+        for Before { groups, members, tuples } in &partition.before {
+            for (&member, tuple) in members.iter().zip(tuples.chunks_exact(width)) {
+                parts[ranges.of_tuple(tuple)].add_before(groups, member as usize, tuple);
+            }
+        }
+        drop(partition.chunks);
         parts.into_iter().flat_map(|part| self.cut(part, depth + 1)).collect()
     }
 }

@@ -5,6 +5,9 @@
 //! of all groups, is aggregated in a small table later, by whichever thread is free. No group lies in two partitions, and one
 //! partition is wholly before the next: nothing is left to merge, and an answer in the order of its keys is one after the other.
 //!
+//! Where keys repeat, records take more memory than their groups. So workers that have many records group them [in
+//! between](tables), and deal out the next rows to the same memory.
+//!
 //! Every worker starts with a table of its own. As soon as one has more groups than its [`Limits`], all of them deal out what
 //! they read from then on. The groups that they have by then, and those whose keys cannot be packed, are merged the plain way.
 //!
@@ -27,6 +30,7 @@ mod regroup;
 mod regroup_parts;
 mod sorted;
 pub(crate) mod spill;
+mod tables;
 
 pub(crate) use dealt::Dealt;
 pub(crate) use own_groups::{OwnGroups, OwnPart};
@@ -40,9 +44,11 @@ use crate::group::{Found, Malformed};
 use crate::keys::Keys;
 use crate::keys::direct::Expected;
 use crate::memory::Memory;
+use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::states::StateKind;
-use brc_core::{Batch, LogicalType, PhysicalType, Table};
+use crate::vector::Fault;
+use brc_core::{Batch, LogicalType, PhysicalType, Result, Table};
 use layout::{Aggregated, Layout};
 use own_keys::{OwnKeys, bounds_of};
 use packing::{Packer, Packing};
@@ -50,8 +56,10 @@ use ranges::Ranges;
 use records::PARTITIONS;
 pub(crate) use records::Records;
 use spill::Spill;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+use tables::Tables;
 
 /// What a worker may have by itself before rows are dealt out.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +69,8 @@ pub(crate) struct Limits {
     pub(crate) hashed: usize,
     /// So many groups that are found otherwise.
     pub(crate) direct: usize,
+    /// A worker that has records of so many words groups them, if their keys repeat.
+    pub(crate) records: usize,
     /// So many groups of a partition are grouped at once, where memory is short.
     pub(crate) partition: usize,
     /// So many distinct values that are to be counted, in all groups together,
@@ -76,6 +86,7 @@ impl Limits {
     pub(crate) const NONE: Self = Self {
         hashed: usize::MAX,
         direct: usize::MAX,
+        records: usize::MAX,
         partition: usize::MAX,
         distinct: usize::MAX,
         distinct_of_group: 0,
@@ -95,6 +106,7 @@ impl Default for Limits {
         Self {
             hashed: 1 << 16,
             direct: usize::MAX,
+            records: tables::FEWEST,
             partition: usize::MAX,
             distinct: 1 << 17,
             distinct_of_group: 16,
@@ -130,6 +142,7 @@ pub(crate) struct Partitioning {
     pub(crate) limits: Limits,
     /// Set by the first worker with many groups; `None` if their keys cannot be packed.
     dealing: OnceLock<Option<Dealing>>,
+    tables: Tables,
     /// Set by the first worker that finds memory short.
     is_short: AtomicBool,
     pub(crate) memory: Memory,
@@ -149,6 +162,7 @@ impl Partitioning {
             own_keys: None,
             limits,
             dealing: OnceLock::new(),
+            tables: Tables::new(),
             is_short: AtomicBool::new(false),
             memory: memory.clone(),
             spill: Spill::new(memory.temp_dir.clone()),
@@ -232,8 +246,33 @@ impl Partitioning {
         Ok(self.dealing().map(|Dealing { packing, layout, ranges }| Dealer {
             packer: Packer::new(packing),
             records: Records::new(layout, ranges),
+            most: self.limits.records,
             left: Vec::new(),
         }))
+    }
+
+    /// Groups the records of a worker if there are many of them, and their keys repeat.
+    pub(crate) fn take_records(&self, plan: &Plan, dealer: &mut Dealer<'_>) -> Result<(), Malformed> {
+        if dealer.records.words() > dealer.most
+            && let Some(dealing) = self.dealing()
+        {
+            dealer.most = self.tables.take(plan, dealing, &mut dealer.records, self.limits.records)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the groups that partitions have by now to the file.
+    pub(crate) fn spill_tables(&self, plan: &Plan, path: &Path, parts: &mut Parts) -> Result<()> {
+        for table in self.tables.take_all().flatten() {
+            let groups = table.finish().unpacked(plan).map_err(|malformed| Fault::from(malformed).error(path))?;
+            parts.spill_groups(&groups, self.dealing(), &self.spill)?;
+        }
+        Ok(())
+    }
+
+    /// All that was dealt out, with the groups that workers had themselves.
+    pub(crate) fn dealt(&self, dealing: &Dealing, early: Partial, records: Vec<Records<'_>>) -> Dealt {
+        Dealt::new(dealing, early, records, self.tables.take_all(), self.threads)
     }
 }
 
@@ -264,6 +303,8 @@ impl Dealing {
 pub(crate) struct Dealer<'a> {
     packer: Packer<'a>,
     pub(crate) records: Records<'a>,
+    /// If its records have more words than that, they are to be grouped.
+    most: usize,
     /// The wanted rows that do not fit.
     left: Vec<u64>,
 }
@@ -277,7 +318,7 @@ impl Dealer<'_> {
         selection: Selection<'_>,
     ) -> Result<Selection<'_>, Malformed> {
         self.packer.pack(keyed)?;
-        let Self { packer, records, left } = self;
+        let Self { packer, records, left, .. } = self;
         records.pack_values(&mut packer.tuples, &mut packer.fits, batch)?;
         left.clear();
         left.resize(batch.rows.div_ceil(64), 0);

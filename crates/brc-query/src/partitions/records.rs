@@ -44,6 +44,26 @@ impl<'a> Records<'a> {
         std::mem::replace(&mut self.piles, Piles::new(PARTITIONS)).into_partitions()
     }
 
+    /// About how many words they have.
+    pub(super) fn words(&self) -> usize {
+        self.piles.words()
+    }
+
+    /// Whether a partition has none.
+    pub(super) fn are_none_of(&self, partition: usize) -> bool {
+        self.piles.are_none_of(partition)
+    }
+
+    /// Those of a partition, some after the other.
+    pub(super) fn of_partition(&mut self, partition: usize) -> impl Iterator<Item = &[u64]> {
+        self.piles.of_partition(partition)
+    }
+
+    /// Calls `each` with some records of a partition after the other, as long as it takes them, which are dropped then.
+    pub(super) fn drain<E>(&mut self, partition: usize, each: impl FnMut(&[u64]) -> Result<bool, E>) -> Result<(), E> {
+        self.piles.drain(partition, each)
+    }
+
     /// Packs the values of a batch that lie within tuples behind the keys there. Tells which rows do not fit.
     pub(super) fn pack_values(
         &mut self,

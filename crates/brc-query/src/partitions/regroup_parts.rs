@@ -1,19 +1,18 @@
 //! Groups part after part where memory is short: each becomes groups of its own, which are handed on before the next one is
 //! begun, and a part whose groups are too many is split.
 
-use super::packing::PackedKeys;
 use super::parts::{Part, Parts};
 use super::reader::Reader;
+use super::tables::PartitionTable;
 use super::{Dealing, Partitioning};
-use crate::accumulators::Accumulators;
 use crate::memory::Gauge;
 use crate::parallel;
-use crate::partial::{GroupKeys, Partial};
+use crate::partial::Partial;
 use crate::plan::Plan;
 use crate::vector::Fault;
 use brc_core::{Error, Result};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// What a part came to.
 enum Grouped {
@@ -115,21 +114,18 @@ impl<F: FnMut(Partial) -> Result<()>> Regrouping<'_, F> {
     fn of_records(&self, part: &Part, dealing: &Dealing, gauge: &Gauge) -> Result<Grouped> {
         let Dealing { packing, layout, .. } = dealing;
         let mut reader = Reader::new(layout);
-        let mut keys = PackedKeys::new(Arc::clone(packing), 0);
-        let (mut accumulators, mut numbers) = (Accumulators::new(self.plan), Vec::new());
+        let mut table = PartitionTable::new(self.plan, packing, 0);
         let whole = part.each_chunk(&self.partitioning.spill, layout.words(), |chunk| {
-            if self.is_too_large(gauge, keys.len()) {
+            if self.is_too_large(gauge, table.groups()) {
                 return Ok(false);
             }
-            reader.take(chunk);
-            keys.number(&reader.tuples, &mut numbers);
-            let added = reader.add_to(&mut accumulators, &numbers, keys.len());
+            let added = table.add(chunk, &mut reader);
             added.map_err(|malformed| Fault::from(malformed).error(self.path))?;
             Ok(true)
         })?;
         Ok(match whole {
-            true => Grouped::Whole(Box::new(accumulators.finish(Some(GroupKeys::Packed(keys)), 1))),
-            false => Grouped::TooLarge(keys.len()),
+            true => Grouped::Whole(Box::new(table.finish())),
+            false => Grouped::TooLarge(table.groups()),
         })
     }
 

@@ -48,8 +48,8 @@ fn check(rows: Vec<Record>) {
     for (aggregates, query) in aggregates.into_iter().flat_map(|it| queries.iter().map(move |query| (it, query))) {
         let plan = plan(&table, aggregates, query.clone());
         let expected = cells(&answer(&plan, &table, 1, Limits::NONE));
-        for threads in [1, 3] {
-            let found = answer(&plan, &table, threads, Limits { hashed: 100, direct: 100, ..Limits::NONE });
+        for (threads, records) in [(1, usize::MAX), (3, usize::MAX), (1, 0), (3, 0), (1, 1 << 20)] {
+            let found = answer(&plan, &table, threads, Limits { hashed: 100, direct: 100, records, ..Limits::NONE });
             assert!(
                 found.totals().lanes.rows().any(|(lane, _)| lane == Lane::Partitions),
                 "{:?}",
@@ -86,6 +86,13 @@ fn partitions_that_are_too_large_are_cut_again() {
     // Ascending, but not quite: the first rows say nothing of the others.
     let row = |number: i64| record((number / 2 * 8) ^ (number % 2 * 7), number);
     check((0..150_000).map(row).collect());
+}
+
+#[test]
+fn partitions_with_groups_are_cut_again() {
+    // Keys that repeat, so that records are grouped early; then others, which do not, and of which many are left in one partition.
+    let key = |number: i64| if number < 10_000 { number * 7919 % 151 } else { number ^ 7 };
+    check((0..400_000).map(|number| record(key(number), number)).collect());
 }
 
 #[test]

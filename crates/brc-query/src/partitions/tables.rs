@@ -1,0 +1,185 @@
+//! The groups of partitions that are made while rows are still read, so that records need not be kept until the end.
+//!
+//! Where keys repeat, records take many times the memory of their groups, and memory that is touched for the first time costs
+//! more than all that is done with it. So a worker that has [many records](FEWEST) groups them, one partition after the other,
+//! in tables that all workers share, and deals out the next rows to the same memory. As it comes to a table with many records
+//! at once, what is needed of the table comes to the cache once for all of them. Records of keys that hardly repeat are left
+//! until the end, when their partitions are sorted.
+
+use super::Dealing;
+use super::packing::{PackedKeys, Packing};
+use super::reader::Reader;
+use super::records::{PARTITIONS, Records};
+use crate::accumulators::Accumulators;
+use crate::group::Malformed;
+use crate::partial::{GroupKeys, Partial};
+use crate::plan::Plan;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+/// Records that have so many words are grouped, unless limits say otherwise: they fit the largest caches.
+pub(super) const FEWEST: usize = 1 << 21;
+
+/// So many partitions tell whether keys repeat.
+const TRIED: usize = 4;
+
+/// About so many words a group takes besides those of its keys.
+const OF_GROUP: usize = 4;
+
+/// A partition of so many times the records that others have is grouped only if its keys repeat
+const LARGE: usize = 4;
+
+/// so many times: all workers would wait for its table, which would not fit the caches.
+const OFTEN: usize = 16;
+
+/// The groups of a partition, as records are added to them.
+#[derive(Debug, Clone)]
+pub(super) struct PartitionTable {
+    keys: PackedKeys,
+    accumulators: Accumulators,
+    numbers: Vec<u32>,
+}
+
+impl PartitionTable {
+    /// No groups yet, of perhaps so many.
+    pub(super) fn new(plan: &Plan, packing: &Arc<Packing>, expected: usize) -> Self {
+        let keys = PackedKeys::new(Arc::clone(packing), expected);
+        Self { keys, accumulators: Accumulators::new(plan), numbers: Vec::new() }
+    }
+
+    pub(super) fn groups(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The packed keys of all groups.
+    pub(super) fn tuples(&self) -> &[u64] {
+        self.keys.tuples()
+    }
+
+    /// Adds some records.
+    pub(super) fn add(&mut self, records: &[u64], reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        reader.take(records);
+        self.keys.number(&reader.tuples, &mut self.numbers);
+        reader.add_to(&mut self.accumulators, &self.numbers, self.keys.len())
+    }
+
+    /// Its groups, to which those of these tuples belong too: the numbers that they have are returned.
+    pub(super) fn finish_with<'t>(mut self, tuples: impl Iterator<Item = &'t [u64]>) -> (Partial, Vec<Vec<u32>>) {
+        let number = |tuples: &[u64]| {
+            let mut numbers = Vec::new();
+            self.keys.number(tuples, &mut numbers);
+            numbers
+        };
+        let numbers = tuples.map(number).collect();
+        (self.finish(), numbers)
+    }
+
+    /// Its groups.
+    pub(super) fn finish(self) -> Partial {
+        self.accumulators.finish(Some(GroupKeys::Packed(self.keys)), 1)
+    }
+}
+
+/// The tables of all partitions.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// `None` for those that have no groups.
+    of_partitions: Vec<Mutex<Option<PartitionTable>>>,
+    /// Whether keys repeat, as far as is known.
+    repeat: AtomicBool,
+    /// How many groups they have together.
+    groups: AtomicUsize,
+    /// How often records were grouped.
+    turns: AtomicUsize,
+}
+
+/// Whose turn it is begins with the partition that so many are before: far from where others are by then.
+const APART: usize = PARTITIONS * 5 / 8;
+
+impl Tables {
+    /// Without groups.
+    pub(super) fn new() -> Self {
+        let of_partitions = (0..PARTITIONS).map(|_| Mutex::default()).collect();
+        Self { of_partitions, repeat: AtomicBool::new(false), groups: AtomicUsize::new(0), turns: AtomicUsize::new(0) }
+    }
+
+    /// Groups a worker's records if their keys repeat. Returns at how many words of records it should be asked again.
+    pub(super) fn take(
+        &self,
+        plan: &Plan,
+        dealing: &Dealing,
+        records: &mut Records<'_>,
+        fewest: usize,
+    ) -> Result<usize, Malformed> {
+        if !self.repeat.load(Relaxed) {
+            if !keys_repeat(dealing, records) {
+                return Ok(records.words().saturating_mul(2).max(fewest));
+            }
+            self.repeat.store(true, Relaxed);
+        }
+        let average = records.words() / PARTITIONS;
+        let first = self.turns.fetch_add(1, Relaxed).wrapping_mul(APART) % PARTITIONS;
+        let mut reader = Reader::new(&dealing.layout);
+        for partition in (0..PARTITIONS).map(|number| (first + number) % PARTITIONS) {
+            self.take_partition(plan, dealing, (records, partition), average * LARGE, &mut reader)?;
+        }
+        // The more groups there are, the more records should come to them at once.
+        let of_groups = self.groups.load(Relaxed) * (dealing.layout.width + OF_GROUP);
+        Ok(records.words() + of_groups.max(fewest))
+    }
+
+    /// Groups the records of a partition, or leaves them, as they are many more than `most` words or the table is in use.
+    fn take_partition(
+        &self,
+        plan: &Plan,
+        dealing: &Dealing,
+        (records, partition): (&mut Records<'_>, usize),
+        most: usize,
+        reader: &mut Reader<'_>,
+    ) -> Result<(), Malformed> {
+        let mut table = match self.of_partitions[partition].try_lock() {
+            Ok(table) => table,
+            Err(TryLockError::Poisoned(table)) => table.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        if records.are_none_of(partition) {
+            return Ok(());
+        }
+        let table = table.get_or_insert_with(|| PartitionTable::new(plan, &dealing.packing, 0));
+        let before = table.groups();
+        let (mut words, mut repeats) = (0, true);
+        records.drain(partition, |chunk| {
+            repeats = words <= most || (table.groups() - before) * dealing.layout.words() * OFTEN <= words;
+            if repeats {
+                words += chunk.len();
+                table.add(chunk, reader)?;
+            }
+            Ok::<_, Malformed>(repeats)
+        })?;
+        self.groups.fetch_add(table.groups() - before, Relaxed);
+        Ok(())
+    }
+
+    /// The groups of each partition; none are left.
+    pub(super) fn take_all(&self) -> impl Iterator<Item = Option<PartitionTable>> {
+        self.of_partitions.iter().map(|table| table.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+}
+
+/// Whether the keys of some partitions repeat so often that groups take less than half the memory of their records.
+fn keys_repeat(dealing: &Dealing, records: &mut Records<'_>) -> bool {
+    let (mut tuples, mut numbers) = (Vec::new(), Vec::new());
+    let (mut groups, mut all) = (0, 0);
+    let partitions: Vec<usize> = (0..PARTITIONS).filter(|&partition| !records.are_none_of(partition)).collect();
+    for &partition in partitions.iter().step_by(partitions.len().div_ceil(TRIED).max(1)) {
+        let mut keys = PackedKeys::new(Arc::clone(&dealing.packing), 0);
+        for chunk in records.of_partition(partition) {
+            tuples.clear();
+            dealing.layout.keys_of_all(chunk, &mut tuples);
+            keys.number(&tuples, &mut numbers);
+            all += numbers.len();
+        }
+        groups += keys.len();
+    }
+    groups * (dealing.layout.width + OF_GROUP) * 2 <= all * dealing.layout.words()
+}
