@@ -7,11 +7,12 @@
 //! Where it is known ahead which values there may be, and they are few for the rows of the table, all of them are groups from
 //! the beginning, some of which may stay without rows: the slots are the groups, and there is no array.
 
+use super::Numbered;
 use super::key_set::KeySet;
 use crate::filter::Selection;
 use crate::group::Malformed;
 use brc_core::batch::codes_of;
-use brc_core::{Bitmap, Column, Data, Integers};
+use brc_core::{Bitmap, Column, Data, Dictionary, Integers};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::{add_digits, bounds, look_up, set_digits};
 use brc_kernels::filter::{valid_bits, words};
@@ -59,6 +60,8 @@ pub(crate) struct Direct {
     off: bool,
     /// The keys of the last batch were no digits.
     no_digits: bool,
+    /// Which of its keys were numbers of a set in place of strings, not codes of the scan's dictionary.
+    are_numbers: Vec<bool>,
     spare: Spare,
 }
 
@@ -135,24 +138,27 @@ impl Direct {
     pub(crate) fn groups_in(
         &mut self,
         level: Level,
-        keys: &[Column<'_>],
+        keys: Numbered<'_>,
         selection: Selection<'_>,
         rows: usize,
         set: &mut KeySet,
         groups: &mut Vec<u32>,
     ) -> Result<bool, Malformed> {
+        if keys.are_numbers().ne(self.are_numbers.iter().copied()) {
+            self.are_numbers = keys.are_numbers().collect();
+            self.groups = Groups::default();
+        }
         if let Some(expected) = self.expected.take() {
-            self.take_all(level, keys, &expected, set);
+            self.take_all(level, keys.keys, &expected, set);
         }
         let ask = |asked: Selection<'_>| {
-            for (index, key) in keys.iter().enumerate() {
-                set.take(index, key, asked)?;
-            }
+            keys.take_to(set, asked)?;
             let mut numbers = Vec::with_capacity(asked.wanted(rows));
             set.number(&mut numbers);
             Ok(numbers)
         };
-        self.groups_of(level, keys, selection, rows, ask, groups)
+        let none = Dictionary::new();
+        self.groups_of(level, &keys.columns(&none), selection, rows, ask, groups)
     }
 
     /// Makes groups of all slots, if they are not too many; `set` has their tuples then.
@@ -451,7 +457,7 @@ mod tests {
             let integers = Column::integers(Integers::I16(&integers)).with_validity(validity.bitmap());
             let keys = [integers, Column::codes(&codes, names)];
             let (level, mut found) = (Level::best(), Vec::new());
-            if !direct.groups_in(level, &keys, Selection::All, batch.len(), set, &mut found).unwrap() {
+            if !direct.groups_in(level, Numbered::plain(&keys), Selection::All, batch.len(), set, &mut found).unwrap() {
                 keys.iter().enumerate().for_each(|(index, key)| set.take(index, key, Selection::All).unwrap());
                 set.number(&mut found);
             }
@@ -511,7 +517,9 @@ mod tests {
         let expected = Expected { bounds: vec![Some((-129, 100))], never_null: Vec::new(), rows: 0 };
         let keys = [Column::integers(Integers::I8(&[5, -128, 5]))];
         let mut direct = Direct::expecting(expected);
-        assert!(direct.groups_in(Level::best(), &keys, Selection::All, 3, &mut set, &mut found).unwrap());
+        assert!(
+            direct.groups_in(Level::best(), Numbered::plain(&keys), Selection::All, 3, &mut set, &mut found).unwrap()
+        );
         assert_eq!((found.as_slice(), set.len()), ([0, 1, 0].as_slice(), 2));
     }
 
@@ -522,9 +530,13 @@ mod tests {
         let values = Column::integers(Integers::I8(&[0, 99]));
         let mut validity = BitmapBuffer::default();
         [true, false].into_iter().for_each(|valid| validity.push(valid));
-        assert!(direct.groups_in(Level::best(), &[values], Selection::All, 2, &mut set, &mut found).unwrap());
+        assert!(
+            direct
+                .groups_in(Level::best(), Numbered::plain(&[values]), Selection::All, 2, &mut set, &mut found)
+                .unwrap()
+        );
         let nulls = [values.with_validity(validity.bitmap())];
-        let refused = direct.groups_in(Level::best(), &nulls, Selection::All, 2, &mut set, &mut found);
+        let refused = direct.groups_in(Level::best(), Numbered::plain(&nulls), Selection::All, 2, &mut set, &mut found);
         assert_eq!(refused, Err(Malformed("it has nulls in a column without")));
     }
 }

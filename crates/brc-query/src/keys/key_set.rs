@@ -47,6 +47,7 @@ pub(crate) struct KeySet {
     /// The tuples of a batch's wanted rows.
     packed: Vec<u64>,
     codes: Vec<u32>,
+    numbers: Vec<u32>,
 }
 
 impl KeySet {
@@ -67,6 +68,7 @@ impl KeySet {
             index: None,
             packed: Vec::new(),
             codes: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -148,8 +150,42 @@ impl KeySet {
         self.layout.keys[key].low.get(&self.tuples[tuple * self.layout.width..])
     }
 
+    /// Replaces `numbers` by those of a key's strings, if these come as bytes: 0 where they are null.
+    pub(crate) fn number_strings(
+        &mut self,
+        key: usize,
+        column: &Column<'_>,
+        numbers: &mut Vec<u32>,
+    ) -> Result<(), Malformed> {
+        numbers.clear();
+        let (Data::Bytes(values), Some(strings)) = (column.data, &mut self.strings[key]) else { return Ok(()) };
+        match column.validity.filter(|validity| validity.count_nulls() > 0) {
+            None => _ = strings.number_all(Level::best(), values, numbers)?,
+            Some(validity) => {
+                let number = |(string, valid)| if valid { strings.number(string) } else { 0 };
+                numbers.extend(values.iter().zip(validity.iter()).map(number));
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the wanted rows of one key of the next tuples.
     pub(crate) fn take(&mut self, key: usize, column: &Column<'_>, selection: Selection<'_>) -> Result<(), Malformed> {
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let numbered = self.number_strings(key, column, &mut numbers);
+        let taken = numbered.and_then(|()| self.take_numbered(key, column, &numbers, selection));
+        self.numbers = numbers;
+        taken
+    }
+
+    /// The same, where strings that come as bytes [have these numbers](Self::number_strings).
+    pub(crate) fn take_numbered(
+        &mut self,
+        key: usize,
+        column: &Column<'_>,
+        numbers: &[u32],
+        selection: Selection<'_>,
+    ) -> Result<(), Malformed> {
         let (lane, layout) = (&mut self.lanes[key], self.layout.keys[key]);
         lane.clear();
         if let Some(validity) = column.validity.filter(|validity| validity.count_nulls() > 0) {
@@ -174,17 +210,7 @@ impl KeySet {
                     strings.translate(dictionary, &mut lane.low)?;
                 }
             }
-            (Data::Bytes(values), KeyKind::Strings, Some(strings)) if lane.nulls.is_empty() => {
-                self.codes.clear();
-                strings.number_all(Level::best(), values, &mut self.codes)?;
-                lane.low.extend(self.codes.iter().map(|&code| u64::from(code)));
-            }
-            (Data::Bytes(values), KeyKind::Strings, Some(strings)) => {
-                for (row, string) in values.iter().enumerate() {
-                    let null = lane.nulls.get(row).is_some_and(|&null| null);
-                    lane.low.push(if null { 0 } else { strings.number(string).into() });
-                }
-            }
+            (Data::Bytes(_), KeyKind::Strings, _) => lane.low.extend(numbers.iter().map(|&number| u64::from(number))),
             (Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) | Data::Integers(_) | Data::Floats(_), _, _) => {
                 return Err(Malformed("a key is of another type than its column"));
             }

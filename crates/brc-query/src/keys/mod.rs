@@ -19,7 +19,7 @@ use crate::partitions::packing::Sample;
 use crate::states::GroupIds;
 use brc_core::batch::codes_of;
 use brc_core::table::ColumnSummary;
-use brc_core::{Batch, Column, Data, LogicalType, PhysicalType, Run, Summary, Value};
+use brc_core::{Batch, Column, Data, Dictionary, LogicalType, PhysicalType, Run, Summary, Value};
 use brc_kernels::accumulate::lanes::{FEWEST, NO_GROUP};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::are_known;
@@ -28,10 +28,51 @@ use direct::{Direct, Expected};
 use key_set::KeySet;
 use strings::Strings;
 
+/// The columns of keys of a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbered<'a> {
+    keys: &'a [Column<'a>],
+    /// For each key whose strings come as bytes, their numbers in a set of tuples.
+    numbers: &'a [Vec<u32>],
+}
+
+impl<'a> Numbered<'a> {
+    /// Columns whose strings have codes, if there are such.
+    pub(crate) fn plain(keys: &'a [Column<'a>]) -> Self {
+        Self { keys, numbers: &[] }
+    }
+
+    fn numbers(self, key: usize) -> &'a [u32] {
+        self.numbers.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The columns with numbers in place of strings; there is no dictionary of those.
+    fn columns(self, none: &'a Dictionary) -> Vec<Column<'a>> {
+        let column = |(index, key): (usize, &Column<'a>)| match key.data {
+            Data::Bytes(_) => Column::codes(self.numbers(index), none).with_validity(key.validity),
+            Data::Codes { .. } | Data::Runs { .. } | Data::Integers(_) | Data::Floats(_) => *key,
+        };
+        self.keys.iter().enumerate().map(column).collect()
+    }
+
+    /// Which of them are numbers in place of strings.
+    fn are_numbers(self) -> impl Iterator<Item = bool> {
+        self.keys.iter().map(|key| matches!(key.data, Data::Bytes(_)))
+    }
+
+    /// Adds the wanted rows to the next tuples of the set.
+    fn take_to(self, set: &mut KeySet, selection: Selection<'_>) -> Result<(), Malformed> {
+        let mut keys = self.keys.iter().enumerate();
+        keys.try_for_each(|(index, key)| set.take_numbered(index, key, self.numbers(index), selection))
+    }
+}
+
 /// The keys of a scan: which groups there are.
 #[derive(Debug)]
 pub(crate) struct Keys {
     kind: Kind,
+    /// The numbers of a batch's strings, for each key of which they come as bytes.
+    numbers: Vec<Vec<u32>>,
     /// The groups of all rows of a batch.
     all: Vec<u32>,
     /// The groups of a batch's rows or runs.
@@ -56,7 +97,7 @@ impl Keys {
             }
             _ => Kind::Tuples(Box::new(KeySet::new(types)), Box::default()),
         };
-        Self { kind, all: Vec::new(), rows: Vec::new(), runs: Vec::new() }
+        Self { kind, numbers: vec![Vec::new(); types.len()], all: Vec::new(), rows: Vec::new(), runs: Vec::new() }
     }
 
     /// The same for a table of which that is known.
@@ -100,14 +141,16 @@ impl Keys {
             }
             Kind::Tuples(tuples, direct) => {
                 let keys = batch.columns.get(..tuples.types().len()).ok_or(Malformed("a key is not there"))?;
-                if direct.groups_in(level, keys, selection, batch.rows, tuples, &mut self.all)? {
+                for (index, (key, numbers)) in keys.iter().zip(&mut self.numbers).enumerate() {
+                    tuples.number_strings(index, key, numbers)?;
+                }
+                let numbered = Numbered { keys, numbers: &self.numbers };
+                if direct.groups_in(level, numbered, selection, batch.rows, tuples, &mut self.all)? {
                     let (all, others_stay) = (GroupIds::Rows(&self.all), others_stay && tuples.len() <= FEWEST);
                     let ids = wanted(level, all, selection, others_stay, &mut self.rows, &mut self.runs);
                     return Ok((ids, tuples.len()));
                 }
-                for (index, key) in keys.iter().enumerate() {
-                    tuples.take(index, key, selection)?;
-                }
+                numbered.take_to(tuples, selection)?;
                 tuples.number(&mut self.rows);
                 Ok((GroupIds::Rows(&self.rows), tuples.len()))
             }
@@ -169,7 +212,7 @@ impl Keys {
     pub(crate) fn are_hashed(&self) -> bool {
         match &self.kind {
             Kind::None => false,
-            Kind::Strings(strings) => strings.hashed,
+            Kind::Strings(strings) => strings.hashed && !strings.strings.may_be_direct(),
             Kind::Tuples(_, direct) => direct.is_off(),
         }
     }
@@ -337,6 +380,56 @@ fn wanted<'a>(
         (GroupIds::Runs(all), Selection::Some(mask, _)) => {
             compress_runs(level, all, mask, kept_runs);
             GroupIds::Runs(kept_runs)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brc_core::{ByteStrings, Integers};
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// Rows of two keys: an integer, and the number of a name, which may come as a code or as bytes.
+    #[derive(Debug)]
+    struct Rows {
+        rows: Vec<(i16, u32)>,
+        are_bytes: bool,
+    }
+
+    fn rows() -> impl Strategy<Value = Rows> {
+        (prop::collection::vec((0..5i16, 0..8u32), 1..40), any::<bool>())
+            .prop_map(|(rows, are_bytes)| Rows { rows, are_bytes })
+    }
+
+    proptest! {
+        #[test]
+        fn strings_may_come_as_codes_or_as_bytes(batches in prop::collection::vec(rows(), 1..8)) {
+            let names: Dictionary = (0..8).map(|name| format!("name {name}")).collect();
+            let mut keys = Keys::new(&[(LogicalType::Int16, false), (LogicalType::String, false)]);
+            let mut expected = HashMap::new();
+            for Rows { rows, are_bytes } in batches {
+                let (integers, codes): (Vec<i16>, Vec<u32>) = rows.iter().copied().unzip();
+                let bytes: Vec<u8> = codes.iter().flat_map(|&code| names.get(code)).copied().collect();
+                let lengths = codes.iter().scan(0, |end, &code| {
+                    *end += names.get(code).len() as i32;
+                    Some(*end)
+                });
+                let offsets: Vec<i32> = std::iter::once(0).chain(lengths).collect();
+                let strings = match are_bytes {
+                    true => Data::Bytes(ByteStrings::new(&offsets, &bytes)).into(),
+                    false => Column::codes(&codes, &names),
+                };
+                let columns = [Column::integers(Integers::I16(&integers)), strings];
+                let batch = Batch { rows: rows.len(), columns: &columns };
+                let (groups, found) = keys.groups_of(Level::best(), &batch, Selection::All, false).unwrap();
+                let GroupIds::Rows(groups) = groups else { panic!("of each row") };
+                for (row, &group) in rows.iter().zip(groups) {
+                    prop_assert_eq!(*expected.entry(*row).or_insert(group), group);
+                }
+                prop_assert_eq!(found, expected.len());
+            }
         }
     }
 }

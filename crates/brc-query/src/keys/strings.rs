@@ -44,6 +44,11 @@ impl DigitStrings {
     /// So many batches are enough to know that strings are something else.
     const MOST_FAILURES: u32 = 4;
 
+    /// Whether strings of the next batches may be found by an array.
+    fn may_help(&self) -> bool {
+        self.like.is_some() && self.failures == 0 && !self.direct.is_off()
+    }
+
     /// Reads the values of all strings of a batch; `false` if they are no such strings.
     fn parse(&mut self, level: Level, strings: ByteStrings<'_>) -> bool {
         if strings.is_empty() || self.failures >= Self::MOST_FAILURES {
@@ -132,6 +137,11 @@ impl Strings {
         }
         all.extend(strings.iter().map(code));
         Ok(true)
+    }
+
+    /// Whether an array may yet take the place of the hash table: strings were numbers in disguise so far, but too few of them came.
+    pub(crate) fn may_be_direct(&self) -> bool {
+        self.mixed.as_ref().is_some_and(|mixed| mixed.digits.may_help())
     }
 
     /// A number that no string has.

@@ -3,6 +3,7 @@
 use super::{GroupIds, Values, places};
 use crate::filter::Selection;
 use crate::group::Malformed;
+use crate::keys::Numbered;
 use crate::keys::direct::Direct;
 use crate::keys::key_set::{KeyParts, KeySet};
 use brc_core::{Column, Data, Dictionary, Integers, LogicalType, Value};
@@ -97,7 +98,7 @@ impl ValuePairs {
             }
         };
         let (set, keys) = (&mut self.set, [groups, values]);
-        if !self.direct.groups_in(level, &keys, Selection::All, rows, set, &mut self.numbers)? {
+        if !self.direct.groups_in(level, Numbered::plain(&keys), Selection::All, rows, set, &mut self.numbers)? {
             set.take(0, &groups, Selection::All)?;
             set.take(1, &values, Selection::All)?;
             set.number(&mut self.numbers);
