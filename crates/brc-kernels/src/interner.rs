@@ -43,8 +43,10 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// Up to so many distinct strings are never too many.
-    const FEW: usize = 4096;
+    /// Up to so many distinct strings are never too many,
+    const FEW: usize = 1 << 12;
+    /// nor are so many, if every third row at least has one that came before: the table still has all of them.
+    const SOME: usize = 1 << 15;
     /// How many bytes distinct strings may have together, for codes to pay.
     const MOST_BYTES: usize = 16 << 20;
 
@@ -65,7 +67,8 @@ impl Interner {
     #[must_use]
     pub fn pays(&self, rows: u64) -> bool {
         let distinct = self.dictionary.len();
-        (distinct <= Self::FEW || distinct as u64 * 4 <= rows) && self.dictionary.value_bytes() <= Self::MOST_BYTES
+        let (few, some) = (distinct <= Self::FEW, distinct <= Self::SOME && distinct as u64 * 3 <= rows * 2);
+        (few || some || distinct as u64 * 4 <= rows) && self.dictionary.value_bytes() <= Self::MOST_BYTES
     }
 
     /// The code of a name, if it was seen before.
