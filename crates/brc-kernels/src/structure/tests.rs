@@ -183,6 +183,7 @@ fn check_transitions(syntax: &Syntax, text: &[u8], cuts: &[usize]) {
         for &cut in cuts.iter().chain([&text.len()]) {
             let chunk = &text[at..cut];
             let transition = Transition::new(level, syntax, chunk);
+            let by_tails = [0, 1, 7, 60].map(|tail| Transition::by_tail(level, syntax, chunk, tail));
             for start in State::ALL.into_iter().filter(|&start| reachable(syntax, start)) {
                 let (mut state, mut rows) = (start, None);
                 for (&byte, length) in chunk.iter().zip(1..) {
@@ -191,8 +192,10 @@ fn check_transitions(syntax: &Syntax, text: &[u8], cuts: &[usize]) {
                         rows = Some(length);
                     }
                 }
-                let got = (transition.state(start), transition.rows(start));
-                assert_eq!(got, (state, rows), "{level:?} {start:?} {}", chunk.escape_ascii());
+                for transition in by_tails.iter().chain([&transition]) {
+                    let got = (transition.state(start), transition.rows(start));
+                    assert_eq!(got, (state, rows), "{level:?} {start:?} {}", chunk.escape_ascii());
+                }
             }
             (at, state) = (cut, transition.state(state));
         }

@@ -4,6 +4,9 @@
 //! followed at once by the same masks, as what is inside quotes from the one is outside from the other. In text with
 //! quotes the wrong one soon finds something behind a closing quote, skips to the end of that line, and has become
 //! the right one.
+//!
+//! So the last rows of a chunk mostly tell what all of it leads to. Where they do not, the rows before them have no quotes
+//! as a rule, which is found by looking for nothing else.
 
 use super::blocks::{BLOCK, Blocks, Carry, Needles, Work};
 use super::scan::run;
@@ -25,10 +28,57 @@ struct End {
     rows: Option<usize>,
 }
 
+/// So many bytes at the end of a chunk are gone through first.
+const TAIL: usize = 8 << 10;
+
 impl Transition {
-    /// The transition of a chunk, in one pass over it.
+    /// The transition of a chunk, in one pass over it at most.
     #[must_use]
     pub fn new(level: Level, syntax: &Syntax, chunk: &[u8]) -> Self {
+        Self::by_tail(level, syntax, chunk, TAIL)
+    }
+
+    /// The same, where about `tail` bytes at the end, which start behind a line end, are gone through first.
+    pub(super) fn by_tail(level: Level, syntax: &Syntax, chunk: &[u8], tail: usize) -> Self {
+        let near = chunk.len().saturating_sub(tail);
+        let first = near.saturating_sub(tail);
+        let line_end = chunk[first..near].iter().rposition(|&byte| byte == syntax.line_end().byte());
+        let (head, tail) = chunk.split_at(line_end.map_or(0, |place| first + place + 1));
+        let of_tail = Self::of_all(level, syntax, tail);
+        if head.is_empty() {
+            of_tail
+        } else if of_tail.is_constant() || (syntax.escape().is_none() && !has_quote(level, syntax, head)) {
+            Self::of_lines(head.len()).then(&of_tail, head.len())
+        } else {
+            Self::of_all(level, syntax, head).then(&of_tail, head.len())
+        }
+    }
+
+    /// That of whole lines of so many bytes, where no quote or escape is: they end rows, but for those that start in quotes.
+    fn of_lines(length: usize) -> Self {
+        let of = |start| match start {
+            State::Quoted => End { state: State::Quoted, rows: None },
+            _ => End { state: State::RowStart, rows: Some(length) },
+        };
+        Self { ends: State::ALL.map(of) }
+    }
+
+    /// Whether the chunk leads to the same from all states.
+    fn is_constant(&self) -> bool {
+        self.ends.iter().all(|end| end.rows.is_some() && *end == self.ends[0])
+    }
+
+    /// That of both chunks, this one of so many bytes before the next.
+    fn then(&self, next: &Self, length: usize) -> Self {
+        let both = |end: End| {
+            let behind = next.ends[end.state as usize];
+            End { state: behind.state, rows: behind.rows.map(|rows| length + rows).or(end.rows) }
+        };
+        Self { ends: self.ends.map(both) }
+    }
+
+    /// The transition of a chunk of which nothing is known.
+    fn of_all(level: Level, syntax: &Syntax, chunk: &[u8]) -> Self {
         let mut lanes = Lanes::new(syntax);
         let mut at = 0;
         while at < chunk.len() {
@@ -51,6 +101,39 @@ impl Transition {
     #[must_use]
     pub fn rows(&self, start: State) -> Option<usize> {
         self.ends[start as usize].rows
+    }
+}
+
+fn has_quote(level: Level, syntax: &Syntax, text: &[u8]) -> bool {
+    let Some(quote) = syntax.quote() else { return false };
+    let (mut found, (blocks, rest)) = (false, text.as_chunks());
+    run(level, FindQuote { needles: Needles::new(syntax), blocks, found: &mut found });
+    found || rest.contains(&quote)
+}
+
+/// Looks for a quote.
+struct FindQuote<'a> {
+    needles: Needles,
+    blocks: &'a [[u8; BLOCK]],
+    found: &'a mut bool,
+}
+
+impl Work for FindQuote<'_> {
+    #[inline(always)]
+    unsafe fn run<B: Blocks>(self) {
+        /// Blocks between two looks at what was found.
+        const BLOCKS: usize = 16;
+        for blocks in self.blocks.chunks(BLOCKS) {
+            let mut quotes = 0;
+            for block in blocks {
+                // SAFETY: the caller promises the instructions.
+                quotes |= unsafe { B::masks(&self.needles, block) }.quotes;
+            }
+            if quotes != 0 {
+                *self.found = true;
+                return;
+            }
+        }
     }
 }
 
