@@ -4,6 +4,10 @@
 //! Any of a program's many allocations may be the one that fails, and all of them count, so this is dealt with where all of
 //! them pass.
 
+mod huge_pages;
+
+pub use huge_pages::keep_freed;
+
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr;
@@ -57,18 +61,21 @@ thread_local! {
     static OF_THREAD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
-/// Takes note of memory that a thread has got or given back.
-fn count(bytes: i64) {
-    // A thread that ends frees the last of its memory without being asked.
-    let _ = OF_THREAD.try_with(|of_thread| {
+/// Takes note of memory that a thread has got or given back. Returns whether the thread told of it now.
+fn count(bytes: i64) -> bool {
+    let note = |of_thread: &Cell<(i64, i64)>| {
         let (all, mut untold) = of_thread.get();
         untold += bytes;
-        if untold.abs() >= TOLD {
+        let tells = untold.abs() >= TOLD;
+        if tells {
             IN_USE.fetch_add(untold, Relaxed);
             untold = 0;
         }
         of_thread.set((all + bytes, untold));
-    });
+        tells
+    };
+    // A thread that ends frees the last of its memory without being asked.
+    OF_THREAD.try_with(note).unwrap_or(false)
 }
 
 /// The bytes that the program has allocated and not freed, to within 64 KiB for each thread; 0 if it does not use
@@ -86,76 +93,35 @@ pub fn kept_by_thread() -> i64 {
 /// Starts to bring an entry into the cache, if it is there, and does not wait for it.
 #[inline(always)]
 pub fn prefetch<T>(entries: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
     if let Some(entry) = entries.get(index) {
+        prefetch_address(ptr::from_ref(entry).cast());
+    }
+}
+
+/// The same with what is at an address, if there is anything.
+#[inline(always)]
+pub(crate) fn prefetch_address(address: *const u64) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of the target has the instruction, which changes no values; the entry is there.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr::from_ref(entry).cast()) };
+        // SAFETY: every processor of the target has the instruction, which changes no values and may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (entries, index);
+    let _ = address;
 }
 
 /// The system's allocator, for a program to use as its `#[global_allocator]`: it never fails, but calls [`exhausted`]. What
 /// is large lies in huge pages, as far as the system has some.
 pub struct Allocator;
 
-/// Memory of at least so many bytes is asked for in huge pages: to touch many small ones for the first time, and to find
-/// them again, takes longer than much that is done with what is in them.
-const LARGE: usize = 1 << 22;
-
-/// Asks for huge pages for some memory that was just allocated: for the whole mapping that it is. One of which only a part is
-/// so advised counts as several for the system, which then cannot make it larger, so that it would grow by being copied.
-#[cfg(target_os = "linux")]
-fn ask_for_huge_pages(memory: *mut u8, size: usize) {
-    /// No page is smaller.
-    const PAGE: usize = 1 << 12;
-    if size < LARGE {
-        return;
-    }
-    let before = memory.addr() % PAGE;
-    // The allocator of glibc has a word of its own behind the memory.
-    let length = (before + size + size_of::<usize>()).next_multiple_of(PAGE);
-    // SAFETY: advice changes nothing in memory, whose ever it is; that it may not be taken is all that can go wrong.
-    let _ =
-        unsafe { rustix::mm::madvise(memory.wrapping_sub(before).cast(), length, rustix::mm::Advice::LinuxHugepage) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask_for_huge_pages(_memory: *mut u8, _size: usize) {}
-
-/// Lets the system's allocator keep memory that is freed, for what is allocated next, where it would hand it back to the system
-/// piece by piece: then every batch of rows touches its vectors for the first time. Only what is large goes back.
-///
-/// To be called before there are other threads; where the allocator is not that of glibc, nothing happens.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub fn keep_freed() {
-    use std::ffi::c_int;
-    unsafe extern "C" {
-        fn mallopt(parameter: c_int, value: c_int) -> c_int;
-    }
-    const M_TRIM_THRESHOLD: c_int = -1;
-    const M_MMAP_THRESHOLD: c_int = -3;
-    /// So many bytes that are free at the end of a heap do go back.
-    const MOST_KEPT: c_int = 1 << 28;
-    // SAFETY: these are parameters of glibc's `mallopt`, which takes any value for them, or refuses it and changes nothing.
-    unsafe {
-        mallopt(M_MMAP_THRESHOLD, LARGE as c_int);
-        mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
-    }
-}
-
-/// As above.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn keep_freed() {}
-
 /// The memory, if there is any.
 fn checked(memory: *mut u8, layout: Layout) -> *mut u8 {
     if memory.is_null() {
         exhausted(layout)
     }
-    count(layout.size() as i64);
-    ask_for_huge_pages(memory, layout.size());
+    let told = count(layout.size() as i64);
+    huge_pages::ask(memory, layout.size(), told);
     memory
 }
 
@@ -183,37 +149,5 @@ unsafe impl GlobalAlloc for Allocator {
         let moved = unsafe { System.realloc(memory, layout, size) };
         count(-(layout.size() as i64));
         checked(moved, Layout::from_size_align(size, layout.align()).unwrap_or(layout))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    /// Whether the system takes these bytes for one mapping.
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    fn is_one_mapping(memory: *mut u8, size: usize) -> bool {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let mut ranges = maps.lines().filter_map(|line| line.split(' ').next()?.split_once('-'));
-        ranges.any(|(start, end)| {
-            let [start, end] = [start, end].map(|place| usize::from_str_radix(place, 16).unwrap());
-            start < memory.addr() && memory.addr() + size < end
-        })
-    }
-
-    #[test]
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    fn large_memory_can_grow_where_it_is() {
-        use super::*;
-        keep_freed();
-        for size in [LARGE, LARGE + 1, LARGE + 4000, 2 * LARGE - 24, 2 * LARGE - 23, 2 * LARGE - 16, 3 * LARGE - 1] {
-            let layout = Layout::from_size_align(size, 8).unwrap();
-            // SAFETY: the memory is freed as what it was allocated as, or grew to.
-            unsafe {
-                let memory = Allocator.alloc(layout);
-                assert!(is_one_mapping(memory, size), "{size}");
-                let larger = Allocator.realloc(memory, layout, 2 * size);
-                assert!(is_one_mapping(larger, 2 * size), "{size}");
-                Allocator.dealloc(larger, Layout::from_size_align(2 * size, 8).unwrap());
-            }
-        }
     }
 }

@@ -1,0 +1,181 @@
+//! Heaps in huge pages, as far as the system has some: to touch many small ones for the first time, and to find them again, takes
+//! longer than much that is done with what is in them.
+//!
+//! The system gives a huge page only for memory that may be used from its first byte to its last. The allocator of glibc would ask
+//! for a little at a time, and does so for much at once here, of which nothing costs anything before it is used.
+
+/// Memory of at least so many bytes is a mapping of its own.
+const LARGE: usize = 1 << 22;
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(super) use glibc::ask;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub use glibc::keep_freed;
+
+/// As for glibc, whose allocator is not the one here: nothing happens.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn keep_freed() {}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(super) fn ask(_memory: *mut u8, _size: usize, _is_much: bool) {}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod glibc {
+    use super::LARGE;
+    use std::cell::Cell;
+    use std::ffi::{c_int, c_void};
+    use std::ptr;
+
+    unsafe extern "C" {
+        fn mallopt(parameter: c_int, value: c_int) -> c_int;
+        fn malloc(size: usize) -> *mut c_void;
+        fn free(memory: *mut c_void);
+        fn sbrk(increment: isize) -> *mut c_void;
+    }
+
+    /// No page is smaller.
+    const PAGE: usize = 1 << 12;
+
+    /// Heaps grow by so many bytes more than are needed.
+    const AHEAD: usize = 1 << 23;
+
+    /// The heap of a thread lies within so many bytes, aligned to them.
+    const HEAP: usize = 1 << 26;
+
+    /// Lets the system's allocator keep memory that is freed, for what is allocated next, where it would hand it back to the system
+    /// piece by piece: then every batch of rows touches its vectors for the first time. Only what is large goes back. Heaps are
+    /// in huge pages from then on.
+    ///
+    /// To be called before there are other threads; where the allocator is not that of glibc, nothing happens.
+    pub fn keep_freed() {
+        const M_TRIM_THRESHOLD: c_int = -1;
+        const M_TOP_PAD: c_int = -2;
+        const M_MMAP_THRESHOLD: c_int = -3;
+        /// So many bytes that are free at the end of a heap do go back.
+        const MOST_KEPT: c_int = 1 << 28;
+        // SAFETY: these are parameters of glibc's `mallopt`, which takes any value for them, or refuses it and changes nothing.
+        // What is allocated is freed, and not used.
+        unsafe {
+            mallopt(M_MMAP_THRESHOLD, LARGE as c_int);
+            mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+            mallopt(M_TOP_PAD, AHEAD as c_int);
+            // More than there is yet: the heap grows.
+            let memory = malloc(LARGE / 2);
+            ask_for_heap(memory.cast());
+            free(memory);
+        }
+    }
+
+    /// Asks for huge pages for some memory that was just allocated: if it is large, for the whole mapping that it is, or else, if
+    /// `is_much` was allocated since this was asked, for the heap that it is in.
+    pub(crate) fn ask(memory: *mut u8, size: usize, is_much: bool) {
+        if size >= LARGE {
+            // One mapping of which only a part is so advised counts as several for the system, which then cannot make it larger,
+            // so that it would grow by being copied. The allocator of glibc has a word of its own behind the memory.
+            advise(memory.addr() / PAGE * PAGE, (memory.addr() + size + size_of::<usize>()).next_multiple_of(PAGE));
+        } else if is_much {
+            ask_for_heap(memory);
+        }
+    }
+
+    thread_local! {
+        /// From where to where huge pages were asked for, for the heap that this thread used last.
+        static ASKED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    }
+
+    /// Asks for huge pages from some memory to the end of the heap that it is in.
+    #[cold]
+    fn ask_for_heap(memory: *mut u8) {
+        let start = memory.addr() / PAGE * PAGE;
+        // A thread that ends needs none.
+        let _ = ASKED.try_with(|asked| {
+            let (first, last) = asked.get();
+            if (first..last).contains(&start) {
+                return;
+            }
+            // SAFETY: nothing is changed.
+            let end_of_first = unsafe { sbrk(0) }.addr() / PAGE * PAGE;
+            let end_of_other = (start + 1).next_multiple_of(HEAP);
+            let is_in_first = start < end_of_first && end_of_first - start < 1 << 40;
+            let end = if is_in_first { end_of_first } else { end_of_other };
+            advise(start, end);
+            asked.set((start, end));
+        });
+    }
+
+    /// Asks for huge pages from one address to another.
+    fn advise(start: usize, end: usize) {
+        let place = ptr::without_provenance_mut(start);
+        // SAFETY: advice changes nothing in memory, whose ever it is; that it may not be taken is all that can go wrong.
+        let _ = unsafe { rustix::mm::madvise(place, end - start, rustix::mm::Advice::LinuxHugepage) };
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::super::Allocator;
+    use super::*;
+    use std::alloc::{GlobalAlloc, Layout};
+
+    /// Whether the system takes these bytes for one mapping.
+    fn is_one_mapping(memory: *mut u8, size: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let mut ranges = maps.lines().filter_map(|line| line.split(' ').next()?.split_once('-'));
+        ranges.any(|(start, end)| {
+            let [start, end] = [start, end].map(|place| usize::from_str_radix(place, 16).unwrap());
+            start < memory.addr() && memory.addr() + size < end
+        })
+    }
+
+    #[test]
+    fn large_memory_can_grow_where_it_is() {
+        keep_freed();
+        for size in [LARGE, LARGE + 1, LARGE + 4000, 2 * LARGE - 24, 2 * LARGE - 23, 2 * LARGE - 16, 3 * LARGE - 1] {
+            let layout = Layout::from_size_align(size, 8).unwrap();
+            // SAFETY: the memory is freed as what it was allocated as, or grew to.
+            unsafe {
+                let memory = Allocator.alloc(layout);
+                assert!(is_one_mapping(memory, size), "{size}");
+                let larger = Allocator.realloc(memory, layout, 2 * size);
+                assert!(is_one_mapping(larger, 2 * size), "{size}");
+                Allocator.dealloc(larger, Layout::from_size_align(2 * size, 8).unwrap());
+            }
+        }
+    }
+
+    /// Whether the system was asked for huge pages for that memory.
+    fn is_asked_for(memory: *mut u8) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut is_in_it = false;
+        maps.lines().any(|line| {
+            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+            let ends = range.map(|(start, end)| [start, end].map(|place| usize::from_str_radix(place, 16)));
+            if let Some([Ok(start), Ok(end)]) = ends {
+                is_in_it = (start..end).contains(&memory.addr());
+            }
+            is_in_it && line.starts_with("VmFlags:") && line.split(' ').any(|flag| flag == "hg")
+        })
+    }
+
+    #[test]
+    fn heaps_of_threads_are_in_huge_pages() {
+        if !std::fs::exists("/sys/kernel/mm/transparent_hugepage").unwrap() {
+            return;
+        }
+        keep_freed();
+        for size in [1 << 17, LARGE - 1, LARGE] {
+            let allocates = move || {
+                let layout = Layout::from_size_align(size, 8).unwrap();
+                // SAFETY: the memory is freed as what it was allocated as.
+                unsafe {
+                    let memory = Allocator.alloc(layout);
+                    assert!(is_asked_for(memory), "{size}");
+                    Allocator.dealloc(memory, layout);
+                }
+            };
+            std::thread::spawn(allocates).join().unwrap();
+            allocates();
+        }
+    }
+}
