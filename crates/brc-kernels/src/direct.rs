@@ -105,9 +105,44 @@ pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>)
         found.extend(slots.iter().map(|&slot| table.get(slot as usize).copied().unwrap_or(u32::MAX)));
         return true;
     }
-    // SAFETY: all slots are in the table.
-    found.extend(slots.iter().map(|&slot| unsafe { *table.get_unchecked(slot as usize) }));
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 if table.len() <= x86::SHORT => unsafe { x86::look_up_short(slots, table, found) },
+        // SAFETY: all slots are in the table.
+        _ => found.extend(slots.iter().map(|&slot| unsafe { *table.get_unchecked(slot as usize) })),
+    }
     bounds(level, found).is_some_and(|(_, largest)| largest == u32::MAX.into())
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// Tables of so many entries are two registers.
+    pub(super) const SHORT: usize = 32;
+
+    /// Appends what a table of up to [`SHORT`] entries has in these slots; 0 for what it does not have.
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn look_up_short(slots: &[u32], table: &[u32], found: &mut Vec<u32>) {
+        let mut entries = [0; SHORT];
+        entries.iter_mut().zip(table).for_each(|(entry, &of_table)| *entry = of_table);
+        // SAFETY: there are as many entries as are loaded.
+        let (low, high) = unsafe {
+            (_mm512_loadu_epi32(entries.as_ptr().cast()), _mm512_loadu_epi32(entries.as_ptr().add(SHORT / 2).cast()))
+        };
+        let (groups, rest) = slots.as_chunks::<16>();
+        let before = found.len();
+        found.resize(before + groups.len() * 16, 0);
+        for (slots, found) in groups.iter().zip(found[before..].as_chunks_mut::<16>().0) {
+            // SAFETY: there are 16 slots, and room for as many.
+            unsafe {
+                let slots = _mm512_loadu_epi32(slots.as_ptr().cast());
+                _mm512_storeu_epi32(found.as_mut_ptr().cast(), _mm512_permutex2var_epi32(low, slots, high));
+            }
+        }
+        found.extend(rest.iter().map(|&slot| entries[slot as usize % SHORT]));
+    }
 }
 
 /// What `table` has for each integer, where its first entry is that of `low`; `None` if it has none for one of them.
@@ -188,6 +223,20 @@ mod tests {
     fn integers_of_128_bits_have_no_bounds() {
         assert_eq!(integer_bounds(Level::best(), Integers::I16(&[3, -1])), Some((-1, 3)));
         assert_eq!(integer_bounds(Level::best(), Integers::I128(&[1])), None);
+    }
+
+    #[test]
+    fn tables_of_all_lengths_are_looked_up() {
+        for length in [1u32, 15, 16, 17, 31, 32, 33, 200] {
+            let table: Vec<u32> = (0..length).map(|entry| entry.wrapping_mul(0x9e37_79b9) >> 1).collect();
+            let slots: Vec<u32> = (0..100).map(|slot| slot * 7 % length).collect();
+            let expected: Vec<u32> = slots.iter().map(|&slot| table[slot as usize]).collect();
+            let mut found = vec![1];
+            for level in Level::available() {
+                assert!(!look_up(level, &slots, &table, &mut found));
+                assert_eq!(found, expected, "{level:?} {length}");
+            }
+        }
     }
 
     #[test]
