@@ -1,12 +1,11 @@
 //! The largest few numbers of each group.
 
-use super::{Accumulator, GroupIds, TOO_LARGE, Values};
+use super::{Accumulator, GroupIds, TOO_LARGE, Values, check_rows};
 use crate::group::Malformed;
-use crate::keys::layout::{float_key, float_of_key};
+use crate::keys::layout::float_of_key;
 use brc_core::{LogicalType, PhysicalType, Value, for_integers};
-use brc_kernels::accumulate::UnknownGroup;
+use brc_kernels::accumulate::{UnknownGroup, keep_largest, ordered_floats};
 use brc_kernels::cpu::Level;
-use brc_kernels::memory::prefetch;
 use serde::{Deserialize, Serialize};
 
 /// So many are few; of more, [all values](super::values) are kept.
@@ -18,15 +17,12 @@ pub(crate) struct Largest {
     /// How many are kept of each group.
     most: usize,
     groups: usize,
-    /// Integers, or floats as their [keys](float_key) with the upper bit flipped; what no value has come for is [`LEAST`].
+    /// Integers, or floats as [integers in their order](ordered_floats); what no value has come for is [`LEAST`].
     values: Vec<i64>,
     /// How many values of each group are [`LEAST`], up to so many as are kept; empty as long as none is.
     least: Vec<u8>,
     is_float: bool,
 }
-
-/// How many rows before its own the values of a group are fetched into the cache.
-const AHEAD: usize = 16;
 
 /// No value is smaller.
 const LEAST: i64 = i64::MIN;
@@ -68,68 +64,41 @@ impl Largest {
         &values[..(larger + least).min(self.most)]
     }
 
-    fn add_all(
-        &mut self,
-        groups: GroupIds<'_>,
-        rows: usize,
-        value: impl Fn(usize) -> Result<i64, Malformed>,
-    ) -> Result<(), Malformed> {
-        match self.most {
-            1 => self.add_rows(groups, rows, value, Self::add_few::<1>),
-            2 => self.add_rows(groups, rows, value, Self::add_few::<2>),
-            3 => self.add_rows(groups, rows, value, Self::add_few::<3>),
-            _ => self.add_rows(groups, rows, value, Self::add),
-        }
-    }
-
-    fn add_integers<T: Copy + TryInto<i64>>(&mut self, groups: GroupIds<'_>, values: &[T]) -> Result<(), Malformed> {
-        self.add_all(groups, values.len(), |row| values[row].try_into().map_err(|_| TOO_LARGE))
-    }
-
-    #[inline(always)]
-    fn add_rows(
-        &mut self,
-        groups: GroupIds<'_>,
-        rows: usize,
-        value: impl Fn(usize) -> Result<i64, Malformed>,
-        add: impl Fn(&mut Self, usize, i64) -> Result<(), Malformed>,
-    ) -> Result<(), Malformed> {
-        groups.each(rows, |group, row| {
-            if let Some(later) = groups.of_row(row + AHEAD) {
-                prefetch(&self.values, later * self.most);
+    fn keep_all(&mut self, level: Level, groups: GroupIds<'_>, values: &[i64]) -> Result<(), Malformed> {
+        match (groups, self.most) {
+            (GroupIds::Rows(groups), 1..=3) => {
+                check_rows(groups.len(), values.len())?;
+                match self.most {
+                    1 => keep_largest::<1>(level, groups, values, self.values.as_chunks_mut().0)?,
+                    2 => keep_largest::<2>(level, groups, values, self.values.as_chunks_mut().0)?,
+                    _ => keep_largest::<3>(level, groups, values, self.values.as_chunks_mut().0)?,
+                }
             }
-            add(self, group, value(row)?)
-        })
-    }
-
-    /// Where few are kept, each pushes the smaller one on: nothing depends on whether the value is among them, which processors
-    /// would often guess wrong.
-    #[inline(always)]
-    fn add_few<const MOST: usize>(&mut self, group: usize, value: i64) -> Result<(), Malformed> {
-        let (rows, _) = self.values.as_chunks_mut::<MOST>();
-        let kept = rows.get_mut(group).ok_or(UnknownGroup)?;
-        let mut next = value;
-        for kept in kept {
-            (*kept, next) = ((*kept).max(next), (*kept).min(next));
+            _ => groups.each(values.len(), |group, row| self.keep(group, values[row]))?,
         }
-        if value == LEAST {
-            self.count_least(group);
+        if values.contains(&LEAST) {
+            groups.each(values.len(), |group, row| {
+                self.count_if_least(group, values[row]);
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
-    #[inline(always)]
-    fn add(&mut self, group: usize, value: i64) -> Result<(), Malformed> {
+    fn keep(&mut self, group: usize, value: i64) -> Result<(), Malformed> {
         let kept = self.values.get_mut(group * self.most..(group + 1) * self.most).ok_or(UnknownGroup)?;
         if kept.last().is_some_and(|&least| value > least) {
             let place = kept.partition_point(|&larger| larger > value);
             kept.copy_within(place..self.most - 1, place + 1);
             kept[place] = value;
         }
+        Ok(())
+    }
+
+    fn count_if_least(&mut self, group: usize, value: i64) {
         if value == LEAST {
             self.count_least(group);
         }
-        Ok(())
     }
 
     #[cold]
@@ -149,12 +118,14 @@ impl Accumulator for Largest {
         self.values.resize(self.groups * self.most, LEAST);
     }
 
-    fn update(&mut self, _: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+    fn update(&mut self, level: Level, groups: GroupIds<'_>, values: Values<'_>) -> Result<(), Malformed> {
+        let mut ordered = Vec::new();
         if self.is_float {
-            let floats = values.floats()?;
-            return self.add_all(groups, floats.len(), |row| Ok((float_key(floats[row]) ^ 1 << 63) as i64));
+            ordered_floats(level, values.floats()?, &mut ordered);
+        } else {
+            for_integers!(values.integers()?, values => append_words(values, &mut ordered)?);
         }
-        for_integers!(values.integers()?, values => self.add_integers(groups, values))
+        self.keep_all(level, groups, &ordered)
     }
 
     fn take(&self, groups: &[u32]) -> Self {
@@ -171,7 +142,8 @@ impl Accumulator for Largest {
         for (theirs, &group) in groups.iter().enumerate() {
             for &value in other.kept(theirs) {
                 // The group is there: nothing can be wrong.
-                let _ = self.add(group as usize, value);
+                let _ = self.keep(group as usize, value);
+                self.count_if_least(group as usize, value);
             }
         }
     }
@@ -181,6 +153,15 @@ impl Accumulator for Largest {
             && Some(self.values.len()) == self.groups.checked_mul(self.most)
             && self.least.len() <= self.groups
     }
+}
+
+/// Appends integers as words.
+fn append_words<T: Copy + TryInto<i64>>(values: &[T], words: &mut Vec<i64>) -> Result<(), Malformed> {
+    words.reserve(values.len());
+    for &value in values {
+        words.push(value.try_into().map_err(|_| TOO_LARGE)?);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -62,15 +62,6 @@ impl GroupIds<'_> {
         matches!(self, Self::Rows(groups) if groups.len() == rows)
     }
 
-    /// The group of a row, if each row has one of its own.
-    #[inline(always)]
-    fn of_row(self, row: usize) -> Option<usize> {
-        match self {
-            Self::Rows(groups) => groups.get(row).map(|&group| group as usize),
-            Self::Runs(_) => None,
-        }
-    }
-
     /// Calls `each` with the group and the number of every row.
     fn each(self, rows: usize, mut each: impl FnMut(usize, usize) -> Result<(), Malformed>) -> Result<(), Malformed> {
         match self {
