@@ -368,10 +368,10 @@ impl<'a> GroupTable<'a> {
         if self.partitioning.is_some_and(|it| it.limits.are_too_many_values(values, groups)) {
             return Err(by_distinct::too_many());
         }
-        if let (Some(partitioning), Some(dealer)) = (self.partitioning, &mut self.dealer) {
-            let taken = partitioning.take_records(self.plan, dealer);
-            taken.map_err(|malformed| Fault::from(malformed).error(self.path))?;
-        }
+        self.timed(|groups| match (groups.partitioning, &mut groups.dealer) {
+            (Some(partitioning), Some(dealer)) => Ok(partitioning.take_records(groups.plan, dealer)?),
+            _ => Ok(()),
+        })?;
         self.relieve()
     }
 }

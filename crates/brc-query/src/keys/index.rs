@@ -2,6 +2,7 @@
 //! the other, so that nothing is kept twice.
 
 use brc_core::Dictionary;
+use brc_kernels::memory::prefetch;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -39,6 +40,12 @@ const FEWEST: usize = 64;
 /// at least two, so that more of them stay in the cache.
 const FEW: usize = 1 << 14;
 
+/// So many tuples are hashed before the first of them is looked up.
+const BLOCK: usize = 128;
+
+/// Tuples of so many words are in the nearest cache anyway.
+const NEAR: usize = 1 << 14;
+
 /// 2^64 over the golden ratio, as in Fibonacci hashing, and another odd number without a pattern.
 const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
@@ -62,11 +69,17 @@ impl TupleIndex {
     pub(crate) fn number_all(&mut self, wanted: &[u64], width: usize, tuples: &mut Vec<u64>, numbers: &mut Vec<u32>) {
         assert!((tuples.len() + wanted.len()) / width < u32::MAX as usize, "fewer than 2^32 - 1 distinct tuples");
         numbers.clear();
-        // Nearly all keys together are of few words: loops over so many are no loops.
+        // Loops over so few words that are known are no loops.
         match width {
             1 => self.number_arrays::<1>(wanted, tuples, numbers),
             2 => self.number_arrays::<2>(wanted, tuples, numbers),
             3 => self.number_arrays::<3>(wanted, tuples, numbers),
+            4 => self.number_arrays::<4>(wanted, tuples, numbers),
+            5 => self.number_arrays::<5>(wanted, tuples, numbers),
+            6 => self.number_arrays::<6>(wanted, tuples, numbers),
+            7 => self.number_arrays::<7>(wanted, tuples, numbers),
+            8 => self.number_arrays::<8>(wanted, tuples, numbers),
+            9 => self.number_arrays::<9>(wanted, tuples, numbers),
             _ => {
                 self.ascends = false;
                 self.slots.number_each(wanted.chunks_exact(width), width, tuples, numbers);
@@ -83,7 +96,7 @@ impl TupleIndex {
                 return;
             }
         }
-        self.slots.number_each(wanted.iter().map(<[u64; WIDTH]>::as_slice), WIDTH, tuples, numbers);
+        self.slots.number_each(wanted.iter(), WIDTH, tuples, numbers);
     }
 }
 
@@ -100,7 +113,7 @@ impl Slots {
         self.numbers = Vec::new();
         self.numbers = vec![0; slots];
         for (tuple, number) in tuples.chunks_exact(width).zip(1..) {
-            let mut slot = self.slot(tuple);
+            let mut slot = self.slot_of(self.hash(tuple));
             while self.numbers[slot] != 0 {
                 slot = self.behind(slot);
             }
@@ -113,24 +126,28 @@ impl Slots {
         (slot + 1) & (self.numbers.len() - 1)
     }
 
-    /// The slot that a tuple's hash says.
+    /// A tuple's hash, whose upper bits say its slot.
     #[inline(always)]
-    fn slot(&self, tuple: &[u64]) -> usize {
+    fn hash(&self, tuple: &[u64]) -> u64 {
         // The folded multiply of foldhash, <https://github.com/orlp/foldhash>, of which only the seed is random. Its upper bits
         // alone would crowd words that differ in a few middle bits.
         let fold = |hash: u64, word: u64| {
             let product = u128::from(hash ^ word) * u128::from(MULTIPLIERS[0]);
             product as u64 ^ (product >> 64) as u64
         };
-        let hash = tuple.iter().fold(self.seed, |hash, &word| fold(hash, word));
-        (hash.wrapping_mul(MULTIPLIERS[1]) >> self.shift) as usize
+        tuple.iter().fold(self.seed, |hash, &word| fold(hash, word)).wrapping_mul(MULTIPLIERS[1])
+    }
+
+    #[inline(always)]
+    fn slot_of(&self, hash: u64) -> usize {
+        (hash >> self.shift) as usize
     }
 
     /// Appends the numbers of tuples of that width.
     #[inline(always)]
-    fn number_each<'a>(
+    fn number_each<T: AsRef<[u64]> + Copy>(
         &mut self,
-        wanted: impl Iterator<Item = &'a [u64]>,
+        mut wanted: impl ExactSizeIterator<Item = T> + Clone,
         width: usize,
         tuples: &mut Vec<u64>,
         numbers: &mut Vec<u32>,
@@ -138,25 +155,59 @@ impl Slots {
         if self.numbers.is_empty() {
             self.rebuild(tuples, width);
         }
-        let mut last: Option<(&[u64], u32)> = None;
-        numbers.extend(wanted.map(|tuple| {
-            // Rows that belong together often lie together.
-            if let Some((before, number)) = last
-                && equal(before, tuple)
-            {
-                return number;
+        let mut last = None;
+        while wanted.len() > 0 {
+            let block = wanted.clone().take(BLOCK);
+            if tuples.len() <= NEAR {
+                let number = |tuple: T| self.number(tuple, self.hash(tuple.as_ref()), &mut last, tuples);
+                numbers.extend(block.map(number));
+            } else {
+                let mut hashes = [0; BLOCK];
+                hashes.iter_mut().zip(block.clone()).for_each(|(hash, tuple)| *hash = self.hash(tuple.as_ref()));
+                self.bring(&hashes[..block.len()], width, tuples);
+                numbers.extend(block.zip(hashes).map(|(tuple, hash)| self.number(tuple, hash, &mut last, tuples)));
             }
-            let mut slot = self.slot(tuple);
-            let number = loop {
-                match self.numbers[slot].checked_sub(1) {
-                    Some(number) if equal(&tuples[number as usize * width..][..width], tuple) => break number,
-                    Some(_) => slot = self.behind(slot),
-                    None => break self.add(slot, tuple, tuples),
-                }
-            };
-            last = Some((tuple, number));
-            number
-        }));
+            wanted.nth(BLOCK - 1);
+        }
+    }
+
+    /// The number of a tuple of that hash; `last` is the one before it and its number.
+    #[inline(always)]
+    fn number<T: AsRef<[u64]> + Copy>(
+        &mut self,
+        tuple: T,
+        hash: u64,
+        last: &mut Option<(T, u32)>,
+        tuples: &mut Vec<u64>,
+    ) -> u32 {
+        let words = tuple.as_ref();
+        // Rows that belong together often lie together.
+        if let Some((before, number)) = *last
+            && equal(before.as_ref(), words)
+        {
+            return number;
+        }
+        let mut slot = self.slot_of(hash);
+        let number = loop {
+            match self.numbers[slot].checked_sub(1) {
+                Some(number) if equal(&tuples[number as usize * words.len()..][..words.len()], words) => break number,
+                Some(_) => slot = self.behind(slot),
+                None => break self.add(slot, words, tuples),
+            }
+        };
+        *last = Some((tuple, number));
+        number
+    }
+
+    /// Has the processor bring what look-ups of these hashes probably need, all at once.
+    #[inline(always)]
+    fn bring(&self, hashes: &[u64], width: usize, tuples: &[u64]) {
+        hashes.iter().for_each(|&hash| prefetch(&self.numbers, self.slot_of(hash)));
+        for &hash in hashes {
+            let start = self.numbers[self.slot_of(hash)].saturating_sub(1) as usize * width;
+            prefetch(tuples, start);
+            prefetch(tuples, start + width - 1);
+        }
     }
 
     /// Adds a tuple, and its number to a free slot.
@@ -296,7 +347,8 @@ mod tests {
             slots.rebuild(tuples, 1);
             let taken = slots.numbers.iter().enumerate().filter(|(_, number)| **number != 0);
             let distance = |(slot, &number): (usize, &u32)| {
-                slot.wrapping_sub(slots.slot(&tuples[number as usize - 1..][..1])) & (slots.numbers.len() - 1)
+                slot.wrapping_sub(slots.slot_of(slots.hash(&tuples[number as usize - 1..][..1])))
+                    & (slots.numbers.len() - 1)
             };
             taken.map(distance).sum::<usize>() as f64 / tuples.len() as f64
         }

@@ -4,7 +4,6 @@
 //! The first rows said where to cut. Where that was wrong, as with keys that ascend through a file, a partition has many times
 //! the rows of others; it is cut again, by a sample of its own.
 
-use super::chunks::{Chunks, Piles};
 use super::layout::Layout;
 use super::packing::{PackedKeys, Packing};
 use super::ranges::Ranges;
@@ -19,6 +18,7 @@ use crate::partial::{GroupKeys, Partial};
 use crate::plan::Plan;
 use crate::vector::Fault;
 use brc_core::Dictionary;
+use brc_kernels::piles::{Chunks, Piles};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl Dealt {
                 others.push(group as u32);
                 continue;
             }
-            let of_range = &mut of_ranges[ranges.of_tuple(tuple)];
+            let of_range = &mut of_ranges[usize::from(ranges.of_tuple(tuple))];
             let is_before = |partition: &Partition| partition.end.as_ref().is_some_and(|end| end.as_slice() <= tuple);
             let place = of_range.partition_point(is_before).min(of_range.len() - 1);
             of_range[place].add_before(early, group, tuple);
@@ -273,18 +273,17 @@ impl Cut<'_> {
         let mut parts: Vec<Partition> = Vec::new();
         parts.extend((0..ranges.len()).map(|range| Partition { end: end(range), ..Partition::default() }));
         let deal = |thread: usize| {
-            let mut piles = Piles::new(ranges.len());
+            let mut piles = Piles::default();
             for chunk in partition.chunks.iter().flat_map(Chunks::iter).skip(thread).step_by(self.threads) {
                 for record in chunk.chunks_exact(words) {
-                    let range = ranges.of_tuple(&record[..width]);
-                    piles.room(range, words).copy_from_slice(record);
+                    piles.push_long(ranges.of_tuple(&record[..width]), record);
                 }
             }
             Ok::<_, Infallible>(piles)
         };
         let Ok(dealt) = parallel::map(self.threads, self.threads, deal);
         for chunks in dealt {
-            for (chunks, part) in chunks.into_partitions().zip(&mut parts) {
+            for (chunks, part) in chunks.into_each().zip(&mut parts) {
                 part.chunks.push(chunks);
             }
         }
@@ -293,12 +292,12 @@ impl Cut<'_> {
         let keys = table.iter().filter_map(|groups| groups.packed_keys());
         for (groups, keys) in table.iter().zip(keys) {
             for (group, tuple) in keys.tuples().chunks_exact(width).enumerate() {
-                parts[ranges.of_tuple(tuple)].add_before(groups, group, tuple);
+                parts[usize::from(ranges.of_tuple(tuple))].add_before(groups, group, tuple);
             }
         }
         for Before { groups, members, tuples } in &partition.before {
             for (&member, tuple) in members.iter().zip(tuples.chunks_exact(width)) {
-                parts[ranges.of_tuple(tuple)].add_before(groups, member as usize, tuple);
+                parts[usize::from(ranges.of_tuple(tuple))].add_before(groups, member as usize, tuple);
             }
         }
         drop(partition.chunks);

@@ -153,6 +153,7 @@ impl Layout {
     /// Appends the packed keys of some records, which lie one behind the other.
     pub(super) fn keys_of_all(&self, records: &[u64], tuples: &mut Vec<u64>) {
         match (self.words(), self.width) {
+            (words, width) if words == width && self.within.is_empty() => tuples.extend_from_slice(records),
             (1, 1) => tuples.extend(records.iter().map(|&record| self.keys_of(record))),
             (2, 1) => tuples.extend(records.as_chunks::<2>().0.iter().map(|record| self.keys_of(record[0]))),
             (words, _) => records.chunks_exact(words).for_each(|record| self.push_keys(record, tuples)),

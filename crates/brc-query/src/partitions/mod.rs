@@ -16,7 +16,6 @@
 //!
 //! Where memory is short, all of that goes to a file, [part](parts) by part, and comes back one part at a time.
 
-mod chunks;
 mod dealt;
 mod layout;
 mod own_groups;

@@ -2,12 +2,12 @@
 //! then written to the file, because there was no room for more. No group is of two parts.
 
 use super::Dealing;
-use super::chunks::{CHUNK, Chunks};
 use super::packing::Packing;
 use super::records::{PARTITIONS, Records};
 use super::spill::{Frame, Spill};
 use crate::partial::Partial;
 use brc_core::{Result, Value};
+use brc_kernels::piles::{CHUNK, Chunks};
 use foldhash::fast::FixedState;
 use std::hash::{BuildHasher, Hasher};
 
@@ -167,7 +167,7 @@ impl Parts {
 
     /// Writes groups, whose keys are not packed, to the file.
     pub(crate) fn spill_groups(&mut self, groups: &Partial, dealing: Option<&Dealing>, spill: &Spill) -> Result<()> {
-        let of_tuple = |tuple: &[u64]| dealing.map_or(0, |dealing| dealing.ranges.of_tuple(tuple));
+        let of_tuple = |tuple: &[u64]| dealing.map_or(0, |dealing| dealing.ranges.of_tuple(tuple).into());
         let of_hash = |hash: u64| PARTITIONS + (hash >> (64 - SPLIT_BITS)) as usize;
         let packing = dealing.map(|dealing| dealing.packing.as_ref());
         let members = deal(groups, packing, self.0.len(), of_tuple, of_hash);

@@ -56,16 +56,25 @@ impl Ranges {
 
     /// The range of a tuple.
     #[inline(always)]
-    pub(super) fn of_tuple(&self, tuple: &[u64]) -> usize {
-        if !self.prefix.is_empty() {
-            match tuple[..self.prefix.len()].cmp(&self.prefix) {
-                std::cmp::Ordering::Less => return 0,
-                std::cmp::Ordering::Equal => {}
-                std::cmp::Ordering::Greater => return self.last().into(),
-            }
+    pub(super) fn of_tuple(&self, tuple: &[u64]) -> u8 {
+        match tuple[..self.prefix.len()].cmp(&self.prefix) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Equal => self.of_word(tuple[self.prefix.len()]),
+            std::cmp::Ordering::Greater => self.last(),
         }
-        let step = tuple[self.prefix.len()].saturating_sub(self.low) >> self.shift;
-        self.steps.get(step as usize).map_or(self.last(), |partition| *partition).into()
+    }
+
+    /// The range of a tuple by its first word, if the others do not matter.
+    #[inline(always)]
+    pub(super) fn of_first_words(&self) -> Option<impl Fn(u64) -> u8> {
+        self.prefix.is_empty().then_some(|word| self.of_word(word))
+    }
+
+    /// The range of a tuple that begins as all of the sample do, by the next word.
+    #[inline(always)]
+    fn of_word(&self, word: u64) -> u8 {
+        let step = word.saturating_sub(self.low) >> self.shift;
+        self.steps.get(step as usize).map_or(self.last(), |partition| *partition)
     }
 
     /// The first words of the smallest tuple behind a range; `None` if that is the last one.
@@ -97,7 +106,7 @@ mod tests {
             prop_assert!(ranges.len() <= most.min(256));
             tuples.extend(sample);
             tuples.sort();
-            let found: Vec<usize> = tuples.iter().map(|tuple| ranges.of_tuple(tuple)).collect();
+            let found: Vec<usize> = tuples.iter().map(|tuple| ranges.of_tuple(tuple).into()).collect();
             prop_assert!(found.is_sorted() && found.iter().all(|&range| range < ranges.len()));
             for (tuple, &found) in tuples.iter().zip(&found) {
                 for range in 0..ranges.len() {
@@ -129,7 +138,7 @@ mod tests {
         let sample: Vec<[u64; 2]> = (0..10_000u64).map(|number| [1, number * number]).collect();
         let ranges = Ranges::of(sample.iter().map(<[u64; 2]>::as_slice).collect(), 100, 0);
         let mut counts = vec![0; 100];
-        sample.iter().for_each(|tuple| counts[ranges.of_tuple(tuple)] += 1);
+        sample.iter().for_each(|tuple| counts[usize::from(ranges.of_tuple(tuple))] += 1);
         assert!(counts.iter().all(|count| (50..200).contains(count)), "{counts:?}");
     }
 }

@@ -1,6 +1,5 @@
 //! Rows of a partition, as words one behind the other: the packed keys, then the values that are aggregated.
 
-use super::chunks::{Chunks, Piles};
 use super::layout::Layout;
 use super::packing::integers;
 use super::ranges::Ranges;
@@ -9,9 +8,10 @@ use crate::group::Malformed;
 use crate::states::TOO_LARGE;
 use crate::wanted::set_rows;
 use brc_core::{Batch, Data, Integers};
+use brc_kernels::piles::{Chunks, PILES, Piles};
 
 /// How many partitions there are at most.
-pub(super) const PARTITIONS: usize = 256;
+pub(super) const PARTITIONS: usize = PILES;
 
 const NO_COLUMN: Malformed = Malformed("a column is not there");
 const OTHER_TYPE: Malformed = Malformed("a column is of another type");
@@ -31,17 +31,17 @@ pub(crate) struct Records<'a> {
 impl<'a> Records<'a> {
     pub(super) fn new(layout: &'a Layout, ranges: &'a Ranges) -> Self {
         let (batch, lane, nulls) = Default::default();
-        Self { layout, ranges, piles: Piles::new(PARTITIONS), batch, lane, nulls }
+        Self { layout, ranges, piles: Piles::default(), batch, lane, nulls }
     }
 
     /// The records of each partition.
     pub(super) fn into_partitions(self) -> impl Iterator<Item = Chunks> {
-        self.piles.into_partitions()
+        self.piles.into_each()
     }
 
     /// The same; none are left.
     pub(super) fn take_partitions(&mut self) -> impl Iterator<Item = Chunks> {
-        std::mem::replace(&mut self.piles, Piles::new(PARTITIONS)).into_partitions()
+        std::mem::take(&mut self.piles).into_each()
     }
 
     /// About how many words they have.
@@ -51,17 +51,17 @@ impl<'a> Records<'a> {
 
     /// Whether a partition has none.
     pub(super) fn are_none_of(&self, partition: usize) -> bool {
-        self.piles.are_none_of(partition)
+        self.piles.are_none_of(partition as u8)
     }
 
     /// Those of a partition, some after the other.
     pub(super) fn of_partition(&mut self, partition: usize) -> impl Iterator<Item = &[u64]> {
-        self.piles.of_partition(partition)
+        self.piles.of_pile(partition as u8)
     }
 
     /// Calls `each` with some records of a partition after the other, as long as it takes them, which are dropped then.
     pub(super) fn drain<E>(&mut self, partition: usize, each: impl FnMut(&[u64]) -> Result<bool, E>) -> Result<(), E> {
-        self.piles.drain(partition, each)
+        self.piles.drain(partition as u8, each)
     }
 
     /// Packs the values of a batch that lie within tuples behind the keys there. Tells which rows do not fit.
@@ -136,6 +136,9 @@ impl<'a> Records<'a> {
             4 => self.deal::<4>(),
             5 => self.deal::<5>(),
             6 => self.deal::<6>(),
+            7 => self.deal::<7>(),
+            8 => self.deal::<8>(),
+            9 => self.deal::<9>(),
             _ => self.deal_long(),
         }
         Ok(unfit)
@@ -194,15 +197,17 @@ impl<'a> Records<'a> {
             let folded = fold(records, layout.width);
             records = &mut records[..folded];
         }
-        records.iter().for_each(|record| piles.push(ranges.of_tuple(&record[..layout.width]), record));
+        match ranges.of_first_words() {
+            Some(range) => records.iter().for_each(|record| piles.push(range(record[0]), record)),
+            None => records.iter().for_each(|record| piles.push(ranges.of_tuple(&record[..layout.width]), record)),
+        }
     }
 
     /// The same for any words. Such records are not worth folding.
     fn deal_long(&mut self) {
         let words = self.layout.words();
         for record in self.batch.chunks_exact(words) {
-            let partition = self.ranges.of_tuple(&record[..self.layout.width]);
-            self.piles.room(partition, words).copy_from_slice(record);
+            self.piles.push_long(self.ranges.of_tuple(&record[..self.layout.width]), record);
         }
     }
 }

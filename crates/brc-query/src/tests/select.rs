@@ -71,6 +71,15 @@ fn groups_are_answered() {
             "select s, sum(x * 1000000000000000 * 1000000000000000) where x > -0.5 group by s order by s",
             "a 8000000000000000000000000000000.0; b 10000000000000000000000000000000.0",
         ),
+        (
+            "select s, sum(x * \"y y\"), sum(x * \"y y\" + x), sum(case when x * \"y y\" > 1 then x * \"y y\" end), \
+             max(x * \"y y\" * 2) group by s order by s",
+            "a 9.5 17.0 8.5 14.0; b 7.0 17.0 7.0 8.0",
+        ),
+        (
+            "select s, sum(x * \"y y\" + x), count(*) where x * \"y y\" > 0 and x * \"y y\" < 7 group by s order by s",
+            "a 4.5 2; b 12.0 2",
+        ),
         ("select count(*) where x * 2 < \"y y\" + 1", "3"),
         ("select count(*) where x * 2 >= 7", "2"),
         ("select count(*) where x / 2 >= 1.25", "4"),

@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use symbols::Symbols;
 
 /// Strings of more bytes are not packed.
-const LONGEST: usize = 64;
+const LONGEST: usize = brc_kernels::inline::LONGEST;
 
 /// A dictionary with values for at least so many groups each is believed to have all values that will come.
 const GROUPS_OF_VALUE: usize = 4;

@@ -177,9 +177,14 @@ impl<'a> Packer<'a> {
     }
 
     fn strings(&mut self, key: &PackedKey, longest: usize, strings: ByteStrings<'_>, nulls: &Nulls) {
-        let (offsets, _) = strings.parts();
+        let (offsets, bytes) = strings.parts();
         for (row, (pair, fits)) in offsets.windows(2).zip(&mut self.fits).enumerate() {
             *fits &= (pair[1] - pair[0]) as usize <= longest || nulls.has(row);
+        }
+        if key.start == 0 && nulls.0.is_empty() {
+            let width = self.packing.width;
+            brc_kernels::inline::write(Level::best(), offsets, bytes, longest, &mut self.tuples, width);
+            return;
         }
         let mut at = key.start;
         for piece in inline::pieces(longest).enumerate() {

@@ -1,0 +1,155 @@
+//! Short strings as words: their bytes, the first in the uppermost bits, and their length behind them, so that words order as the
+//! strings do.
+//!
+//! Millions of strings that hardly repeat are grouped by such words, and to cut each into pieces takes as long as to find its
+//! group. Here a string is one register.
+
+use crate::cpu::Level;
+
+/// Strings of more bytes are not written.
+pub const LONGEST: usize = 64;
+
+/// How many bits the length of strings of up to so many bytes takes.
+fn length_bits(longest: usize) -> u32 {
+    usize::BITS - longest.leading_zeros()
+}
+
+/// How many words strings of up to so many bytes take.
+#[must_use]
+pub fn words(longest: usize) -> usize {
+    (8 * longest + length_bits(longest) as usize).div_ceil(64).max(1)
+}
+
+/// Writes each of some strings, which lie in `bytes` from each offset to the next, to the first words of a tuple of so many:
+/// zeros up to `longest` bytes, then the length. A string that is longer leaves its tuple as it is, and so does one that is
+/// not within `bytes`.
+///
+/// # Panics
+/// If `longest` is more than [`LONGEST`], a tuple has fewer [words] than needed, or there are not as many tuples as strings.
+pub fn write(level: Level, offsets: &[i32], bytes: &[u8], longest: usize, tuples: &mut [u64], width: usize) {
+    assert!(longest <= LONGEST && words(longest) <= width, "a string fits a tuple");
+    assert_eq!(offsets.len().saturating_sub(1) * width, tuples.len(), "as many tuples as strings");
+    let rows = Rows { offsets, bytes, longest, width };
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe { x86::write(rows, tuples) },
+        _ => rows.each(tuples, |string, tuple| {
+            for (word, bytes) in tuple.iter_mut().zip(string.chunks(8)) {
+                let mut eight = [0; 8];
+                eight[..bytes.len()].copy_from_slice(bytes);
+                *word = u64::from_be_bytes(eight);
+            }
+        }),
+    }
+}
+
+/// Strings, and what their tuples are.
+#[derive(Debug, Clone, Copy)]
+struct Rows<'a> {
+    offsets: &'a [i32],
+    bytes: &'a [u8],
+    longest: usize,
+    width: usize,
+}
+
+impl Rows<'_> {
+    /// Has `write` write the bytes of each string that is not too long, and puts the length behind them.
+    #[inline(always)]
+    fn each(self, tuples: &mut [u64], write: impl Fn(&[u8], &mut [u64])) {
+        let (word, used) = (self.longest / 8, 8 * (self.longest % 8) as u32);
+        let shift = 64 - used - length_bits(self.longest);
+        for (pair, tuple) in self.offsets.windows(2).zip(tuples.chunks_exact_mut(self.width)) {
+            let Some(string) = self.bytes.get(pair[0] as usize..pair[1] as usize) else { continue };
+            if string.len() <= self.longest {
+                write(string, tuple);
+                if let Some(word) = tuple.get_mut(word) {
+                    *word |= (string.len() as u64) << (shift & 63);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{LONGEST, Rows};
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
+    pub(super) fn write(rows: Rows<'_>, tuples: &mut [u64]) {
+        let reversed = _mm512_broadcast_i32x4(_mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+        // What a string takes, but for its length.
+        let written = rows.longest.div_ceil(8).min(LONGEST / 8) as u32;
+        let words = _bzhi_u32(0xff, written) as __mmask8;
+        rows.each(tuples, |string, tuple| {
+            debug_assert!(string.len() <= LONGEST && written as usize <= tuple.len());
+            // SAFETY: just the bytes of the string are loaded, which are at most 64.
+            let bytes =
+                unsafe { _mm512_maskz_loadu_epi8(_bzhi_u64(u64::MAX, string.len() as u32), string.as_ptr().cast()) };
+            let bytes = _mm512_shuffle_epi8(bytes, reversed);
+            // SAFETY: a tuple has at least as many words as are stored.
+            unsafe { _mm512_mask_storeu_epi64(tuple.as_mut_ptr().cast(), words, bytes) };
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The bits one after the other.
+    fn expected(string: &[u8], longest: usize, width: usize) -> Vec<u64> {
+        let mut bits = vec![false; width * 64];
+        if string.len() <= longest {
+            let bit = |byte: u8, bit: usize| byte >> (7 - bit) & 1 == 1;
+            string
+                .iter()
+                .flat_map(|&byte| (0..8).map(move |at| bit(byte, at)))
+                .zip(&mut bits)
+                .for_each(|(from, to)| *to = from);
+            let of_length = length_bits(longest) as usize;
+            (0..of_length).for_each(|at| bits[8 * longest + at] = string.len() >> (of_length - 1 - at) & 1 == 1);
+        }
+        let word = |bits: &[bool]| bits.iter().fold(0, |word, &bit| word << 1 | u64::from(bit));
+        bits.chunks(64).map(word).collect()
+    }
+
+    fn check(strings: &[Vec<u8>], longest: usize, more: usize) {
+        let mut offsets = vec![0];
+        offsets.extend(strings.iter().scan(0, |end, string| {
+            *end += string.len() as i32;
+            Some(*end)
+        }));
+        let (bytes, width) = (strings.concat(), words(longest) + more);
+        let expected: Vec<u64> = strings.iter().flat_map(|string| expected(string, longest, width)).collect();
+        for level in Level::available() {
+            let mut tuples = vec![0; strings.len() * width];
+            write(level, &offsets, &bytes, longest, &mut tuples, width);
+            assert_eq!(tuples, expected, "{level:?} {longest}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn strings_are_words(strings in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..70), 0..20), more in 0usize..3) {
+            (0..=LONGEST).for_each(|longest| check(&strings, longest, more));
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_written() {
+        for level in Level::available() {
+            let mut tuples = [7; 3];
+            write(level, &[0, 4, 3, 9], b"abcdef", 4, &mut tuples, 1);
+            assert_eq!(tuples, [u64::from(u32::from_be_bytes(*b"abcd")) << 32 | 4 << 29, 7, 7]);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a string fits a tuple")]
+    fn too_few_words_are_refused() {
+        write(Level::best(), &[0, 1], b"a", 8, &mut [0], 1);
+    }
+}

@@ -1,0 +1,299 @@
+//! Records that are dealt out to many piles, each in chunks of memory, and the chunks of all piles in few large slabs, which the
+//! system has huge pages for.
+//!
+//! To deal a record out takes little more than to store it: where the next one of a pile comes is known by its address, and nothing
+//! else is looked up.
+
+use crate::memory::prefetch_address;
+use std::ptr::{self, NonNull};
+use std::slice;
+use std::sync::Arc;
+
+/// How many piles there are.
+pub const PILES: usize = 1 << 8;
+
+/// Words of memory that a pile gets at a time, and the most that a record may have.
+pub const CHUNK: usize = 1 << 11;
+
+/// Words of a line of the cache.
+const LINE: usize = 8;
+
+/// The chunks of the first slab; that is one for each pile and more. Later slabs are larger.
+const FIRST_SLAB: usize = 1 << 9;
+
+/// The chunks of the largest slabs.
+const LARGEST_SLAB: usize = 1 << 11;
+
+/// Some memory of a slab. All of its words have been written.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    start: NonNull<u64>,
+    words: usize,
+}
+
+/// Where the next record of a pile comes. All of that stays in the cache.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// Dangling if the pile has no last chunk.
+    next: NonNull<u64>,
+    /// Words that are free behind.
+    free: usize,
+}
+
+impl Head {
+    const NONE: Self = Self { next: NonNull::dangling(), free: 0 };
+}
+
+/// Records, as they are dealt out.
+#[derive(Debug)]
+pub struct Piles {
+    /// Vectors whose capacity is all that counts: what has been written of it is known by the chunks.
+    slabs: Vec<Vec<u64>>,
+    /// Words of the last slab that are in use.
+    used: usize,
+    heads: Box<[Head; PILES]>,
+    /// The chunks of each pile but its last.
+    full: Vec<Vec<Chunk>>,
+    /// Chunks that can be used again.
+    free: Vec<NonNull<u64>>,
+    /// How many chunks are in use.
+    chunks: usize,
+}
+
+// SAFETY: all addresses are of memory that the slabs own, which move with them.
+unsafe impl Send for Piles {}
+// SAFETY: by shared piles nothing is written.
+unsafe impl Sync for Piles {}
+
+impl Default for Piles {
+    fn default() -> Self {
+        Self {
+            slabs: Vec::new(),
+            used: 0,
+            heads: Box::new([Head::NONE; PILES]),
+            full: vec![Vec::new(); PILES],
+            free: Vec::new(),
+            chunks: 0,
+        }
+    }
+}
+
+impl Piles {
+    /// About how many words all records have: what is free of last chunks is counted too.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.chunks * CHUNK
+    }
+
+    /// Adds a record.
+    #[inline(always)]
+    pub fn push<const WORDS: usize>(&mut self, pile: u8, record: &[u64; WORDS]) {
+        const { assert!(WORDS <= CHUNK, "a record is not longer than a chunk") };
+        self.add(pile, record);
+    }
+
+    /// Adds a record of any words.
+    ///
+    /// # Panics
+    /// If it is longer than a chunk.
+    pub fn push_long(&mut self, pile: u8, record: &[u64]) {
+        assert!(record.len() <= CHUNK, "a record is not longer than a chunk");
+        self.add(pile, record);
+    }
+
+    /// Adds a record, which is not longer than a chunk.
+    #[inline(always)]
+    fn add(&mut self, pile: u8, record: &[u64]) {
+        let words = record.len();
+        if self.heads[usize::from(pile)].free < words {
+            self.next_chunk(pile);
+        }
+        let head = &mut self.heads[usize::from(pile)];
+        // SAFETY: so many words are free there, of a slab that nobody else uses, or the record has none. A copy of so few words
+        // that are known is no call.
+        unsafe {
+            ptr::copy_nonoverlapping(record.as_ptr(), head.next.as_ptr(), words);
+            head.next = head.next.add(words);
+        }
+        head.free -= words;
+        // Until the next record comes for this pile, the lines that it needs can have come from memory.
+        let next = head.next.as_ptr();
+        prefetch_address(next.wrapping_add(LINE - 1));
+        if words > LINE / 2 {
+            prefetch_address(next.wrapping_add(2 * LINE - 1));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_chunk(&mut self, pile: u8) {
+        self.close(pile);
+        let next = self.free.pop().unwrap_or_else(|| self.new_chunk());
+        self.heads[usize::from(pile)] = Head { next, free: CHUNK };
+        self.chunks += 1;
+    }
+
+    /// Some memory of the last slab, or of a new one.
+    fn new_chunk(&mut self) -> NonNull<u64> {
+        if self.slabs.last().is_none_or(|slab| self.used + CHUNK > slab.capacity()) {
+            let chunks = (FIRST_SLAB << self.slabs.len().min(8)).min(LARGEST_SLAB);
+            self.slabs.push(Vec::with_capacity(chunks * CHUNK));
+            self.used = 0;
+        }
+        let slab = self
+            .slabs
+            .last_mut()
+            .map_or(NonNull::dangling(), |slab| NonNull::new(slab.as_mut_ptr()).unwrap_or(NonNull::dangling()));
+        self.used += CHUNK;
+        // SAFETY: there is a slab, which has that many words and a chunk more.
+        unsafe { slab.add(self.used - CHUNK) }
+    }
+
+    /// Puts a pile's last chunk to the others, if there is something in it.
+    fn close(&mut self, pile: u8) {
+        let Head { next, free } = std::mem::replace(&mut self.heads[usize::from(pile)], Head::NONE);
+        if next == NonNull::dangling() {
+            return;
+        }
+        let words = CHUNK - free;
+        // SAFETY: so many words of the chunk were written.
+        let start = unsafe { next.sub(words) };
+        self.full[usize::from(pile)].push(Chunk { start, words });
+    }
+
+    /// Whether a pile has no records.
+    #[must_use]
+    pub fn are_none_of(&self, pile: u8) -> bool {
+        let pile = usize::from(pile);
+        self.full[pile].is_empty() && self.heads[pile].next == NonNull::dangling()
+    }
+
+    /// All records of a pile, chunk by chunk.
+    pub fn of_pile(&mut self, pile: u8) -> impl Iterator<Item = &[u64]> {
+        self.close(pile);
+        let slabs = &self.slabs;
+        self.full[usize::from(pile)].iter().map(|chunk| chunk.of(slabs))
+    }
+
+    /// Calls `each` with the records of a pile, chunk by chunk, as long as it takes them. What it took is dropped, and its memory
+    /// used again.
+    ///
+    /// # Errors
+    /// What `each` says.
+    pub fn drain<E>(&mut self, pile: u8, mut each: impl FnMut(&[u64]) -> Result<bool, E>) -> Result<(), E> {
+        self.close(pile);
+        let Self { slabs, full, free, .. } = self;
+        let full = &mut full[usize::from(pile)];
+        let mut taken = 0;
+        for chunk in &*full {
+            if !each(chunk.of(slabs))? {
+                break;
+            }
+            taken += 1;
+        }
+        free.extend(full.drain(..taken).map(|chunk| chunk.start));
+        self.chunks -= taken;
+        Ok(())
+    }
+
+    /// The records of each pile.
+    pub fn into_each(mut self) -> impl Iterator<Item = Chunks> {
+        (0..=u8::MAX).for_each(|pile| self.close(pile));
+        let slabs = Arc::new(self.slabs);
+        self.full.into_iter().map(move |chunks| Chunks { slabs: Arc::clone(&slabs), chunks })
+    }
+}
+
+/// The records of one pile. Memory is given back when those of all are dropped that were dealt out together.
+#[derive(Debug)]
+pub struct Chunks {
+    slabs: Arc<Vec<Vec<u64>>>,
+    chunks: Vec<Chunk>,
+}
+
+// SAFETY: all addresses are of memory that the slabs own, in which nothing is written any more.
+unsafe impl Send for Chunks {}
+// SAFETY: as above.
+unsafe impl Sync for Chunks {}
+
+impl Chunk {
+    /// Its words, which are of one of these slabs.
+    fn of(self, _slabs: &[Vec<u64>]) -> &[u64] {
+        // SAFETY: so many words of the slab were written there. While it is borrowed, it is not written to.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
+    }
+}
+
+impl Chunks {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// How many words all records have.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.words).sum()
+    }
+
+    /// All records, chunk by chunk.
+    pub fn iter(&self) -> impl Iterator<Item = &[u64]> {
+        self.chunks.iter().map(|chunk| chunk.of(&self.slabs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All records, which are of two words, of a pile.
+    fn records<'a>(chunks: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
+        chunks.flatten().copied().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn records_stay_those_of_their_piles(
+            turns in prop::collection::vec((prop::collection::vec((0..3usize, 1..3000u64), 0..6), 0..3usize, 0..4usize), 1..12),
+        ) {
+            let (mut piles, mut expected, mut last) = (Piles::default(), vec![Vec::new(); 3], 0u64);
+            for (pushes, drained, most) in turns {
+                for (pile, count) in pushes {
+                    for _ in 0..count {
+                        last += 1;
+                        piles.push(pile as u8, &[last, pile as u64]);
+                        expected[pile].extend([last, pile as u64]);
+                    }
+                }
+                let (mut taken, mut chunks) = (Vec::new(), 0);
+                let each = |chunk: &[u64]| {
+                    let takes = chunks < most;
+                    chunks += 1;
+                    taken.extend_from_slice(if takes { chunk } else { &[] });
+                    Ok::<_, ()>(takes)
+                };
+                piles.drain(drained as u8, each).unwrap();
+                let rest = expected[drained].split_off(taken.len());
+                prop_assert_eq!(&taken, &std::mem::replace(&mut expected[drained], rest));
+                prop_assert_eq!(piles.are_none_of(drained as u8), expected[drained].is_empty());
+                prop_assert_eq!(records(piles.of_pile(drained as u8)), expected[drained].as_slice());
+                prop_assert!(piles.words() >= expected.iter().map(Vec::len).sum());
+            }
+            for (chunks, expected) in piles.into_each().zip(&expected) {
+                prop_assert_eq!(records(chunks.iter()), expected.as_slice());
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_used_again() {
+        let mut piles = Piles::default();
+        for turn in 0..100u64 {
+            (0..10 * CHUNK as u64).for_each(|_| piles.push(1, &[turn]));
+            piles.drain(1, |_| Ok::<_, ()>(true)).unwrap();
+        }
+        assert_eq!((piles.slabs.len(), piles.words()), (1, 0));
+    }
+}
