@@ -14,7 +14,7 @@ Builds the release binary and makes the tables, if they are not in --data yet:
 
 All work with --threads threads; the medians of --runs runs after one to warm up count. `brc` is timed as a whole process;
 its peers time themselves, after they were imported, but for one order of lineitem, where it is the whole process of DuckDB's
-shell. Each way to convert is run in turn, and DuckDB reads what was written: its rows must be those that DuckDB reads from
+shell. Each is asked right after its storage was written: what the system has read again lies in other pages. Each way to convert is run in turn, and DuckDB reads what was written: its rows must be those that DuckDB reads from
 the CSV, told all types. Questions are asked of what each engine stores best, and of the CSV itself (once); the answers of
 `brc` must be DuckDB's. What fails or differs is shown as such and has no time. Written to --out: results.json and README.md.
 """
@@ -30,6 +30,7 @@ import tempfile
 
 from tables.converting import measure_conversions
 from tables.made import TYPES, make_table
+from tables.process import apart
 from tables.querying import measure_questions
 from tables.report import summary
 
@@ -85,7 +86,7 @@ def main():
         for table in arguments.tables.split(","):
             source = os.path.join(arguments.data or work, f"{table}-{arguments.rows}.csv")
             if not os.path.exists(source):
-                make_table(table, arguments.rows, source)
+                apart(make_table, table, arguments.rows, source)
             results["tables"][table] = measure(table, source, binary, arguments, work)
             with open(os.path.join(out, "results.json"), "w") as file:
                 json.dump(results, file, indent=1)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 
 # The columns of each table as DuckDB has them: what the content of all files is compared in.
@@ -55,12 +56,17 @@ from random_row
 """
 
 
+def tpchgen():
+    """TPC-H's generator, of this Python's environment if that has it."""
+    return shutil.which("tpchgen-cli", path=os.path.dirname(sys.executable)) or "tpchgen-cli"
+
+
 def make_table(name, rows, path):
     print(f"making {path}", flush=True)
     if name == "lineitem":
         scale = max(rows / 6_000_000, 0.001)
         with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as directory:
-            subprocess.run(["tpchgen-cli", "csv", "-s", f"{scale:g}", "--tables", "lineitem", "--output-dir", directory], check=True)
+            subprocess.run([tpchgen(), "csv", "-s", f"{scale:g}", "--tables", "lineitem", "--output-dir", directory], check=True)
             shutil.move(os.path.join(directory, "lineitem.csv"), path)
         return
     import duckdb

@@ -43,7 +43,9 @@ def ask_engine(engine, table, source, arguments, work):
 
 
 def ask_duckdb_shell(table, source, arguments, work):
-    """DuckDB's shell, asked of its own storage: medians of whole processes in seconds, by those questions that take one."""
+    """DuckDB's shell, asked of its own storage, or of Parquet as it is: medians of whole processes in seconds, by those questions
+    that take one.
+    """
     questions = {name: text for name, (text, _) in QUESTIONS[table].items() if name in WHOLE_PROCESS}
     if not questions:
         return {}
@@ -56,7 +58,8 @@ def ask_duckdb_shell(table, source, arguments, work):
     found = {}
     with tempfile.TemporaryDirectory(dir=work) as directory:
         stored = os.path.join(directory, "t.duckdb")
-        subprocess.run([shell, stored, "-c", f"create table t as select * from read_csv('{source}')"], check=True, capture_output=True)
+        what = f"view t as from '{source}'" if source.endswith(".parquet") else f"table t as select * from read_csv('{source}')"
+        subprocess.run([shell, stored, "-c", f"create {what}"], check=True, capture_output=True)
         os.sync()
         for name, text in questions.items():
             command = [shell, "-readonly", stored, "-csv", "-c", f"set threads = {arguments.threads}", "-c", text]
@@ -126,26 +129,38 @@ def convert(binary, source, target, arguments):
     subprocess.run([binary, "convert", source, target, "--force", "--no-sync", "--threads", str(arguments.threads)], check=True, capture_output=True)
 
 
+def without_whole_processes(seconds):
+    return {question: its for question, its in seconds.items() if question not in WHOLE_PROCESS}
+
+
 def stored_answers(table, source, arguments, work):
     """What each peer needs for its own storage: the whole process where that counts, else the question alone."""
-    found = {engine: ask_engine(engine, table, source, arguments, work) for engine in STORED}
-    for seconds in found.values():
-        for question in WHOLE_PROCESS:
-            seconds.pop(question, None)
+    found = {engine: without_whole_processes(ask_engine(engine, table, source, arguments, work)) for engine in STORED}
     return found | {"duckdb shell": ask_duckdb_shell(table, source, arguments, work)}
+
+
+def duckdb_answers(table, parquet, arguments, work):
+    """The same of DuckDB for a Parquet file."""
+    seconds = without_whole_processes(ask_engine("duckdb-file", table, parquet, arguments, work))
+    return seconds | ask_duckdb_shell(table, parquet, arguments, work)
+
+
+def written_and_asked(binary, table, source, file, arguments):
+    """What `brc` needs for a file that was just written."""
+    convert(binary, source, file, arguments)
+    return ask_brc(binary, table, file, arguments, arguments.runs)
 
 
 def measure_questions(table, source, binary, arguments, work):
     """All questions of a table: of buren and Parquet that brc wrote and of the CSV, beside the peers."""
     buren, parquet = (os.path.join(work, f"{table}.{encoding}") for encoding in ("buren", "parquet"))
     convert(binary, source, buren, arguments)
-    convert(binary, source, parquet, arguments)
     found = {
         "wrong": apart(wrong_answers, binary, table, buren, source, arguments, work),
         "peers": stored_answers(table, source, arguments, work),
-        "brc of buren": ask_brc(binary, table, buren, arguments, arguments.runs),
-        "brc of parquet": ask_brc(binary, table, parquet, arguments, arguments.runs),
-        "duckdb of the same parquet": ask_engine("duckdb-file", table, parquet, arguments, work),
+        "brc of buren": written_and_asked(binary, table, source, buren, arguments),
+        "brc of parquet": written_and_asked(binary, table, source, parquet, arguments),
+        "duckdb of the same parquet": duckdb_answers(table, parquet, arguments, work),
     }
     if not arguments.no_text:
         found["brc of csv"] = ask_brc(binary, table, source, arguments, 1)
