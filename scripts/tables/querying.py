@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 from .made import TYPES
 from .process import apart, run
@@ -14,6 +15,9 @@ from .questions import QUESTIONS, WHOLE_PROCESS, asked
 
 # How often a question is asked that takes hardly longer than a process needs to start.
 FEW_MILLISECONDS = 9
+
+# So many seconds the system may take to clear away what ran before.
+SETTLING = 3
 
 # What is asked: of each peer's storage and of ours. The peers' best time counts.
 STORED = ["duckdb-own", "duckdb-parquet", "polars-own", "polars-parquet", "datafusion-parquet", "chdb-own"]
@@ -61,6 +65,7 @@ def ask_duckdb_shell(table, source, arguments, work):
         what = f"view t as from '{source}'" if source.endswith(".parquet") else f"table t as select * from read_csv('{source}')"
         subprocess.run([shell, stored, "-c", f"create {what}"], check=True, capture_output=True)
         os.sync()
+        time.sleep(SETTLING)
         for name, text in questions.items():
             command = [shell, "-readonly", stored, "-csv", "-c", f"set threads = {arguments.threads}", "-c", text]
             samples = [run(command, arguments.threads)[0] for _ in range(FEW_MILLISECONDS + 1)][1:]
@@ -72,6 +77,7 @@ def ask_duckdb_shell(table, source, arguments, work):
 def ask_brc(binary, table, file, arguments, runs):
     """Medians of whole processes in seconds, and the largest peak memory in bytes, by question."""
     os.sync()
+    time.sleep(SETTLING)
     found = {}
     for question, (text, _) in QUESTIONS[table].items():
         # Where an engine's shell prints its answer, so do we; else each makes a table as Arrow has it.
