@@ -1,5 +1,6 @@
 //! Options that several commands share, and how their values are read.
 
+use crate::metrics;
 use crate::quantity;
 use crate::system_memory::system_memory;
 use crate::text_args::{TextArgs, schema};
@@ -47,7 +48,8 @@ pub(crate) struct MemoryArgs {
 impl MemoryArgs {
     /// What was asked for, or a share of what there is.
     pub(crate) fn memory(&self) -> Memory {
-        Memory { limit: memory_limit(self.memory), temp_dir: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir) }
+        let temp_dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        Memory { limit: memory_limit(self.memory), temp_dir, spilled: metrics::spilled() }
     }
 }
 

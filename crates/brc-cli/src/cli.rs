@@ -14,8 +14,8 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "brc", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Write time, rows, bytes read, processor time, memory and page faults to a new file, ten times a second: as CSV, or as a
-    /// page with plots if its name ends in .html
+    /// Write time, rows, bytes read, bytes in temporary files, processor time, memory and page faults to a new file, ten times a
+    /// second: as CSV, or as a page with plots if its name ends in .html
     #[arg(long, global = true, value_name = "FILE", help_heading = "Watching")]
     metrics: Option<PathBuf>,
 

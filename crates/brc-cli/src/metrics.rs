@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, LazyLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,13 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 /// How far the work of this process is.
 static ROWS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
+/// What it has written to temporary files for lack of memory.
+static SPILLED: LazyLock<Arc<AtomicU64>> = LazyLock::new(Arc::default);
+
+/// Where to count what is written to temporary files.
+pub(crate) fn spilled() -> Arc<AtomicU64> {
+    Arc::clone(&SPILLED)
+}
 
 /// Samples this process until it is finished.
 pub(crate) struct Metrics {
@@ -31,6 +39,7 @@ struct Sample {
     seconds: f64,
     rows: u64,
     bytes: u64,
+    spilled: u64,
     usage: Usage,
 }
 
@@ -74,6 +83,7 @@ fn sample(ended: &Receiver<()>) -> Vec<Sample> {
             seconds: start.elapsed().as_secs_f64(),
             rows: ROWS.load(Relaxed),
             bytes: BYTES.load(Relaxed),
+            spilled: SPILLED.load(Relaxed),
             usage: Usage::now(),
         });
         if outcome != Err(RecvTimeoutError::Timeout) {
@@ -108,13 +118,17 @@ pub(crate) fn follow<T: Send>(progress: &Progress, work: impl FnOnce() -> T + Se
 }
 
 fn csv(samples: &[Sample]) -> String {
-    let mut text =
-        String::from("seconds,rows,bytes_read,cpu_seconds,rss_bytes,peak_rss_bytes,minor_faults,major_faults\n");
-    for Sample { seconds, rows, bytes, usage } in samples {
+    let mut text = String::from(
+        "seconds,rows,bytes_read,cpu_seconds,rss_bytes,peak_rss_bytes,minor_faults,major_faults,spilled_bytes\n",
+    );
+    for Sample { seconds, rows, bytes, spilled, usage } in samples {
         let Usage { cpu_ns, memory, peak_memory, minor_faults, major_faults } = usage;
         let cpu = *cpu_ns as f64 / 1e9;
         // Writing to memory does not fail.
-        _ = writeln!(text, "{seconds:.3},{rows},{bytes},{cpu:.3},{memory},{peak_memory},{minor_faults},{major_faults}");
+        _ = writeln!(
+            text,
+            "{seconds:.3},{rows},{bytes},{cpu:.3},{memory},{peak_memory},{minor_faults},{major_faults},{spilled}"
+        );
     }
     text
 }
@@ -140,6 +154,7 @@ fn page(samples: &[Sample]) -> String {
         rate("bytes read a second", bytes, &|sample| sample.bytes as f64),
         rate("processors busy", |value| format!("{value:.1}"), &|sample| sample.usage.cpu_ns as f64 / 1e9),
         plot("memory (RSS)", bytes, &|sample| sample.usage.memory as f64),
+        plot("bytes in temporary files", bytes, &|sample| sample.spilled as f64),
         rate("page faults a second", count, &|sample| (sample.usage.minor_faults + sample.usage.major_faults) as f64),
     ];
     timeline(&crate::command_line(), &plots)

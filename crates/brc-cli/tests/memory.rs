@@ -46,7 +46,12 @@ fn answers_do_not_depend_on_memory() {
             }
         }
         assert_eq!(ask("--memory 1").text(), ask("").text());
-        ask("--memory 1 --out spilled.parquet --force").ok();
+        ask("--memory 1 --out spilled.parquet --force --metrics m.csv").ok();
+        let metrics = String::from_utf8(place.read("m.csv")).unwrap();
+        let last = |line: &str| line.rsplit(',').next().map(str::to_owned);
+        assert_eq!(metrics.lines().next().and_then(last).unwrap(), "spilled_bytes");
+        assert!(metrics.lines().last().and_then(last).unwrap().parse::<u64>().unwrap() > 0, "{metrics}");
+        place.shell("rm m.csv").ok();
         ask("--out held.parquet --force").ok();
         assert_eq!(place.run("cat spilled.parquet").text(), place.run("cat held.parquet").text());
     }

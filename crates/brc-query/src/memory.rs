@@ -5,23 +5,27 @@
 
 use brc_kernels::memory::{in_use, kept_by_thread};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// How much memory a question may take, and where it keeps what is more.
 ///
 /// It holds for programs whose allocator is [`brc_kernels::memory::Allocator`]; that of others is not known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Memory {
     /// How many bytes the program may have allocated; [`u64::MAX`] is no limit.
     pub limit: u64,
     /// The directory for temporary files.
     pub temp_dir: PathBuf,
+    /// The bytes that were written to temporary files so far; another thread may look at it.
+    pub spilled: Arc<AtomicU64>,
 }
 
 impl Memory {
     /// No limit.
     #[must_use]
     pub fn unlimited() -> Self {
-        Self { limit: u64::MAX, temp_dir: std::env::temp_dir() }
+        Self { limit: u64::MAX, temp_dir: std::env::temp_dir(), spilled: Arc::default() }
     }
 
     /// For one of the threads that read rows: half is left for what is made of them later.

@@ -88,7 +88,7 @@ impl SortedRows<'_> {
     /// The same by one scan of all rows.
     fn of_one_scan(self, plan: &Plan) -> Result<Answered> {
         let Self { table, threads, memory, progress } = self;
-        let spill = Spill::new(memory.temp_dir.clone());
+        let spill = Spill::new(memory);
         let sorter = Sorter::of_rows(plan, &spill, memory);
         let (start, mut totals) = (Instant::now(), ScanTotals::default());
         let (mut runs, mut parts) = (Vec::new(), Vec::new());

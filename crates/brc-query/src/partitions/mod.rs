@@ -164,7 +164,7 @@ impl Partitioning {
             tables: Tables::new(),
             is_short: AtomicBool::new(false),
             memory: memory.clone(),
-            spill: Spill::new(memory.temp_dir.clone()),
+            spill: Spill::new(memory),
             threads,
         }
     }

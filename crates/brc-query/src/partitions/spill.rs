@@ -3,6 +3,7 @@
 //! The file has no name, so that nothing of it stays when the process ends, however it ends. Where each frame lies and what its
 //! checksum is stays in memory: nothing that the file says about itself needs to be believed.
 
+use crate::memory::Memory;
 use brc_core::{Error, Result};
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use serde::Serialize;
@@ -11,8 +12,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 /// Longer ones are not compressed: the compressor has its limits.
 const LONGEST_COMPRESSED: usize = 1 << 30;
@@ -23,6 +24,8 @@ pub(crate) struct Spill {
     directory: PathBuf,
     file: OnceLock<File>,
     end: AtomicU64,
+    /// The bytes of this file and others.
+    all: Arc<AtomicU64>,
 }
 
 /// Where some bytes lie in the file.
@@ -45,9 +48,10 @@ impl Frame {
 }
 
 impl Spill {
-    /// None yet, but it will be in that directory.
-    pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { directory, file: OnceLock::new(), end: AtomicU64::new(0) }
+    /// None yet, but it will be where memory says.
+    pub(crate) fn new(memory: &Memory) -> Self {
+        let (directory, all) = (memory.temp_dir.clone(), Arc::clone(&memory.spilled));
+        Self { directory, file: OnceLock::new(), end: AtomicU64::new(0), all }
     }
 
     /// The bytes of the file.
@@ -71,6 +75,7 @@ impl Spill {
         let offset = self.end.fetch_add(stored.len() as u64, Relaxed);
         let written = self.file().and_then(|file| file.write_all_at(stored, offset));
         written.map_err(Error::io(&self.directory, "write a temporary file"))?;
+        self.all.fetch_add(stored.len() as u64, Relaxed);
         Ok(Frame { offset, stored: stored.len(), length: bytes.len(), checksum: checksum(stored) })
     }
 
@@ -136,7 +141,7 @@ mod tests {
     use super::*;
 
     fn spill() -> Spill {
-        Spill::new(std::env::temp_dir())
+        Spill::new(&Memory::unlimited())
     }
 
     #[test]
@@ -174,7 +179,10 @@ mod tests {
 
     #[test]
     fn a_directory_that_is_not_there_is_named() {
-        let message = Spill::new("/no/such/directory".into()).write(b"x").unwrap_err().to_string();
+        let message = Spill::new(&Memory { temp_dir: "/no/such/directory".into(), ..Memory::unlimited() })
+            .write(b"x")
+            .unwrap_err()
+            .to_string();
         assert!(message.starts_with("/no/such/directory: cannot write a temporary file: "), "{message}");
     }
 }
