@@ -48,6 +48,8 @@ pub(crate) struct KeyTable {
     /// The places of each group's names, so that a group can be moved.
     groups: Vec<Vec<u32>>,
     names: usize,
+    /// There is no larger table for these names.
+    is_largest: bool,
     /// How often names that had a slot got another one.
     pub(crate) moves: u64,
 }
@@ -59,6 +61,9 @@ impl KeyTable {
     /// are kept in the other table.
     const MOST_BITS: u32 = 17;
     const MOST_TRIES: u32 = 1 << 12;
+    /// So many names at most get no place when the table grows: where the upper half of a hash is 0, or has few bits, its
+    /// displacement moves it nowhere, or to few places.
+    const MOST_LEFT: usize = 64;
 
     /// `size` 0 is the smallest table, each further one twice as large.
     pub(super) fn new(hash: HashKind, size: u32) -> Self {
@@ -73,6 +78,7 @@ impl KeyTable {
             few: few.then(|| Box::new([0; Self::FEW_GROUPS])),
             groups: vec![Vec::new(); groups],
             names: 0,
+            is_largest: bits == Self::MOST_BITS,
             moves: 0,
         }
     }
@@ -121,25 +127,35 @@ impl KeyTable {
         }
     }
 
-    /// Returns whether a place was found.
-    pub(super) fn insert(&mut self, slot: Slot) -> bool {
-        if self.names >= self.most_names() && !self.grow() {
+    /// Returns whether a place was found. If the table had to grow, `left` takes the codes of names that have none any more.
+    pub(super) fn insert(&mut self, slot: Slot, left: &mut Vec<u32>) -> bool {
+        if self.names >= self.most_names() && !self.grow(left) {
             return false;
         }
         // A group of a small table has few displacements to choose from, so a larger table may help.
-        self.place(slot) || (self.few.is_some() && self.grow() && self.place(slot))
+        self.place(slot) || (self.few.is_some() && self.grow(left) && self.place(slot))
     }
 
-    /// Returns whether there is a larger table.
-    fn grow(&mut self) -> bool {
+    /// Returns whether there is a larger table. That is found out once: it takes a look at every name.
+    fn grow(&mut self, left: &mut Vec<u32>) -> bool {
+        if self.is_largest {
+            return false;
+        }
         for bits in self.bits + 1..=Self::MOST_BITS {
-            let mut larger = Self::new(self.hash, bits - Self::FEWEST_BITS);
-            if self.slots.iter().filter(|slot| !slot.is_free()).all(|&slot| larger.place(slot)) {
+            let (mut larger, mut out) = (Self::new(self.hash, bits - Self::FEWEST_BITS), Vec::new());
+            // What was added to a name's group is nowhere else.
+            let mut leave = |slot: &Slot| {
+                out.push(slot.code());
+                slot.state.count() == 0 && out.len() <= Self::MOST_LEFT
+            };
+            if self.slots.iter().filter(|slot| !slot.is_free()).all(|slot| larger.place(*slot) || leave(slot)) {
                 larger.moves = self.moves + 1;
                 *self = larger;
+                left.append(&mut out);
                 return true;
             }
         }
+        self.is_largest = true;
         false
     }
 
