@@ -4,27 +4,45 @@
 //! The system gives a huge page only for memory that may be used from its first byte to its last. The allocator of glibc would ask
 //! for a little at a time, and does so for much at once here, of which nothing costs anything before it is used.
 
+pub use heaps::keep_freed;
+
 /// Memory of at least so many bytes is a mapping of its own.
+#[cfg(target_os = "linux")]
 const LARGE: usize = 1 << 22;
 
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub(super) use glibc::ask;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub use glibc::keep_freed;
+/// No page is smaller.
+#[cfg(target_os = "linux")]
+const PAGE: usize = 1 << 12;
 
-/// As for glibc, whose allocator is not the one here: nothing happens.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn keep_freed() {}
+/// Asks for huge pages for some memory that was just allocated: if it is large, for the whole mapping that it is, or else, if
+/// `is_much` was allocated since this was asked, for the heap that it is in.
+#[cfg(target_os = "linux")]
+pub(super) fn ask(memory: *mut u8, size: usize, is_much: bool) {
+    if size >= LARGE {
+        // One mapping of which only a part is so advised counts as several for the system, which then cannot make it larger, so
+        // that it would grow by being copied. The allocator of glibc has a word of its own behind the memory.
+        advise(memory.addr() / PAGE * PAGE, (memory.addr() + size + size_of::<usize>()).next_multiple_of(PAGE));
+    } else if is_much {
+        heaps::ask(memory);
+    }
+}
 
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[cfg(not(target_os = "linux"))]
 pub(super) fn ask(_memory: *mut u8, _size: usize, _is_much: bool) {}
 
+/// Asks for huge pages from one address to another.
+#[cfg(target_os = "linux")]
+fn advise(start: usize, end: usize) {
+    let place = std::ptr::without_provenance_mut(start);
+    // SAFETY: advice changes nothing in memory, whose ever it is; that it may not be taken is all that can go wrong.
+    let _ = unsafe { rustix::mm::madvise(place, end - start, rustix::mm::Advice::LinuxHugepage) };
+}
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod glibc {
-    use super::LARGE;
+mod heaps {
+    use super::{LARGE, PAGE, advise};
     use std::cell::Cell;
     use std::ffi::{c_int, c_void};
-    use std::ptr;
 
     unsafe extern "C" {
         fn mallopt(parameter: c_int, value: c_int) -> c_int;
@@ -32,9 +50,6 @@ mod glibc {
         fn free(memory: *mut c_void);
         fn sbrk(increment: isize) -> *mut c_void;
     }
-
-    /// No page is smaller.
-    const PAGE: usize = 1 << 12;
 
     /// Heaps grow by so many bytes more than are needed.
     const AHEAD: usize = 1 << 23;
@@ -61,20 +76,8 @@ mod glibc {
             mallopt(M_TOP_PAD, AHEAD as c_int);
             // More than there is yet: the heap grows.
             let memory = malloc(LARGE / 2);
-            ask_for_heap(memory.cast());
+            ask(memory.cast());
             free(memory);
-        }
-    }
-
-    /// Asks for huge pages for some memory that was just allocated: if it is large, for the whole mapping that it is, or else, if
-    /// `is_much` was allocated since this was asked, for the heap that it is in.
-    pub(crate) fn ask(memory: *mut u8, size: usize, is_much: bool) {
-        if size >= LARGE {
-            // One mapping of which only a part is so advised counts as several for the system, which then cannot make it larger,
-            // so that it would grow by being copied. The allocator of glibc has a word of its own behind the memory.
-            advise(memory.addr() / PAGE * PAGE, (memory.addr() + size + size_of::<usize>()).next_multiple_of(PAGE));
-        } else if is_much {
-            ask_for_heap(memory);
         }
     }
 
@@ -85,7 +88,7 @@ mod glibc {
 
     /// Asks for huge pages from some memory to the end of the heap that it is in.
     #[cold]
-    fn ask_for_heap(memory: *mut u8) {
+    pub(super) fn ask(memory: *mut u8) {
         let start = memory.addr() / PAGE * PAGE;
         // A thread that ends needs none.
         let _ = ASKED.try_with(|asked| {
@@ -93,22 +96,24 @@ mod glibc {
             if (first..last).contains(&start) {
                 return;
             }
+            // The first heap ends where the program's data do; others are mappings, far behind.
             // SAFETY: nothing is changed.
             let end_of_first = unsafe { sbrk(0) }.addr() / PAGE * PAGE;
-            let end_of_other = (start + 1).next_multiple_of(HEAP);
             let is_in_first = start < end_of_first && end_of_first - start < 1 << 40;
-            let end = if is_in_first { end_of_first } else { end_of_other };
+            let end = if is_in_first { end_of_first } else { (start + 1).next_multiple_of(HEAP) };
             advise(start, end);
             asked.set((start, end));
         });
     }
+}
 
-    /// Asks for huge pages from one address to another.
-    fn advise(start: usize, end: usize) {
-        let place = ptr::without_provenance_mut(start);
-        // SAFETY: advice changes nothing in memory, whose ever it is; that it may not be taken is all that can go wrong.
-        let _ = unsafe { rustix::mm::madvise(place, end - start, rustix::mm::Advice::LinuxHugepage) };
-    }
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+mod heaps {
+    /// Where the allocator is that of glibc, memory that is freed is kept, and heaps are in huge pages; here nothing happens.
+    pub fn keep_freed() {}
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn ask(_memory: *mut u8) {}
 }
 
 #[cfg(test)]
