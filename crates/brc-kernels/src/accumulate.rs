@@ -16,6 +16,6 @@ pub(crate) mod slots;
 
 pub use groups::GroupStatistics;
 pub(crate) use groups::{FULL, ROOM};
-pub use largest::{keep_largest, ordered_floats};
+pub use largest::{keep_largest, ordered_float, ordered_floats};
 pub use run::{run_i16, run_i32, run_i64, statistics, statistics_i16, statistics_i32, statistics_i64};
 pub use slots::{UnknownGroup, each_run};

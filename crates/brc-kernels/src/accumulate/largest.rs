@@ -48,7 +48,16 @@ pub fn keep_largest<const KEPT: usize>(
     Ok(())
 }
 
-/// Appends integers that order as floats do: both zeros are one, as are all NaNs, which are above all numbers.
+/// An integer that orders as a float does: both zeros are one, as are all NaNs, which are above all numbers.
+#[inline(always)]
+#[must_use]
+pub fn ordered_float(value: f64) -> i64 {
+    // The sum of 0 and the negative zero is 0.
+    let order = float_order(value + 0.0);
+    if value.is_nan() { float_order(f64::NAN.abs()) } else { order }
+}
+
+/// Appends what [`ordered_float`] makes of floats.
 pub fn ordered_floats(level: Level, values: &[f64], ordered: &mut Vec<i64>) {
     run_at(level, Ordered { values, ordered });
 }
@@ -63,11 +72,7 @@ impl Kernel for Ordered<'_> {
 
     #[inline(always)]
     fn run(self) {
-        self.ordered.extend(self.values.iter().map(|&value| {
-            // The sum of 0 and the negative zero is 0.
-            let order = float_order(value + 0.0);
-            if value.is_nan() { float_order(f64::NAN.abs()) } else { order }
-        }));
+        self.ordered.extend(self.values.iter().map(|&value| ordered_float(value)));
     }
 }
 

@@ -3,7 +3,8 @@
 //! Each value takes as many bits as its type needs, and one more if it may be null. What does not fit a word whole begins
 //! the next one. The bits of a value order as its type does.
 
-use brc_core::{LogicalType, PhysicalType, float_of_order, float_order};
+use brc_core::{LogicalType, PhysicalType, float_of_order};
+use brc_kernels::accumulate::ordered_float;
 
 /// What a key's bits stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +67,7 @@ impl KeyKind {
 
 /// The bits of a float as a key.
 pub(crate) fn float_key(value: f64) -> u64 {
-    let value = if value.is_nan() {
-        f64::NAN.abs()
-    } else if value == 0.0 {
-        0.0
-    } else {
-        value
-    };
-    float_order(value) as u64 ^ 1 << 63
+    ordered_float(value) as u64 ^ 1 << 63
 }
 
 /// The float that has these bits as a key.
