@@ -53,65 +53,65 @@ impl<T: Key> Kernel for Bounds<'_, T> {
     }
 }
 
-/// Replaces `slots` by the distances of values from `low`, modulo 2³².
-pub fn set_digits<T: Key>(level: Level, slots: &mut Vec<u32>, values: &[T], low: i64) {
-    slots.clear();
-    run_at(level, SetDigits { slots, values, low: low as u32 });
+/// Replaces `slots` by the distances of values from `low`, modulo 2³². Returns the [bounds] of the values.
+pub fn set_digits<T: Key>(level: Level, slots: &mut Vec<u32>, values: &[T], low: i64) -> Option<(i64, i64)> {
+    slots.resize(values.len(), 0);
+    let found = run_at(level, Slots { slots, values, low: low as u32, slot: |_, digit| digit });
+    found.map(|(min, max)| (min.into(), max.into()))
 }
 
-struct SetDigits<'a, T> {
-    slots: &'a mut Vec<u32>,
-    values: &'a [T],
-    low: u32,
-}
-
-impl<T: Key> Kernel for SetDigits<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.slots.extend(self.values.iter().map(|value| value.low().wrapping_sub(self.low)));
-    }
-}
-
-/// Multiplies each slot by `radix` and adds the distance of its row's value from `low`; all modulo 2³².
-pub fn add_digits<T: Key>(level: Level, slots: &mut [u32], radix: u32, values: &[T], low: i64) {
-    run_at(level, AddDigits { slots, radix, values, low: low as u32 });
-}
-
-struct AddDigits<'a, T> {
-    slots: &'a mut [u32],
+/// Multiplies each slot by `radix` and adds the distance of its row's value from `low`; all modulo 2³². Returns the [bounds] of
+/// the values.
+pub fn add_digits<T: Key>(
+    level: Level,
+    slots: &mut [u32],
     radix: u32,
-    values: &'a [T],
-    low: u32,
+    values: &[T],
+    low: i64,
+) -> Option<(i64, i64)> {
+    let slot = |slot: u32, digit| slot.wrapping_mul(radix).wrapping_add(digit);
+    let found = run_at(level, Slots { slots, values, low: low as u32, slot });
+    found.map(|(min, max)| (min.into(), max.into()))
 }
 
-impl<T: Key> Kernel for AddDigits<'_, T> {
-    type Output = ();
+struct Slots<'a, T, F> {
+    slots: &'a mut [u32],
+    values: &'a [T],
+    low: u32,
+    /// Makes a slot of what it was and a further digit.
+    slot: F,
+}
+
+impl<T: Key, F: Fn(u32, u32) -> u32> Kernel for Slots<'_, T, F> {
+    type Output = Option<(T, T)>;
 
     #[inline(always)]
-    fn run(self) {
-        for (slot, value) in self.slots.iter_mut().zip(self.values) {
-            *slot = slot.wrapping_mul(self.radix).wrapping_add(value.low().wrapping_sub(self.low));
+    fn run(self) -> Self::Output {
+        let (mut min, mut max) = (*self.values.first()?, *self.values.first()?);
+        for (slot, &value) in self.slots.iter_mut().zip(self.values) {
+            *slot = (self.slot)(*slot, value.low().wrapping_sub(self.low));
+            (min, max) = (min.min(value), max.max(value));
         }
+        Some((min, max))
     }
 }
 
 /// Replaces `found` by what `table` has in these slots. Returns whether one of them is `u32::MAX` there; those that the table
 /// does not have are.
 pub fn look_up(level: Level, slots: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if level.min(Level::best()) == Level::Avx512 && table.len() <= x86::SHORT {
+        found.resize(slots.len(), 0);
+        // SAFETY: the level is not above the best one that was detected.
+        return unsafe { x86::look_up_short(slots, table, found) };
+    }
     found.clear();
     if !are_known(level, slots, table.len()) {
         found.extend(slots.iter().map(|&slot| table.get(slot as usize).copied().unwrap_or(u32::MAX)));
         return true;
     }
-    match level.min(Level::best()) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is not above the best one that was detected.
-        Level::Avx512 if table.len() <= x86::SHORT => unsafe { x86::look_up_short(slots, table, found) },
-        // SAFETY: all slots are in the table.
-        _ => found.extend(slots.iter().map(|&slot| unsafe { *table.get_unchecked(slot as usize) })),
-    }
+    // SAFETY: all slots are in the table.
+    found.extend(slots.iter().map(|&slot| unsafe { *table.get_unchecked(slot as usize) }));
     bounds(level, found).is_some_and(|(_, largest)| largest == u32::MAX.into())
 }
 
@@ -122,26 +122,36 @@ mod x86 {
     /// Tables of so many entries are two registers.
     pub(super) const SHORT: usize = 32;
 
-    /// Appends what a table of up to [`SHORT`] entries has in these slots; 0 for what it does not have.
+    /// Replaces what was found by what a table of up to [`SHORT`] entries has in these slots, as [`look_up`](super::look_up)
+    /// does.
     #[target_feature(enable = "avx512f")]
-    pub(super) fn look_up_short(slots: &[u32], table: &[u32], found: &mut Vec<u32>) {
-        let mut entries = [0; SHORT];
+    pub(super) fn look_up_short(slots: &[u32], table: &[u32], found: &mut [u32]) -> bool {
+        let mut entries = [u32::MAX; SHORT];
         entries.iter_mut().zip(table).for_each(|(entry, &of_table)| *entry = of_table);
         // SAFETY: there are as many entries as are loaded.
         let (low, high) = unsafe {
             (_mm512_loadu_epi32(entries.as_ptr().cast()), _mm512_loadu_epi32(entries.as_ptr().add(SHORT / 2).cast()))
         };
+        let (beyond, unknown) = (_mm512_set1_epi32(SHORT as i32), _mm512_set1_epi32(-1));
         let (groups, rest) = slots.as_chunks::<16>();
-        let before = found.len();
-        found.resize(before + groups.len() * 16, 0);
-        for (slots, found) in groups.iter().zip(found[before..].as_chunks_mut::<16>().0) {
+        let (found, found_of_rest) = found.as_chunks_mut::<16>();
+        let mut missing = 0;
+        for (slots, found) in groups.iter().zip(found) {
             // SAFETY: there are 16 slots, and room for as many.
             unsafe {
                 let slots = _mm512_loadu_epi32(slots.as_ptr().cast());
-                _mm512_storeu_epi32(found.as_mut_ptr().cast(), _mm512_permutex2var_epi32(low, slots, high));
+                let entries = _mm512_permutex2var_epi32(low, slots, high);
+                let entries = _mm512_mask_mov_epi32(entries, _mm512_cmpge_epu32_mask(slots, beyond), unknown);
+                missing |= _mm512_cmpeq_epi32_mask(entries, unknown);
+                _mm512_storeu_epi32(found.as_mut_ptr().cast(), entries);
             }
         }
-        found.extend(rest.iter().map(|&slot| entries[slot as usize % SHORT]));
+        let mut is_missing = missing != 0;
+        for (&slot, found) in rest.iter().zip(found_of_rest) {
+            *found = entries.get(slot as usize).copied().unwrap_or(u32::MAX);
+            is_missing |= *found == u32::MAX;
+        }
+        is_missing
     }
 }
 
@@ -206,10 +216,10 @@ mod tests {
             for level in Level::available() {
                 prop_assert_eq!(bounds(level, &i16s), i16s.iter().min().zip(i16s.iter().max()).map(|(a, b)| ((*a).into(), (*b).into())));
                 prop_assert_eq!(bounds(level, &i64s), i64s.iter().min().zip(i64s.iter().max()).map(|(a, b)| (*a, *b)));
-                let mut slots = Vec::new();
-                set_digits(level, &mut slots, &codes, 5);
-                add_digits(level, &mut slots, radix, &i16s, -3);
-                add_digits(level, &mut slots, radix, &i64s, low);
+                let mut slots = vec![1; 150];
+                prop_assert_eq!(set_digits(level, &mut slots, &codes, 5), bounds(level, &codes));
+                prop_assert_eq!(add_digits(level, &mut slots, radix, &i16s, -3), bounds(level, &i16s));
+                prop_assert_eq!(add_digits(level, &mut slots, radix, &i64s, low), bounds(level, &i64s));
                 let expected = rows.iter().map(|&(a, b, code)| {
                     let slot = code.wrapping_sub(5).wrapping_mul(radix).wrapping_add((i64::from(a) + 3) as u32);
                     slot.wrapping_mul(radix).wrapping_add(b.wrapping_sub(low) as u32)
@@ -245,8 +255,16 @@ mod tests {
         for level in Level::available() {
             assert!(!look_up(level, &[1, 0, 1], &[7, 8], &mut found));
             assert_eq!(found, [8, 7, 8]);
-            assert!(look_up(level, &[1, 2], &[7, 8], &mut found));
-            assert_eq!(found, [8, u32::MAX]);
+            for unknown in [2, 32, 34, u32::MAX] {
+                for rows in [2, 16, 17, 40] {
+                    let slots: Vec<u32> = std::iter::repeat_n(1, rows - 1).chain([unknown]).collect();
+                    assert!(look_up(level, &slots, &[7, 8], &mut found));
+                    assert_eq!(found, [vec![8; rows - 1], vec![u32::MAX]].concat());
+                    let (slots, expected): (Vec<_>, Vec<_>) = slots.into_iter().zip(found.clone()).rev().unzip();
+                    assert!(look_up(level, &slots, &[7, 8], &mut found));
+                    assert_eq!(found, expected);
+                }
+            }
             assert!(look_up(level, &[0], &[u32::MAX], &mut found));
             assert!(!look_up(level, &[], &[], &mut found));
         }

@@ -1,6 +1,7 @@
 //! Compares two columns row by row.
 
 use super::words;
+use crate::arithmetic::{Line, append};
 use crate::cpu::{Kernel, Level, run_at};
 use brc_core::{Comparison, Integers};
 
@@ -26,13 +27,14 @@ pub fn compare_integers(
         (Integers::I64(ones), Integers::I64(others)) => compare(level, comparison, ones, others, mask),
         (Integers::I128(_), _) | (_, Integers::I128(_)) => return false,
         (ones, others) => {
-            let (mut wide, mut other) = ([0; BLOCK], [0; BLOCK]);
+            let (mut wide, mut other) = (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
             for (block, mask) in mask.chunks_mut(words(BLOCK)).enumerate() {
                 let rows = block * BLOCK..ones.len().min((block + 1) * BLOCK);
-                let (wide, other) = (&mut wide[..rows.len()], &mut other[..rows.len()]);
-                crate::arithmetic::widen(level, ones.slice(rows.clone()), wide);
-                crate::arithmetic::widen(level, others.slice(rows), other);
-                compare(level, comparison, wide, other, mask);
+                for (values, wide) in [(ones, &mut wide), (others, &mut other)] {
+                    wide.clear();
+                    append(level, Line::IDENTITY, values.slice(rows.clone()), wide);
+                }
+                compare(level, comparison, &wide, &other, mask);
             }
         }
     }

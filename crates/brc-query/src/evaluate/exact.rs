@@ -2,15 +2,17 @@
 //! the first-level cache, and constants are no columns.
 //!
 //! The bounds of the columns tell beforehand whether anything may need more than 64 bits; then it is computed call by call.
+//! Mostly those of their types suffice, and no value need be looked at.
 
 use super::{Frame, Lent, Step};
 use crate::functions::Exact as Operator;
 use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Values, Vector, both_valid};
 use brc_core::{Batch, BitmapBuffer, Data, Integers};
-use brc_kernels::arithmetic::{Operation, combine, scale, widen};
+use brc_kernels::arithmetic::{Line, Operation, append, combine, combine_with, scale};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
+use std::ops::Range;
 
 /// Rows that are computed at a time.
 const BLOCK: usize = 512;
@@ -22,16 +24,14 @@ pub(super) struct Exact {
     /// Computes it where 64 bits may not suffice.
     otherwise: Step,
     /// Memory for what is between.
-    spare: Vec<[i64; BLOCK]>,
+    spare: Vec<Vec<i64>>,
 }
 
 enum Tree {
     Leaf(usize),
     Constant(i64),
-    /// `factor * of + plus`.
     Linear {
-        factor: i64,
-        plus: i64,
+        line: Line,
         of: Box<Tree>,
     },
     Combined {
@@ -50,7 +50,7 @@ impl Exact {
         });
         match tree {
             Some(tree @ (Tree::Linear { .. } | Tree::Combined { .. })) => {
-                let spare = vec![[0; BLOCK]; tree.depth()];
+                let spare = vec![Vec::with_capacity(BLOCK); tree.depth()];
                 Step::Exact(Box::new(Self { tree, leaves, otherwise, spare }))
             }
             Some(Tree::Leaf(_) | Tree::Constant(_)) | None => otherwise,
@@ -67,25 +67,40 @@ impl Exact {
 }
 
 /// The values of all rows; `None` if 64 bits may not suffice.
-fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Lent<'_>], spare: &mut [[i64; BLOCK]]) -> Option<Vector> {
+fn compute(tree: &Tree, frame: &Frame<'_, '_>, leaves: &[Lent<'_>], spare: &mut [Vec<i64>]) -> Option<Vector> {
     let Batch { rows, .. } = frame.batch;
     let columns: Vec<_> = leaves.iter().map(Lent::column).collect();
     let integers = columns.iter().map(|column| match column.data {
-        Data::Integers(values) if values.len() == rows => Some((values, integer_bounds(frame.level, values)?)),
+        Data::Integers(values) if values.len() == rows => Some(values),
         _ => None,
     });
-    let (integers, bounds): (Vec<_>, Vec<_>) = integers.collect::<Option<Vec<_>>>()?.into_iter().unzip();
-    tree.bounds(&bounds)?;
+    let integers = integers.collect::<Option<Vec<_>>>()?;
+    let of_types = integers.iter().map(type_bounds).collect::<Option<Vec<_>>>()?;
+    if tree.bounds(&of_types).is_none() {
+        let of_values = integers.iter().map(|&values| integer_bounds(frame.level, values));
+        tree.bounds(&of_values.collect::<Option<Vec<_>>>()?)?;
+    }
     let mut validity = BitmapBuffer::default();
     validity.push_values(rows);
     for column in columns.iter().filter(|column| column.has_nulls()) {
         validity = both_valid(rows, validity.bitmap(), column.validity);
     }
-    let mut values = vec![0; rows];
-    for (index, block) in values.chunks_mut(BLOCK).enumerate() {
-        tree.write(frame.level, &integers, index * BLOCK, block, spare);
+    let mut values = Vec::with_capacity(rows);
+    for first in (0..rows).step_by(BLOCK) {
+        tree.append(frame.level, &integers, first..rows.min(first + BLOCK), &mut values, spare);
     }
     Some(Vector { values: Values::Narrow(values), validity })
+}
+
+/// Between which values those of a type lie; `None` if it has more than 64 bits.
+fn type_bounds(integers: &Integers<'_>) -> Option<(i64, i64)> {
+    match integers {
+        Integers::I8(_) => Some((i8::MIN.into(), i8::MAX.into())),
+        Integers::I16(_) => Some((i16::MIN.into(), i16::MAX.into())),
+        Integers::I32(_) => Some((i32::MIN.into(), i32::MAX.into())),
+        Integers::I64(_) => Some((i64::MIN, i64::MAX)),
+        Integers::I128(_) => None,
+    }
 }
 
 impl Tree {
@@ -110,13 +125,13 @@ impl Tree {
         Some(match self {
             Self::Constant(value) => Self::Constant(value.checked_mul(factor)?),
             of if factor == 1 => of,
-            of => Self::Linear { factor, plus: 0, of: Box::new(of) },
+            of => Self::Linear { line: Line { factor, plus: 0 }, of: Box::new(of) },
         })
     }
 
     /// An operation; `None` if it is one of constants.
     fn combined(self, operation: Operation, other: Self) -> Option<Self> {
-        let linear = |factor, plus, of| Some(Self::Linear { factor, plus, of: Box::new(of) });
+        let linear = |factor, plus, of| Some(Self::Linear { line: Line { factor, plus }, of: Box::new(of) });
         match (operation, self, other) {
             (_, Self::Constant(_), Self::Constant(_)) => None,
             (Operation::Add, of, Self::Constant(plus)) | (Operation::Add, Self::Constant(plus), of) => {
@@ -136,7 +151,22 @@ impl Tree {
         match self {
             Self::Leaf(_) | Self::Constant(_) => 0,
             Self::Linear { of, .. } => of.depth(),
-            Self::Combined { sides, .. } => sides[0].depth().max(sides[1].depth() + 1),
+            Self::Combined { sides, .. } => {
+                let other = if sides[1].line().is_some() { 0 } else { sides[1].depth() + 1 };
+                sides[0].depth().max(other)
+            }
+        }
+    }
+
+    /// The leaf that it is a line of, if it is.
+    fn line(&self) -> Option<(Line, usize)> {
+        match self {
+            Self::Leaf(leaf) => Some((Line::IDENTITY, *leaf)),
+            Self::Linear { line, of } => match **of {
+                Self::Leaf(leaf) => Some((*line, leaf)),
+                _ => None,
+            },
+            Self::Constant(_) | Self::Combined { .. } => None,
         }
     }
 
@@ -145,7 +175,7 @@ impl Tree {
         let (ones, others, operation) = match self {
             Self::Leaf(leaf) => return leaves.get(*leaf).copied(),
             Self::Constant(value) => return Some((*value, *value)),
-            Self::Linear { factor, plus, of } => {
+            Self::Linear { line: Line { factor, plus }, of } => {
                 let scaled = hull(of.bounds(leaves)?, (*factor, *factor), Operation::Multiply)?;
                 (scaled, (*plus, *plus), Operation::Add)
             }
@@ -154,21 +184,35 @@ impl Tree {
         hull(ones, others, operation)
     }
 
-    /// Writes the values of the rows from `first` on.
-    fn write(&self, level: Level, leaves: &[Integers<'_>], first: usize, out: &mut [i64], spare: &mut [[i64; BLOCK]]) {
+    /// Appends the values of some rows.
+    fn append(
+        &self,
+        level: Level,
+        leaves: &[Integers<'_>],
+        rows: Range<usize>,
+        values: &mut Vec<i64>,
+        spare: &mut [Vec<i64>],
+    ) {
+        let first = values.len();
         match self {
-            Self::Leaf(leaf) => widen(level, leaves[*leaf].slice(first..first + out.len()), out),
-            Self::Constant(value) => out.fill(*value),
-            Self::Linear { factor, plus, of } => {
-                of.write(level, leaves, first, out, spare);
-                scale(level, *factor, *plus, out);
-            }
+            Self::Leaf(leaf) => append(level, Line::IDENTITY, leaves[*leaf].slice(rows), values),
+            Self::Constant(value) => values.resize(first + rows.len(), *value),
+            Self::Linear { line, of } => match **of {
+                Self::Leaf(leaf) => append(level, *line, leaves[leaf].slice(rows), values),
+                _ => {
+                    of.append(level, leaves, rows, values, spare);
+                    scale(level, line.factor, line.plus, &mut values[first..]);
+                }
+            },
             Self::Combined { operation, sides } => {
-                sides[0].write(level, leaves, first, out, spare);
-                if let Some((other, spare)) = spare.split_first_mut() {
-                    let other = &mut other[..out.len()];
-                    sides[1].write(level, leaves, first, other, spare);
-                    combine(level, *operation, out, other);
+                let [one, other] = &**sides;
+                one.append(level, leaves, rows.clone(), values, spare);
+                if let Some((line, leaf)) = other.line() {
+                    combine_with(level, *operation, &mut values[first..], line, leaves[leaf].slice(rows));
+                } else if let Some((others, spare)) = spare.split_first_mut() {
+                    others.clear();
+                    other.append(level, leaves, rows, others, spare);
+                    combine(level, *operation, &mut values[first..], others);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::{Bound, Function, Mismatch, count, exact, refuse};
 use crate::keys::layout::float_key;
 use crate::node::Typed;
 use brc_core::{Comparison, Data, Integers, LogicalType, PhysicalType};
-use brc_kernels::arithmetic;
+use brc_kernels::arithmetic::{self, Line};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
 use brc_kernels::filter::{compare_floats, compare_integers, words};
@@ -154,9 +154,8 @@ fn scaled(level: Level, values: Integers<'_>, factor: i128) -> Option<Vec<i64>> 
         min.checked_mul(factor)?;
         max.checked_mul(factor)?;
     }
-    let mut scaled = vec![0; values.len()];
-    arithmetic::widen(level, values, &mut scaled);
-    arithmetic::scale(level, factor, 0, &mut scaled);
+    let mut scaled = Vec::with_capacity(values.len());
+    arithmetic::append(level, Line { factor, plus: 0 }, values, &mut scaled);
     Some(scaled)
 }
 
@@ -166,8 +165,8 @@ fn floats(level: Level, numbers: Data<'_>, scale: u8) -> Option<Cow<'_, [f64]>> 
         Data::Floats(floats) => Some(Cow::Borrowed(floats)),
         Data::Integers(integers) => {
             integer_bounds(level, integers)?;
-            let mut values = vec![0; integers.len()];
-            arithmetic::widen(level, integers, &mut values);
+            let mut values = Vec::with_capacity(integers.len());
+            arithmetic::append(level, Line::IDENTITY, integers, &mut values);
             exact::nearest_floats(&values, scale).map(Cow::Owned)
         }
         Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => None,

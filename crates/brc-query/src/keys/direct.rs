@@ -216,6 +216,10 @@ impl Direct {
 
     /// Computes the slots of all rows; `false` if there would have to be too many.
     fn find(&mut self, level: Level, keys: &[Column<'_>], rows: usize, spare: &mut Spare) -> bool {
+        if self.find_in_ranges(level, keys, &mut spare.slots) {
+            self.no_digits = false;
+            return spare.slots.len() == rows;
+        }
         spare.digits.resize_with(keys.len(), Digits::default);
         let wider = self.cover(level, keys, &mut spare.digits);
         self.no_digits = wider.is_none();
@@ -224,13 +228,31 @@ impl Direct {
             Some(true) if !self.renew() => return false,
             Some(_) => {}
         }
-        spare.slots.clear();
-        for ((key, range), digits) in keys.iter().zip(&self.ranges).zip(&mut spare.digits) {
+        for (index, ((key, range), digits)) in keys.iter().zip(&self.ranges).zip(&mut spare.digits).enumerate() {
             digits.set_nulls(key, range.first());
-            let of_key = digits.of(key);
-            of_key.add_to(level, &mut spare.slots, range);
+            digits.of(key).add_to(level, &mut spare.slots, range, index == 0);
         }
         spare.slots.len() == rows
+    }
+
+    /// The same where all keys lie in their ranges as they are, which they mostly do; otherwise `false`, and slots mean nothing.
+    fn find_in_ranges(&self, level: Level, keys: &[Column<'_>], slots: &mut Vec<u32>) -> bool {
+        let are_ranges_known = match &self.groups {
+            Groups::Slots => true,
+            Groups::Table(table) => !table.is_empty(),
+        };
+        let in_range = |(index, (key, range)): (usize, (&Column<'_>, &Range))| {
+            let digit = match key.data {
+                _ if key.has_nulls() => return false,
+                Data::Codes { codes, .. } => Digit::Codes(codes),
+                Data::Integers(values) => Digit::Integers(values),
+                Data::Runs { .. } | Data::Floats(_) | Data::Bytes(_) => return false,
+            };
+            digit.add_to(level, slots, range, index == 0).is_some_and(|(low, high)| range.holds(low, high))
+        };
+        are_ranges_known
+            && keys.len() == self.ranges.len()
+            && keys.iter().zip(&self.ranges).enumerate().all(in_range)
     }
 
     /// Makes the ranges as wide as the keys need them. Returns whether the table has to be renewed; `None` if the keys are
@@ -366,12 +388,13 @@ impl Digit<'_> {
         for_digits!(self, values => bounds(level, values), None)
     }
 
-    /// Adds the digits of a further key to the slots, or makes them the slots if there are none yet.
-    fn add_to(self, level: Level, slots: &mut Vec<u32>, range: &Range) {
-        if slots.is_empty() {
-            for_digits!(self, values => set_digits(level, slots, values, range.first()), ());
+    /// Makes the digits of the first key the slots, or adds those of a further key to them. Returns the bounds of the values.
+    fn add_to(self, level: Level, slots: &mut Vec<u32>, range: &Range, is_first: bool) -> Option<(i64, i64)> {
+        let (radix, first) = (range.radix() as u32, range.first());
+        if is_first {
+            for_digits!(self, values => set_digits(level, slots, values, first), None)
         } else {
-            for_digits!(self, values => add_digits(level, slots, range.radix() as u32, values, range.first()), ());
+            for_digits!(self, values => add_digits(level, slots, radix, values, first), None)
         }
     }
 }
@@ -382,14 +405,20 @@ fn width(low: i64, high: i64) -> u64 {
 }
 
 impl Range {
+    /// Whether values between these are in it.
+    fn holds(&self, low: i64, high: i64) -> bool {
+        let end = i128::from(self.low) + i128::from(self.size);
+        self.size > 0 && self.low <= low && i128::from(high) < end
+    }
+
     /// Becomes wide enough, and a little wider if it had to grow, so that it does not grow with every batch. Returns whether
     /// it grew.
     fn cover(&mut self, low: i64, high: i64) -> bool {
-        let (low, high) = (i128::from(low), i128::from(high));
-        let (old_low, end) = (i128::from(self.low), i128::from(self.low) + i128::from(self.size));
-        if self.size > 0 && old_low <= low && high < end {
+        if self.holds(low, high) {
             return false;
         }
+        let (low, high) = (i128::from(low), i128::from(high));
+        let (old_low, end) = (i128::from(self.low), i128::from(self.low) + i128::from(self.size));
         let (old_low, old_high) = if self.size == 0 { (low, high) } else { (old_low, end - 1) };
         let (new_low, new_high) = (low.min(old_low), high.max(old_high));
         let slack = if self.size == 0 { 0 } else { (new_high - new_low) / 2 };

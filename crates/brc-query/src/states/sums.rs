@@ -157,13 +157,18 @@ impl Gathered for IntegerSums {
     }
 }
 
-/// The size of the largest integer; `None` if an integer may need more than 64 bits.
+/// No integer is larger; `None` if one may need more than 64 bits.
 pub(super) fn size(level: Level, values: Integers<'_>) -> Option<u64> {
-    if values.is_empty() {
-        return Some(0);
+    match values {
+        // So small that it is not worth looking at them.
+        Integers::I8(_) => Some(1 << 7),
+        Integers::I16(_) => Some(1 << 15),
+        values if values.is_empty() => Some(0),
+        values => {
+            let (min, max) = integer_bounds(level, values)?;
+            Some(min.unsigned_abs().max(max.unsigned_abs()))
+        }
     }
-    let (min, max) = integer_bounds(level, values)?;
-    Some(min.unsigned_abs().max(max.unsigned_abs()))
 }
 
 #[cfg(test)]
