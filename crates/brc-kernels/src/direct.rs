@@ -62,13 +62,7 @@ pub fn set_digits<T: Key>(level: Level, slots: &mut Vec<u32>, values: &[T], low:
 
 /// Multiplies each slot by `radix` and adds the distance of its row's value from `low`; all modulo 2³². Returns the [bounds] of
 /// the values.
-pub fn add_digits<T: Key>(
-    level: Level,
-    slots: &mut [u32],
-    radix: u32,
-    values: &[T],
-    low: i64,
-) -> Option<(i64, i64)> {
+pub fn add_digits<T: Key>(level: Level, slots: &mut [u32], radix: u32, values: &[T], low: i64) -> Option<(i64, i64)> {
     let slot = |slot: u32, digit| slot.wrapping_mul(radix).wrapping_add(digit);
     let found = run_at(level, Slots { slots, values, low: low as u32, slot });
     found.map(|(min, max)| (min.into(), max.into()))

@@ -4,20 +4,15 @@
 //! A scan begins without that, since most columns have few values, which are counted faster as they come. It ends as soon as a
 //! worker has found many, and many in each group.
 
-use crate::group::Found;
+use crate::finer::Finer;
 use crate::keys::Keys;
 use crate::memory::Memory;
 use crate::partial::Partial;
-use crate::partitions::{self, Limits, Partitioning};
+use crate::partitions::{Limits, Partitioning};
 use crate::plan::{Output, Plan};
 use crate::run::Answered;
 use crate::states::{State, StateKind};
 use brc_core::{Error, Progress, Result, Table};
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
-
-/// Memory is never short because of fewer groups.
-const MANY_GROUPS: usize = 1 << 14;
 
 /// Nothing but an error stops a scan; nobody sees this one.
 const TOO_MANY: &str = "there are too many distinct values";
@@ -57,17 +52,8 @@ impl<'a> ByDistinct<'a> {
             output.bind(&fields).is_ok_and(|bound| bound.state == Some(StateKind::Distinct))
                 && output.columns == *columns
         };
-        let of_values = Plan {
-            keys: plan.keys.iter().chain(columns).copied().collect(),
-            outputs: plan.outputs.iter().filter(|output| !counts(output)).cloned().collect(),
-            having: None,
-            columns: Vec::new(),
-            distinct: false,
-            order_by: Vec::new(),
-            offset: 0,
-            limit: None,
-            ..plan.clone()
-        };
+        let keys = plan.keys.iter().chain(columns).copied().collect();
+        let of_values = plan.with_keys(keys, plan.outputs.iter().filter(|output| !counts(output)).cloned().collect());
         let are_the_others = of_values.states().iter().eq(places.iter().map(|&place| &states[place]));
         are_the_others.then_some(Self { plan, of_values, counted, places })
     }
@@ -81,57 +67,15 @@ impl<'a> ByDistinct<'a> {
         progress: &Progress,
         limits: Limits,
     ) -> Result<Option<Answered>> {
-        let plan = &self.of_values;
-        let partitioning = Partitioning::new(plan, limits, memory, threads);
-        let (found, mut totals) = plan.scanned(table, || plan.groups(table, progress, &partitioning))?;
-        let start = Instant::now();
-        let folded = Mutex::new(Vec::new());
-        let fold = |values: Partial| -> Result<bool> {
-            let known = folded.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut groups = known.unwrap_or_else(|| self.no_groups());
-            let added = groups.fold(&values, &self.places, self.counted);
-            added.map_err(|malformed| Error::corrupt(table.path(), "a batch of rows", malformed.0))?;
-            let are_many = groups.groups() > MANY_GROUPS;
-            folded.lock().unwrap_or_else(PoisonError::into_inner).push(groups);
-            Ok(are_many && memory.is_short())
-        };
-        let is_short = self.each_part(table, found, &partitioning, fold)?;
-        if is_short {
-            return Ok(None);
-        }
-        let mut groups = self.no_groups();
-        for folded in folded.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            groups.merge(folded)?;
-        }
-        groups.settle(threads);
-        totals.groups = groups.groups_with_rows();
-        totals.spilled_bytes = partitioning.spill.bytes();
-        totals.regroup_time = start.elapsed();
-        self.plan.answer_of(vec![groups], threads, totals, start).map(Some)
-    }
-
-    /// Calls `fold` with all groups of values, some after the other; returns whether it ever said so.
-    fn each_part(
-        &self,
-        table: &dyn Table,
-        found: Vec<Found<'_>>,
-        partitioning: &Partitioning,
-        fold: impl Fn(Partial) -> Result<bool> + Sync,
-    ) -> Result<bool> {
-        let (plan, path) = (&self.of_values, table.path());
-        if partitioning.needs_parts(&found) {
-            let parts = plan.parts(path, found, partitioning)?;
-            return Ok(partitions::regroup_parts(plan, path, partitioning, parts, fold)?.contains(&true));
-        }
-        let (merged, records) = plan.merged(found)?;
-        match partitioning.dealing().filter(|_| !records.is_empty()) {
-            Some(dealing) => {
-                let threads = partitioning.threads;
-                let dealt = partitioning.dealt(dealing, merged, records);
-                Ok(partitions::regroup(plan, path, &dealt, threads, fold)?.contains(&true))
-            }
-            None => fold(merged),
-        }
+        let partitioning = Partitioning::new(&self.of_values, limits, memory, threads);
+        let finer = Finer { plan: self.plan, finer: &self.of_values };
+        finer.run(
+            table,
+            progress,
+            &partitioning,
+            || self.no_groups(),
+            |groups, values| Ok(groups.fold(values, &self.places, self.counted)?),
+        )
     }
 
     /// No groups of the plan, whose distinct values are counted by a number.

@@ -8,6 +8,7 @@ use crate::partitions::packing::PackedKeys;
 use crate::plan::Plan;
 use crate::states::counts::Counts;
 use crate::states::{Accumulator, GroupIds, State, TOO_LARGE};
+use crate::vector::Fault;
 use brc_core::{Dictionary, Error, LogicalType, Value};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -177,6 +178,27 @@ impl Partial {
             State::Counts(counts) => counts.add(GroupIds::Rows(&with_value)),
             _ => Err(Malformed("distinct values are counted elsewhere")),
         }
+    }
+
+    /// Adds the groups of another partial, each to that which has the keys that `keys` computes of its only one, of that type.
+    pub(crate) fn fold_computed(
+        &mut self,
+        other: &Self,
+        logical_type: LogicalType,
+        keys: impl FnOnce(&Cells, usize) -> Result<Vec<Cells>, Fault>,
+    ) -> Result<(), Fault> {
+        let members: Vec<u32> = (0..other.groups() as u32).filter(|&group| other.has_rows(group as usize)).collect();
+        let computed = keys(&other.key_of(0, logical_type, &members), members.len())?;
+        let Some(GroupKeys::Set(keys)) = &mut self.keys else { return Err(Fault::Malformed("there are no keys")) };
+        for (index, cells) in computed.iter().enumerate() {
+            keys.take(index, &cells.column(0..members.len(), &mut Vec::new())?, Selection::All)?;
+        }
+        let mut numbers = Vec::new();
+        keys.number(&mut numbers);
+        self.grow();
+        self.states.iter_mut().for_each(State::finish);
+        self.absorb(other, &members, &numbers);
+        Ok(())
     }
 
     /// The same with keys that are plain data.

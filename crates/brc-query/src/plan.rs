@@ -318,9 +318,7 @@ impl Plan {
     pub(crate) fn grouped_sources(&self) -> (Vec<usize>, Vec<Computed>) {
         let of_table = self.schema.fields().len();
         let aggregated: Vec<usize> = self.outputs.iter().flat_map(|output| output.columns.iter().copied()).collect();
-        let is_used = |place: &usize| {
-            *place >= self.conditions || self.keys.iter().chain(&aggregated).any(|column| *column == of_table + place)
-        };
+        let is_used = |place: &usize| self.keys.iter().chain(&aggregated).any(|column| *column == of_table + place);
         (0..self.computed.len()).filter(is_used).map(|place| (place, self.computed[place].clone())).unzip()
     }
 
@@ -355,6 +353,21 @@ impl Plan {
         let aggregated = self.states().into_iter().flat_map(|(columns, _)| columns);
         let all = distinct(self.keys.iter().copied().chain(aggregated).chain(others));
         all.into_iter().filter(|&column| column < self.schema.fields().len()).collect()
+    }
+
+    /// A plan of other groups: all of them, as they are found.
+    pub(crate) fn with_keys(&self, keys: Vec<usize>, outputs: Vec<Output>) -> Self {
+        Self {
+            keys,
+            outputs,
+            having: None,
+            columns: Vec::new(),
+            distinct: false,
+            order_by: Vec::new(),
+            offset: 0,
+            limit: None,
+            ..self.clone()
+        }
     }
 
     pub(crate) fn no_groups(&self) -> Partial {

@@ -1,6 +1,7 @@
 //! Runs a plan: scans a table with several threads, and merges what they found.
 
 use crate::by_distinct::{self, ByDistinct};
+use crate::by_source::BySource;
 use crate::first_rows;
 use crate::group::{Found, GroupTable};
 use crate::grouped::Groups;
@@ -130,6 +131,11 @@ impl Plan {
                 }
                 _ => SortedRows { table, threads, memory, progress }.answer(self),
             });
+        }
+        if let Some(by_source) = BySource::of(self, table)
+            && let Some(answer) = by_source.run(table, threads, memory, progress, limits)?
+        {
+            return Ok(answer);
         }
         let by_distinct = ByDistinct::of(self);
         let limits = if by_distinct.is_none() { Limits { distinct: usize::MAX, ..limits } } else { limits };

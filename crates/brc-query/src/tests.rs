@@ -1,5 +1,6 @@
 //! Whole questions against plain code.
 
+mod by_source;
 pub(crate) mod conditions;
 mod many_groups;
 pub(crate) mod memory;

@@ -30,14 +30,8 @@ pub(super) struct Exact {
 enum Tree {
     Leaf(usize),
     Constant(i64),
-    Linear {
-        line: Line,
-        of: Box<Tree>,
-    },
-    Combined {
-        operation: Operation,
-        sides: Box<[Tree; 2]>,
-    },
+    Linear { line: Line, of: Box<Tree> },
+    Combined { operation: Operation, sides: Box<[Tree; 2]> },
 }
 
 impl Exact {

@@ -250,9 +250,7 @@ impl Direct {
             };
             digit.add_to(level, slots, range, index == 0).is_some_and(|(low, high)| range.holds(low, high))
         };
-        are_ranges_known
-            && keys.len() == self.ranges.len()
-            && keys.iter().zip(&self.ranges).enumerate().all(in_range)
+        are_ranges_known && keys.len() == self.ranges.len() && keys.iter().zip(&self.ranges).enumerate().all(in_range)
     }
 
     /// Makes the ranges as wide as the keys need them. Returns whether the table has to be renewed; `None` if the keys are

@@ -90,7 +90,7 @@ impl OwnKeys {
 }
 
 /// The smallest and the largest integer of a column; `None` if they are not known, or there is none.
-pub(super) fn bounds_of(table: &dyn Table, column: usize) -> Option<(i64, i64)> {
+pub(crate) fn bounds_of(table: &dyn Table, column: usize) -> Option<(i64, i64)> {
     extremes_of(&bounds_of_splits(table, column)?)
 }
 
