@@ -13,6 +13,7 @@ mod pieces;
 mod rows;
 mod run;
 pub(crate) mod slots;
+mod split;
 
 pub use groups::GroupStatistics;
 pub(crate) use groups::{FULL, ROOM};

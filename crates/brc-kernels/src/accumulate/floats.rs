@@ -131,11 +131,11 @@ pub fn parts(value: f64) -> (i64, i32) {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limbs {
     /// One over the unit of the upper integers.
-    to_high: f64,
+    pub(super) to_high: f64,
     /// The unit of the upper integers.
-    high: f64,
+    pub(super) high: f64,
     /// One over the unit of the lower ones.
-    to_low: f64,
+    pub(super) to_low: f64,
 }
 
 impl Limbs {

@@ -6,6 +6,7 @@
 
 use super::floats::Limbs;
 use super::rows::add_rows;
+use super::split::split;
 use super::{UnknownGroup, few};
 use crate::cpu::{Kernel, Level, run_at};
 use crate::direct::{Key, bounds};
@@ -255,13 +256,19 @@ impl LaneTable {
         let words = words_mut(lines);
         let mut runs = Runs::new(groups);
         let are_short = runs.runs.len() > rows / SHORT;
-        let factors: Vec<_> = (0..addends.len()).map(|index| factors(addends, index)).collect();
+        let ways: Vec<_> = (0..addends.len()).map(|index| Way::of(addends, index)).collect();
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
-            for ((lane, addend), factors) in addends.iter().zip(&factors) {
-                match factors {
-                    Some(factors) => multiply(level, spare, *factors, *lane, count),
-                    None => addend.write(level, start, &mut spare[*lane][..count]),
+            for ((lane, addend), way) in addends.iter().zip(&ways) {
+                match way {
+                    Way::Product(factors) => multiply(level, spare, *factors, *lane, count),
+                    Way::Split(values, limbs, low) => {
+                        if let Ok([highs, lows]) = spare.get_disjoint_mut([*lane, *low]) {
+                            split(level, *limbs, &values[start..start + count], highs, lows);
+                        }
+                    }
+                    Way::WithHigh => {}
+                    Way::Alone => addend.write(level, start, &mut spare[*lane][..count]),
                 }
             }
             match groups {
@@ -487,14 +494,40 @@ impl Addend<'_> {
     }
 }
 
-/// The lanes to which both factors of a product are added themselves, by addends before it: they need not be written down anew.
-fn factors(addends: &[(usize, Addend<'_>)], product: usize) -> Option<[usize; 2]> {
-    let Addend::Products(one, other) = addends[product].1 else { return None };
-    let lane_of = |factor: Integers<'_>| {
-        let mut before = addends[..product].iter();
-        before.find(|(_, addend)| matches!(addend, Addend::Integers(values) if is_same(*values, factor)))
-    };
-    Some([lane_of(one)?.0, lane_of(other)?.0])
+/// How an addend is written down.
+enum Way<'a> {
+    Alone,
+    /// Of what addends before it wrote down for these lanes: both factors of a product.
+    Product([usize; 2]),
+    /// Both parts of floats at once, the lower one for that lane.
+    Split(&'a [f64], Limbs, usize),
+    /// It is by the one before.
+    WithHigh,
+}
+
+impl<'a> Way<'a> {
+    fn of(addends: &[(usize, Addend<'a>)], index: usize) -> Self {
+        let low_of = |high: usize| match (addends.get(high)?.1, *addends.get(high + 1)?) {
+            (Addend::High(values, limbs), (lane, Addend::Low(others, other_limbs))) => {
+                (std::ptr::eq(values, others) && limbs == other_limbs).then_some((values, limbs, lane))
+            }
+            _ => None,
+        };
+        match addends[index].1 {
+            Addend::Products(one, other) => {
+                let lane_of = |factor: Integers<'_>| {
+                    let mut before = addends[..index].iter();
+                    before.find(|(_, it)| matches!(it, Addend::Integers(values) if is_same(*values, factor)))
+                };
+                lane_of(one).zip(lane_of(other)).map_or(Self::Alone, |(one, other)| Self::Product([one.0, other.0]))
+            }
+            Addend::High(..) => {
+                low_of(index).map_or(Self::Alone, |(values, limbs, low)| Self::Split(values, limbs, low))
+            }
+            Addend::Low(..) if index.checked_sub(1).and_then(low_of).is_some() => Self::WithHigh,
+            _ => Self::Alone,
+        }
+    }
 }
 
 /// Whether two slices are the same place in memory.
