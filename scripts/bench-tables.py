@@ -16,8 +16,8 @@ All work with --threads threads; the medians of --runs runs after one to warm up
 its peers time themselves, after they were imported, but for one order of lineitem, where it is the whole process of DuckDB's
 shell. Each is asked right after its storage was written: what the system has read again lies in other pages. Each way to
 convert is run in turn, and DuckDB reads what was written: its rows must be those that DuckDB reads from the CSV, told all
-types. Questions are asked of what each engine stores best, and of the CSV itself (once); the answers of `brc` must be
-DuckDB's. What fails or differs is shown as such and has no time. Written to --out: results.json and README.md.
+types. Questions are asked of what each engine stores best, and of the CSV itself; the answers of `brc` must be DuckDB's.
+What fails or differs is shown as such and has no time. Written to --out: results.json and README.md.
 """
 
 import argparse

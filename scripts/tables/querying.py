@@ -28,8 +28,7 @@ def ask_engine(engine, table, source, arguments, work):
     """Medians in seconds by question; a question that failed is left out."""
     package = engine.split("-")[0]
     with tempfile.TemporaryDirectory(dir=work) as directory:
-        runs = 1 if engine.endswith("-file") and source.endswith(".csv") else arguments.runs
-        command = [sys.executable, "-m", "tables.engine", engine, table, source, directory, str(arguments.threads), str(runs)]
+        command = [sys.executable, "-m", "tables.engine", engine, table, source, directory, str(arguments.threads), str(arguments.runs)]
         environment = {**os.environ, "POLARS_MAX_THREADS": str(arguments.threads), "RAYON_NUM_THREADS": str(arguments.threads)}
         done = subprocess.run(command, cwd=os.path.dirname(os.path.dirname(__file__)), env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
@@ -74,7 +73,7 @@ def ask_duckdb_shell(table, source, arguments, work):
     return found
 
 
-def ask_brc(binary, table, file, arguments, runs):
+def ask_brc(binary, table, file, arguments):
     """Medians of whole processes in seconds, and the largest peak memory in bytes, by question."""
     os.sync()
     time.sleep(SETTLING)
@@ -84,8 +83,8 @@ def ask_brc(binary, table, file, arguments, runs):
         form = "csv" if question in WHOLE_PROCESS else "arrow"
         command = [binary, "query", file, text, "--format", form, "--threads", str(arguments.threads)]
         try:
-            times = FEW_MILLISECONDS if question in WHOLE_PROCESS else runs
-            samples = [run(command, arguments.threads) for _ in range(times + 1)][1 if times > 1 else 0:]
+            times = FEW_MILLISECONDS if question in WHOLE_PROCESS else arguments.runs
+            samples = [run(command, arguments.threads) for _ in range(times + 1)][1:]
         except RuntimeError as error:
             print(f"{table}: brc: {question}: {error}", flush=True)
             continue
@@ -154,7 +153,7 @@ def duckdb_answers(table, parquet, arguments, work):
 def written_and_asked(binary, table, source, file, arguments):
     """What `brc` needs for a file that was just written."""
     convert(binary, source, file, arguments)
-    return ask_brc(binary, table, file, arguments, arguments.runs)
+    return ask_brc(binary, table, file, arguments)
 
 
 def measure_questions(table, source, binary, arguments, work):
@@ -169,7 +168,7 @@ def measure_questions(table, source, binary, arguments, work):
         "duckdb of the same parquet": duckdb_answers(table, parquet, arguments, work),
     }
     if not arguments.no_text:
-        found["brc of csv"] = ask_brc(binary, table, source, arguments, 1)
+        found["brc of csv"] = ask_brc(binary, table, source, arguments)
         found["peers of csv"] = {engine: ask_engine(engine, table, source, arguments, work) for engine in TEXT}
     os.remove(buren)
     os.remove(parquet)
