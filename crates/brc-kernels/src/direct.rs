@@ -192,6 +192,22 @@ pub fn translate<T: Copy>(level: Level, codes: &[u32], table: &[T], found: &mut 
     are_known
 }
 
+/// [`translate`] to other codes: where the table is short, many at once.
+#[must_use]
+pub fn translate_codes(level: Level, codes: &[u32], table: &[u32], found: &mut Vec<u32>) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if level.min(Level::best()) == Level::Avx512 && table.len() <= x86::SHORT {
+        let before = found.len();
+        found.resize(before + codes.len(), 0);
+        // SAFETY: the level is not above the best one that was detected.
+        if !unsafe { x86::look_up_short(codes, table, &mut found[before..]) } {
+            return true;
+        }
+        found.truncate(before);
+    }
+    translate(level, codes, table, found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,6 +299,14 @@ mod tests {
             let mut found = vec![9];
             assert!(translate(level, &[1, 0, 1], &[7, 8], &mut found));
             assert!(translate(level, &[], &[], &mut found) && are_known(level, &[], 0));
+            let (codes, mut others) = ([vec![1; 30], vec![0]].concat(), vec![9]);
+            for table in [[7, 8], [7, u32::MAX]] {
+                others.truncate(1);
+                assert!(translate_codes(level, &codes, &table, &mut others));
+                assert_eq!(others, [vec![9], vec![table[1]; 30], vec![7]].concat());
+                assert!(!translate_codes(level, &[vec![2; 9], codes.clone()].concat(), &table, &mut others));
+                assert_eq!(others.len(), 32);
+            }
             for codes in [[0, 2], [-1, 0]] {
                 assert!(!are_known(level, unsigned(&codes), 2));
                 assert!(!translate(level, unsigned(&codes), &[7, 8], &mut found));

@@ -4,7 +4,7 @@
 use super::delta_decoder::Deltas;
 use super::page::Pages;
 use super::string_rows::StringRows;
-use super::walk::{Decode, Values, Walk, check_codes, cut_off, look_up, wrong_encoding};
+use super::walk::{Decode, Values, Walk, check_codes, cut_off, look_up_codes, wrong_encoding};
 use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, WINDOW};
 use brc_core::{ByteStrings, Column, Data, Dictionary};
@@ -83,7 +83,7 @@ impl StringChunk {
                             check_codes(&self.codes, values.len())?;
                             out.push_all(self.codes.iter().map(|&code| values.get(code)), known)?;
                         }
-                        None if out.has_codes() => look_up(&self.codes, codes, &mut out.codes)?,
+                        None if out.has_codes() => look_up_codes(&self.codes, codes, &mut out.codes)?,
                         None => {
                             check_codes(&self.codes, codes.len())?;
                             let of_scanner = self.codes.iter().map(|&code| codes[code as usize]);

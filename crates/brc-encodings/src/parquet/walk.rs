@@ -8,7 +8,7 @@ use super::page::{
 };
 use crate::columnar::Fault;
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::{are_known, translate};
+use brc_kernels::direct::{are_known, translate, translate_codes};
 
 /// A walk over the values of a column chunk, page by page.
 pub(super) struct Walk {
@@ -175,6 +175,11 @@ pub(super) fn cut_off() -> Fault {
 /// Appends what codes stand for.
 pub(super) fn look_up<T: Copy>(codes: &[u32], values: &[T], out: &mut Vec<T>) -> Result<(), Fault> {
     if translate(Level::best(), codes, values, out) { Ok(()) } else { Err(unknown()) }
+}
+
+/// [`look_up`] of codes that stand for other codes.
+pub(super) fn look_up_codes(codes: &[u32], others: &[u32], out: &mut Vec<u32>) -> Result<(), Fault> {
+    if translate_codes(Level::best(), codes, others, out) { Ok(()) } else { Err(unknown()) }
 }
 
 /// The fault of a page that is encoded as it should not be.

@@ -14,7 +14,7 @@ use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
 use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::{are_known, translate, unsigned};
+use brc_kernels::direct::{are_known, translate_codes, unsigned};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -482,7 +482,7 @@ impl<'r> ScanColumn<'r> {
         let are_known = match interned {
             Some(table) => {
                 self.codes.clear();
-                table.get(..known).is_some_and(|table| translate(level, codes, table, &mut self.codes))
+                table.get(..known).is_some_and(|table| translate_codes(level, codes, table, &mut self.codes))
             }
             None => are_known(level, codes, known),
         };
