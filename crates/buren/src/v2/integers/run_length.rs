@@ -70,17 +70,50 @@ impl Layout for RunLength {
         let (values, lengths) = (Stream::take(&mut bytes, all)?, Stream::take(&mut bytes, all)?);
         finish(bytes)?;
         let group = output.first / GROUP_ROWS;
-        let mut first = counts[..group].iter().map(count).sum();
-        let (mut run_values, mut run_lengths) = ([T::default(); GROUP_ROWS], [0; GROUP_ROWS]);
+        let first = counts[..group].iter().map(count).sum();
+        let (mut values, mut lengths) = (Runs::<T>::new(values, all, first), Runs::<i16>::new(lengths, all, first));
         for (out, stored) in output.values.chunks_mut(GROUP_ROWS).zip(&counts[group..]) {
-            let (run_values, run_lengths) = (&mut run_values[..count(stored)], &mut run_lengths[..count(stored)]);
-            values.read(first, run_values)?;
-            lengths.read(first, run_lengths)?;
+            let (run_values, run_lengths) = (values.next(count(stored))?, lengths.next(count(stored))?);
             if !repeat(Level::best(), run_values, run_lengths, out) {
                 return Err(Malformed("the runs of a group do not add up to its rows"));
             }
-            first += count(stored);
         }
         Ok(())
+    }
+}
+
+/// The values or the lengths of runs, of which those of each group are asked for in turn. They are read in whole groups of
+/// packed integers, which those of one group of rows mostly are no more than a part of.
+struct Runs<'a, T> {
+    stream: Stream<'a>,
+    /// How many the stream has, and how many of them were read.
+    all: usize,
+    read: usize,
+    /// What was read, of which some have been asked for.
+    room: [T; 2 * GROUP_ROWS],
+    asked: usize,
+    filled: usize,
+}
+
+impl<'a, T: Integer> Runs<'a, T> {
+    /// Those from the `first` on.
+    fn new(stream: Stream<'a>, all: usize, first: usize) -> Self {
+        Self { stream, all, read: first, room: [T::default(); 2 * GROUP_ROWS], asked: 0, filled: 0 }
+    }
+
+    /// The next ones, which are there; at most as many as a group has.
+    fn next(&mut self, count: usize) -> Result<&[T]> {
+        if self.filled - self.asked < count {
+            self.room.copy_within(self.asked..self.filled, 0);
+            (self.asked, self.filled) = (0, self.filled - self.asked);
+        }
+        while self.filled < self.asked + count {
+            let more = (GROUP_ROWS - self.read % GROUP_ROWS).min(self.all - self.read);
+            self.stream.read(self.read, &mut self.room[self.filled..self.filled + more])?;
+            self.read += more;
+            self.filled += more;
+        }
+        self.asked += count;
+        Ok(&self.room[self.asked - count..self.asked])
     }
 }
