@@ -12,12 +12,13 @@ Builds the release binary and makes the tables, if they are not in --data yet:
 - uservisits: the schema of AMPLab's big data benchmark, with skewed URLs and words.
 - g1: the group-by table of h2o's db-benchmark with 100 groups; its v3 has six decimals, and a few exponents.
 
-All work with --threads threads; the medians of --runs runs after one to warm up count. `brc` is timed as a whole process;
-its peers time themselves, after they were imported, but for one order of lineitem, where it is the whole process of DuckDB's
-shell. Each is asked right after its storage was written: what the system has read again lies in other pages. Each way to
-convert is run in turn, and DuckDB reads what was written: its rows must be those that DuckDB reads from the CSV, told all
-types. Questions are asked of what each engine stores best, and of the CSV itself; the answers of `brc` must be DuckDB's.
-What fails or differs is shown as such and has no time. Written to --out: results.json and README.md.
+All work with --threads threads; the medians of --runs runs after one to warm up count, and of up to nine where that takes
+less than half a second. `brc` is timed as a whole process; its peers time themselves, after they were imported, but for one
+order of lineitem, where it is the whole process of DuckDB's shell. Each is asked right after its storage was written: what
+the system has read again lies in other pages. Each way to convert is run in turn, and DuckDB reads what was written: its
+rows must be those that DuckDB reads from the CSV, told all types. Questions are asked of what each engine stores best, and
+of the CSV itself; the answers of `brc` must be DuckDB's. What fails or differs is shown as such and has no time. Written to
+--out: results.json and README.md.
 """
 
 import argparse

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 
+from .process import repeated
 from .questions import QUESTIONS, asked
 
 
@@ -75,6 +76,12 @@ def chdb(kind, source, directory, threads):
     return lambda question: opened.query(question.replace("from t ", f"from {table} "), "Null")
 
 
+def timed(ask, question):
+    start = time.perf_counter()
+    ask(question)
+    return time.perf_counter() - start, None
+
+
 def main():
     engine, table, source, directory, threads, runs = sys.argv[1:]
     name, kind = engine.split("-")
@@ -82,15 +89,11 @@ def main():
     # So that nothing is being written while questions are asked.
     os.sync()
     for question, (text, _) in QUESTIONS[table].items():
-        text, seconds = asked(engine, question, text), []
+        text = asked(engine, question, text)
         try:
             if text is None:
                 raise ValueError("it has no such aggregate or function")
-            for _ in range(int(runs) + 1):
-                start = time.perf_counter()
-                ask(text)
-                seconds.append(time.perf_counter() - start)
-            found = {"seconds": seconds[1:]}
+            found = {"seconds": [seconds for seconds, _ in repeated(lambda: timed(ask, text), int(runs))]}
         except Exception as error:  # whatever an engine throws is its answer
             found = {"failure": (str(error).splitlines() or [type(error).__name__])[0][:150]}
         print(json.dumps({"question": question, **found}), flush=True)

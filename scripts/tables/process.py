@@ -21,6 +21,20 @@ def run(command, threads, stdin=None, timed_by_itself=False):
     return seconds, usage.ru_maxrss * 1024
 
 
+# What takes little time is repeated up to so often, until so many seconds are over: single samples of it vary.
+MOST_RUNS = 9
+A_WHILE = 0.5
+
+
+def repeated(sample, runs):
+    """Samples of what `sample` returns seconds and something else of, at least `runs` of them, after one to warm up."""
+    sample()
+    samples = []
+    while len(samples) < runs or (len(samples) < MOST_RUNS and sum(seconds for seconds, _ in samples) < A_WHILE):
+        samples.append(sample())
+    return samples
+
+
 def apart(function, *arguments):
     """What a function returns in a process of its own: the memory that it takes would count as that of all later ones."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:

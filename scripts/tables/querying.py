@@ -10,11 +10,8 @@ import tempfile
 import time
 
 from .made import TYPES
-from .process import apart, run
+from .process import apart, repeated, run
 from .questions import QUESTIONS, WHOLE_PROCESS, asked
-
-# How often a question is asked that takes hardly longer than a process needs to start.
-FEW_MILLISECONDS = 9
 
 # So many seconds the system may take to clear away what ran before.
 SETTLING = 3
@@ -67,8 +64,8 @@ def ask_duckdb_shell(table, source, arguments, work):
         time.sleep(SETTLING)
         for name, text in questions.items():
             command = [shell, "-readonly", stored, "-csv", "-c", f"set threads = {arguments.threads}", "-c", text]
-            samples = [run(command, arguments.threads)[0] for _ in range(FEW_MILLISECONDS + 1)][1:]
-            found[name] = statistics.median(samples)
+            samples = repeated(lambda: run(command, arguments.threads), arguments.runs)
+            found[name] = statistics.median(seconds for seconds, _ in samples)
     print(f"{table}: DuckDB's shell done", flush=True)
     return found
 
@@ -83,8 +80,7 @@ def ask_brc(binary, table, file, arguments):
         form = "csv" if question in WHOLE_PROCESS else "arrow"
         command = [binary, "query", file, text, "--format", form, "--threads", str(arguments.threads)]
         try:
-            times = FEW_MILLISECONDS if question in WHOLE_PROCESS else arguments.runs
-            samples = [run(command, arguments.threads) for _ in range(times + 1)][1:]
+            samples = repeated(lambda: run(command, arguments.threads), arguments.runs)
         except RuntimeError as error:
             print(f"{table}: brc: {question}: {error}", flush=True)
             continue

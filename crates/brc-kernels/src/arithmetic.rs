@@ -5,14 +5,15 @@
 
 pub mod decimals;
 mod floats;
+mod operations;
 mod running;
 
 pub use floats::{Rounding, quotients, round, round_quotients};
+pub use operations::{Line, Operation, append, combine, combine_with, combined};
 pub use running::{progression, running_sums};
 
 use crate::bitpack;
 use crate::cpu::{Kernel, Level, run_at};
-use brc_core::Integers;
 
 /// A signed integer of 16, 32 or 64 bits.
 pub trait Integer: bitpack::Value + running::Lane + Default + PartialEq + std::fmt::Debug {
@@ -104,145 +105,6 @@ impl<T: Integer> Kernel for Add<'_, T> {
     fn run(self) {
         for (value, other) in self.values.iter_mut().zip(self.others) {
             *value = value.plus(*other);
-        }
-    }
-}
-
-/// The sums, differences or products of two slices of integers, row by row, wrapping.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    /// The sums.
-    Add,
-    /// The differences.
-    Subtract,
-    /// The products.
-    Multiply,
-}
-
-impl Operation {
-    fn of(self, one: i64, other: i64) -> i64 {
-        match self {
-            Self::Add => one.wrapping_add(other),
-            Self::Subtract => one.wrapping_sub(other),
-            Self::Multiply => one.wrapping_mul(other),
-        }
-    }
-}
-
-/// Computes an operation for as many rows as both slices have.
-#[must_use]
-pub fn combined(level: Level, operation: Operation, ones: &[i64], others: &[i64]) -> Vec<i64> {
-    let mut values = ones[..ones.len().min(others.len())].to_vec();
-    combine(level, operation, &mut values, others);
-    values
-}
-
-/// Replaces each value by what an operation makes of it and its neighbour in `others`, as far as both reach.
-pub fn combine(level: Level, operation: Operation, values: &mut [i64], others: &[i64]) {
-    run_at(level, Combine { operation, values, others });
-}
-
-struct Combine<'a> {
-    operation: Operation,
-    values: &'a mut [i64],
-    others: &'a [i64],
-}
-
-impl Kernel for Combine<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let pairs = self.values.iter_mut().zip(self.others);
-        match self.operation {
-            Operation::Add => pairs.for_each(|(value, other)| *value = value.wrapping_add(*other)),
-            Operation::Subtract => pairs.for_each(|(value, other)| *value = value.wrapping_sub(*other)),
-            Operation::Multiply => pairs.for_each(|(value, other)| *value = value.wrapping_mul(*other)),
-        }
-    }
-}
-
-/// What a linear function makes of integers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
-    /// What they are multiplied with.
-    pub factor: i64,
-    /// What is added then.
-    pub plus: i64,
-}
-
-impl Line {
-    /// Leaves integers as they are.
-    pub const IDENTITY: Self = Self { factor: 1, plus: 0 };
-
-    #[inline(always)]
-    fn of<T: Into<i64>>(self, integer: T) -> i64 {
-        integer.into().wrapping_mul(self.factor).wrapping_add(self.plus)
-    }
-}
-
-/// Appends what a line makes of integers; those of 128 bits are cut.
-pub fn append(level: Level, line: Line, integers: Integers<'_>, values: &mut Vec<i64>) {
-    match integers {
-        Integers::I8(integers) => run_at(level, Append { line, integers, values }),
-        Integers::I16(integers) => run_at(level, Append { line, integers, values }),
-        Integers::I32(integers) => run_at(level, Append { line, integers, values }),
-        Integers::I64(integers) => run_at(level, Append { line, integers, values }),
-        Integers::I128(integers) => values.extend(integers.iter().map(|&wide| line.of(wide as i64))),
-    }
-}
-
-struct Append<'a, T> {
-    line: Line,
-    integers: &'a [T],
-    values: &'a mut Vec<i64>,
-}
-
-impl<T: Copy + Into<i64>> Kernel for Append<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { line, integers, values } = self;
-        match line {
-            Line::IDENTITY => values.extend(integers.iter().map(|&integer| integer.into())),
-            line => values.extend(integers.iter().map(|&integer| line.of(integer))),
-        }
-    }
-}
-
-/// [`combine`] with what a line makes of integers; those of 128 bits are cut.
-pub fn combine_with(level: Level, operation: Operation, values: &mut [i64], line: Line, integers: Integers<'_>) {
-    match integers {
-        Integers::I8(integers) => run_at(level, CombineWith { operation, values, line, integers }),
-        Integers::I16(integers) => run_at(level, CombineWith { operation, values, line, integers }),
-        Integers::I32(integers) => run_at(level, CombineWith { operation, values, line, integers }),
-        Integers::I64(integers) => run_at(level, CombineWith { operation, values, line, integers }),
-        Integers::I128(integers) => {
-            let pairs = values.iter_mut().zip(integers);
-            pairs.for_each(|(value, &wide)| *value = operation.of(*value, line.of(wide as i64)));
-        }
-    }
-}
-
-struct CombineWith<'a, T> {
-    operation: Operation,
-    values: &'a mut [i64],
-    line: Line,
-    integers: &'a [T],
-}
-
-impl<T: Copy + Into<i64>> Kernel for CombineWith<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { operation, values, line, integers } = self;
-        let pairs = values.iter_mut().zip(integers);
-        match operation {
-            Operation::Add => pairs.for_each(|(value, &integer)| *value = value.wrapping_add(line.of(integer))),
-            Operation::Subtract => pairs.for_each(|(value, &integer)| *value = value.wrapping_sub(line.of(integer))),
-            Operation::Multiply => pairs.for_each(|(value, &integer)| *value = value.wrapping_mul(line.of(integer))),
         }
     }
 }
@@ -430,21 +292,16 @@ impl Kernel for Divide<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
-    fn operations_wrap() {
-        let (ones, others) = ([i64::MAX, 3, i64::MIN], [1, -4, -1]);
+    fn values_are_widened() {
         for level in Level::available() {
-            assert_eq!(combined(level, Operation::Add, &ones, &others), [i64::MIN, -1, i64::MAX]);
-            assert_eq!(combined(level, Operation::Subtract, &ones, &others), [i64::MAX - 1, 7, i64::MIN + 1]);
-            assert_eq!(combined(level, Operation::Multiply, &ones, &others), [i64::MAX, -12, i64::MIN]);
             assert_eq!(widened(level, &[-1i16, i16::MAX]), [-1, 32767]);
         }
     }
 
-    use proptest::prelude::*;
-
-    fn shifted() -> impl Strategy<Value = Vec<i64>> {
+    pub(super) fn shifted() -> impl Strategy<Value = Vec<i64>> {
         (prop::collection::vec(any::<i64>(), 0..200), 0u32..64)
             .prop_map(|(values, shift)| values.iter().map(|value| value >> shift).collect())
     }
@@ -464,35 +321,6 @@ mod tests {
                 add(level, &mut wide, &values);
                 for (index, value) in values.iter().enumerate() {
                     prop_assert_eq!(wide[index], value.wrapping_mul(factor).wrapping_add(base).wrapping_add(*value));
-                }
-            }
-        }
-
-        #[test]
-        fn lines_are_what_is_computed_of_integers_of_any_width(
-            values in shifted(), factor in prop_oneof![Just(1), any::<i64>()], plus in prop_oneof![Just(0), any::<i64>()],
-        ) {
-            let line = Line { factor, plus };
-            let i8s: Vec<_> = values.iter().map(|&value| value as i8).collect();
-            let i16s: Vec<_> = values.iter().map(|&value| value as i16).collect();
-            let i32s: Vec<_> = values.iter().map(|&value| value as i32).collect();
-            let i128s: Vec<_> = values.iter().map(|&value| i128::from(value) << 1).collect();
-            for level in Level::available() {
-                for integers in [
-                    Integers::I8(&i8s), Integers::I16(&i16s), Integers::I32(&i32s), Integers::I64(&values),
-                    Integers::I128(&i128s),
-                ] {
-                    let of = |row: usize| (integers.get(row) as i64).wrapping_mul(factor).wrapping_add(plus);
-                    let mut appended = vec![7];
-                    append(level, line, integers, &mut appended);
-                    prop_assert!(appended.len() == values.len() + 1 && appended[0] == 7);
-                    prop_assert!(appended[1..].iter().enumerate().all(|(row, value)| *value == of(row)));
-                    for operation in [Operation::Add, Operation::Subtract, Operation::Multiply] {
-                        let mut combined = values.clone();
-                        combine_with(level, operation, &mut combined, line, integers);
-                        let expected = values.iter().enumerate().map(|(row, &value)| operation.of(value, of(row)));
-                        prop_assert_eq!(&combined, &expected.collect::<Vec<_>>());
-                    }
                 }
             }
         }

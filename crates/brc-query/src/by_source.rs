@@ -64,6 +64,8 @@ impl<'a> BySource<'a> {
         limits: Limits,
     ) -> Result<Option<Answered>> {
         let Self { plan, of_column, column, keys } = self;
+        // All groups are folded together: no split has some for itself.
+        let limits = Limits { of_splits: u64::MAX, ..limits };
         let partitioning = Partitioning::new(of_column, limits, memory, threads).with_splits_of(table, of_column);
         let fields = plan.fields();
         let columns = Columns { fields: &fields, projection: &[*column] };
