@@ -8,7 +8,7 @@ def summary(results):
     lines = [
         "# Converting CSV, and asking questions", "",
         f"{machine['cores']} cores of an {machine['cpu']}, Linux {machine['kernel']}, {machine['date']}; threads: {results['threads']}; "
-        f"warm page cache; medians of {results['runs']} runs, made by `scripts/bench-tables.py`, whose text says what is timed. "
+        f"warm page cache; medians of {results['runs']} runs or more, made by `scripts/bench-tables.py`, whose text says what is timed. "
         "Peak memory in MiB, sizes in MB (10^6). Each engine builds its answer as a table in memory, `brc` writes it as an Arrow stream; "
         "where DuckDB's shell is a peer, both print CSV. All may answer from statistics: `brc` has counts of a dictionary's values, "
         "with which it answers \"ten URLs\" and \"like in a dictionary\".", "",
