@@ -78,6 +78,11 @@ impl Partial {
         self.keys.as_ref().map_or(1, GroupKeys::len)
     }
 
+    /// The groups that an answer has.
+    fn members(&self) -> Vec<u32> {
+        (0..self.groups() as u32).filter(|&group| self.has_rows(group as usize)).collect()
+    }
+
     /// The number of groups that have rows.
     pub(crate) fn groups_with_rows(&self) -> u64 {
         match &self.keys {
@@ -158,7 +163,7 @@ impl Partial {
     /// Adds the groups of another partial, each to that which has the same keys but for one behind them; `places` tells where
     /// its states are among those of this one. The state at the place `counted` counts how often that last key is not null.
     pub(crate) fn fold(&mut self, other: &Self, places: &[usize], counted: usize) -> Result<(), Malformed> {
-        let members: Vec<u32> = (0..other.groups() as u32).filter(|&group| other.has_rows(group as usize)).collect();
+        let members = other.members();
         let mut numbers = Vec::new();
         match &mut self.keys {
             Some(GroupKeys::Set(keys)) => other.number_keys(keys, &members, &mut numbers)?,
@@ -187,7 +192,7 @@ impl Partial {
         logical_type: LogicalType,
         keys: impl FnOnce(&Cells, usize) -> Result<Vec<Cells>, Fault>,
     ) -> Result<(), Fault> {
-        let members: Vec<u32> = (0..other.groups() as u32).filter(|&group| other.has_rows(group as usize)).collect();
+        let members = other.members();
         let computed = keys(&other.key_of(0, logical_type, &members), members.len())?;
         let Some(GroupKeys::Set(keys)) = &mut self.keys else { return Err(Fault::Malformed("there are no keys")) };
         for (index, cells) in computed.iter().enumerate() {

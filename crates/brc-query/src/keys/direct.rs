@@ -74,6 +74,13 @@ enum Groups {
     Table(Vec<u32>),
 }
 
+impl Groups {
+    /// Whether there is neither, as the ranges are not known either.
+    fn are_unknown(&self) -> bool {
+        matches!(self, Self::Table(table) if table.is_empty())
+    }
+}
+
 impl Default for Groups {
     fn default() -> Self {
         Self::Table(Vec::new())
@@ -237,20 +244,14 @@ impl Direct {
 
     /// The same where all keys lie in their ranges as they are, which they mostly do; otherwise `false`, and slots mean nothing.
     fn find_in_ranges(&self, level: Level, keys: &[Column<'_>], slots: &mut Vec<u32>) -> bool {
-        let are_ranges_known = match &self.groups {
-            Groups::Slots => true,
-            Groups::Table(table) => !table.is_empty(),
-        };
         let in_range = |(index, (key, range)): (usize, (&Column<'_>, &Range))| {
-            let digit = match key.data {
-                _ if key.has_nulls() => return false,
-                Data::Codes { codes, .. } => Digit::Codes(codes),
-                Data::Integers(values) => Digit::Integers(values),
-                Data::Runs { .. } | Data::Floats(_) | Data::Bytes(_) => return false,
-            };
-            digit.add_to(level, slots, range, index == 0).is_some_and(|(low, high)| range.holds(low, high))
+            let digit = Digit::of(key).filter(|_| !key.has_nulls());
+            let bounds = digit.and_then(|digit| digit.add_to(level, slots, range, index == 0));
+            bounds.is_some_and(|(low, high)| range.holds(low, high))
         };
-        are_ranges_known && keys.len() == self.ranges.len() && keys.iter().zip(&self.ranges).enumerate().all(in_range)
+        !self.groups.are_unknown()
+            && keys.len() == self.ranges.len()
+            && keys.iter().zip(&self.ranges).enumerate().all(in_range)
     }
 
     /// Makes the ranges as wide as the keys need them. Returns whether the table has to be renewed; `None` if the keys are
@@ -262,7 +263,7 @@ impl Direct {
         });
         let bounds = bounds.collect::<Option<Vec<_>>>()?;
         self.ranges.resize(keys.len(), Range::default());
-        let mut wider = matches!(&self.groups, Groups::Table(table) if table.is_empty());
+        let mut wider = self.groups.are_unknown();
         for (range, ((low, high), nulls)) in self.ranges.iter_mut().zip(bounds) {
             wider |= range.cover(low, high) || (nulls && !range.nullable);
             range.nullable |= nulls;
@@ -358,11 +359,9 @@ impl Digits {
     }
 
     fn of<'a>(&'a self, key: &Column<'a>) -> Digit<'a> {
-        match key.data {
-            _ if !self.integers.is_empty() => Digit::Integers(Integers::I64(&self.integers)),
-            Data::Codes { codes, .. } => Digit::Codes(codes),
-            Data::Integers(values) => Digit::Integers(values),
-            Data::Runs { .. } | Data::Floats(_) | Data::Bytes(_) => Digit::Codes(&self.codes),
+        match self.integers.is_empty() {
+            true => Digit::of(key).unwrap_or(Digit::Codes(&self.codes)),
+            false => Digit::Integers(Integers::I64(&self.integers)),
         }
     }
 }
@@ -381,7 +380,16 @@ macro_rules! for_digits {
     };
 }
 
-impl Digit<'_> {
+impl<'a> Digit<'a> {
+    /// The values of a key as they lie in a batch; `None` if they do not lie there as they are needed.
+    fn of(key: &Column<'a>) -> Option<Self> {
+        match key.data {
+            Data::Codes { codes, .. } => Some(Self::Codes(codes)),
+            Data::Integers(values) => Some(Self::Integers(values)),
+            Data::Runs { .. } | Data::Floats(_) | Data::Bytes(_) => None,
+        }
+    }
+
     fn bounds(self, level: Level) -> Option<(i64, i64)> {
         for_digits!(self, values => bounds(level, values), None)
     }
