@@ -9,6 +9,7 @@ mod groups;
 pub mod lanes;
 mod largest;
 mod long;
+mod one_lane;
 mod pieces;
 mod rows;
 mod run;

@@ -11,12 +11,14 @@
 //!
 //! Other formats pack values one behind the other: [`unpack_consecutive`] is for what comes from elsewhere.
 
+mod codes;
 mod consecutive;
 mod lanes;
 #[cfg(test)]
 mod tests;
 mod values;
 
+pub use codes::unpack_codes;
 pub use consecutive::{Consecutive, unpack_consecutive};
 pub use lanes::{GROUP, LANE_ROW_BYTES, lane_bits, packed_bytes, width_of};
 pub use values::{Value, pack, unpack};

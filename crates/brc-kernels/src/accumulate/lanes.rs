@@ -5,11 +5,12 @@
 //! of a row's group are added to together.
 
 use super::floats::Limbs;
+use super::one_lane::add_addend;
 use super::rows::add_rows;
 use super::split::split;
 use super::{UnknownGroup, few};
 use crate::cpu::{Kernel, Level, run_at};
-use crate::direct::{Key, bounds};
+use crate::direct::Key;
 use brc_core::{Integers, Run};
 
 /// The most lanes of a table: those of a cache line.
@@ -78,6 +79,9 @@ pub struct Counted {
 impl Counted {
     /// The bits of the sum.
     const BITS: u32 = 40;
+
+    /// A count of one.
+    pub(super) const ONE: i64 = 1 << Self::BITS;
 
     /// Of a lane to which only [`Addend::Counted`] was added.
     #[must_use]
@@ -253,7 +257,12 @@ impl LaneTable {
         for lane in (0..*lanes).filter(|lane| !addends.iter().any(|(added, _)| added == lane)) {
             spare[lane].fill(0);
         }
-        let words = words_mut(lines);
+        let words = &mut words_mut(lines)[..known * stride * copies];
+        if let (Groups::Rows(groups), 1, [(_, addend)]) = (groups, *lanes, addends)
+            && let Some(added) = add_addend(level, copies, groups, *addend, words)
+        {
+            return added;
+        }
         let mut runs = Runs::new(groups);
         let are_short = runs.runs.len() > rows / SHORT;
         let ways: Vec<_> = (0..addends.len()).map(|index| Way::of(addends, index)).collect();
@@ -272,13 +281,7 @@ impl LaneTable {
                 }
             }
             match groups {
-                Groups::Rows(groups) => {
-                    let groups = &groups[start..start + count];
-                    if bounds(level, groups).is_some_and(|(_, largest)| largest >= known as i64) {
-                        return Err(UnknownGroup);
-                    }
-                    add_rows(level, *lanes, copies, groups, spare, words)?;
-                }
+                Groups::Rows(groups) => add_rows(level, *lanes, copies, &groups[start..start + count], spare, words)?,
                 Groups::Runs(_) if are_short => {
                     let lanes = &mut spare[..*lanes];
                     lanes.iter_mut().for_each(|lane| add_up(&mut lane[..count]));
@@ -333,7 +336,7 @@ impl LaneTable {
                 Addend::Integers(values) => few::add(level, groups, values, &mut sums[..known]),
                 Addend::Counted(values) => {
                     few::add(level, groups, values, &mut sums[..known]);
-                    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count << Counted::BITS);
+                    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count * Counted::ONE);
                 }
                 Addend::Products(..) | Addend::High(..) | Addend::Low(..) => {
                     let words = self.spare.as_flattened_mut();
@@ -478,7 +481,7 @@ impl Addend<'_> {
         match *self {
             Self::One => out.fill(1),
             Self::Integers(values) => widen(level, values, start, 0, out),
-            Self::Counted(values) => widen(level, values, start, 1 << Counted::BITS, out),
+            Self::Counted(values) => widen(level, values, start, Counted::ONE, out),
             Self::Products(ones, others) => {
                 let mut factors = [0; CHUNK];
                 for (index, out) in out.chunks_mut(CHUNK).enumerate() {

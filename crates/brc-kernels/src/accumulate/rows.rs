@@ -6,10 +6,13 @@
 
 use super::UnknownGroup;
 use super::lanes::{COPIES, MOST_LANES, Words};
+use super::one_lane::add_words;
 use crate::cpu::{Kernel, Level, run_at};
-use crate::direct::bounds;
 
 /// Adds what was written down of some rows to their groups, each of which has so many rows of state in `words`.
+///
+/// # Errors
+/// If `words` does not have a group. Some rows may have been added.
 pub(super) fn add_rows(
     level: Level,
     lanes: usize,
@@ -21,6 +24,7 @@ pub(super) fn add_rows(
     macro_rules! with_lanes {
         ($($lanes:literal of $stride:literal),+) => {
             match (lanes, copies) {
+                (1, _) => add_words(level, copies, groups, &addends[0][..groups.len()], |word| word, words),
                 $(
                     ($lanes, 1) => add::<$lanes, $stride, 1>(level, groups, addends, words),
                     ($lanes, _) => add::<$lanes, $stride, COPIES>(level, groups, addends, words),
@@ -29,7 +33,7 @@ pub(super) fn add_rows(
             }
         };
     }
-    with_lanes!(1 of 1, 2 of 2, 3 of 4, 4 of 4, 5 of 8, 6 of 8, 7 of 8, 8 of 8)
+    with_lanes!(2 of 2, 3 of 4, 4 of 4, 5 of 8, 6 of 8, 7 of 8, 8 of 8)
 }
 
 fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
@@ -38,9 +42,6 @@ fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
     addends: &[Words; MOST_LANES],
     words: &mut [i64],
 ) -> Result<(), UnknownGroup> {
-    if STRIDE == 1 {
-        return add_lane::<TURNS>(level, groups, &addends[0], words);
-    }
     let (rows, _) = words.as_chunks_mut();
     #[cfg(target_arch = "x86_64")]
     if level.min(Level::best()) >= Level::Avx2 {
@@ -51,33 +52,6 @@ fn add<const LANES: usize, const STRIDE: usize, const TURNS: usize>(
         return AddRows::<LANES, STRIDE, TURNS> { first, groups: rest, addends, rows }.run();
     }
     run_at(level, AddRows::<LANES, STRIDE, TURNS> { first: 0, groups, addends, rows })
-}
-
-/// The same for rows of state that are single words: nothing but a load of each group and addend, and an addition in memory.
-fn add_lane<const TURNS: usize>(
-    level: Level,
-    groups: &[u32],
-    addends: &Words,
-    sums: &mut [i64],
-) -> Result<(), UnknownGroup> {
-    if bounds(level, groups).is_some_and(|(_, largest)| largest as usize >= sums.len() / TURNS) {
-        return Err(UnknownGroup);
-    }
-    let (eights, rest) = groups.as_chunks::<8>();
-    let (of_eights, of_rest) = addends.split_at(eights.len().min(addends.len() / 8) * 8);
-    for (groups, addends) in eights.iter().zip(of_eights.as_chunks::<8>().0) {
-        for row in 0..8 {
-            let place = groups[row] as usize * TURNS + row % TURNS;
-            // SAFETY: no group is above the largest, which has a word for every turn.
-            let sum = unsafe { sums.get_unchecked_mut(place) };
-            *sum = sum.wrapping_add(addends[row]);
-        }
-    }
-    for (row, (&group, &addend)) in rest.iter().zip(of_rest).enumerate() {
-        let sum = sums.get_mut(group as usize * TURNS + row % TURNS).ok_or(UnknownGroup)?;
-        *sum = sum.wrapping_add(addend);
-    }
-    Ok(())
 }
 
 struct AddRows<'a, const LANES: usize, const STRIDE: usize, const TURNS: usize> {

@@ -105,6 +105,27 @@ fn impossible_sizes_are_refused() {
 
 proptest! {
     #[test]
+    fn codes_are_unpacked_with_the_largest(
+        width in 0u32..=32,
+        count in 0usize..3000,
+        first: prop::sample::Index,
+        base in prop_oneof![Just(0), -5i64..5, any::<i64>()],
+        seed: u64,
+    ) {
+        let differences: Vec<u32> = random(seed, count).iter().map(|value| value.checked_shr(64 - width).unwrap_or(0) as u32).collect();
+        let mut packed = Vec::new();
+        pack(Level::best(), width, &differences, &one_run(count), &vec![0; count.min(1)], &mut packed);
+        let first = first.index(count + 1);
+        let expected: Vec<u32> = differences[first..].iter().map(|value| value.wrapping_add(base as u32)).collect();
+        for level in Level::available() {
+            let mut codes = vec![7; count - first];
+            let largest = unpack_codes(level, width, &packed, first, base, &mut codes);
+            prop_assert_eq!(crate::direct::unsigned(&codes), &expected);
+            prop_assert_eq!(largest, expected.iter().copied().max().unwrap_or(0));
+        }
+    }
+
+    #[test]
     fn packing_round_trips(width in 0u32..=64, count in 0usize..3000, seed: u64) {
         check_width(width, &random(seed, count));
     }

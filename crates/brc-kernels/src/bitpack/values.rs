@@ -47,7 +47,8 @@ pub fn unpack<V: Value>(
     V::unpack(level, width, packed, first, frames, values);
 }
 
-fn packed_length(width: u32, count: usize) -> usize {
+/// [`packed_bytes`] as a length, which nothing has if it is impossible.
+pub(super) fn packed_length(width: u32, count: usize) -> usize {
     packed_bytes(width, count as u64).and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX)
 }
 
@@ -200,33 +201,63 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { width, packed, first, mut frames, mut values, .. } = self;
-        let group_bytes = width as usize * LANE_ROW_BYTES;
-        let mut packed = &packed[first / GROUP * group_bytes..];
-        let mut skipped = first % GROUP;
+        let Self { width, packed, first, mut frames, values, .. } = self;
         // Made when first needed: many calls fill what is wanted without.
         let mut lanes = None;
-        let mut last;
-        while !values.is_empty() {
-            let (of_group, others) = values.split_at_mut(values.len().min(GROUP - skipped));
-            if packed.len() < group_bytes {
-                last = padded(packed, group_bytes);
-                packed = &last;
-            }
+        let mut groups = PackedGroups::new(width, packed, first, values);
+        while let Some((packed, skipped, values)) = groups.next() {
             // A whole group of one run needs no second pass, if its values are as wide as the lanes.
             let one_run = frames.peek() >= GROUP;
-            let direct = of_group.first_chunk_mut::<GROUP>().filter(|_| one_run).and_then(V::as_lanes);
+            let direct = values.first_chunk_mut::<GROUP>().filter(|_| one_run).and_then(V::as_lanes);
             if let Some(direct) = direct {
                 L::unpack_group(width, packed, V::lane(frames.next(GROUP).0), direct);
             } else {
                 let lanes = lanes.get_or_insert_with(|| [L::default(); GROUP]);
                 L::unpack_group(width, packed, L::default(), lanes);
-                by_run(&mut frames, &lanes[skipped..skipped + of_group.len()], of_group, V::rebase);
+                by_run(&mut frames, &lanes[skipped..skipped + values.len()], values, V::rebase);
             }
-            packed = packed.get(group_bytes..).unwrap_or_default();
-            values = others;
-            skipped = 0;
         }
+    }
+}
+
+/// A walk along the groups that have values from some row on.
+pub(super) struct PackedGroups<'a, V> {
+    bytes: usize,
+    packed: &'a [u8],
+    skipped: usize,
+    /// Room for those that are still to come.
+    values: &'a mut [V],
+    padded: Vec<u8>,
+}
+
+impl<'a, V> PackedGroups<'a, V> {
+    #[inline(always)]
+    pub(super) fn new(width: u32, packed: &'a [u8], first: usize, values: &'a mut [V]) -> Self {
+        let bytes = width as usize * LANE_ROW_BYTES;
+        Self { bytes, packed: &packed[first / GROUP * bytes..], skipped: first % GROUP, values, padded: Vec::new() }
+    }
+
+    /// The bytes of the next group, how many of its values are skipped, and the room for those behind.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<(&[u8], usize, &mut [V])> {
+        if self.values.is_empty() {
+            return None;
+        }
+        let skipped = std::mem::take(&mut self.skipped);
+        let most = self.values.len().min(GROUP - skipped);
+        let (values, others) = std::mem::take(&mut self.values).split_at_mut(most);
+        self.values = others;
+        let packed = match self.packed.split_at_checked(self.bytes) {
+            Some((packed, rest)) => {
+                self.packed = rest;
+                packed
+            }
+            None => {
+                self.padded = padded(self.packed, self.bytes);
+                &self.padded
+            }
+        };
+        Some((packed, skipped, values))
     }
 }
 

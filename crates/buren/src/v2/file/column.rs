@@ -9,12 +9,12 @@ use super::shared_dictionary::read_tokens;
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
 use crate::v2::Malformed;
-use crate::v2::integers::{BLOCK_ROWS, Block};
+use crate::v2::integers::{BLOCK_ROWS, Block, largest_code};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
 use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::{are_known, translate_codes, unsigned};
+use brc_kernels::direct::{translate_codes, unsigned};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -452,41 +452,42 @@ impl<'r> ScanColumn<'r> {
     fn look_up(&mut self) -> std::result::Result<(), Malformed> {
         const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
-        let (codes, interned, known) = match (decoded, &self.dictionary) {
+        let (codes, largest, interned, known) = match (decoded, &self.dictionary) {
             (None, _) if self.coded => match &self.number_codes {
-                Some(numbers) => (self.places.as_slice(), numbers.codes.of_all(), numbers.codes.of_values.len()),
+                Some(NumberCodes { codes, .. }) => {
+                    (self.places.as_slice(), largest_code(&self.places), codes.of_all(), codes.of_values.len())
+                }
                 None => return Ok(()),
             },
             (None | Some(Decoded::Data(_)), _) => return Ok(()),
-            (Some(Decoded::Codes(codes)), ChunkDictionary::Interned(interned)) => {
-                (codes, interned.of_all(), interned.of_values.len())
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Interned(interned)) => {
+                (codes, largest, interned.of_all(), interned.of_values.len())
             }
-            (Some(Decoded::Codes(codes)), ChunkDictionary::OfFile) => {
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::OfFile) => {
                 let known = self.chunk().codes as usize;
                 let interned = match &self.values {
                     Values::Shared(_) => None,
                     Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_first(known),
                 };
-                (codes, interned, known)
+                (codes, largest, interned, known)
             }
-            (Some(Decoded::Codes(codes)), ChunkDictionary::Values(values)) => {
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Values(values)) => {
                 let values = values.strings();
-                if codes.iter().any(|&code| code as u32 as usize >= values.len()) {
+                if !codes.is_empty() && largest as usize >= values.len() {
                     return Err(UNKNOWN);
                 }
                 return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
             }
         };
-        let (level, codes) = (Level::best(), unsigned(codes));
+        if !codes.is_empty() && largest as usize >= known {
+            return Err(UNKNOWN);
+        }
         self.translated = interned.is_some();
-        let are_known = match interned {
-            Some(table) => {
-                self.codes.clear();
-                table.get(..known).is_some_and(|table| translate_codes(level, codes, table, &mut self.codes))
-            }
-            None => are_known(level, codes, known),
-        };
-        if are_known { Ok(()) } else { Err(UNKNOWN) }
+        let Some(table) = interned else { return Ok(()) };
+        self.codes.clear();
+        let (level, codes) = (Level::best(), unsigned(codes));
+        let table = table.get(..known).ok_or(UNKNOWN)?;
+        if translate_codes(level, codes, table, &mut self.codes) { Ok(()) } else { Err(UNKNOWN) }
     }
 
     /// Some rows of the block, among those that were decoded last.
@@ -514,8 +515,8 @@ impl<'r> ScanColumn<'r> {
             (None, _) if self.coded => interned(&self.places),
             (None, _) => Data::Integers(Integers::I16(&[])),
             (Some(Decoded::Data(data)), _) => data,
-            (Some(Decoded::Codes(codes)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => interned(codes),
-            (Some(Decoded::Codes(_)), ChunkDictionary::Values(_)) => self.written_out.data(),
+            (Some(Decoded::Codes(codes, _)), ChunkDictionary::Interned(_) | ChunkDictionary::OfFile) => interned(codes),
+            (Some(Decoded::Codes(..)), ChunkDictionary::Values(_)) => self.written_out.data(),
         };
         Column { data, validity: self.piece_validity() }
     }

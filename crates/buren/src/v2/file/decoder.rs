@@ -19,7 +19,8 @@ pub(super) enum Decoder {
     I128(wide::Chunk, Vec<i128>),
     Floats(floats::Chunk, Vec<f64>),
     Strings(Box<DecodedStrings>),
-    Codes(integers::Chunk, Vec<i32>),
+    /// With the largest that was decoded last.
+    Codes(integers::Chunk, Vec<i32>, u32),
 }
 
 /// Strings that were decoded.
@@ -77,7 +78,7 @@ impl Decoder {
             Layout::Wide => Self::I128(wide::Chunk::open(parameters)?, Vec::new()),
             Layout::Floats => Self::Floats(floats::Chunk::open(parameters)?, Vec::new()),
             Layout::Strings => Self::Strings(Box::new(DecodedStrings { tokens, ..DecodedStrings::default() })),
-            Layout::Codes | Layout::FileCodes => Self::Codes(integers()?, Vec::new()),
+            Layout::Codes | Layout::FileCodes => Self::Codes(integers()?, Vec::new(), 0),
         })
     }
 
@@ -95,9 +96,14 @@ impl Decoder {
                 values.resize(count, 0);
                 chunk.decode(block, first, &cut(reference), values)
             }
-            Self::I32(chunk, values) | Self::Codes(chunk, values) => {
+            Self::I32(chunk, values) => {
                 values.resize(count, 0);
                 chunk.decode(block, first, &cut(reference), values)
+            }
+            Self::Codes(chunk, codes, largest) => {
+                codes.resize(count, 0);
+                *largest = chunk.decode_codes(block, first, &cut(reference), codes)?;
+                Ok(())
             }
             Self::I64(chunk, values) => {
                 values.resize(count, 0);
@@ -147,7 +153,7 @@ impl Decoder {
             Self::I128(_, values) => Data::Integers(Integers::I128(values)),
             Self::Floats(_, values) => Data::Floats(values),
             Self::Strings(decoded) => decoded.data(),
-            Self::Codes(_, codes) => return Decoded::Codes(codes),
+            Self::Codes(_, codes, largest) => return Decoded::Codes(codes, *largest),
         })
     }
 }
@@ -162,6 +168,6 @@ fn cut<T: Decodable>(values: Option<Integers<'_>>) -> Vec<T> {
 /// Some rows of a chunk.
 pub(super) enum Decoded<'a> {
     Data(Data<'a>),
-    /// Positions in the chunk's dictionary; not yet checked.
-    Codes(&'a [i32]),
+    /// Positions in the chunk's dictionary, not yet checked, and the largest of them without its sign.
+    Codes(&'a [i32], u32),
 }

@@ -39,6 +39,18 @@ pub(super) struct Output<'a, T> {
     pub(super) values: &'a mut [T],
 }
 
+impl<'a, T> Output<'a, T> {
+    /// What is wanted of this block, which has the rows.
+    fn of(block: &Block<'_>, first: usize, reference: &'a [T], values: &'a mut [T]) -> Result<Self> {
+        assert!(first.is_multiple_of(GROUP_ROWS), "a multiple of a group's rows");
+        assert!(first + values.len() <= block.rows, "rows of the block");
+        if block.rows > BLOCK_ROWS {
+            return Err(Malformed("a block has too many rows"));
+        }
+        Ok(Self { first, reference, values })
+    }
+}
+
 impl Chunk {
     /// Reads the parameters of a chunk.
     ///
@@ -73,12 +85,19 @@ impl Chunk {
         reference: &[T],
         values: &mut [T],
     ) -> Result<()> {
-        assert!(first.is_multiple_of(GROUP_ROWS), "a multiple of a group's rows");
-        assert!(first + values.len() <= block.rows, "rows of the block");
-        if block.rows > BLOCK_ROWS {
-            return Err(Malformed("a block has too many rows"));
-        }
-        T::decode(&*self.layout, block, Output { first, reference, values })
+        T::decode(&*self.layout, block, Output::of(block, first, reference, values)?)
+    }
+
+    /// The same for codes of a dictionary. Returns the largest of them, [without its sign](brc_kernels::direct::unsigned), or
+    /// 0 if there are none.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    ///
+    /// # Panics
+    /// As [`decode`](Self::decode).
+    pub fn decode_codes(&self, block: &Block<'_>, first: usize, reference: &[i32], codes: &mut [i32]) -> Result<u32> {
+        self.layout.decode_codes(block, Output::of(block, first, reference, codes)?)
     }
 }
 
@@ -96,6 +115,7 @@ pub(super) trait AnyLayout: Debug + Send + Sync {
     fn decode_i16(&self, block: &Block<'_>, output: Output<'_, i16>) -> Result<()>;
     fn decode_i32(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<()>;
     fn decode_i64(&self, block: &Block<'_>, output: Output<'_, i64>) -> Result<()>;
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32>;
 }
 
 macro_rules! any_layout {
@@ -107,6 +127,10 @@ macro_rules! any_layout {
 
             fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
                 Layout::encode(self, input, out);
+            }
+
+            fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32> {
+                Layout::decode_codes(self, block, output)
             }
 
             $(fn $decode(&self, block: &Block<'_>, output: Output<'_, $integer>) -> Result<()> {

@@ -29,6 +29,10 @@ impl Layout for Packed {
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
         only_stream(block)?.read(output.first, output.values)
     }
+
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32> {
+        only_stream(block)?.read_codes(output.first, output.values)
+    }
 }
 
 /// The stream of a block that is nothing else.

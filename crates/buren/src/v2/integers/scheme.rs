@@ -2,6 +2,7 @@
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
+use super::stream::largest_code;
 use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
 use crate::v2::malformed::Result;
 use brc_kernels::arithmetic::Integer;
@@ -48,6 +49,13 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
 
     /// Fills the output from a block.
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()>;
+
+    /// The same for codes; returns the largest of them, without its sign.
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32> {
+        let Output { first, reference, values } = output;
+        self.decode(block, Output { first, reference, values: &mut *values })?;
+        Ok(largest_code(values))
+    }
 }
 
 /// The values of one block.

@@ -9,8 +9,9 @@ use crate::v2::malformed::{Malformed, Result, take, take_array};
 use brc_core::Run;
 use brc_core::bounds::bounds;
 use brc_kernels::arithmetic::Integer;
-use brc_kernels::bitpack::{pack, packed_bytes, unpack, width_of};
+use brc_kernels::bitpack::{pack, packed_bytes, unpack, unpack_codes, width_of};
 use brc_kernels::cpu::Level;
+use brc_kernels::direct::{self, unsigned};
 
 /// The bytes before the packed integers: frame (8), width (1), bytes of an exception (1), zeros (2), exceptions (4).
 pub(super) const HEADER_BYTES: u64 = 16;
@@ -156,6 +157,16 @@ impl<'a> Stream<'a> {
         self.exceptions.map_or(Ok(()), |exceptions| exceptions.patch(first, out))
     }
 
+    /// The same of codes; returns the largest of them, [without its sign](unsigned).
+    pub(super) fn read_codes(&self, first: usize, out: &mut [i32]) -> Result<u32> {
+        // What exceptions replace is no code.
+        if self.exceptions.is_some() || self.width > u32::BITS {
+            self.read(first, out)?;
+            return Ok(largest_code(out));
+        }
+        Ok(unpack_codes(Level::best(), self.width, self.packed, first, self.frame, out))
+    }
+
     fn read_wide<T: Integer>(&self, first: usize, out: &mut [T]) {
         let mut wide = [0i64; GROUP_ROWS];
         for (index, out) in out.chunks_mut(GROUP_ROWS).enumerate() {
@@ -165,6 +176,11 @@ impl<'a> Stream<'a> {
             out.iter_mut().zip(wide).for_each(|(out, wide)| *out = T::cut(*wide));
         }
     }
+}
+
+/// The largest code without its sign; 0 of none.
+pub(in crate::v2) fn largest_code(codes: &[i32]) -> u32 {
+    direct::bounds(Level::best(), unsigned(codes)).map_or(0, |(_, largest)| largest as u32)
 }
 
 impl StoredExceptions<'_> {

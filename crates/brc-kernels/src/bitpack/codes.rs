@@ -1,0 +1,50 @@
+//! Codes of a dictionary, which are of use only if it has all of them: the largest is found while they are unpacked.
+
+use super::lanes::{GROUP, Lane, lane_bits};
+use super::values::{PackedGroups, packed_length};
+use crate::cpu::{Kernel, Level, run_at};
+
+/// Unpacks codes from the `first` one of `packed` on, as many as there is room for, and adds `base` to each, modulo 2³².
+/// Returns the largest of them [without its sign](crate::direct::unsigned), or 0 if there are none.
+///
+/// # Panics
+/// If `width` is above 32, or `packed` has fewer than [`packed_bytes`](super::packed_bytes) for all codes up to the last one
+/// wanted.
+pub fn unpack_codes(level: Level, width: u32, packed: &[u8], first: usize, base: i64, codes: &mut [i32]) -> u32 {
+    assert!(packed.len() >= packed_length(width, first + codes.len()), "all codes up to the last one wanted");
+    let base = base as u32;
+    match lane_bits(width) {
+        16 => run_at(level, UnpackCodes { width, packed, first, base, codes, lanes: [0u16; GROUP] }),
+        32 => run_at(level, UnpackCodes { width, packed, first, base, codes, lanes: [0u32; GROUP] }),
+        bits => panic!("codes of {bits} bits"),
+    }
+}
+
+struct UnpackCodes<'a, L> {
+    width: u32,
+    packed: &'a [u8],
+    first: usize,
+    base: u32,
+    codes: &'a mut [i32],
+    lanes: [L; GROUP],
+}
+
+impl<L: Lane + Into<u32>> Kernel for UnpackCodes<'_, L> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        let Self { width, packed, first, base, codes, mut lanes } = self;
+        let mut largest = 0;
+        let mut groups = PackedGroups::new(width, packed, first, codes);
+        while let Some((packed, skipped, codes)) = groups.next() {
+            L::unpack_group(width, packed, L::default(), &mut lanes);
+            for (code, &lane) in codes.iter_mut().zip(&lanes[skipped..]) {
+                let unsigned = base.wrapping_add(lane.into());
+                *code = unsigned as i32;
+                largest = largest.max(unsigned);
+            }
+        }
+        largest
+    }
+}
