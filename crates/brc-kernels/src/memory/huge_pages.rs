@@ -51,11 +51,12 @@ mod heaps {
         fn sbrk(increment: isize) -> *mut c_void;
     }
 
-    /// Heaps grow by so many bytes more than are needed.
-    const AHEAD: usize = 1 << 23;
-
     /// The heap of a thread lies within so many bytes, aligned to them.
     const HEAP: usize = 1 << 26;
+
+    /// Heaps grow by so many bytes more than are needed: that of a thread to all that it may have at once, because it would
+    /// grow by no more than what is needed afterwards.
+    const AHEAD: usize = HEAP;
 
     /// Lets the system's allocator keep memory that is freed, for what is allocated next, where it would hand it back to the system
     /// piece by piece: then every batch of rows touches its vectors for the first time. Only what is large goes back. Heaps are
