@@ -7,6 +7,7 @@ mod changes;
 mod codes;
 mod compare;
 mod compress;
+mod numbers;
 mod place;
 mod range;
 
@@ -16,6 +17,7 @@ pub use changes::mark_changes;
 pub use codes::{CodeSet, bytes};
 pub use compare::{compare_floats, compare_integers};
 pub use compress::{Lane, blend, compress, compress_runs};
+pub use numbers::row_numbers;
 pub use place::{fill, place};
 pub use range::range;
 

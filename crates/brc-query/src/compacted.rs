@@ -3,10 +3,9 @@
 
 use crate::filter::Selection;
 use crate::group::Malformed;
-use crate::wanted::set_rows;
 use brc_core::{Batch, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Integers, Run};
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::compress_runs;
+use brc_kernels::filter::{compress_runs, row_numbers};
 
 /// A batch is compacted if at most one in so many of its rows is wanted.
 const FEW: usize = 16;
@@ -15,7 +14,7 @@ const FEW: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct Compacted {
     columns: Vec<Kept>,
-    rows: Vec<usize>,
+    rows: Vec<u32>,
     /// What stands for the rows of columns that nobody looks at.
     zeros: Vec<i8>,
 }
@@ -61,8 +60,7 @@ impl Compacted {
             return Err(Malformed("a column is not there"));
         }
         let Self { columns, rows, zeros } = self;
-        rows.clear();
-        rows.extend(set_rows(mask));
+        row_numbers(level, mask, rows);
         zeros.resize(zeros.len().max(wanted), 0);
         let zeros = &zeros[..wanted];
         let compacted = columns.iter_mut().zip(batch.columns).map(|(kept, column)| match kept.is_used {
@@ -74,7 +72,7 @@ impl Compacted {
 }
 
 impl Kept {
-    fn take<'a>(&'a mut self, level: Level, column: &Column<'a>, mask: &[u64], rows: &[usize]) -> Column<'a> {
+    fn take<'a>(&'a mut self, level: Level, column: &Column<'a>, mask: &[u64], rows: &[u32]) -> Column<'a> {
         let codes = |dictionary: &'a Dictionary, codes: &'a [u32]| Data::Codes { codes, dictionary };
         let data = match column.data {
             Data::Codes { codes: all, dictionary } => codes(dictionary, gather(all, rows, &mut self.codes)),
@@ -87,7 +85,7 @@ impl Kept {
                 self.bytes.clear();
                 self.offsets.push(0);
                 for &row in rows {
-                    self.bytes.extend_from_slice(strings.get(row));
+                    self.bytes.extend_from_slice(strings.get(row as usize));
                     // All strings of the batch together are not longer than that.
                     self.offsets.push(self.bytes.len() as i32);
                 }
@@ -104,15 +102,15 @@ impl Kept {
         };
         self.validity.clear();
         if let Some(validity) = column.validity {
-            rows.iter().for_each(|&row| self.validity.push(validity.get(row)));
+            rows.iter().for_each(|&row| self.validity.push(validity.get(row as usize)));
         }
         Column { data, validity: self.validity.bitmap() }
     }
 }
 
-fn gather<'a, T: Copy>(values: &[T], rows: &[usize], kept: &'a mut Vec<T>) -> &'a [T] {
+fn gather<'a, T: Copy>(values: &[T], rows: &[u32], kept: &'a mut Vec<T>) -> &'a [T] {
     kept.clear();
-    kept.extend(rows.iter().map(|&row| values[row]));
+    kept.extend(rows.iter().map(|&row| values[row as usize]));
     kept
 }
 

@@ -158,9 +158,13 @@ impl Conditions {
 impl Test {
     fn run(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
         let computed = self.computed.run(level, batch, Some(rows), RowPlace::default())?;
-        let mut columns = batch.columns.to_vec();
-        columns.extend(computed.iter().map(Lent::column));
-        match self.filter.select(level, &Batch { rows: batch.rows, columns: &columns })? {
+        let with_computed: Vec<Column<'_>>;
+        let mut columns = batch.columns;
+        if !computed.is_empty() {
+            with_computed = batch.columns.iter().copied().chain(computed.iter().map(Lent::column)).collect();
+            columns = &with_computed;
+        }
+        match self.filter.select(level, &Batch { rows: batch.rows, columns })? {
             Selection::All => {}
             Selection::Some(met, _) => rows.iter_mut().zip(met).for_each(|(rows, met)| *rows &= met),
         }

@@ -16,6 +16,7 @@ use crate::filter::Test;
 use crate::functions::{self, Bound, Kernel};
 use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Rows, Vector, View, both_valid};
+use crate::wanted::row_numbers;
 use brc_core::{Batch, BitmapBuffer, Column, Data, Field, LogicalType};
 use brc_kernels::cpu::Level;
 use choice::{Choice, Shape};
@@ -235,7 +236,7 @@ impl Step {
             Err(Fault::Value(_)) => {}
             found => return found,
         }
-        let rows: Vec<u32> = truth::set_rows(wanted).map(|row| row as u32).collect();
+        let rows = row_numbers(wanted);
         let found = frame.with_rows(&rows, |frame| self.run(frame)?.owned(output, frame.batch.rows))?;
         let (column, mut next) = (found.column(), 0);
         let view = View::of(&column)?;

@@ -6,7 +6,7 @@ use crate::states::{GroupIds, Values};
 use brc_core::batch::codes_of;
 use brc_core::{Bitmap, Column, Data, Integers, Run};
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{compress, compress_runs};
+use brc_kernels::filter::{self, compress, compress_runs};
 
 /// Memory for the wanted values of a batch, used again for the next.
 #[derive(Debug, Clone, Default)]
@@ -165,7 +165,9 @@ pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), M
 
 /// The numbers of the rows whose bits are set.
 pub(crate) fn row_numbers(mask: &[u64]) -> Vec<u32> {
-    set_rows(mask).map(|row| row as u32).collect()
+    let mut rows = Vec::new();
+    filter::row_numbers(Level::best(), mask, &mut rows);
+    rows
 }
 
 /// The rows whose bits are set.

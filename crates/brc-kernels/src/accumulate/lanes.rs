@@ -227,8 +227,8 @@ impl LaneTable {
     /// Adds rows, each of which adds to these lanes of its group what the addends tell.
     ///
     /// # Errors
-    /// If a group is not below [`LaneTable::groups`], or there are not as many groups as addends have rows. Some rows may have
-    /// been added.
+    /// If a group is not below [`LaneTable::groups`], there are not as many groups as addends have rows, or more addends than
+    /// [`MOST_LANES`]. Some rows may have been added.
     pub fn add(
         &mut self,
         level: Level,
@@ -243,7 +243,7 @@ impl LaneTable {
             Groups::Rows(groups) => groups.len(),
             Groups::Runs(runs) => runs.iter().map(|run| run.rows as usize).sum(),
         };
-        if of_groups != rows || !addends.iter().all(fits) {
+        if of_groups != rows || addends.len() > MOST_LANES || !addends.iter().all(fits) {
             return Err(UnknownGroup);
         }
         let known = self.groups;
@@ -265,7 +265,7 @@ impl LaneTable {
         }
         let mut runs = Runs::new(groups);
         let are_short = runs.runs.len() > rows / SHORT;
-        let ways: Vec<_> = (0..addends.len()).map(|index| Way::of(addends, index)).collect();
+        let ways: [_; MOST_LANES] = std::array::from_fn(|index| Way::of(addends, index));
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
             for ((lane, addend), way) in addends.iter().zip(&ways) {
@@ -516,7 +516,8 @@ impl<'a> Way<'a> {
             }
             _ => None,
         };
-        match addends[index].1 {
+        let Some((_, addend)) = addends.get(index) else { return Self::Alone };
+        match *addend {
             Addend::Products(one, other) => {
                 let lane_of = |factor: Integers<'_>| {
                     let mut before = addends[..index].iter();

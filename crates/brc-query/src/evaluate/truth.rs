@@ -3,7 +3,7 @@
 use super::{Frame, Step};
 use crate::filter::Test;
 use crate::vector::{Fault, Values, Vector};
-pub(super) use crate::wanted::set_rows;
+use crate::wanted::{row_numbers, set_rows};
 use brc_core::{BitmapBuffer, Column, Data};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{bytes, range, valid_bits, words};
@@ -136,7 +136,7 @@ impl Step {
             Err(Fault::Value(_)) => {}
             found => return found,
         }
-        let rows: Vec<u32> = set_rows(wanted).map(|row| row as u32).collect();
+        let rows = row_numbers(wanted);
         let found = frame.with_rows(&rows, |frame| self.truth(frame))?;
         let scattered = |mask: &[u64]| {
             let mut all = vec![0u64; words(frame.batch.rows)];

@@ -172,7 +172,7 @@ impl<'r> FileScanner<'r> {
         sink: &mut dyn Sink,
     ) -> Result<()> {
         if self.options.conjuncts.is_empty() {
-            self.bring(0..self.columns.len(), place, &piece)?;
+            self.bring_all(place, &piece)?;
             return self.hand_over(&piece, key, |batch| sink.batch(batch));
         }
         let mut rows = [0; PIECE / 64];
@@ -193,13 +193,14 @@ impl<'r> FileScanner<'r> {
         sink: &mut dyn Sink,
     ) -> Result<()> {
         let Some((&test, later)) = tests.split_first() else {
-            self.bring(0..self.columns.len(), place, &piece)?;
+            self.bring_all(place, &piece)?;
             let is_all = rows.iter().enumerate().all(|(index, &word)| word == valid_bits(piece.len(), index));
             return self.hand_over(&piece, key, |batch| sink.tested(batch, (!is_all).then_some(rows)));
         };
-        let positions = self.tested[test].clone();
-        self.bring(positions.iter().copied(), place, &piece)?;
-        let columns: Vec<_> = positions.iter().map(|&position| self.columns[position].rows(&piece)).collect();
+        for &position in &self.tested[test] {
+            self.columns[position].bring(place, &piece, &mut self.cost)?;
+        }
+        let columns: Vec<_> = self.tested[test].iter().map(|&position| self.columns[position].rows(&piece)).collect();
         if sink.test(test, &Batch { rows: piece.len(), columns: &columns }, rows)? == 0 {
             return Ok(());
         }
@@ -219,14 +220,9 @@ impl<'r> FileScanner<'r> {
         Ok(())
     }
 
-    /// Sees to it that rows of some columns are decoded.
-    fn bring(
-        &mut self,
-        positions: impl IntoIterator<Item = usize>,
-        place: BlockPlace,
-        rows: &Range<usize>,
-    ) -> Result<()> {
-        positions.into_iter().try_for_each(|position| self.columns[position].bring(place, rows, &mut self.cost))
+    /// Sees to it that rows of all columns are decoded.
+    fn bring_all(&mut self, place: BlockPlace, rows: &Range<usize>) -> Result<()> {
+        self.columns.iter_mut().try_for_each(|column| column.bring(place, rows, &mut self.cost))
     }
 
     /// Hands over rows that every column has decoded; those of a cluster key as runs, where these are long.

@@ -1,0 +1,98 @@
+//! The numbers of the rows that a mask wants.
+
+use crate::cpu::Level;
+
+/// Empties `rows` and puts the numbers of the wanted rows there, in ascending order.
+///
+/// # Panics
+/// If the mask has 2²⁶ words or more: numbers of rows have 32 bits.
+pub fn row_numbers(level: Level, mask: &[u64], rows: &mut Vec<u32>) {
+    assert!(mask.len() < 1 << 26, "numbers of rows have 32 bits");
+    rows.clear();
+    match level.min(Level::best()) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is not above the best one that was detected.
+        Level::Avx512 => unsafe { x86::append(mask, rows) },
+        _ => append(mask, rows),
+    }
+}
+
+fn append(mask: &[u64], rows: &mut Vec<u32>) {
+    for (first, &word) in (0..).step_by(64).zip(mask) {
+        let mut left = word;
+        while left != 0 {
+            rows.push(first + left.trailing_zeros());
+            left &= left - 1;
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// Numbers that one register has.
+    const LANES: usize = 16;
+
+    /// The number of each bit of a word.
+    const BITS: [i8; 64] = {
+        let mut bits = [0; 64];
+        let mut bit = 0;
+        while bit < 64 {
+            bits[bit] = bit as i8;
+            bit += 1;
+        }
+        bits
+    };
+
+    /// Appends the numbers of the set bits. Of those of a word, most of which have few, a whole register is written whatever
+    /// there is, so that nothing has to be guessed.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+    pub(super) fn append(mask: &[u64], rows: &mut Vec<u32>) {
+        let mut length = rows.len();
+        let all: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
+        rows.resize(length + all + LANES, 0);
+        // SAFETY: there are as many numbers as are loaded.
+        let numbers = unsafe { _mm512_loadu_epi8(BITS.as_ptr()) };
+        for (first, &word) in (0..).step_by(64).zip(mask) {
+            let mut bytes = _mm512_maskz_compress_epi8(word, numbers);
+            let mut left = word.count_ones() as usize;
+            loop {
+                let sixteen = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bytes));
+                let sixteen = _mm512_add_epi32(sixteen, _mm512_set1_epi32(first));
+                let Some(room) = rows.get_mut(length..length + LANES) else { return };
+                // SAFETY: there is room for as many numbers as are stored.
+                unsafe { _mm512_storeu_epi32(room.as_mut_ptr().cast(), sixteen) };
+                length += left.min(LANES);
+                if left <= LANES {
+                    break;
+                }
+                left -= LANES;
+                // The next 16 bytes become the first ones.
+                bytes = _mm512_alignr_epi32::<4>(bytes, bytes);
+            }
+        }
+        rows.truncate(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn all_levels_agree_with_plain_code(mask in prop::collection::vec(
+            prop_oneof![any::<u64>(), (0u32..64).prop_map(|bit| 1 << bit), Just(0), Just(u64::MAX)], 0..20,
+        )) {
+            let expected: Vec<u32> =
+                (0..mask.len() as u32 * 64).filter(|&row| mask[row as usize / 64] >> (row % 64) & 1 == 1).collect();
+            for level in Level::available() {
+                let mut rows = vec![7];
+                row_numbers(level, &mask, &mut rows);
+                prop_assert_eq!(&rows, &expected);
+            }
+        }
+    }
+}
