@@ -128,18 +128,22 @@ impl<'a> Records<'a> {
                 Selection::Some(mask, _) => set_rows(mask).for_each(&mut add),
             }
         }
-        self.lay_out(tuples, batch, rows.as_deref())?;
+        let are_records = self.layout.words() == self.layout.width && rows.is_none();
+        if !are_records {
+            self.lay_out(tuples, batch, rows.as_deref())?;
+        }
+        let records = are_records.then_some(tuples);
         match self.layout.words() {
-            1 => self.deal::<1>(),
-            2 => self.deal::<2>(),
-            3 => self.deal::<3>(),
-            4 => self.deal::<4>(),
-            5 => self.deal::<5>(),
-            6 => self.deal::<6>(),
-            7 => self.deal::<7>(),
-            8 => self.deal::<8>(),
-            9 => self.deal::<9>(),
-            _ => self.deal_long(),
+            1 => self.deal::<1>(records),
+            2 => self.deal::<2>(records),
+            3 => self.deal::<3>(records),
+            4 => self.deal::<4>(records),
+            5 => self.deal::<5>(records),
+            6 => self.deal::<6>(records),
+            7 => self.deal::<7>(records),
+            8 => self.deal::<8>(records),
+            9 => self.deal::<9>(records),
+            _ => self.deal_long(records),
         }
         Ok(unfit)
     }
@@ -148,10 +152,6 @@ impl<'a> Records<'a> {
     fn lay_out(&mut self, tuples: &[u64], batch: &Batch<'_>, rows: Option<&[u32]>) -> Result<(), Malformed> {
         let (width, words) = (self.layout.width, self.layout.words());
         self.batch.clear();
-        if words == width && rows.is_none() {
-            self.batch.extend_from_slice(tuples);
-            return Ok(());
-        }
         self.batch.resize(rows.map_or(batch.rows, <[u32]>::len) * words, 0);
         for word in 0..width {
             put(&mut self.batch, words, word, rows, |row| tuples[row * width + word]);
@@ -189,14 +189,17 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Deals out the records of a batch.
-    fn deal<const WORDS: usize>(&mut self) {
+    /// Deals out these records, or those that were laid out.
+    fn deal<const WORDS: usize>(&mut self, records: Option<&[u64]>) {
         let Self { layout, ranges, piles, batch, .. } = self;
-        let mut records = batch.as_chunks_mut::<WORDS>().0;
-        if layout.folded {
-            let folded = fold(records, layout.width);
-            records = &mut records[..folded];
-        }
+        let records = match records {
+            Some(records) => records.as_chunks::<WORDS>().0,
+            None => {
+                let records = batch.as_chunks_mut::<WORDS>().0;
+                let left = if layout.folded { fold(records, layout.width) } else { records.len() };
+                &records[..left]
+            }
+        };
         match ranges.of_first_words() {
             Some(range) => records.iter().for_each(|record| piles.push(range(record[0]), record)),
             None => records.iter().for_each(|record| piles.push(ranges.of_tuple(&record[..layout.width]), record)),
@@ -204,9 +207,9 @@ impl<'a> Records<'a> {
     }
 
     /// The same for any words. Such records are not worth folding.
-    fn deal_long(&mut self) {
+    fn deal_long(&mut self, records: Option<&[u64]>) {
         let words = self.layout.words();
-        for record in self.batch.chunks_exact(words) {
+        for record in records.unwrap_or(&self.batch).chunks_exact(words) {
             self.piles.push_long(self.ranges.of_tuple(&record[..self.layout.width]), record);
         }
     }
