@@ -11,12 +11,32 @@ pub const MAX_EXPONENT: u8 = 18;
 /// The largest magnitude of digits: above it not every integer is a float.
 pub const MAX_DIGITS: i64 = 1 << 53;
 
+/// An integer of digits.
+pub trait Digits: Copy {
+    /// The float that it is.
+    fn float(self) -> f64;
+}
+
+macro_rules! digits {
+    ($($integer:ident)+) => {$(
+        impl Digits for $integer {
+            #[inline(always)]
+            #[allow(clippy::cast_lossless, reason = "one text for several types")]
+            fn float(self) -> f64 {
+                self as f64
+            }
+        }
+    )+};
+}
+
+digits!(i32 i64);
+
 /// Replaces `out` by `digits / 10^exponent`, correctly rounded, as far as both reach, if the magnitude of the digits is at
 /// most [`MAX_DIGITS`].
 ///
 /// # Panics
 /// If the exponent is above [`MAX_EXPONENT`].
-pub fn from_digits(level: Level, digits: &[i64], exponent: u8, out: &mut [f64]) {
+pub fn from_digits<D: Digits>(level: Level, digits: &[D], exponent: u8, out: &mut [f64]) {
     let power = power_of_ten(exponent);
     if level.min(Level::best()) == Level::Avx512 {
         run_at(level, Multiply { digits, power, reciprocal: 1.0 / power, out });
@@ -30,32 +50,32 @@ fn power_of_ten(exponent: u8) -> f64 {
     10u64.pow(exponent.into()) as f64
 }
 
-struct Divide<'a> {
-    digits: &'a [i64],
+struct Divide<'a, D> {
+    digits: &'a [D],
     power: f64,
     out: &'a mut [f64],
 }
 
-impl Kernel for Divide<'_> {
+impl<D: Digits> Kernel for Divide<'_, D> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         for (out, digits) in self.out.iter_mut().zip(self.digits) {
-            *out = *digits as f64 / self.power;
+            *out = digits.float() / self.power;
         }
     }
 }
 
 /// Divides by multiplying: three times as fast, where a fused multiply-add is one instruction.
-struct Multiply<'a> {
-    digits: &'a [i64],
+struct Multiply<'a, D> {
+    digits: &'a [D],
     power: f64,
     reciprocal: f64,
     out: &'a mut [f64],
 }
 
-impl Kernel for Multiply<'_> {
+impl<D: Digits> Kernel for Multiply<'_, D> {
     type Output = ();
 
     /// The quotient's remainder is exact, as 10^18 has only 42 significant bits; so what is rounded in the end is off by
@@ -64,7 +84,7 @@ impl Kernel for Multiply<'_> {
     #[inline(always)]
     fn run(self) {
         for (out, digits) in self.out.iter_mut().zip(self.digits) {
-            let digits = *digits as f64;
+            let digits = digits.float();
             let quotient = digits * self.reciprocal;
             let remainder = (-quotient).mul_add(self.power, digits);
             *out = remainder.mul_add(self.reciprocal, quotient);
@@ -80,7 +100,7 @@ impl Kernel for Multiply<'_> {
 pub fn to_digits(level: Level, values: &[f64], exponent: u8, digits: &mut Vec<i64>) -> usize {
     digits.clear();
     digits.resize(values.len(), 0);
-    run_at(level, Digits { values, power: power_of_ten(exponent), digits })
+    run_at(level, ToDigits { values, power: power_of_ten(exponent), digits })
 }
 
 /// Whether a value comes back from its digits bit for bit.
@@ -98,13 +118,13 @@ fn is_exact(value: f64, digits: i64, power: f64) -> bool {
     (back.to_bits() == value.to_bits()) & (digits.unsigned_abs() <= MAX_DIGITS.unsigned_abs())
 }
 
-struct Digits<'a> {
+struct ToDigits<'a> {
     values: &'a [f64],
     power: f64,
     digits: &'a mut [i64],
 }
 
-impl Kernel for Digits<'_> {
+impl Kernel for ToDigits<'_> {
     type Output = usize;
 
     #[inline(always)]
@@ -163,6 +183,11 @@ mod tests {
                 from_digits(level, &digits, exponent, &mut out);
                 for (out, digits) in out.iter().zip(&digits) {
                     prop_assert_eq!(out.to_bits(), (*digits as f64 / power).to_bits());
+                }
+                let narrow: Vec<_> = digits.iter().map(|digits| *digits as i32).collect();
+                from_digits(level, &narrow, exponent, &mut out);
+                for (out, digits) in out.iter().zip(&narrow) {
+                    prop_assert_eq!(out.to_bits(), (f64::from(*digits) / power).to_bits());
                 }
             }
             let mut out = vec![0.0; digits.len()];

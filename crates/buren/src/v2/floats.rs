@@ -4,7 +4,7 @@
 //! (negative zero, NaN, infinity, results of computations) are exceptions. Where these would be too many, the integers are
 //! the bits of the floats, so that constants, runs and dictionaries serve floats too.
 
-use super::integers::{self, BLOCK_ROWS, Block, GROUP_ROWS, patch, sample_rows};
+use super::integers::{self, BLOCK_ROWS, Block, Decodable, GROUP_ROWS, patch, sample_rows};
 use super::malformed::{Malformed, Result, take, take_array};
 use brc_kernels::bitpack::width_of;
 use brc_kernels::cpu::Level;
@@ -200,16 +200,37 @@ impl Chunk {
             exceptions = take(&mut bytes, 8 * count)?.as_chunks().0;
         }
         let integer_block = Block { bytes, ..*block };
-        let mut integers = [0i64; GROUP_ROWS];
+        match self.exponent {
+            Some(exponent) if self.integers.is_narrow(&integer_block) => {
+                self.decode_groups(&integer_block, first, values, |digits: &[i32], values| {
+                    from_digits(Level::best(), digits, exponent, values);
+                })
+            }
+            Some(exponent) => self.decode_groups(&integer_block, first, values, |digits: &[i64], values| {
+                from_digits(Level::best(), digits, exponent, values);
+            }),
+            None => self.decode_groups(&integer_block, first, values, |bits: &[i64], values| {
+                values.iter_mut().zip(bits).for_each(|(value, bits)| *value = f64::from_bits(*bits as u64));
+            }),
+        }?;
+        patch(positions, first, values, |index| f64::from_le_bytes(exceptions[index]))
+    }
+
+    /// Decodes integers group by group, and makes floats of them while they are in the cache.
+    fn decode_groups<T: Decodable>(
+        &self,
+        block: &Block<'_>,
+        first: usize,
+        values: &mut [f64],
+        floats: impl Fn(&[T], &mut [f64]),
+    ) -> Result<()> {
+        let mut integers = [T::default(); GROUP_ROWS];
         for (group, values) in values.chunks_mut(GROUP_ROWS).enumerate() {
             let integers = &mut integers[..values.len()];
-            self.integers.decode(&integer_block, first + group * GROUP_ROWS, &[], integers)?;
-            match self.exponent {
-                Some(exponent) => from_digits(Level::best(), integers, exponent, values),
-                None => values.iter_mut().zip(integers).for_each(|(value, bits)| *value = f64::from_bits(*bits as u64)),
-            }
+            self.integers.decode(block, first + group * GROUP_ROWS, &[], integers)?;
+            floats(integers, values);
         }
-        patch(positions, first, values, |index| f64::from_le_bytes(exceptions[index]))
+        Ok(())
     }
 }
 

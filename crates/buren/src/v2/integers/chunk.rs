@@ -68,6 +68,12 @@ impl Chunk {
         self.scheme.name
     }
 
+    /// Whether all values of a block are known to be of 32 bits: then none is cut if they are decoded to these.
+    #[must_use]
+    pub fn is_narrow(&self, block: &Block<'_>) -> bool {
+        self.layout.is_narrow(block)
+    }
+
     /// Decodes the values of a block from row `first` on, as many as there is room for.
     ///
     /// Values that are wider than `T` are cut. `reference` has the values of another column in the same rows, if the
@@ -115,6 +121,7 @@ pub(super) trait AnyLayout: Debug + Send + Sync {
     fn decode_i16(&self, block: &Block<'_>, output: Output<'_, i16>) -> Result<()>;
     fn decode_i32(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<()>;
     fn decode_i64(&self, block: &Block<'_>, output: Output<'_, i64>) -> Result<()>;
+    fn is_narrow(&self, block: &Block<'_>) -> bool;
     fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32>;
 }
 
@@ -127,6 +134,10 @@ macro_rules! any_layout {
 
             fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>) {
                 Layout::encode(self, input, out);
+            }
+
+            fn is_narrow(&self, block: &Block<'_>) -> bool {
+                Layout::is_narrow(self, block)
             }
 
             fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32> {

@@ -26,6 +26,10 @@ impl Layout for Packed {
         stream::write(input.values, out);
     }
 
+    fn is_narrow(&self, block: &Block<'_>) -> bool {
+        only_stream(block).is_ok_and(|stream| stream.is_narrow())
+    }
+
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()> {
         only_stream(block)?.read(output.first, output.values)
     }

@@ -47,6 +47,11 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
     /// Appends a block.
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>);
 
+    /// Whether all values of a block are known to be of 32 bits.
+    fn is_narrow(&self, _block: &Block<'_>) -> bool {
+        false
+    }
+
     /// Fills the output from a block.
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()>;
 

@@ -146,6 +146,13 @@ impl<'a> Stream<'a> {
         Ok(Self { frame, width: width.into(), packed, exceptions })
     }
 
+    /// Whether all integers are known to be of 32 bits.
+    pub(super) fn is_narrow(&self) -> bool {
+        let fits = |value: i128| i32::try_from(value).is_ok();
+        let frame = i128::from(self.frame);
+        self.exceptions.is_none() && fits(frame) && fits(frame + (1 << self.width) - 1)
+    }
+
     /// Reads integers from the `first` on, as many as there is room for. Those that are wider than `T` are cut. There are
     /// as many in the stream.
     pub(super) fn read<T: Integer>(&self, first: usize, out: &mut [T]) -> Result<()> {
@@ -245,6 +252,7 @@ mod tests {
             check::<i16>(&stream, &values, first);
             check::<i32>(&stream, &values, first);
             check::<i64>(&stream, &values, first);
+            prop_assert!(!stream.is_narrow() || values.iter().all(|&value| i32::try_from(value).is_ok()));
         }
 
         #[test]
