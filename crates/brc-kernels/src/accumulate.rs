@@ -3,6 +3,7 @@
 //!
 //! Sums are exact whatever the length: lanes are widened before they could wrap.
 
+mod addends;
 mod few;
 pub mod floats;
 mod groups;

@@ -4,20 +4,20 @@
 //! A lane is one 64-bit sum of every group. What a batch adds to it is written down first, as 64-bit integers; then all lanes
 //! of a row's group are added to together.
 
-use super::floats::Limbs;
+use super::addends::Writing;
 use super::one_lane::add_addend;
 use super::rows::add_rows;
-use super::split::split;
 use super::{UnknownGroup, few};
 use crate::cpu::{Kernel, Level, run_at};
-use crate::direct::Key;
 use brc_core::{Integers, Run};
+
+pub use super::addends::Addend;
 
 /// The most lanes of a table: those of a cache line.
 pub const MOST_LANES: usize = 8;
 
 /// Rows that are written down together: what is added to all lanes fits the first-level cache.
-const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = 256;
 
 /// A sum of a lane stays below that.
 const ROOM: u64 = 1 << 62;
@@ -34,23 +34,6 @@ const FEW: usize = 64;
 
 /// Runs of so many rows on average are short.
 const SHORT: usize = 16;
-
-/// What each row of a batch adds to a lane of its group.
-#[derive(Debug, Clone, Copy)]
-pub enum Addend<'a> {
-    /// Just 1.
-    One,
-    /// An integer of up to 64 bits.
-    Integers(Integers<'a>),
-    /// A small integer and 1, in one word: see [`Counted`].
-    Counted(Integers<'a>),
-    /// The product of two.
-    Products(Integers<'a>, Integers<'a>),
-    /// The upper part of a float.
-    High(&'a [f64], Limbs),
-    /// The lower part.
-    Low(&'a [f64], Limbs),
-}
 
 /// The most groups of which rows may be of none, where they stay in their places.
 pub const FEWEST: usize = few::FEW;
@@ -263,54 +246,17 @@ impl LaneTable {
         {
             return added;
         }
+        let writing = Writing::of(addends);
         let mut runs = Runs::new(groups);
         let are_short = runs.runs.len() > rows / SHORT;
-        let ways: [_; MOST_LANES] = std::array::from_fn(|index| Way::of(addends, index));
         for start in (0..rows).step_by(CHUNK) {
             let count = CHUNK.min(rows - start);
-            for ((lane, addend), way) in addends.iter().zip(&ways) {
-                match way {
-                    Way::Product(factors) => multiply(level, spare, *factors, *lane, count),
-                    Way::Split(values, limbs, low) => {
-                        if let Ok([highs, lows]) = spare.get_disjoint_mut([*lane, *low]) {
-                            split(level, *limbs, &values[start..start + count], highs, lows);
-                        }
-                    }
-                    Way::WithHigh => {}
-                    Way::Alone => addend.write(level, start, &mut spare[*lane][..count]),
-                }
-            }
+            writing.write(level, start..start + count, spare);
             match groups {
-                Groups::Rows(groups) => add_rows(level, *lanes, copies, &groups[start..start + count], spare, words)?,
-                Groups::Runs(_) if are_short => {
-                    let lanes = &mut spare[..*lanes];
-                    lanes.iter_mut().for_each(|lane| add_up(&mut lane[..count]));
-                    let (mut first, mut before) = (0, [0; MOST_LANES]);
-                    while first < count {
-                        let (group, end) =
-                            runs.next_part(first, count).filter(|it| it.0 < known).ok_or(UnknownGroup)?;
-                        let row = &mut words[group * stride * copies..][..lanes.len()];
-                        for ((sum, lane), before) in row.iter_mut().zip(lanes.iter()).zip(&mut before) {
-                            let up_to = lane[end - 1];
-                            *sum = sum.wrapping_add(up_to.wrapping_sub(*before));
-                            *before = up_to;
-                        }
-                        first = end;
-                    }
-                }
-                Groups::Runs(_) => {
-                    let mut first = 0;
-                    while first < count {
-                        let (group, end) = runs.next_part(first, count).ok_or(UnknownGroup)?;
-                        let row = words.chunks_exact_mut(stride * copies).nth(group).filter(|_| group < known);
-                        let row = row.ok_or(UnknownGroup)?;
-                        for (sum, addends) in row[..*lanes].iter_mut().zip(spare.iter()) {
-                            *sum = sum.wrapping_add(total(level, &addends[first..end]));
-                        }
-                        first = end;
-                    }
-                }
-            }
+                Groups::Rows(groups) => add_rows(level, *lanes, copies, &groups[start..start + count], spare, words),
+                Groups::Runs(_) if are_short => runs.add_short(count, &mut spare[..*lanes], words, stride * copies),
+                Groups::Runs(_) => runs.add_long(level, count, &spare[..*lanes], words, stride * copies),
+            }?;
         }
         Ok(())
     }
@@ -430,6 +376,53 @@ impl<'a> Runs<'a> {
             }
         }
     }
+
+    /// Adds what the next rows add to the lanes to the sums of their groups, which lie that many words apart: the difference
+    /// of the sums of all rows up to the end of a run and up to its start. In the lanes are such sums then.
+    fn add_short(
+        &mut self,
+        count: usize,
+        lanes: &mut [Words],
+        words: &mut [i64],
+        apart: usize,
+    ) -> Result<(), UnknownGroup> {
+        lanes.iter_mut().for_each(|lane| add_up(&mut lane[..count]));
+        let (mut first, mut before) = (0, [0; MOST_LANES]);
+        while first < count {
+            let (group, end) = self.next_part(first, count).ok_or(UnknownGroup)?;
+            let sums =
+                words.get_mut(group * apart..).and_then(|rest| rest.get_mut(..lanes.len())).ok_or(UnknownGroup)?;
+            for ((sum, lane), before) in sums.iter_mut().zip(lanes.iter()).zip(&mut before) {
+                let up_to = lane[end - 1];
+                *sum = sum.wrapping_add(up_to.wrapping_sub(*before));
+                *before = up_to;
+            }
+            first = end;
+        }
+        Ok(())
+    }
+
+    /// The same run by run.
+    fn add_long(
+        &mut self,
+        level: Level,
+        count: usize,
+        lanes: &[Words],
+        words: &mut [i64],
+        apart: usize,
+    ) -> Result<(), UnknownGroup> {
+        let mut first = 0;
+        while first < count {
+            let (group, end) = self.next_part(first, count).ok_or(UnknownGroup)?;
+            let sums =
+                words.get_mut(group * apart..).and_then(|rest| rest.get_mut(..lanes.len())).ok_or(UnknownGroup)?;
+            for (sum, addends) in sums.iter_mut().zip(lanes) {
+                *sum = sum.wrapping_add(total(level, &addends[first..end]));
+            }
+            first = end;
+        }
+        Ok(())
+    }
 }
 
 fn words(lines: &[Line]) -> &[i64] {
@@ -465,164 +458,9 @@ fn total(level: Level, words: &[i64]) -> i64 {
     run_at(level, Total(words))
 }
 
-impl Addend<'_> {
-    fn rows(&self) -> Option<usize> {
-        match self {
-            Self::One => None,
-            Self::Integers(values) | Self::Counted(values) => Some(values.len()),
-            Self::Products(ones, others) => (ones.len() == others.len()).then_some(ones.len()).or(Some(usize::MAX)),
-            Self::High(values, _) | Self::Low(values, _) => Some(values.len()),
-        }
-    }
-
-    /// Writes down what some rows add.
-    fn write(&self, level: Level, start: usize, out: &mut [i64]) {
-        let rows = start..start + out.len();
-        match *self {
-            Self::One => out.fill(1),
-            Self::Integers(values) => widen(level, values, start, 0, out),
-            Self::Counted(values) => widen(level, values, start, Counted::ONE, out),
-            Self::Products(ones, others) => {
-                let mut factors = [0; CHUNK];
-                for (index, out) in out.chunks_mut(CHUNK).enumerate() {
-                    let (start, factors) = (start + index * CHUNK, &mut factors[..out.len()]);
-                    widen(level, ones, start, 0, out);
-                    widen(level, others, start, 0, factors);
-                    run_at(level, Multiply { factors, out });
-                }
-            }
-            Self::High(values, limbs) => run_at(level, Split { values: &values[rows], limbs, high: true, out }),
-            Self::Low(values, limbs) => run_at(level, Split { values: &values[rows], limbs, high: false, out }),
-        }
-    }
-}
-
-/// How an addend is written down.
-enum Way<'a> {
-    Alone,
-    /// Of what addends before it wrote down for these lanes: both factors of a product.
-    Product([usize; 2]),
-    /// Both parts of floats at once, the lower one for that lane.
-    Split(&'a [f64], Limbs, usize),
-    /// It is by the one before.
-    WithHigh,
-}
-
-impl<'a> Way<'a> {
-    fn of(addends: &[(usize, Addend<'a>)], index: usize) -> Self {
-        let low_of = |high: usize| match (addends.get(high)?.1, *addends.get(high + 1)?) {
-            (Addend::High(values, limbs), (lane, Addend::Low(others, other_limbs))) => {
-                (std::ptr::eq(values, others) && limbs == other_limbs).then_some((values, limbs, lane))
-            }
-            _ => None,
-        };
-        let Some((_, addend)) = addends.get(index) else { return Self::Alone };
-        match *addend {
-            Addend::Products(one, other) => {
-                let lane_of = |factor: Integers<'_>| {
-                    let mut before = addends[..index].iter();
-                    before.find(|(_, it)| matches!(it, Addend::Integers(values) if is_same(*values, factor)))
-                };
-                lane_of(one).zip(lane_of(other)).map_or(Self::Alone, |(one, other)| Self::Product([one.0, other.0]))
-            }
-            Addend::High(..) => {
-                low_of(index).map_or(Self::Alone, |(values, limbs, low)| Self::Split(values, limbs, low))
-            }
-            Addend::Low(..) if index.checked_sub(1).and_then(low_of).is_some() => Self::WithHigh,
-            _ => Self::Alone,
-        }
-    }
-}
-
-/// Whether two slices are the same place in memory.
-fn is_same(one: Integers<'_>, other: Integers<'_>) -> bool {
-    match (one, other) {
-        (Integers::I8(one), Integers::I8(other)) => std::ptr::eq(one, other),
-        (Integers::I16(one), Integers::I16(other)) => std::ptr::eq(one, other),
-        (Integers::I32(one), Integers::I32(other)) => std::ptr::eq(one, other),
-        (Integers::I64(one), Integers::I64(other)) => std::ptr::eq(one, other),
-        (Integers::I128(one), Integers::I128(other)) => std::ptr::eq(one, other),
-        _ => false,
-    }
-}
-
-/// Writes down the products of what was written down for two other lanes.
-fn multiply(level: Level, words: &mut [Words; MOST_LANES], [one, other]: [usize; 2], lane: usize, count: usize) {
-    if let Ok([one, out]) = words.get_disjoint_mut([one, lane]) {
-        out[..count].copy_from_slice(&one[..count]);
-    }
-    if let Ok([other, out]) = words.get_disjoint_mut([other, lane]) {
-        run_at(level, Multiply { factors: &other[..count], out: &mut out[..count] });
-    }
-}
-
-/// Writes down integers, and `plus` with each; those of 128 bits are cut to 64.
-fn widen(level: Level, values: Integers<'_>, start: usize, plus: i64, out: &mut [i64]) {
-    let rows = start..start + out.len();
-    match values {
-        Integers::I8(values) => run_at(level, Widen { values: &values[rows], plus, out }),
-        Integers::I16(values) => run_at(level, Widen { values: &values[rows], plus, out }),
-        Integers::I32(values) => run_at(level, Widen { values: &values[rows], plus, out }),
-        Integers::I64(values) => run_at(level, Widen { values: &values[rows], plus, out }),
-        Integers::I128(values) => {
-            values[rows].iter().zip(out).for_each(|(&value, out)| *out = (value as i64).wrapping_add(plus));
-        }
-    }
-}
-
-struct Widen<'a, T> {
-    values: &'a [T],
-    plus: i64,
-    out: &'a mut [i64],
-}
-
-impl<T: Key> Kernel for Widen<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.out.iter_mut().zip(self.values).for_each(|(out, &value)| *out = self.plus.wrapping_add(value.into()));
-    }
-}
-
-struct Multiply<'a> {
-    factors: &'a [i64],
-    out: &'a mut [i64],
-}
-
-impl Kernel for Multiply<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.out.iter_mut().zip(self.factors).for_each(|(out, &factor)| *out = out.wrapping_mul(factor));
-    }
-}
-
-struct Split<'a> {
-    values: &'a [f64],
-    limbs: Limbs,
-    high: bool,
-    out: &'a mut [i64],
-}
-
-impl Kernel for Split<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { values, limbs, high, out } = self;
-        let pairs = out.iter_mut().zip(values);
-        if high {
-            pairs.for_each(|(out, &value)| *out = limbs.high(value));
-        } else {
-            pairs.for_each(|(out, &value)| *out = limbs.low(value));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::floats::Limbs;
     use super::*;
     use proptest::prelude::*;
 

@@ -12,11 +12,11 @@ use crate::cpu::{Kernel, Level, run_at};
 /// wanted.
 pub fn unpack_codes(level: Level, width: u32, packed: &[u8], first: usize, base: i64, codes: &mut [i32]) -> u32 {
     assert!(packed.len() >= packed_length(width, first + codes.len()), "all codes up to the last one wanted");
+    assert!(width <= u32::BITS, "codes of up to 32 bits");
     let base = base as u32;
     match lane_bits(width) {
         16 => run_at(level, UnpackCodes { width, packed, first, base, codes, lanes: [0u16; GROUP] }),
-        32 => run_at(level, UnpackCodes { width, packed, first, base, codes, lanes: [0u32; GROUP] }),
-        bits => panic!("codes of {bits} bits"),
+        _ => run_at(level, UnpackCodes { width, packed, first, base, codes, lanes: [0u32; GROUP] }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers the distinct tuples of keys from 0, in the order of their first appearance.
 
-use super::direct::Range;
+use super::digits::Range;
 use super::index::TupleIndex;
 use super::layout::{KeyKind, KeyLayout, Layout, float_key, float_of_key};
 use super::strings::Strings;

@@ -4,6 +4,7 @@
 //! are one group. Any other keys are put together to tuples, which are numbered as they appear; an array remembers
 //! the numbers of those that have few values together.
 
+mod digits;
 pub(crate) mod direct;
 pub(crate) mod index;
 pub(crate) mod key_set;
