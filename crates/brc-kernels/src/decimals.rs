@@ -11,9 +11,9 @@ pub const MAX_EXPONENT: u8 = 18;
 /// The largest magnitude of digits: above it not every integer is a float.
 pub const MAX_DIGITS: i64 = 1 << 53;
 
-/// An integer of digits.
+/// A type of integers that digits come in.
 pub trait Digits: Copy {
-    /// The float that it is.
+    /// This integer as a float.
     fn float(self) -> f64;
 }
 

@@ -26,7 +26,8 @@ pub enum Addend<'a> {
 }
 
 impl Addend<'_> {
-    /// How many rows it is of; `None` if of any.
+    /// The number of rows that it has values for, or one that no batch has if its factors are not of as many; `None` if it
+    /// fits any number.
     pub(super) fn rows(&self) -> Option<usize> {
         match self {
             Self::One => None,
@@ -67,6 +68,7 @@ pub(super) struct Writing<'a> {
 impl<'a> Writing<'a> {
     /// Of no more than [`MOST_LANES`].
     pub(super) fn of(addends: &'a [(usize, Addend<'a>)]) -> Self {
+        debug_assert!(addends.len() <= MOST_LANES, "no more addends than lanes");
         Self { addends, ways: std::array::from_fn(|index| Way::of(addends, index)) }
     }
 
@@ -95,7 +97,7 @@ enum Way<'a> {
     Product([usize; 2]),
     /// Both parts of floats at once, the lower one for that lane.
     Split(&'a [f64], Limbs, usize),
-    /// It is by the one before.
+    /// Already written by the addend before it.
     WithHigh,
 }
 

@@ -2,7 +2,8 @@
 //! waits for memory once, however many aggregates there are.
 //!
 //! A lane is one 64-bit sum of every group. What a batch adds to it is written down first, as 64-bit integers; then all lanes
-//! of a row's group are added to together.
+//! of a row's group are added to together. A table of a single lane skips the first step where it can: integers are added
+//! straight from their column.
 
 use super::addends::Writing;
 use super::one_lane::add_addend;
@@ -210,8 +211,8 @@ impl LaneTable {
     /// Adds rows, each of which adds to these lanes of its group what the addends tell.
     ///
     /// # Errors
-    /// If a group is not below [`LaneTable::groups`], there are not as many groups as addends have rows, or more addends than
-    /// [`MOST_LANES`]. Some rows may have been added.
+    /// If a group is not below [`LaneTable::groups`], the number of groups differs from the number of rows of an addend, or
+    /// there are more addends than [`MOST_LANES`]. Some rows may have been added.
     pub fn add(
         &mut self,
         level: Level,
@@ -282,7 +283,9 @@ impl LaneTable {
                 Addend::Integers(values) => few::add(level, groups, values, &mut sums[..known]),
                 Addend::Counted(values) => {
                     few::add(level, groups, values, &mut sums[..known]);
-                    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count * Counted::ONE);
+                    sums.iter_mut()
+                        .zip(counts)
+                        .for_each(|(sum, count)| *sum = sum.wrapping_add(count.wrapping_mul(Counted::ONE)));
                 }
                 Addend::Products(..) | Addend::High(..) | Addend::Low(..) => {
                     let words = self.spare.as_flattened_mut();
@@ -349,7 +352,7 @@ impl LaneTable {
     }
 }
 
-/// Where a scan of runs is.
+/// A position in a list of runs, from which the next rows are added.
 struct Runs<'a> {
     runs: &'a [Run],
     /// Rows of the first run that are done.
@@ -377,8 +380,9 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Adds what the next rows add to the lanes to the sums of their groups, which lie that many words apart: the difference
-    /// of the sums of all rows up to the end of a run and up to its start. In the lanes are such sums then.
+    /// Adds the next `count` rows to their groups, whose sums lie `apart` words from each other. The lanes are turned into
+    /// running totals first, so that the share of a run is the total at its end less that at its start; they hold these totals
+    /// afterwards.
     fn add_short(
         &mut self,
         count: usize,
@@ -390,8 +394,7 @@ impl<'a> Runs<'a> {
         let (mut first, mut before) = (0, [0; MOST_LANES]);
         while first < count {
             let (group, end) = self.next_part(first, count).ok_or(UnknownGroup)?;
-            let sums =
-                words.get_mut(group * apart..).and_then(|rest| rest.get_mut(..lanes.len())).ok_or(UnknownGroup)?;
+            let sums = sums_of(words, group, apart, lanes.len()).ok_or(UnknownGroup)?;
             for ((sum, lane), before) in sums.iter_mut().zip(lanes.iter()).zip(&mut before) {
                 let up_to = lane[end - 1];
                 *sum = sum.wrapping_add(up_to.wrapping_sub(*before));
@@ -402,7 +405,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// The same run by run.
+    /// The same, where the rows of each run are added up one by one.
     fn add_long(
         &mut self,
         level: Level,
@@ -414,8 +417,7 @@ impl<'a> Runs<'a> {
         let mut first = 0;
         while first < count {
             let (group, end) = self.next_part(first, count).ok_or(UnknownGroup)?;
-            let sums =
-                words.get_mut(group * apart..).and_then(|rest| rest.get_mut(..lanes.len())).ok_or(UnknownGroup)?;
+            let sums = sums_of(words, group, apart, lanes.len()).ok_or(UnknownGroup)?;
             for (sum, addends) in sums.iter_mut().zip(lanes) {
                 *sum = sum.wrapping_add(total(level, &addends[first..end]));
             }
@@ -423,6 +425,11 @@ impl<'a> Runs<'a> {
         }
         Ok(())
     }
+}
+
+/// The sums of a group, if there is such a group.
+fn sums_of(words: &mut [i64], group: usize, apart: usize, lanes: usize) -> Option<&mut [i64]> {
+    words.get_mut(group.checked_mul(apart)?..)?.get_mut(..lanes)
 }
 
 fn words(lines: &[Line]) -> &[i64] {
@@ -561,6 +568,47 @@ mod tests {
         assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &[(1, Addend::One)]), Err(UnknownGroup));
         let short = [(0, Addend::Integers(Integers::I8(&[])))];
         assert_eq!(table.add(level, Groups::Rows(&[1]), 1, &short), Err(UnknownGroup));
+    }
+
+    /// Lines of the cache have room for more groups than there are.
+    #[test]
+    fn groups_behind_the_last_are_refused() {
+        let (values, floats, limbs) = ([1i8; 40], [1.0; 40], Limbs::of(-60).unwrap());
+        for (lanes, groups) in (1..=MOST_LANES).flat_map(|lanes| [9, 63, 64, 65, 301].map(|groups| (lanes, groups))) {
+            for level in Level::available() {
+                for unknown in [groups, groups + 1, 1 << 30, u32::MAX] {
+                    for addend in [Addend::One, Addend::Integers(Integers::I8(&values)), Addend::High(&floats, limbs)] {
+                        let mut table = LaneTable::new(lanes);
+                        table.grow(groups as usize);
+                        let mut refuses = |of_rows: Groups<'_>| {
+                            let added = table.add(level, of_rows, values.len(), &[(lanes - 1, addend)]);
+                            assert_eq!(added, Err(UnknownGroup), "{lanes} {groups} {unknown} {addend:?} {of_rows:?}");
+                        };
+                        let mut rows = [0; 40];
+                        rows[38] = unknown;
+                        refuses(Groups::Rows(&rows));
+                        let run = |code, rows| Run { code, rows };
+                        refuses(Groups::Runs(&[run(0, 20), run(unknown, 20)]));
+                        let short: Vec<Run> = (0..40).map(|row| run(if row < 39 { 0 } else { unknown }, 1)).collect();
+                        refuses(Groups::Runs(&short));
+                        table.grow(groups as usize + 8);
+                        let behind = groups as usize..table.groups();
+                        assert!(
+                            behind.clone().all(|group| table.sum(lanes - 1, group) == 0),
+                            "{lanes} {groups} {unknown}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_addends_than_lanes_are_refused() {
+        let mut table = LaneTable::new(1);
+        table.grow(100);
+        let addends = [(0, Addend::One); MOST_LANES + 1];
+        assert_eq!(table.add(Level::best(), Groups::Rows(&[1]), 1, &addends), Err(UnknownGroup));
     }
 
     #[test]

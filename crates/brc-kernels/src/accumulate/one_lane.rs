@@ -42,7 +42,10 @@ fn add_integers(
     }
 }
 
-/// Adds the word of each value, of which there are as many as groups of rows.
+/// Adds the word of each row's value to the sum of its group; there is one value for each group.
+///
+/// # Errors
+/// If there are no sums of a group. Nothing has been added then.
 pub(super) fn add_words<T: Copy>(
     level: Level,
     copies: usize,
@@ -126,7 +129,7 @@ mod tests {
                         let sum = copies.iter().fold(0i64, |sum, &copy| sum.wrapping_add(copy));
                         assert_eq!(sum, expected(&rows, group, word), "{addend:?} {group}");
                     }
-                    // The last row is of none.
+                    // The table ends before the group of the last row.
                     if let Some((&group, _)) = groups.split_last() {
                         let mut sums = vec![0; group as usize * copies];
                         assert_eq!(add_addend(level, copies, &groups, addend, &mut sums), Some(Err(UnknownGroup)));

@@ -68,8 +68,8 @@ impl<const LANES: usize, const STRIDE: usize, const TURNS: usize> Kernel for Add
     #[inline(always)]
     fn run(self) -> Self::Output {
         for (row, &group) in (self.first..self.addends[0].len()).zip(self.groups) {
-            let place = group as usize * TURNS + row % TURNS;
-            let sums = self.rows.get_mut(place).ok_or(UnknownGroup)?;
+            let place = (group as usize).checked_mul(TURNS).map(|first| first + row % TURNS);
+            let sums = place.and_then(|place| self.rows.get_mut(place)).ok_or(UnknownGroup)?;
             #[allow(clippy::needless_range_loop, reason = "iterators are not unrolled")]
             for lane in 0..LANES {
                 sums[lane] = sums[lane].wrapping_add(self.addends[lane][row]);

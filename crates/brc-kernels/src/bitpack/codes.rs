@@ -1,8 +1,10 @@
-//! Codes of a dictionary, which are of use only if it has all of them: the largest is found while they are unpacked.
+//! Unpacks codes of a dictionary and finds the largest on the way, so that to check them against the dictionary takes no
+//! second pass.
 
 use super::lanes::{GROUP, Lane, lane_bits};
 use super::values::{PackedGroups, packed_length};
 use crate::cpu::{Kernel, Level, run_at};
+use std::marker::PhantomData;
 
 /// Unpacks codes from the `first` one of `packed` on, as many as there is room for, and adds `base` to each, modulo 2³².
 /// Returns the largest of them [without its sign](crate::direct::unsigned), or 0 if there are none.
@@ -15,8 +17,8 @@ pub fn unpack_codes(level: Level, width: u32, packed: &[u8], first: usize, base:
     assert!(width <= u32::BITS, "codes of up to 32 bits");
     let base = base as u32;
     match lane_bits(width) {
-        16 => run_at(level, UnpackCodes { width, packed, first, base, codes, lanes: [0u16; GROUP] }),
-        _ => run_at(level, UnpackCodes { width, packed, first, base, codes, lanes: [0u32; GROUP] }),
+        16 => run_at(level, UnpackCodes::<u16> { width, packed, first, base, codes, lane: PhantomData }),
+        _ => run_at(level, UnpackCodes::<u32> { width, packed, first, base, codes, lane: PhantomData }),
     }
 }
 
@@ -26,7 +28,7 @@ struct UnpackCodes<'a, L> {
     first: usize,
     base: u32,
     codes: &'a mut [i32],
-    lanes: [L; GROUP],
+    lane: PhantomData<L>,
 }
 
 impl<L: Lane + Into<u32>> Kernel for UnpackCodes<'_, L> {
@@ -34,8 +36,8 @@ impl<L: Lane + Into<u32>> Kernel for UnpackCodes<'_, L> {
 
     #[inline(always)]
     fn run(self) -> u32 {
-        let Self { width, packed, first, base, codes, mut lanes } = self;
-        let mut largest = 0;
+        let Self { width, packed, first, base, codes, .. } = self;
+        let (mut lanes, mut largest) = ([L::default(); GROUP], 0);
         let mut groups = PackedGroups::new(width, packed, first, codes);
         while let Some((packed, skipped, codes)) = groups.next() {
             L::unpack_group(width, packed, L::default(), &mut lanes);

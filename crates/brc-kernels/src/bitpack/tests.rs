@@ -78,6 +78,17 @@ fn every_width_matches_the_layout() {
     }
 }
 
+#[test]
+fn impossible_codes_are_refused() {
+    let unpack = |width, packed: &[u8]| {
+        let packed = packed.to_vec();
+        std::panic::catch_unwind(move || unpack_codes(Level::best(), width, &packed, 0, 0, &mut [0; 20])).is_ok()
+    };
+    assert!(unpack(7, &[0; 256]));
+    assert!(!unpack(7, &[0; 127]));
+    assert!(!unpack(33, &[0; 1 << 16]));
+}
+
 /// The worked example of buren's SPEC.md.
 #[test]
 fn the_layout_is_pinned() {

@@ -47,7 +47,7 @@ pub fn unpack<V: Value>(
     V::unpack(level, width, packed, first, frames, values);
 }
 
-/// [`packed_bytes`] as a length, which nothing has if it is impossible.
+/// [`packed_bytes`] as a `usize`; `usize::MAX`, which no slice reaches, if there is no such size.
 pub(super) fn packed_length(width: u32, count: usize) -> usize {
     packed_bytes(width, count as u64).and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX)
 }
@@ -220,13 +220,17 @@ impl<L: Lane, V: Narrow<L>> Kernel for Unpack<'_, L, V> {
     }
 }
 
-/// A walk along the groups that have values from some row on.
+/// A walk along the groups that have values from some row on. It lends what it may own, and so is no iterator.
 pub(super) struct PackedGroups<'a, V> {
+    /// Bytes of a full group.
     bytes: usize,
+    /// What is left of the input.
     packed: &'a [u8],
+    /// Values of the next group before the first one wanted.
     skipped: usize,
     /// Room for those that are still to come.
     values: &'a mut [V],
+    /// The last group, with zeros behind it.
     padded: Vec<u8>,
 }
 

@@ -52,10 +52,11 @@ mod heaps {
     }
 
     /// The heap of a thread lies within so many bytes, aligned to them.
-    const HEAP: usize = 1 << 26;
+    pub(super) const HEAP: usize = 1 << 26;
 
-    /// Heaps grow by so many bytes more than are needed: that of a thread to all that it may have at once, because it would
-    /// grow by no more than what is needed afterwards.
+    /// Heaps grow by so many bytes more than are needed. So that of a thread gets all that it may have at once: later the
+    /// allocator would extend it by no more than what each allocation needs, and what grows in small steps gets small pages.
+    /// A heap of a thread that becomes empty is not given back.
     const AHEAD: usize = HEAP;
 
     /// Lets the system's allocator keep memory that is freed, for what is allocated next, where it would hand it back to the system
@@ -183,5 +184,31 @@ mod tests {
             std::thread::spawn(allocates).join().unwrap();
             allocates();
         }
+    }
+
+    /// Where the memory ends that may be written around this place.
+    fn end_of_writable(memory: *mut u8) -> usize {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let writable = maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|flags| flags.contains('w')));
+        let mut ranges = writable.filter_map(|line| line.split(' ').next()?.split_once('-'));
+        let place = |text: &str| usize::from_str_radix(text, 16).unwrap();
+        let found = ranges.find(|(start, end)| (place(start)..place(end)).contains(&memory.addr()));
+        place(found.unwrap().1)
+    }
+
+    #[test]
+    fn heaps_of_threads_are_as_large_as_they_may_be() {
+        keep_freed();
+        let end = std::thread::spawn(|| {
+            let layout = Layout::from_size_align(1 << 17, 8).unwrap();
+            // SAFETY: the memory is freed as what it was allocated as.
+            unsafe {
+                let memory = Allocator.alloc(layout);
+                let end = end_of_writable(memory);
+                Allocator.dealloc(memory, layout);
+                end
+            }
+        });
+        assert!(end.join().unwrap().is_multiple_of(heaps::HEAP));
     }
 }

@@ -128,6 +128,7 @@ impl<'a> Records<'a> {
                 Selection::Some(mask, _) => set_rows(mask).for_each(&mut add),
             }
         }
+        // Those that are folded have a count behind them.
         let are_records = self.layout.words() == self.layout.width && rows.is_none();
         if !are_records {
             self.lay_out(tuples, batch, rows.as_deref())?;
@@ -189,7 +190,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Deals out these records, or those that were laid out.
+    /// Deals out `records`, or those of the batch that were laid out if there are none.
     fn deal<const WORDS: usize>(&mut self, records: Option<&[u64]>) {
         let Self { layout, ranges, piles, batch, .. } = self;
         let records = match records {

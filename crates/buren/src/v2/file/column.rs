@@ -9,7 +9,7 @@ use super::shared_dictionary::read_tokens;
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
 use crate::v2::Malformed;
-use crate::v2::integers::{BLOCK_ROWS, Block, largest_code};
+use crate::v2::integers::{BLOCK_ROWS, Block, needed_values};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
 use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
@@ -408,21 +408,24 @@ impl<'r> ScanColumn<'r> {
     pub(super) fn decode(&mut self, rows: Range<usize>) -> Result<()> {
         let block =
             Block { bytes: self.buffer.bytes(), rows: self.block_rows, start: (self.block * BLOCK_ROWS) as u64 };
-        self.piece = rows.clone();
+        // None are there until all have been checked.
+        self.piece = 0..0;
         let mut reference = None;
         if let Some(column) = &mut self.reference {
             column.decode(rows.clone())?;
             reference = column.decoder.as_ref().and_then(Decoder::integers);
         }
         let decoded = match &mut self.decoder {
-            Some(Decoder::Strings(_)) => self.decode_strings(rows),
-            Some(decoder) => decoder.decode(&block, rows, reference),
+            Some(Decoder::Strings(_)) => self.decode_strings(rows.clone()),
+            Some(decoder) => decoder.decode(&block, rows.clone(), reference),
             None => Ok(()),
         };
         decoded.and_then(|()| self.look_up()).map_err(|reason| {
             let (row_group, column, block) = (self.row_group, self.name(), self.block);
             self.reader.corrupt(Place::Data { row_group, column, block }, reason)
-        })
+        })?;
+        self.piece = rows;
+        Ok(())
     }
 
     /// Decodes strings, as codes if they are numbers in disguise and codes are worth it.
@@ -452,34 +455,34 @@ impl<'r> ScanColumn<'r> {
     fn look_up(&mut self) -> std::result::Result<(), Malformed> {
         const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
-        let (codes, largest, interned, known) = match (decoded, &self.dictionary) {
+        let (codes, needed, interned, known) = match (decoded, &self.dictionary) {
             (None, _) if self.coded => match &self.number_codes {
                 Some(NumberCodes { codes, .. }) => {
-                    (self.places.as_slice(), largest_code(&self.places), codes.of_all(), codes.of_values.len())
+                    (self.places.as_slice(), needed_values(&self.places), codes.of_all(), codes.of_values.len())
                 }
                 None => return Ok(()),
             },
             (None | Some(Decoded::Data(_)), _) => return Ok(()),
-            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Interned(interned)) => {
-                (codes, largest, interned.of_all(), interned.of_values.len())
+            (Some(Decoded::Codes(codes, needed)), ChunkDictionary::Interned(interned)) => {
+                (codes, needed, interned.of_all(), interned.of_values.len())
             }
-            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::OfFile) => {
+            (Some(Decoded::Codes(codes, needed)), ChunkDictionary::OfFile) => {
                 let known = self.chunk().codes as usize;
                 let interned = match &self.values {
                     Values::Shared(_) => None,
                     Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_first(known),
                 };
-                (codes, largest, interned, known)
+                (codes, needed, interned, known)
             }
-            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Values(values)) => {
+            (Some(Decoded::Codes(codes, needed)), ChunkDictionary::Values(values)) => {
                 let values = values.strings();
-                if !codes.is_empty() && largest as usize >= values.len() {
+                if needed > values.len() as u64 {
                     return Err(UNKNOWN);
                 }
                 return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
             }
         };
-        if !codes.is_empty() && largest as usize >= known {
+        if needed > known as u64 {
             return Err(UNKNOWN);
         }
         self.translated = interned.is_some();

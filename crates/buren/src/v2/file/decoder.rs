@@ -19,8 +19,8 @@ pub(super) enum Decoder {
     I128(wide::Chunk, Vec<i128>),
     Floats(floats::Chunk, Vec<f64>),
     Strings(Box<DecodedStrings>),
-    /// With the largest that was decoded last.
-    Codes(integers::Chunk, Vec<i32>, u32),
+    /// With the number of values that the dictionary must have for those that were decoded last.
+    Codes(integers::Chunk, Vec<i32>, u64),
 }
 
 /// Strings that were decoded.
@@ -100,9 +100,9 @@ impl Decoder {
                 values.resize(count, 0);
                 chunk.decode(block, first, &cut(reference), values)
             }
-            Self::Codes(chunk, codes, largest) => {
+            Self::Codes(chunk, codes, needed) => {
                 codes.resize(count, 0);
-                *largest = chunk.decode_codes(block, first, &cut(reference), codes)?;
+                *needed = chunk.decode_codes(block, first, &cut(reference), codes)?;
                 Ok(())
             }
             Self::I64(chunk, values) => {
@@ -153,7 +153,7 @@ impl Decoder {
             Self::I128(_, values) => Data::Integers(Integers::I128(values)),
             Self::Floats(_, values) => Data::Floats(values),
             Self::Strings(decoded) => decoded.data(),
-            Self::Codes(_, codes, largest) => return Decoded::Codes(codes, *largest),
+            Self::Codes(_, codes, needed) => return Decoded::Codes(codes, *needed),
         })
     }
 }
@@ -168,6 +168,6 @@ fn cut<T: Decodable>(values: Option<Integers<'_>>) -> Vec<T> {
 /// Some rows of a chunk.
 pub(super) enum Decoded<'a> {
     Data(Data<'a>),
-    /// Positions in the chunk's dictionary, not yet checked, and the largest of them without its sign.
-    Codes(&'a [i32], u32),
+    /// Positions in the chunk's dictionary, not yet checked, and how many values that must have.
+    Codes(&'a [i32], u64),
 }

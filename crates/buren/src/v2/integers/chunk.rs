@@ -68,7 +68,8 @@ impl Chunk {
         self.scheme.name
     }
 
-    /// Whether all values of a block are known to be of 32 bits: then none is cut if they are decoded to these.
+    /// Whether all values of a block are known to fit an `i32`, so that decoding to `i32` loses nothing; `false` also if that
+    /// is not known.
     #[must_use]
     pub fn is_narrow(&self, block: &Block<'_>) -> bool {
         self.layout.is_narrow(block)
@@ -94,15 +95,15 @@ impl Chunk {
         T::decode(&*self.layout, block, Output::of(block, first, reference, values)?)
     }
 
-    /// The same for codes of a dictionary. Returns the largest of them, [without its sign](brc_kernels::direct::unsigned), or
-    /// 0 if there are none.
+    /// The same for codes of a dictionary. Returns how many values that must have: one more than the largest code
+    /// [without its sign](brc_kernels::direct::unsigned), or none if there is no code.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
     ///
     /// # Panics
     /// As [`decode`](Self::decode).
-    pub fn decode_codes(&self, block: &Block<'_>, first: usize, reference: &[i32], codes: &mut [i32]) -> Result<u32> {
+    pub fn decode_codes(&self, block: &Block<'_>, first: usize, reference: &[i32], codes: &mut [i32]) -> Result<u64> {
         self.layout.decode_codes(block, Output::of(block, first, reference, codes)?)
     }
 }
@@ -122,7 +123,7 @@ pub(super) trait AnyLayout: Debug + Send + Sync {
     fn decode_i32(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<()>;
     fn decode_i64(&self, block: &Block<'_>, output: Output<'_, i64>) -> Result<()>;
     fn is_narrow(&self, block: &Block<'_>) -> bool;
-    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32>;
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u64>;
 }
 
 macro_rules! any_layout {
@@ -140,7 +141,7 @@ macro_rules! any_layout {
                 Layout::is_narrow(self, block)
             }
 
-            fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32> {
+            fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u64> {
                 Layout::decode_codes(self, block, output)
             }
 

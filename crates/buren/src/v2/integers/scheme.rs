@@ -2,7 +2,7 @@
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
-use super::stream::largest_code;
+use super::stream::needed_values;
 use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
 use crate::v2::malformed::Result;
 use brc_kernels::arithmetic::Integer;
@@ -47,7 +47,7 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
     /// Appends a block.
     fn encode(&self, input: &Input<'_>, out: &mut Vec<u8>);
 
-    /// Whether all values of a block are known to be of 32 bits.
+    /// Whether all values of a block are known to fit an `i32`; `false` also if that is not known.
     fn is_narrow(&self, _block: &Block<'_>) -> bool {
         false
     }
@@ -55,11 +55,11 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
     /// Fills the output from a block.
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()>;
 
-    /// The same for codes; returns the largest of them, without its sign.
-    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u32> {
+    /// The same for codes; returns [how many values](needed_values) their dictionary must have.
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u64> {
         let Output { first, reference, values } = output;
         self.decode(block, Output { first, reference, values: &mut *values })?;
-        Ok(largest_code(values))
+        Ok(needed_values(values))
     }
 }
 

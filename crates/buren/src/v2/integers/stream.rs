@@ -146,7 +146,7 @@ impl<'a> Stream<'a> {
         Ok(Self { frame, width: width.into(), packed, exceptions })
     }
 
-    /// Whether all integers are known to be of 32 bits.
+    /// Whether all integers are known to fit an `i32`.
     pub(super) fn is_narrow(&self) -> bool {
         let fits = |value: i128| i32::try_from(value).is_ok();
         let frame = i128::from(self.frame);
@@ -164,14 +164,14 @@ impl<'a> Stream<'a> {
         self.exceptions.map_or(Ok(()), |exceptions| exceptions.patch(first, out))
     }
 
-    /// The same of codes; returns the largest of them, [without its sign](unsigned).
-    pub(super) fn read_codes(&self, first: usize, out: &mut [i32]) -> Result<u32> {
-        // What exceptions replace is no code.
-        if self.exceptions.is_some() || self.width > u32::BITS {
+    /// The same of codes; returns how many values their dictionary must have, as [`needed_values`] does.
+    pub(super) fn read_codes(&self, first: usize, out: &mut [i32]) -> Result<u64> {
+        // The packed integers that exceptions replace are no codes.
+        if self.exceptions.is_some() || self.width > u32::BITS || out.is_empty() {
             self.read(first, out)?;
-            return Ok(largest_code(out));
+            return Ok(needed_values(out));
         }
-        Ok(unpack_codes(Level::best(), self.width, self.packed, first, self.frame, out))
+        Ok(u64::from(unpack_codes(Level::best(), self.width, self.packed, first, self.frame, out)) + 1)
     }
 
     fn read_wide<T: Integer>(&self, first: usize, out: &mut [T]) {
@@ -185,9 +185,10 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The largest code without its sign; 0 of none.
-pub(in crate::v2) fn largest_code(codes: &[i32]) -> u32 {
-    direct::bounds(Level::best(), unsigned(codes)).map_or(0, |(_, largest)| largest as u32)
+/// How many values a dictionary must have for these codes: one more than the largest of them [without its sign](unsigned), or
+/// none if there is no code.
+pub(in crate::v2) fn needed_values(codes: &[i32]) -> u64 {
+    direct::bounds(Level::best(), unsigned(codes)).map_or(0, |(_, largest)| largest as u64 + 1)
 }
 
 impl StoredExceptions<'_> {
@@ -253,6 +254,11 @@ mod tests {
             check::<i32>(&stream, &values, first);
             check::<i64>(&stream, &values, first);
             prop_assert!(!stream.is_narrow() || values.iter().all(|&value| i32::try_from(value).is_ok()));
+            let mut codes = vec![0; values.len() - first];
+            let needed = stream.read_codes(first, &mut codes).unwrap();
+            let expected: Vec<_> = values[first..].iter().map(|&value| value as i32).collect();
+            prop_assert_eq!(&codes, &expected);
+            prop_assert_eq!(needed, expected.iter().map(|&code| u64::from(code as u32) + 1).max().unwrap_or(0));
         }
 
         #[test]
@@ -269,8 +275,28 @@ mod tests {
                 let first = first.index(count + 1);
                 let _ = stream.read(first, &mut vec![0i16; count - first]);
                 let _ = stream.read(first, &mut vec![0i64; count - first]);
+                let _ = stream.read_codes(first, &mut vec![0; count - first]);
             }
         }
+    }
+
+    #[test]
+    fn streams_that_fit_32_bits_are_narrow() {
+        let is_narrow = |values: &[i64]| {
+            let mut bytes = Vec::new();
+            write(values, &mut bytes);
+            Stream::take(&mut bytes.as_slice(), values.len()).unwrap().is_narrow()
+        };
+        let (min, max) = (i64::from(i32::MIN), i64::from(i32::MAX));
+        for values in [&[min, max][..], &[min], &[max], &[max - 255, max], &[0; 70], &[]] {
+            assert!(is_narrow(values), "{values:?}");
+        }
+        for values in [&[min - 1][..], &[max + 1], &[max - 254, max + 1], &[i64::MIN, i64::MAX], &[min - 1, max]] {
+            assert!(!is_narrow(values), "{values:?}");
+        }
+        let mut exceptions = [5; 1000];
+        exceptions[7] = 1 << 40;
+        assert!(!is_narrow(&exceptions));
     }
 
     /// The example of the specification.

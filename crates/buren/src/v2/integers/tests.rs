@@ -150,6 +150,22 @@ fn check<T: Decodable>(encoded: &Encoded, values: &[i64], reference: &[i64]) {
     }
 }
 
+/// Codes are integers of 32 bits, and how many values they need is known of each block.
+fn check_codes(encoded: &Encoded, values: &[i64], reference: &[i64]) {
+    let chunk = Chunk::open(encoded.id, &encoded.parameters).unwrap();
+    for ((bytes, values), start) in encoded.blocks.iter().zip(values.chunks(BLOCK_ROWS)).zip((0..).step_by(BLOCK_ROWS))
+    {
+        let block = Block { bytes, rows: values.len(), start: start as u64 };
+        assert!(!chunk.is_narrow(&block) || values.iter().all(|&value| i32::try_from(value).is_ok()));
+        let reference: Vec<_> = reference.iter().skip(start).take(values.len()).map(|&value| value as i32).collect();
+        let mut codes = vec![0; values.len()];
+        let needed = chunk.decode_codes(&block, 0, &reference, &mut codes).unwrap();
+        let expected: Vec<_> = values.iter().map(|&value| value as i32).collect();
+        assert!(codes == expected);
+        assert_eq!(needed, expected.iter().map(|&code| u64::from(code as u32) + 1).max().unwrap_or(0));
+    }
+}
+
 fn check_all_schemes(values: &[i64], reference: &[i64]) {
     for scheme in SCHEMES {
         let Some(plan) = Plan::with_scheme(scheme.name, values, reference) else { continue };
@@ -157,6 +173,7 @@ fn check_all_schemes(values: &[i64], reference: &[i64]) {
         check::<i16>(&encoded, values, reference);
         check::<i32>(&encoded, values, reference);
         check::<i64>(&encoded, values, reference);
+        check_codes(&encoded, values, reference);
     }
 }
 
