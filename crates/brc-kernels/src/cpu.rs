@@ -69,6 +69,18 @@ fn detect() -> Level {
     Level::Portable
 }
 
+/// 0, 1, 2 … 63: the place of each byte in the widest register.
+#[cfg(target_arch = "x86_64")]
+pub(crate) static PLACES: [u8; 64] = {
+    let mut places = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        places[at] = at as u8;
+        at += 1;
+    }
+    places
+};
+
 /// A loop that is compiled once for each instruction set.
 pub(crate) trait Kernel {
     type Output;

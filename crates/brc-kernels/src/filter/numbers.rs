@@ -29,21 +29,11 @@ fn append(mask: &[u64], rows: &mut Vec<u32>) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use crate::cpu::PLACES;
     use std::arch::x86_64::*;
 
     /// Numbers that one register has.
     const LANES: usize = 16;
-
-    /// The number of each bit of a word.
-    const BITS: [i8; 64] = {
-        let mut bits = [0; 64];
-        let mut bit = 0;
-        while bit < 64 {
-            bits[bit] = bit as i8;
-            bit += 1;
-        }
-        bits
-    };
 
     /// Appends the numbers of the set bits. A full register is stored for every word, however few of its bits are set: so the
     /// loop hardly ever branches differently from one word to the next.
@@ -53,7 +43,7 @@ mod x86 {
         let all: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
         rows.resize(length + all + LANES, 0);
         // SAFETY: there are as many numbers as are loaded.
-        let numbers = unsafe { _mm512_loadu_epi8(BITS.as_ptr()) };
+        let numbers = unsafe { _mm512_loadu_epi8(PLACES.as_ptr().cast()) };
         for (first, &word) in (0u32..).step_by(64).zip(mask) {
             let mut bytes = _mm512_maskz_compress_epi8(word, numbers);
             let mut left = word.count_ones() as usize;

@@ -11,6 +11,7 @@
 
 use super::{Progress, RowReader, Window, plain};
 use crate::accumulate::{GroupStatistics, slots::x86 as add};
+use crate::cpu::PLACES;
 use crate::interner::{Interner, Key};
 use std::arch::x86_64::*;
 
@@ -235,14 +236,3 @@ impl Tile {
         (0..rows).take_while(plain).count()
     }
 }
-
-/// 0, 1, 2 … 63.
-static PLACES: [u8; 64] = {
-    let mut places = [0; 64];
-    let mut at = 0;
-    while at < 64 {
-        places[at] = at as u8;
-        at += 1;
-    }
-    places
-};

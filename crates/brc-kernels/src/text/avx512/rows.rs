@@ -2,7 +2,8 @@
 //!
 //! Arrays are written out: `array::map` is not compiled for these instructions, and what it calls is inlined or not by chance.
 
-use super::{PLACES, Tile};
+use super::Tile;
+use crate::cpu::PLACES;
 use crate::interner::{PADDING, SHORT};
 use std::arch::x86_64::*;
 

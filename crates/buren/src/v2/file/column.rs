@@ -9,12 +9,12 @@ use super::shared_dictionary::read_tokens;
 use crate::block::{BlockBuffer, Cost};
 use crate::place::Place;
 use crate::v2::Malformed;
-use crate::v2::integers::{BLOCK_ROWS, Block, needed_values};
+use crate::v2::integers::{BLOCK_ROWS, Block};
 use crate::v2::strings::{Scratch, SortedBlock, StringBuffer, Tokens};
 use crate::v2::validity::Validity;
 use brc_core::{Bitmap, Column, Data, Dictionary, Integers, Result};
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::{translate_codes, unsigned};
+use brc_kernels::direct::{are_known, translate_codes, unsigned};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -455,42 +455,43 @@ impl<'r> ScanColumn<'r> {
     fn look_up(&mut self) -> std::result::Result<(), Malformed> {
         const UNKNOWN: Malformed = Malformed("a code is not in the dictionary");
         let decoded = self.decoder.as_ref().filter(|_| !self.coded).map(Decoder::decoded);
-        let (codes, needed, interned, known) = match (decoded, &self.dictionary) {
+        let (codes, largest, interned, known) = match (decoded, &self.dictionary) {
             (None, _) if self.coded => match &self.number_codes {
                 Some(NumberCodes { codes, .. }) => {
-                    (self.places.as_slice(), needed_values(&self.places), codes.of_all(), codes.of_values.len())
+                    (self.places.as_slice(), None, codes.of_all(), codes.of_values.len())
                 }
                 None => return Ok(()),
             },
             (None | Some(Decoded::Data(_)), _) => return Ok(()),
-            (Some(Decoded::Codes(codes, needed)), ChunkDictionary::Interned(interned)) => {
-                (codes, needed, interned.of_all(), interned.of_values.len())
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Interned(interned)) => {
+                (codes, largest, interned.of_all(), interned.of_values.len())
             }
-            (Some(Decoded::Codes(codes, needed)), ChunkDictionary::OfFile) => {
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::OfFile) => {
                 let known = self.chunk().codes as usize;
                 let interned = match &self.values {
                     Values::Shared(_) => None,
                     Values::Numbers(_) | Values::Interned(_) => self.of_file.interned.of_first(known),
                 };
-                (codes, needed, interned, known)
+                (codes, largest, interned, known)
             }
-            (Some(Decoded::Codes(codes, needed)), ChunkDictionary::Values(values)) => {
+            (Some(Decoded::Codes(codes, largest)), ChunkDictionary::Values(values)) => {
                 let values = values.strings();
-                if needed > values.len() as u64 {
+                if !are_within(codes, largest, values.len()) {
                     return Err(UNKNOWN);
                 }
                 return self.written_out.replace(codes.iter().map(|&code| values.get(code as usize)));
             }
         };
-        if needed > known as u64 {
-            return Err(UNKNOWN);
-        }
         self.translated = interned.is_some();
-        let Some(table) = interned else { return Ok(()) };
-        self.codes.clear();
-        let (level, codes) = (Level::best(), unsigned(codes));
-        let table = table.get(..known).ok_or(UNKNOWN)?;
-        if translate_codes(level, codes, table, &mut self.codes) { Ok(()) } else { Err(UNKNOWN) }
+        let are_known = match interned {
+            Some(table) => {
+                self.codes.clear();
+                let table = table.get(..known);
+                table.is_some_and(|table| translate_codes(Level::best(), unsigned(codes), table, &mut self.codes))
+            }
+            None => are_within(codes, largest, known),
+        };
+        if are_known { Ok(()) } else { Err(UNKNOWN) }
     }
 
     /// Some rows of the block, among those that were decoded last.
@@ -530,6 +531,14 @@ impl<'r> ScanColumn<'r> {
             Nulls::All => Some(Bitmap::new(&NO_VALUES, 0, self.piece.len())),
             Nulls::Some => Some(Bitmap::new(&self.validity.bytes()[1..], self.piece.start, self.piece.len())),
         }
+    }
+}
+
+/// Whether a dictionary of so many values has all codes, of which the largest may be known.
+fn are_within(codes: &[i32], largest: Option<u32>, known: usize) -> bool {
+    match largest {
+        Some(largest) => (largest as usize) < known,
+        None => are_known(Level::best(), unsigned(codes), known),
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) enum Decoder {
     I128(wide::Chunk, Vec<i128>),
     Floats(floats::Chunk, Vec<f64>),
     Strings(Box<DecodedStrings>),
-    /// With the number of values that the dictionary must have for those that were decoded last.
-    Codes(integers::Chunk, Vec<i32>, u64),
+    /// With the largest of those that were decoded last, if it was found on the way.
+    Codes(integers::Chunk, Vec<i32>, Option<u32>),
 }
 
 /// Strings that were decoded.
@@ -78,7 +78,7 @@ impl Decoder {
             Layout::Wide => Self::I128(wide::Chunk::open(parameters)?, Vec::new()),
             Layout::Floats => Self::Floats(floats::Chunk::open(parameters)?, Vec::new()),
             Layout::Strings => Self::Strings(Box::new(DecodedStrings { tokens, ..DecodedStrings::default() })),
-            Layout::Codes | Layout::FileCodes => Self::Codes(integers()?, Vec::new(), 0),
+            Layout::Codes | Layout::FileCodes => Self::Codes(integers()?, Vec::new(), None),
         })
     }
 
@@ -100,9 +100,9 @@ impl Decoder {
                 values.resize(count, 0);
                 chunk.decode(block, first, &cut(reference), values)
             }
-            Self::Codes(chunk, codes, needed) => {
+            Self::Codes(chunk, codes, largest) => {
                 codes.resize(count, 0);
-                *needed = chunk.decode_codes(block, first, &cut(reference), codes)?;
+                *largest = chunk.decode_codes(block, first, &cut(reference), codes)?;
                 Ok(())
             }
             Self::I64(chunk, values) => {
@@ -153,7 +153,7 @@ impl Decoder {
             Self::I128(_, values) => Data::Integers(Integers::I128(values)),
             Self::Floats(_, values) => Data::Floats(values),
             Self::Strings(decoded) => decoded.data(),
-            Self::Codes(_, codes, needed) => return Decoded::Codes(codes, *needed),
+            Self::Codes(_, codes, largest) => return Decoded::Codes(codes, *largest),
         })
     }
 }
@@ -168,6 +168,6 @@ fn cut<T: Decodable>(values: Option<Integers<'_>>) -> Vec<T> {
 /// Some rows of a chunk.
 pub(super) enum Decoded<'a> {
     Data(Data<'a>),
-    /// Positions in the chunk's dictionary, not yet checked, and how many values that must have.
-    Codes(&'a [i32], u64),
+    /// Positions in the chunk's dictionary, not yet checked, and the largest without its sign, if it was found on the way.
+    Codes(&'a [i32], Option<u32>),
 }

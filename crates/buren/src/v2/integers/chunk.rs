@@ -95,15 +95,21 @@ impl Chunk {
         T::decode(&*self.layout, block, Output::of(block, first, reference, values)?)
     }
 
-    /// The same for codes of a dictionary. Returns how many values that must have: one more than the largest code
-    /// [without its sign](brc_kernels::direct::unsigned), or none if there is no code.
+    /// The same for codes of a dictionary. Returns the largest of them [without its sign](brc_kernels::direct::unsigned), if it
+    /// is found on the way: `None` also if there are none.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
     ///
     /// # Panics
     /// As [`decode`](Self::decode).
-    pub fn decode_codes(&self, block: &Block<'_>, first: usize, reference: &[i32], codes: &mut [i32]) -> Result<u64> {
+    pub fn decode_codes(
+        &self,
+        block: &Block<'_>,
+        first: usize,
+        reference: &[i32],
+        codes: &mut [i32],
+    ) -> Result<Option<u32>> {
         self.layout.decode_codes(block, Output::of(block, first, reference, codes)?)
     }
 }
@@ -123,7 +129,7 @@ pub(super) trait AnyLayout: Debug + Send + Sync {
     fn decode_i32(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<()>;
     fn decode_i64(&self, block: &Block<'_>, output: Output<'_, i64>) -> Result<()>;
     fn is_narrow(&self, block: &Block<'_>) -> bool;
-    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u64>;
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>>;
 }
 
 macro_rules! any_layout {
@@ -141,7 +147,7 @@ macro_rules! any_layout {
                 Layout::is_narrow(self, block)
             }
 
-            fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u64> {
+            fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>> {
                 Layout::decode_codes(self, block, output)
             }
 

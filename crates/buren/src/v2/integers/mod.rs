@@ -31,7 +31,7 @@ mod tests;
 pub mod wide;
 
 pub(in crate::v2) use spread::positions as sample_rows;
-pub(in crate::v2) use stream::{needed_values, patch};
+pub(in crate::v2) use stream::patch;
 
 pub use chunk::{Block, Chunk, Decodable};
 pub use difference::DIFFERENCE;

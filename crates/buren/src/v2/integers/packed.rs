@@ -34,7 +34,7 @@ impl Layout for Packed {
         only_stream(block)?.read(output.first, output.values)
     }
 
-    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u64> {
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>> {
         only_stream(block)?.read_codes(output.first, output.values)
     }
 }

@@ -2,7 +2,6 @@
 
 use super::chunk::{AnyLayout, Block, Output};
 use super::facts::Facts;
-use super::stream::needed_values;
 use super::{constant, delta, dictionary, difference, divisor, packed, periodic, plain, progression, run_length};
 use crate::v2::malformed::Result;
 use brc_kernels::arithmetic::Integer;
@@ -55,11 +54,9 @@ pub(super) trait Layout: Debug + Send + Sync + 'static {
     /// Fills the output from a block.
     fn decode<T: Integer>(&self, block: &Block<'_>, output: Output<'_, T>) -> Result<()>;
 
-    /// The same for codes; returns [how many values](needed_values) their dictionary must have.
-    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<u64> {
-        let Output { first, reference, values } = output;
-        self.decode(block, Output { first, reference, values: &mut *values })?;
-        Ok(needed_values(values))
+    /// The same for codes; returns the largest of them without its sign, if it is found on the way.
+    fn decode_codes(&self, block: &Block<'_>, output: Output<'_, i32>) -> Result<Option<u32>> {
+        self.decode(block, output).map(|()| None)
     }
 }
 

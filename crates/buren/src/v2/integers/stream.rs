@@ -11,7 +11,6 @@ use brc_core::bounds::bounds;
 use brc_kernels::arithmetic::Integer;
 use brc_kernels::bitpack::{pack, packed_bytes, unpack, unpack_codes, width_of};
 use brc_kernels::cpu::Level;
-use brc_kernels::direct::{self, unsigned};
 
 /// The bytes before the packed integers: frame (8), width (1), bytes of an exception (1), zeros (2), exceptions (4).
 pub(super) const HEADER_BYTES: u64 = 16;
@@ -164,14 +163,13 @@ impl<'a> Stream<'a> {
         self.exceptions.map_or(Ok(()), |exceptions| exceptions.patch(first, out))
     }
 
-    /// The same of codes; returns how many values their dictionary must have, as [`needed_values`] does.
-    pub(super) fn read_codes(&self, first: usize, out: &mut [i32]) -> Result<u64> {
+    /// The same of codes; returns the largest of them without its sign, if it is found on the way.
+    pub(super) fn read_codes(&self, first: usize, out: &mut [i32]) -> Result<Option<u32>> {
         // The packed integers that exceptions replace are no codes.
         if self.exceptions.is_some() || self.width > u32::BITS || out.is_empty() {
-            self.read(first, out)?;
-            return Ok(needed_values(out));
+            return self.read(first, out).map(|()| None);
         }
-        Ok(u64::from(unpack_codes(Level::best(), self.width, self.packed, first, self.frame, out)) + 1)
+        Ok(Some(unpack_codes(Level::best(), self.width, self.packed, first, self.frame, out)))
     }
 
     fn read_wide<T: Integer>(&self, first: usize, out: &mut [T]) {
@@ -183,12 +181,6 @@ impl<'a> Stream<'a> {
             out.iter_mut().zip(wide).for_each(|(out, wide)| *out = T::cut(*wide));
         }
     }
-}
-
-/// How many values a dictionary must have for these codes: one more than the largest of them [without its sign](unsigned), or
-/// none if there is no code.
-pub(in crate::v2) fn needed_values(codes: &[i32]) -> u64 {
-    direct::bounds(Level::best(), unsigned(codes)).map_or(0, |(_, largest)| largest as u64 + 1)
 }
 
 impl StoredExceptions<'_> {
@@ -255,10 +247,11 @@ mod tests {
             check::<i64>(&stream, &values, first);
             prop_assert!(!stream.is_narrow() || values.iter().all(|&value| i32::try_from(value).is_ok()));
             let mut codes = vec![0; values.len() - first];
-            let needed = stream.read_codes(first, &mut codes).unwrap();
+            let largest = stream.read_codes(first, &mut codes).unwrap();
             let expected: Vec<_> = values[first..].iter().map(|&value| value as i32).collect();
             prop_assert_eq!(&codes, &expected);
-            prop_assert_eq!(needed, expected.iter().map(|&code| u64::from(code as u32) + 1).max().unwrap_or(0));
+            let is_found = stream.exceptions.is_none() && stream.width <= 32;
+            prop_assert_eq!(largest, expected.iter().map(|&code| code as u32).max().filter(|_| is_found));
         }
 
         #[test]
