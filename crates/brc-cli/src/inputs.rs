@@ -1,6 +1,7 @@
 //! The files that a command reads: paths and globs, one table or several that become one.
 
 use crate::args::{Files, Opened, Source};
+use crate::printable;
 use brc_core::{Error, Result, Table};
 use brc_encodings::{Inference, OpenOptions, Union, UnionOptions, text};
 use std::path::PathBuf;
@@ -56,12 +57,16 @@ impl Source {
             return Err(Error::Usage("no file is given".to_owned()));
         };
         self.text.check(opened.iter().any(|file| file.encoding.name() == text().name()), encoding)?;
-        if is_one {
-            return Ok(opened.remove(0));
+        let opened = if is_one {
+            opened.remove(0)
+        } else {
+            let tables: Vec<Box<dyn Table>> = opened.into_iter().map(|opened| opened.table).collect();
+            let options = UnionOptions { by_name: files.union_by_name, file_name: files.file_name.clone() };
+            Opened { encoding, table: Box::new(Union::new(tables, options)?) }
+        };
+        for note in opened.table.notes() {
+            eprintln!("note: {}", printable::line(note.as_bytes()));
         }
-        let tables: Vec<Box<dyn Table>> = opened.into_iter().map(|opened| opened.table).collect();
-        let options = UnionOptions { by_name: files.union_by_name, file_name: files.file_name.clone() };
-        let union = Union::new(tables, options)?;
-        Ok(Opened { encoding, table: Box::new(union) })
+        Ok(opened)
     }
 }

@@ -39,7 +39,7 @@ pub use schema::{Field, LeftOut, Schema, SchemaError};
 pub use statistics::Statistics;
 pub use table::{
     BatchWriter, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner,
-    Sink, Split, Summary, Table, TableFile,
+    Sink, SkippedLines, Split, Summary, Table, TableFile,
 };
 pub use value::Value;
 pub use workers::run_workers;

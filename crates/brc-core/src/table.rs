@@ -15,7 +15,7 @@ use crate::schema::Schema;
 use crate::statistics::Statistics;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -97,6 +97,8 @@ pub struct Scanned {
     pub skipped_rows: u64,
     /// Rows left out because they are malformed (text only; they are in `rejects`).
     pub rejects: Rejects,
+    /// Lines of a text that are not rows.
+    pub skipped_lines: SkippedLines,
     /// The lines of a text, where rows may be of several lines or lines no rows; `None` where each line is a row.
     pub lines: Option<u64>,
     /// Bytes read from the file.
@@ -120,6 +122,34 @@ impl Scanned {
     #[must_use]
     pub fn all_lines(&self) -> u64 {
         self.lines.unwrap_or_else(|| self.all_rows())
+    }
+}
+
+/// The lines of a text that are not rows of its table, by kind, so that every line can be accounted for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SkippedLines {
+    /// Lines before the header, or before the first row where there is none: titles, notes.
+    pub preamble: u64,
+    /// The header.
+    pub header: u64,
+    /// Comments.
+    pub comments: u64,
+    /// Lines without a byte.
+    pub blank: u64,
+    /// Lines after the last row that were to be left out.
+    pub footer: u64,
+    /// Whether the preamble was inferred from the text.
+    pub is_inferred: bool,
+}
+
+impl AddAssign for SkippedLines {
+    fn add_assign(&mut self, other: Self) {
+        self.preamble += other.preamble;
+        self.header += other.header;
+        self.comments += other.comments;
+        self.blank += other.blank;
+        self.footer += other.footer;
+        self.is_inferred |= other.is_inferred;
     }
 }
 
@@ -308,6 +338,18 @@ pub trait Table: Send + Sync {
     /// How many lines of a text stand before its first row, and are no rows.
     fn header_lines(&self) -> u64 {
         0
+    }
+
+    /// The lines outside the rows that a scan reads: before the first row and after the last. Scans count the others
+    /// ([`Scanned::skipped_lines`]).
+    fn skipped_lines(&self) -> SkippedLines {
+        SkippedLines::default()
+    }
+
+    /// What a user should know about how the table was opened, such as columns that were renamed: each a sentence that
+    /// names no file.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// What is wrong with a row that was rejected, and the position of the column at fault, if one is; `None` where rows

@@ -9,7 +9,7 @@ mod numbering;
 mod scanner;
 
 use brc_core::{
-    Dictionary, Error, Known, KnownValues, Predicate, Result, ScanOptions, Scanner, Schema, Split, Table, TableFile,
+    Dictionary, Error, Known, KnownValues, Predicate, Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile,
 };
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
@@ -198,6 +198,22 @@ impl Table for Union {
             Some((_, Origin::Missing)) => Known { values: KnownValues::None, nulls: true },
             None => Known::NOTHING,
         }
+    }
+
+    fn skipped_lines(&self) -> SkippedLines {
+        let mut skipped = SkippedLines::default();
+        for table in &self.tables {
+            skipped += table.skipped_lines();
+        }
+        skipped
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let of_table = |table: &Box<dyn Table>| {
+            let path = table.path().display().to_string();
+            table.notes().into_iter().map(move |note| format!("{path}: {note}"))
+        };
+        self.tables.iter().flat_map(of_table).collect()
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
