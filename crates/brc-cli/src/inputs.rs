@@ -3,8 +3,11 @@
 use crate::args::{Files, Opened, Source};
 use crate::printable;
 use brc_core::{Error, Result, Table};
-use brc_encodings::{Inference, OpenOptions, Union, UnionOptions, text};
+use brc_encodings::{Headers, Inference, OpenOptions, Union, UnionOptions, text};
 use std::path::PathBuf;
+
+/// How many notes are printed: many files may have the same.
+const MAX_NOTES: usize = 10;
 
 /// The files that these paths and globs name: those of a glob sorted by name, without directories. A path that exists is
 /// no glob, whatever characters it has.
@@ -51,8 +54,18 @@ impl Source {
     pub(crate) fn open_all(&self, paths: &[PathBuf], files: &Files, options: &OpenOptions) -> Result<Opened> {
         let is_one = paths.len() == 1 && files.file_name.is_none();
         let inference = (!is_one).then(Inference::default);
-        let options = &OpenOptions { inference, ..options.clone() };
+        let headers = (!is_one).then(Headers::default);
+        let options = &OpenOptions { inference, headers: headers.clone(), ..options.clone() };
         let mut opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
+        if let Some((is_header, wrong)) = headers.and_then(|headers| headers.decide()) {
+            let options = &OpenOptions { header: Some(is_header), ..options.clone() };
+            for (path, opened) in paths.iter().zip(&mut opened) {
+                // A stream cannot be opened again.
+                if wrong.contains(path) && path.is_file() {
+                    *opened = self.open(path, options)?;
+                }
+            }
+        }
         let Some(encoding) = opened.first().map(|first| first.encoding) else {
             return Err(Error::Usage("no file is given".to_owned()));
         };
@@ -64,8 +77,12 @@ impl Source {
             let options = UnionOptions { by_name: files.union_by_name, file_name: files.file_name.clone() };
             Opened { encoding, table: Box::new(Union::new(tables, options)?) }
         };
-        for note in opened.table.notes() {
+        let notes = opened.table.notes();
+        for note in notes.iter().take(MAX_NOTES) {
             eprintln!("note: {}", printable::line(note.as_bytes()));
+        }
+        if notes.len() > MAX_NOTES {
+            eprintln!("note: {} more of this kind; brc sniff shows what was inferred", notes.len() - MAX_NOTES);
         }
         Ok(opened)
     }

@@ -102,7 +102,7 @@ impl TextArgs {
                 null_tokens: self.null.as_ref().map(|tokens| tokens.0.clone()),
                 trim: self.trim,
             },
-            ragged: self.ragged.unwrap_or_default(),
+            ragged: self.ragged,
         }
     }
 

@@ -3,7 +3,6 @@
 
 use brc_core::{Result, Schema, Table, identifier};
 use brc_encodings::brc_text::dialect::Byte;
-use brc_encodings::brc_text::typed::Ragged;
 use brc_encodings::brc_text::{Delimiter, DialectOverrides};
 use brc_encodings::{Encoding, Input, OpenOptions, TextOptions};
 use brc_query::{Expression, Query};
@@ -154,7 +153,7 @@ impl TableOptions {
             ("--skip-footer", dialect.trailing_lines.map(|it| it.to_string())),
             ("--null", dialect.null_tokens.as_ref().map(|it| it.join(","))),
             ("--trim", dialect.trim.map(|it| it.to_string())),
-            ("--ragged", (*ragged != Ragged::default()).then(|| format!("{ragged:?}").to_lowercase())),
+            ("--ragged", ragged.map(|ragged| format!("{ragged:?}").to_lowercase())),
         ];
         text.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }

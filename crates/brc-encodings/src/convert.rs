@@ -14,8 +14,8 @@ use crate::output::Output;
 use crate::rejects::{RejectLog, RejectReason};
 use crate::widened::{self, Appended};
 use brc_core::{
-    Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, Split, Summary,
-    Table, TableFile, Worker, scan,
+    Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, SkippedLines,
+    Split, Summary, Table, TableFile, Worker, scan,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -49,6 +49,8 @@ pub struct Converted {
     pub reasons: Vec<RejectReason>,
     /// Rows left out because the table does not want them ([`Projected`](crate::Projected)).
     pub rows_skipped: u64,
+    /// Lines of texts that are not rows.
+    pub skipped_lines: SkippedLines,
     /// Size of the input in bytes.
     pub bytes_in: u64,
     /// Size of the output in bytes.
@@ -104,6 +106,7 @@ pub fn convert(
         rows_rejected: appender.rejects.count(),
         reasons: appender.rejects.reasons(),
         rows_skipped: appender.rows_skipped,
+        skipped_lines: appender.skipped_lines,
         bytes_in: table.bytes().unwrap_or_else(|| progress.bytes.load(Relaxed)),
         bytes_out: 0,
         parts: appender.parts.len() as u64,
@@ -185,6 +188,7 @@ struct Piece {
     rejects: Rejects,
     lines_read: u64,
     rows_skipped: u64,
+    skipped_lines: SkippedLines,
 }
 
 /// Takes the parts in order.
@@ -197,12 +201,23 @@ struct Appender<'a> {
     lines_read: u64,
     rows_stored: u64,
     rows_skipped: u64,
+    skipped_lines: SkippedLines,
     parts: Vec<Appended>,
 }
 
 impl<'a> Appender<'a> {
     fn new(table: &'a dyn Table, writer: Box<dyn BatchWriter>, rejects: RejectLog) -> Self {
-        Self { table, writer, rejects, file: (0, 0), lines_read: 0, rows_stored: 0, rows_skipped: 0, parts: Vec::new() }
+        Self {
+            table,
+            writer,
+            rejects,
+            file: (0, 0),
+            lines_read: 0,
+            rows_stored: 0,
+            rows_skipped: 0,
+            skipped_lines: table.skipped_lines(),
+            parts: Vec::new(),
+        }
     }
 
     /// An encoder of rows of other types than the writer was made for.
@@ -229,6 +244,7 @@ impl Accept for Appender<'_> {
         self.rejects.add(file.table, self.lines_read - self.file.1, &piece.rejects)?;
         self.lines_read += piece.lines_read;
         self.rows_skipped += piece.rows_skipped;
+        self.skipped_lines += piece.skipped_lines;
         let Some(mut part) = piece.part else { return Ok(Vec::new()) };
         self.writer.append(&mut part)?;
         self.rows_stored += part.rows;
@@ -263,8 +279,15 @@ impl Sink for Converter<'_, '_, '_> {
         long_rows.portions(batch, |portion| {
             encoder.batch(portion)?;
             if let Some(part) = encoder.overflow()? {
-                let (types, rejects) = (types.clone(), Rejects::default());
-                let piece = Piece { split: *split, part: Some(part), types, rejects, lines_read: 0, rows_skipped: 0 };
+                let piece = Piece {
+                    split: *split,
+                    part: Some(part),
+                    types: types.clone(),
+                    rejects: Rejects::default(),
+                    lines_read: 0,
+                    rows_skipped: 0,
+                    skipped_lines: SkippedLines::default(),
+                };
                 if let Some(bytes) = ordered.deliver_ahead(*split, piece)? {
                     encoder.recycle(bytes);
                 }
@@ -296,8 +319,9 @@ impl Worker for Converter<'_, '_, '_> {
         } else {
             Some(self.encoder.finish().map_err(|error| error.among(&scanned.rejects))?)
         };
-        let Scanned { rejects, skipped_rows: rows_skipped, .. } = scanned;
-        let piece = Piece { split: split.index, part, types: self.types.clone(), rejects, lines_read, rows_skipped };
+        let Scanned { rejects, skipped_rows: rows_skipped, skipped_lines, .. } = scanned;
+        let (split_index, types) = (split.index, self.types.clone());
+        let piece = Piece { split: split_index, part, types, rejects, lines_read, rows_skipped, skipped_lines };
         if let Some(bytes) = self.ordered.deliver(split.index, piece)? {
             self.encoder.recycle(bytes);
         }

@@ -1,6 +1,6 @@
 //! What an encoding is.
 
-use crate::csv::Inference;
+use crate::csv::{Headers, Inference};
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
@@ -180,6 +180,10 @@ pub struct OpenOptions {
     pub text: TextOptions,
     /// Where the text files of one table share what their values demand of inferred types; `None` if there is one file.
     pub inference: Option<Inference>,
+    /// What the first rows of the files of the same table say, to which this file adds; `None` if it is the only file.
+    pub headers: Option<Headers>,
+    /// Whether there is a header, where the files of the same table decided it together.
+    pub header: Option<bool>,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
@@ -224,6 +228,8 @@ impl Default for OpenOptions {
             names: None,
             text: TextOptions::default(),
             inference: None,
+            headers: None,
+            header: None,
             keep_rejects: false,
             row_group_bytes: None,
             longest_copy: input::LONGEST_COPY,
@@ -243,8 +249,8 @@ pub struct TextOptions {
     pub exact_text: bool,
     /// What is known of how the text is written; the rest is sniffed.
     pub dialect: DialectOverrides,
-    /// What becomes of rows that have not as many columns as the table.
-    pub ragged: Ragged,
+    /// What becomes of rows that have not as many columns as the table, if it is said.
+    pub ragged: Option<Ragged>,
 }
 
 /// How to write a file.

@@ -23,6 +23,8 @@ pub struct Input {
     pub path: PathBuf,
     /// The first bytes: [`PREFIX_BYTES`], unless more were needed or there are fewer. Of a stream they have been taken: whoever reads the stream starts with them.
     pub prefix: Vec<u8>,
+    /// Whether these are all bytes of the source.
+    pub is_whole: bool,
     /// The source itself.
     pub source: Source,
     /// The name of the compression of the whole source, if it has one: prefix and source are what it was before.
@@ -76,11 +78,17 @@ impl Input {
     /// promises.
     pub fn from_file(path: PathBuf, file: File) -> Result<Self> {
         let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
-        let mut prefix = vec![0; PREFIX_BYTES.min(usize::try_from(length).unwrap_or(PREFIX_BYTES))];
+        let most = usize::try_from(length).map_or(PREFIX_BYTES, |length| PREFIX_BYTES.min(length + 1));
+        let mut prefix = vec![0; most];
         let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(&path, "read"))?;
         prefix.truncate(read);
+        if (read as u64) != length.min(PREFIX_BYTES as u64) {
+            // Files of the system, such as those in /proc, report no size, or a page whatever they hold.
+            return Self::from_stream(path, Box::new(file));
+        }
+        let is_whole = read as u64 == length;
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
-            return Ok(Self { path, prefix, source: Source::File { file, length }, compression: None });
+            return Ok(Self { path, prefix, is_whole, source: Source::File { file, length }, compression: None });
         };
         Self::from_compressed(path, file, length, compressed.kind).map_err(|error| compressed.explain(error))
     }
@@ -99,7 +107,8 @@ impl Input {
     fn from_chunks(path: PathBuf, chunks: Chunks, kind: Kind) -> Result<Self> {
         let prefix = first_bytes(&chunks, PREFIX_BYTES)?;
         check_content(&path, kind, &prefix)?;
-        Ok(Self { path, prefix, source: Source::Chunks(chunks), compression: Some(kind.name()) })
+        let is_whole = prefix.len() as u64 == chunks.length();
+        Ok(Self { path, prefix, is_whole, source: Source::Chunks(chunks), compression: Some(kind.name()) })
     }
 
     /// Reads more first bytes into the prefix, until it has `bytes` of them or the source ends.
@@ -108,8 +117,7 @@ impl Input {
     /// If they cannot be read.
     pub(crate) fn extend_prefix(&mut self, bytes: usize) -> Result<()> {
         let known = self.prefix.len();
-        if known < PREFIX_BYTES {
-            // The source ended there.
+        if self.is_whole || known >= bytes {
             return Ok(());
         }
         match &mut self.source {
@@ -118,11 +126,16 @@ impl Input {
                 self.prefix.resize(wanted, 0);
                 let read = read_full_at(file, &mut self.prefix[known..], known as u64);
                 self.prefix.truncate(known + read.map_err(Error::io(&self.path, "read"))?);
+                self.is_whole = self.prefix.len() as u64 >= *length;
             }
-            Source::Chunks(chunks) => self.prefix = first_bytes(chunks, bytes)?,
+            Source::Chunks(chunks) => {
+                self.prefix = first_bytes(chunks, bytes)?;
+                self.is_whole = self.prefix.len() as u64 == chunks.length();
+            }
             Source::Stream(stream) => {
-                let more = bytes.saturating_sub(known) as u64;
+                let more = (bytes - known) as u64;
                 stream.take(more).read_to_end(&mut self.prefix).map_err(read_error(&self.path))?;
+                self.is_whole = self.prefix.len() < bytes;
             }
         }
         Ok(())
@@ -145,8 +158,9 @@ impl Input {
     /// promises.
     pub fn from_stream(path: PathBuf, stream: Box<dyn Read + Send>) -> Result<Self> {
         let (prefix, stream) = taken(&path, stream)?;
+        let is_whole = prefix.len() < PREFIX_BYTES;
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
-            return Ok(Self { path, prefix, source: Source::Stream(stream), compression: None });
+            return Ok(Self { path, prefix, is_whole, source: Source::Stream(stream), compression: None });
         };
         let stream = Box::new(Cursor::new(prefix).chain(stream));
         Self::decompressed(path, stream, compressed.kind).map_err(|error| compressed.explain(error))
@@ -155,7 +169,8 @@ impl Input {
     fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: Kind) -> Result<Self> {
         let (prefix, stream) = taken(&path, kind.reader(stored))?;
         check_content(&path, kind, &prefix)?;
-        Ok(Self { path, prefix, source: Source::Stream(stream), compression: Some(kind.name()) })
+        let is_whole = prefix.len() < PREFIX_BYTES;
+        Ok(Self { path, prefix, is_whole, source: Source::Stream(stream), compression: Some(kind.name()) })
     }
 
     /// The same source, as a stream if its chunks may begin and end within rows.

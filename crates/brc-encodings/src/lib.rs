@@ -63,7 +63,7 @@ mod table_capnp;
 pub use arrow::stream_writer::arrow_stream;
 pub use brc_text;
 pub use convert::{Converted, Target, Workers, convert, convert_inferred};
-pub use csv::{Inference, sniff_text};
+pub use csv::{Headers, Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;

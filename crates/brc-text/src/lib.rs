@@ -29,7 +29,7 @@ pub mod write;
 
 pub use charset::{Charset, CharsetError, TextReader};
 pub use dialect::{Delimiter, Dialect, DialectError, DialectOverrides, LineEnd};
-pub use sniff::{Finding, Part, Sample, Sniffed, sniff};
+pub use sniff::{Finding, Part, Sample, Sniffed, sniff, sniff_rows};
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
 
-use brc_text::{Delimiter, Dialect, DialectOverrides, Part, Sample, Sniffed, sniff};
+use brc_text::{Delimiter, Dialect, DialectOverrides, Part, Sample, Sniffed, sniff, sniff_rows};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,98 @@ fn every_feature_is_found() {
     let files = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut untested = files.filter(|name| !name.starts_with('.') && FILES.iter().all(|(file, ..)| file != name));
     assert_eq!(untested.next(), None);
+}
+
+/// Texts, what is found in them, and the names of their columns.
+#[test]
+fn what_is_above_a_table_is_told_from_ragged_rows() {
+    let rows = |count: usize| (1..=count).map(|row| format!("2024-01-{row:02};{row}.5;{row}\n")).collect::<String>();
+    let numbers = |count: usize| (1..=count).map(|row| format!("{row},{row}\n")).collect::<String>();
+    let wide = |count: usize| (1..=count).map(|row| format!("{row},{row},x,y\n")).collect::<String>();
+    let comments = |count: usize, text: &str| format!("{text}\n").repeat(count);
+    let cases: Vec<(String, &str, &str)> = vec![
+        // Rows that grew, in each place.
+        (format!("id,v\n{}{}", numbers(10), wide(90)), "',', header", "id¦v¦column_3¦column_4"),
+        (format!("id,v\n{}{}", numbers(1), wide(90)), "',', header", "id¦v¦column_3¦column_4"),
+        (format!("{}{}", numbers(10), wide(90)), "',', no header", "column_1¦column_2¦column_3¦column_4"),
+        (format!("id\n{}{}", "1\n2\n", wide(90)), "',', header", "id¦column_2¦column_3¦column_4"),
+        (format!("name,city\n{}", "Anna,Oslo,NO\nBob,Rome,IT\nCarl,Bern,CH\n"), "',', header", "name¦city¦column_3"),
+        // Titles.
+        (format!("Station;Oslo\nDate;Temp;Hum\n{}", rows(9)), "';', header, 1 preamble line", "Date¦Temp¦Hum"),
+        (format!("Station;Oslo\nDate;Temp;Hum\n{}", rows(1)), "';', header, 1 preamble line", "Date¦Temp¦Hum"),
+        (
+            format!("Station;Oslo\nYear;2024\n\nDate;Temp;Hum\n{}", rows(9)),
+            "';', header, 3 preamble lines",
+            "Date¦Temp¦Hum",
+        ),
+        (format!("Weather of Oslo\nDate;Temp;Hum\n{}", rows(9)), "';', header, 1 preamble line", "Date¦Temp¦Hum"),
+        (format!("Weather of Oslo\n{}", rows(9)), "';', no header, 1 preamble line", "column_1¦column_2¦column_3"),
+        (
+            format!("{}a,b\n{}", comments(20, "On one,\ntwo, three, four and five,"), numbers(20)),
+            "',', header, 40 preamble lines",
+            "a¦b",
+        ),
+        // Comments.
+        (format!("{}a,b\n{}", comments(40, "# one, two"), numbers(20)), "',', header, 40 preamble lines", "a¦b"),
+        (format!("{}a,b\n{}", comments(40, "# one"), numbers(20)), "',', header, 40 preamble lines", "a¦b"),
+        (format!("{}a,b\n{}", comments(3, "% one, two"), numbers(20)), "',', header, 3 preamble lines", "a¦b"),
+        (format!("a,b\n{}# one, two\n{}", numbers(20), numbers(20)), "',', header, comment '#'", "a¦b"),
+        ("#a,b\n1,2\n3,4\n5,6\n".to_owned(), "',', header", "#a¦b"),
+        ("#fff,white\n#000,black\n#f00,red\n#0f0,green\n".to_owned(), "',', no header", "column_1¦column_2"),
+        ("tag,n\n#a,1\n#b,2\nc,3\n".to_owned(), "',', header", "tag¦n"),
+        // A delimiter that is said.
+        ("sep=;\na;b\n1;2\n".to_owned(), "';', header, 1 preamble line", "a¦b"),
+        ("sep=,\r\na,b\r\n1,2\r\n".to_owned(), "',', header, line end CRLF, 1 preamble line", "a¦b"),
+        ("\"sep=|\"\na|b;c;d\n1|2;3;4\n".to_owned(), "'|', header, 1 preamble line", "a¦b;c;d"),
+        // Headers with numbers, or over row names.
+        ("store_id,2019,2020\n1,5,6\n2,7,8\n".to_owned(), "',', header", "store_id¦2019¦2020"),
+        ("yr,2023,2024\n7,3,4\n8,5,6\n".to_owned(), "',', header", "yr¦2023¦2024"),
+        ("yr,2023,2024\nEU,1,2\nUS,3,4\n".to_owned(), "',', header", "yr¦2023¦2024"),
+        ("\"\",\"y\",\"ap\"\n\"1\",\"y\",\"p\"\n\"2\",\"n\",\"a\"\n".to_owned(), "',', header", "column_1¦y¦ap"),
+        (",y,ap\n0,y,p\n1,n,a\n".to_owned(), "',', header", "column_1¦y¦ap"),
+        (",0,1,2\n0,5,6,7\n1,8,9,9\n".to_owned(), "',', header", "column_1¦0¦1¦2"),
+        (",5,6\n1,5,7\n2,3,3\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
+        ("\"2019\",\"2020\"\n1,5\n2,7\n".to_owned(), "',', header", "2019¦2020"),
+        ("\"a\" \"b\"\n\"x\" 1 2\n\"y\" 3 4\n".to_owned(), "space, header", "column_1¦a¦b"),
+        ("1,2,3\n4,5,6\n7,8,9\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
+        ("2019,5,6\n2020,7,8\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
+        // What quotes do to all of the sample decides.
+        (format!("{}\"a\",1\n", "\"b,2\n".repeat(9)), "',', no quotes, no header", "column_1¦column_2"),
+        (format!("{}\"b,2\n", "\"a\",1\n".repeat(9)), "',', no header", "column_1¦column_2"),
+    ];
+    for (text, dialect, names) in cases {
+        let sniffed = sniff(&[Sample::whole(text.as_bytes())], &DialectOverrides::default());
+        let found = (in_short(&sniffed.dialect), sniffed.names.join("¦"));
+        assert_eq!(found, (dialect.to_owned(), names.to_owned()), "{text}");
+    }
+}
+
+/// Lines are left out only if nobody says how many or how the first row is to be read.
+#[test]
+fn what_is_said_of_rows_keeps_lines() {
+    let text = "Weather of Oslo\nDate;Temp;Hum\n2024-01-01;1.5;2\n2024-01-02;1.5;2\n";
+    let samples = [Sample::whole(text.as_bytes())];
+    let preamble = |overrides: &DialectOverrides| sniff(&samples, overrides).dialect.preamble_lines;
+    let none = DialectOverrides::default();
+    assert_eq!(preamble(&none), 1);
+    assert_eq!(sniff_rows(&samples, &none).dialect.preamble_lines, 0);
+    assert_eq!(preamble(&DialectOverrides { header: Some(true), ..none.clone() }), 0);
+    assert_eq!(preamble(&DialectOverrides { preamble_lines: Some(0), ..none }), 0);
+}
+
+#[test]
+fn a_short_sample_asks_for_more() {
+    let header: Vec<_> = (0..9000).map(|column| format!("c{column}")).collect();
+    let text = format!("{}\n{}", header.join(","), "1,".repeat(9000) + "1\n");
+    let needs_more = |text: &str, bytes: usize| {
+        let sample = Sample { bytes: &text.as_bytes()[..bytes], offset: 0, is_end: bytes == text.len() };
+        sniff(&[sample], &DialectOverrides::default()).needs_more
+    };
+    assert!(needs_more(&text, 40_000) && needs_more(&text, 60_000));
+    assert!(!needs_more(&text, text.len()));
+    let comments = "# note\n".repeat(3000) + "a,b\n" + &"1,2\n".repeat(30);
+    assert!(needs_more(&comments, 15_000) && needs_more(&comments, 21_010));
+    assert!(!needs_more(&comments, 21_100));
 }
 
 /// A sample may begin within quotes, where a line of text looks like a row.

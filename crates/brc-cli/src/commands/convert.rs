@@ -7,7 +7,7 @@ use crate::progress::{Total, watch};
 use crate::text_args::delimiter;
 use crate::{printable, quantity};
 use brc_compress::Compressor;
-use brc_core::{Error, Progress, RowFault, Schema, Table};
+use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table};
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
     by_extension, check_compression_name, compression_by_extension, convert_inferred, delimiter_by_extension, writer,
@@ -134,7 +134,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let converted =
         watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
     eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
-    for line in rejected(&converted).into_iter().chain(altered(table.as_ref())).chain(converted.remark) {
+    let skipped = skipped(&converted.skipped_lines);
+    for line in skipped.into_iter().chain(rejected(&converted)).chain(altered(table.as_ref())).chain(converted.remark) {
         eprintln!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())
@@ -213,12 +214,23 @@ fn total(table: &dyn Table) -> Total {
 }
 
 fn summary(converted: &Converted, seconds: f64) -> String {
-    let Converted { rows_read, rows_stored, rows_rejected, bytes_in, bytes_out, .. } = converted;
+    let Converted { rows_stored, rows_rejected, bytes_in, bytes_out, .. } = converted;
     let [bytes_in, bytes_out] = [bytes_in, bytes_out].map(|&bytes| quantity::bytes(bytes));
-    format!(
-        "rows read {rows_read} = stored {rows_stored} + rejected {rows_rejected}; \
-         {bytes_in} → {bytes_out} in {seconds:.2} s"
-    )
+    let rows = plural(*rows_stored, "row");
+    format!("{rows} written, {rows_rejected} rejected; {bytes_in} → {bytes_out} in {seconds:.2} s")
+}
+
+/// How many lines of the input are not rows, by kind; none if only the header is not.
+fn skipped(lines: &SkippedLines) -> Option<String> {
+    let kinds = [
+        (lines.preamble, "line", " before the table"),
+        (lines.comments, "comment line", ""),
+        (lines.blank, "blank line", ""),
+        (lines.footer, "line", " after the table"),
+    ];
+    let kinds = kinds.iter().filter(|(lines, ..)| *lines > 0);
+    let kinds: Vec<_> = kinds.map(|(lines, noun, place)| format!("{}{place}", plural(*lines, noun))).collect();
+    (!kinds.is_empty()).then(|| format!("skipped {}", kinds.join(", ")))
 }
 
 /// How many reasons, or columns, are told.

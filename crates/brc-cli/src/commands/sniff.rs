@@ -39,10 +39,10 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = OpenOptions { names: args.text.names(), text: args.text.options(), ..OpenOptions::default() };
-    let input = Input::open(&args.file)?;
+    let mut input = Input::open(&args.file)?;
     let encoding = for_input(&input)?;
     let compression = input.compression.unwrap_or("none");
-    let sniffed = if encoding.name() == text().name() { Some(sniff_text(&input, &options)?) } else { None };
+    let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, &options)?) } else { None };
     args.text.check(sniffed.is_some(), encoding)?;
     let table = encoding.open(input, &options);
     if args.print_schema {

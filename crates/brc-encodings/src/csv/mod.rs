@@ -5,6 +5,7 @@
 //! quotes, nulls and header, and read by kernels. There a delimiter or line feed cannot be part of a value, and a NUL byte
 //! is refused, because it means that the file is not text at all.
 
+mod headers;
 mod inference;
 mod open;
 mod plain;
@@ -26,6 +27,7 @@ use brc_kernels::cpu::Level;
 use brc_text::{Delimiter, Dialect, DialectOverrides};
 use row::Value;
 
+pub use headers::Headers;
 pub use inference::Inference;
 pub use sniff::sniff_text;
 

@@ -6,25 +6,32 @@ use super::stream::Stream;
 use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source, temporary_file};
-use brc_core::{Error, Field, LogicalType, Result, Table, identifier};
+use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table, identifier};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
-use brc_text::rows::{Piece, RowOptions, RowScanner, Rows};
+use brc_text::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows};
+use brc_text::sniff::unnamed_columns;
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
 use brc_text::{Charset, Dialect, Sniffed, TextReader};
 use memchr::memchr;
 use std::convert::Infallible;
 use std::io::{Cursor, Read};
 
-/// The most first bytes that a header, and what stands before it, may have.
-const MOST_HEADER_BYTES: usize = 16 << 20;
+/// The most first bytes that a header, and what comes before it, may have.
+const MAX_HEADER_BYTES: usize = 64 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Opens a text of any columns.
-pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-    let usage = |reason: String| Error::Usage(format!("{}: {reason}", input.path.display()));
-    let sniffed = sniff_text(&input, options)?;
+pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
+    let path = input.path.clone();
+    let usage = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
+    let mut sniffed = sniff_text(&mut input, options)?;
+    if let Some(is_there) = options.header {
+        sniffed = sniffed.with_header(is_there);
+    } else if let (Some(headers), None) = (&options.headers, options.text.dialect.header) {
+        headers.add(&path, &sniffed);
+    }
     sniffed.dialect.check().map_err(|error| usage(error.to_string()))?;
     let syntax = sniffed.dialect.syntax().map_err(|error| usage(error.to_string()))?;
     let dialect = &sniffed.dialect;
@@ -32,26 +39,23 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
         syntax,
         nulls: NullTokens::new(&dialect.null_tokens),
         trim: dialect.trim,
-        ragged: options.text.ragged,
+        ragged: options.text.ragged.unwrap_or_default(),
         max_row: RowOptions::MAX_ROW,
     };
     let mut input = decoded(input, dialect.charset)?;
     let start = Start::find(&mut input, &format, &sniffed, options)?;
-    let names =
-        names(&sniffed, options).map_err(|reason| Error::Usage(format!("{}: {reason}", input.path.display())))?;
+    let names = names(&sniffed, options).map_err(usage)?;
     if names.is_empty() {
-        let reason = "has no rows that tell its columns; --schema or --names says what they are";
-        return Err(Error::Usage(format!("{}: {reason}", input.path.display())));
+        let reason = "no columns: the file has no rows; --schema or --names says what its columns are";
+        return Err(usage(reason.to_owned()));
     }
     let mut columns = columns(&names, options)?;
+    let mut skipped = start.skipped;
+    skipped.is_inferred = sniffed.is_preamble_inferred;
     if dialect.trailing_lines > 0 {
-        input = without_trailing_lines(input, dialect, start.body as u64, options)?;
+        (input, skipped.footer) = without_trailing_lines(input, dialect, start.body as u64, options)?;
     }
-    let is_whole = match &input.source {
-        Source::File { length, .. } => input.prefix.len() as u64 == *length,
-        Source::Chunks(_) | Source::Stream(_) => input.prefix.len() < PREFIX_BYTES,
-    };
-    look(&input.prefix[start.body..], is_whole, &format, &mut columns);
+    look(&input.prefix[start.body.min(input.prefix.len())..], input.is_whole, &format, &mut columns);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let text = text(input.source, input.prefix, start.body, is_inferred, &format.syntax)?;
     Ok(Box::new(CsvTable::new(Parts {
@@ -62,10 +66,25 @@ pub(super) fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Table>
         columns,
         inference: options.inference.clone().unwrap_or_default(),
         body: start.body as u64,
-        header_lines: start.lines,
+        notes: notes(&sniffed, &skipped),
+        skipped,
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,
     })?))
+}
+
+/// What was inferred that a user may have to correct.
+fn notes(sniffed: &Sniffed, skipped: &SkippedLines) -> Vec<String> {
+    let place = if sniffed.dialect.header { "header" } else { "first row" };
+    let preamble = skipped.is_inferred.then(|| {
+        let lines = format!("{} line{}", skipped.preamble, if skipped.preamble == 1 { "" } else { "s" });
+        format!(
+            "{lines} before the {place} skipped (--skip 0 keeps {})",
+            if skipped.preamble == 1 { "it" } else { "them" }
+        )
+    });
+    let unnamed = (sniffed.unnamed > 0).then(|| unnamed_columns(sniffed.unnamed));
+    preamble.into_iter().chain(unnamed).collect()
 }
 
 /// The input in UTF-8, or in bytes that nobody touches.
@@ -73,44 +92,49 @@ fn decoded(input: Input, charset: Charset) -> Result<Input> {
     if charset == Charset::Raw || charset == Charset::UTF_8 {
         return Ok(input);
     }
-    let (path, compression) = (input.path.clone(), input.compression);
+    let (path, compression, known) = (input.path.clone(), input.compression, input.prefix.len());
     let mut reader = TextReader::new(input.into_stream()?, charset);
-    let mut prefix = Vec::new();
-    let read = reader.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix);
+    let (mut prefix, most) = (Vec::new(), known.max(PREFIX_BYTES));
+    let read = reader.by_ref().take(most as u64).read_to_end(&mut prefix);
     read.map_err(crate::chunks::read_error(&path))?;
-    Ok(Input { path, prefix, source: Source::Stream(Box::new(reader)), compression })
+    let is_whole = prefix.len() < most;
+    Ok(Input { path, prefix, is_whole, source: Source::Stream(Box::new(reader)), compression })
 }
 
 /// Where the rows start.
 struct Start {
     body: usize,
-    lines: u64,
+    /// The lines before.
+    skipped: SkippedLines,
 }
 
 impl Start {
     /// Goes over byte order mark, preamble and header.
     fn find(input: &mut Input, format: &TextFormat, sniffed: &Sniffed, options: &OpenOptions) -> Result<Self> {
-        let Dialect { line_end, preamble_lines, .. } = sniffed.dialect;
-        let mut wanted = PREFIX_BYTES;
+        let line_end = sniffed.dialect.line_end.last_byte();
         loop {
-            let is_whole = input.prefix.len() < wanted;
             let text = &input.prefix;
             let mut body = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-            for _ in 0..preamble_lines {
-                body += memchr(line_end.last_byte(), &text[body..]).map_or(text.len() - body, |at| at + 1);
+            for _ in 0..sniffed.dialect.preamble_lines {
+                body += memchr(line_end, &text[body..]).map_or(text.len() - body, |at| at + 1);
             }
-            let first = first_row(&text[body..], is_whole, format);
-            let header = match &first {
-                Some(row) if has_header(row, sniffed, options) => row.end,
-                _ => 0,
-            };
-            if first.is_some() || is_whole || wanted >= MOST_HEADER_BYTES {
-                body += header;
-                let lines = memchr::memchr_iter(line_end.last_byte(), &text[..body]).count() as u64;
-                return Ok(Self { body, lines });
+            let first = first_row(&text[body..], input.is_whole, format);
+            if first.is_none() && !input.is_whole && text.len() < MAX_HEADER_BYTES {
+                input.extend_prefix(text.len().saturating_mul(4))?;
+                continue;
             }
-            wanted *= 4;
-            input.extend_prefix(wanted)?;
+            let lines = |bytes: &[u8]| memchr::memchr_iter(line_end, bytes).count() as u64;
+            let mut skipped = SkippedLines { preamble: lines(&text[..body]), ..SkippedLines::default() };
+            if let Some(header) = first.filter(|row| has_header(row, sniffed, options)) {
+                let header_end = body + header.end;
+                skipped.comments = header.comments;
+                skipped.blank = header.blank;
+                // A last line need not end.
+                let unended = u64::from(text[..header_end].last() != Some(&line_end));
+                skipped.header = lines(&text[body..header_end]) + unended - header.comments - header.blank;
+                body = header_end;
+            }
+            return Ok(Self { body, skipped });
         }
     }
 }
@@ -133,17 +157,26 @@ fn has_header(row: &FirstRow, sniffed: &Sniffed, options: &OpenOptions) -> bool 
 /// The first row of a text, with its values.
 struct FirstRow {
     fields: Vec<Vec<u8>>,
-    /// Behind its line end.
+    /// After its line end.
     end: usize,
+    /// The comments and the lines without a byte before it.
+    comments: u64,
+    blank: u64,
 }
 
 fn first_row(text: &[u8], is_whole: bool, format: &TextFormat) -> Option<FirstRow> {
     // No row has so many columns, so that each is given as what it is.
-    let options = RowOptions { max_row: format.max_row, ..RowOptions::new(1 << 20) };
+    let (max_row, empty_lines) = (format.max_row, EmptyLines::Report);
+    let options = RowOptions { max_row, empty_lines, report_comments: true, ..RowOptions::new(1 << 20) };
     let mut scanner = RowScanner::new(Level::best(), format.syntax.clone(), options);
-    let mut first = None;
+    let (mut first, mut comments, mut blank) = (None, 0, 0);
     let take = |rows: &Rows<'_>| {
-        let Some(row) = rows.irregular().first() else { return Ok(()) };
+        let is_row = |row: &&IrregularRow| {
+            comments += u64::from(row.reason == Reason::Comment);
+            blank += u64::from(row.reason == Reason::Empty);
+            !matches!(row.reason, Reason::Comment | Reason::Empty)
+        };
+        let Some(row) = rows.irregular().iter().find(is_row) else { return Ok(()) };
         let value = |field: brc_text::rows::Field<'_>| {
             let mut value = Vec::new();
             if field.is_quoted {
@@ -153,7 +186,8 @@ fn first_row(text: &[u8], is_whole: bool, format: &TextFormat) -> Option<FirstRo
             }
             value
         };
-        first = Some(FirstRow { fields: rows.irregular_fields(row).map(value).collect(), end: row.bytes.end });
+        let fields = rows.irregular_fields(row).map(value).collect();
+        first = Some(FirstRow { fields, end: row.bytes.end, comments, blank });
         Err(())
     };
     let _ = scanner.scan(Piece { text, skip: false, last: is_whole }, take);
@@ -246,8 +280,8 @@ fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool, syn
     })
 }
 
-/// The input as a file that ends before its last lines.
-fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &OpenOptions) -> Result<Input> {
+/// The input as a file that ends before its last lines, and how many these are.
+fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &OpenOptions) -> Result<(Input, u64)> {
     let (path, mut prefix) = (input.path.clone(), input.prefix.clone());
     let file = input.into_file(options.longest_copy)?;
     let line_end = dialect.line_end.last_byte();
@@ -264,7 +298,12 @@ fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &
             lines -= 1;
         }
     }
-    let length = if lines > 0 { body } else { length };
+    let mut left_out = dialect.trailing_lines - lines;
+    if lines > 0 && length > body {
+        // The first line of the rows is left out too.
+        (length, left_out) = (body, left_out + 1);
+    }
     prefix.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-    Ok(Input { path, prefix, source: Source::File { file, length }, compression: None })
+    let is_whole = prefix.len() as u64 == length;
+    Ok((Input { path, prefix, is_whole, source: Source::File { file, length }, compression: None }, left_out))
 }

@@ -32,12 +32,12 @@ pub(super) fn is_one_brc(prefix: &[u8]) -> bool {
     for line in lines(prefix) {
         *lines_of.entry(fields(line).count()).or_default() += 1;
     }
-    // Of an empty text, any columns are right.
-    let Some(width) = lines_of.into_iter().max_by_key(|&(width, lines)| (width > 1, lines, width)) else { return true };
-    if width.0 != 2 {
+    let width = lines_of.into_iter().max_by_key(|&(width, lines)| (width > 1, lines, width));
+    if width.is_none_or(|(width, _)| width != 2) {
         return false;
     }
     let (mut names, mut tenths, mut others) = (0usize, 0usize, 0usize);
+    let (mut quoted, mut quotes) = (0usize, 0usize);
     let mut odd = 0;
     for line in lines(prefix) {
         let mut fields = fields(line);
@@ -49,12 +49,12 @@ pub(super) fn is_one_brc(prefix: &[u8]) -> bool {
             Some(_) => return false,
             None => others += usize::from(!value.is_empty()),
         }
-        // Quotes that are meant as such are none of a name.
-        if name.starts_with(b"\"") {
-            return false;
-        }
+        quotes += usize::from(name.starts_with(b"\""));
+        quoted += usize::from(name.len() > 1 && name.starts_with(b"\"") && name.ends_with(b"\""));
     }
-    names > odd && tenths > others && !has_header(prefix)
+    // Names may begin with a quote. Where most of those end with one too, it is around them and not part of them.
+    let are_quoted = quotes > 0 && quotes <= 3 * quoted;
+    names > odd && tenths > others && !are_quoted && !has_header(prefix)
 }
 
 /// Whether the first line has only names, and these above numbers.
@@ -115,12 +115,13 @@ mod tests {
 
     #[test]
     fn the_preset_is_told_by_its_shape_alone() {
-        for text in
-            ["", "Abha;1.0\n", "Abha;-99.9\nOslo;99.9", "\u{feff}Abha;1.0\r\nOslo;2.5\r\n", "a;1.0\nbad\n;\nb;2.0"]
+        for text in ["Abha;1.0\n", "Abha;-99.9\nOslo;99.9", "\u{feff}Abha;1.0\r\nOslo;2.5\r\n", "a;1.0\nbad\n;\nb;2.0"]
         {
             assert!(is_one_brc(text.as_bytes()), "{text}");
         }
         for text in [
+            "",
+            "\n",
             "Abha;100.0\n",
             "Abha;1.0\nOslo;1.25\n",
             "Abha;1.0\nOslo;1\n",

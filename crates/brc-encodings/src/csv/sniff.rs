@@ -3,32 +3,49 @@
 use crate::encoding::OpenOptions;
 use crate::input::{Input, Source, read_full_at};
 use brc_core::{Error, Result};
+use brc_text::rows::RowOptions;
 use brc_text::sniff::{PLACE_BYTES, START_BYTES};
-use brc_text::{Delimiter, DialectOverrides, Sample, Sniffed, sniff};
+use brc_text::{Delimiter, DialectOverrides, Sample, Sniffed, sniff, sniff_rows};
 
 /// How many places are looked at besides the beginning: the last is the end.
 const PLACES: u64 = 4;
+/// The most first bytes that are looked at: two rows of the greatest length.
+const MAX_START_BYTES: usize = 2 * RowOptions::MAX_ROW;
 
-/// The dialect of a text, with the evidence for each part that the options do not say.
+/// The dialect of a text, with the evidence for each part that the options do not say. The prefix of the input is
+/// extended until it has some whole rows of the table.
 ///
 /// # Errors
 /// If the text cannot be read.
-pub fn sniff_text(input: &Input, options: &OpenOptions) -> Result<Sniffed> {
-    let start = &input.prefix[..input.prefix.len().min(START_BYTES)];
-    let length = match &input.source {
-        Source::File { length, .. } => Some(*length),
-        Source::Chunks(_) | Source::Stream(_) => None,
-    };
-    let is_end = |end: u64| length.map_or(end < START_BYTES as u64, |length| end >= length);
+pub fn sniff_text(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
     let places = places(input)?;
-    let sample = |offset: u64, bytes| Sample { bytes, offset, is_end: is_end(offset + bytes.len() as u64) };
-    let mut samples = vec![sample(0, start)];
-    samples.extend(places.iter().map(|(offset, bytes)| sample(*offset, bytes)));
-    Ok(sniff_samples(&samples, options))
+    loop {
+        let start = Sample { bytes: &input.prefix, offset: 0, is_end: input.is_whole };
+        let elsewhere = places.iter().filter(|place| place.offset >= input.prefix.len() as u64);
+        let samples: Vec<Sample<'_>> = [start].into_iter().chain(elsewhere.map(Place::sample)).collect();
+        let sniffed = sniff_samples(&samples, options);
+        if !sniffed.needs_more || input.is_whole || input.prefix.len() >= MAX_START_BYTES {
+            return Ok(sniffed);
+        }
+        input.extend_prefix(input.prefix.len().saturating_mul(4).min(MAX_START_BYTES))?;
+    }
+}
+
+/// Some bytes of a file that are not its first ones.
+struct Place {
+    offset: u64,
+    bytes: Vec<u8>,
+    is_end: bool,
+}
+
+impl Place {
+    fn sample(&self) -> Sample<'_> {
+        Sample { bytes: &self.bytes, offset: self.offset, is_end: self.is_end }
+    }
 }
 
 /// Some bytes at other places of a file.
-fn places(input: &Input) -> Result<Vec<(u64, Vec<u8>)>> {
+fn places(input: &Input) -> Result<Vec<Place>> {
     let Source::File { file, length } = &input.source else { return Ok(Vec::new()) };
     let mut places = Vec::new();
     let last = length.saturating_sub(PLACE_BYTES as u64);
@@ -38,20 +55,18 @@ fn places(input: &Input) -> Result<Vec<(u64, Vec<u8>)>> {
             let mut bytes = vec![0; PLACE_BYTES];
             let read = read_full_at(file, &mut bytes, offset).map_err(Error::io(&input.path, "read"))?;
             bytes.truncate(read);
-            places.push((offset, bytes));
+            places.push(Place { offset, is_end: offset + read as u64 >= *length, bytes });
         }
     }
     Ok(places)
 }
 
 fn sniff_samples(samples: &[Sample<'_>], options: &OpenOptions) -> Sniffed {
-    let mut known = options.text.dialect.clone();
-    if options.schema.is_some() {
-        // With the columns given, no line is taken for anything but a row, except for the header.
-        known.preamble_lines.get_or_insert(0);
-        known.trailing_lines.get_or_insert(0);
-    }
-    let sniffed = sniff(samples, &known);
+    let known = &options.text.dialect;
+    // Who knows the columns, or says what becomes of ragged rows, loses no line to a guess.
+    let is_told = options.schema.is_some() || options.names.is_some() || options.text.ragged.is_some();
+    let sniff = if is_told { sniff_rows } else { sniff };
+    let sniffed = sniff(samples, known);
     let given = options.schema.as_ref().map(|schema| schema.fields().len()).or(options.names.as_ref().map(Vec::len));
     let Some(width) = given.filter(|width| *width != sniffed.names.len() && known.delimiter.is_none()) else {
         return sniffed;

@@ -6,10 +6,10 @@ use super::split_text::SplitText;
 use crate::chunks::ReadCost;
 use brc_core::{
     Batch, Column, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned,
-    Scanner, Schema, Sink, Split, Table,
+    Scanner, Schema, Sink, SkippedLines, Split, Table,
 };
 use brc_text::infer::Seen;
-use brc_text::rows::Piece;
+use brc_text::rows::{self, Piece};
 use brc_text::typed::{BadRow, ColumnType, Output, TableParser, TextFormat, fault_of};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -31,9 +31,11 @@ pub(super) struct Parts {
     pub(super) columns: Vec<ColumnType>,
     /// What the other files of the same table know of the types.
     pub(super) inference: Inference,
-    /// The bytes and the lines before the first row.
+    /// The bytes before the first row.
     pub(super) body: u64,
-    pub(super) header_lines: u64,
+    /// The lines before the first row and after the last.
+    pub(super) skipped: SkippedLines,
+    pub(super) notes: Vec<String>,
     pub(super) split_bytes: Option<u64>,
     pub(super) keep_rejects: bool,
 }
@@ -50,7 +52,8 @@ pub(super) struct CsvTable {
     inference: Inference,
     is_inferred: bool,
     body: u64,
-    header_lines: u64,
+    skipped: SkippedLines,
+    notes: Vec<String>,
     split_bytes: u64,
     /// The splits of a compressed file, where they may begin and end with chunks.
     chunk_splits: Option<Vec<Range<u64>>>,
@@ -90,7 +93,7 @@ impl Types {
 
 impl CsvTable {
     pub(super) fn new(parts: Parts) -> Result<Self> {
-        let Parts { path, text, format, names, columns, inference, body, header_lines, split_bytes, keep_rejects } =
+        let Parts { path, text, format, names, columns, inference, body, skipped, notes, split_bytes, keep_rejects } =
             parts;
         let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
         for (name, column) in names.iter().zip(&columns) {
@@ -113,7 +116,8 @@ impl CsvTable {
             inference,
             is_inferred,
             body,
-            header_lines,
+            skipped,
+            notes,
             split_bytes: split_bytes.unwrap_or(SPLIT_BYTES).clamp(1, MOST_SPLIT_BYTES),
             chunk_splits,
             keep_rejects,
@@ -227,7 +231,16 @@ impl Table for CsvTable {
     }
 
     fn header_lines(&self) -> u64 {
-        self.header_lines
+        let SkippedLines { preamble, header, comments, blank, .. } = self.skipped;
+        preamble + header + comments + blank
+    }
+
+    fn skipped_lines(&self) -> SkippedLines {
+        self.skipped
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn explain(&self, row: &[u8]) -> Option<(Option<usize>, RowFault)> {
@@ -265,7 +278,7 @@ impl Scanner for CsvScanner<'_> {
         let mut delivery = Delivery::new(table, place, sink);
         let text = if place.is_empty { &[][..] } else { buffer.as_slice() };
         let piece = Piece { text, skip: place.skip, last: place.last };
-        let lines = parser.parse(piece, &mut delivery)?.lines;
+        let rows::Scanned { lines, comments, blank, .. } = parser.parse(piece, &mut delivery)?;
         table.learn(&parser.seen());
         if parser.misfits() {
             return Err(ScanError::Widened);
@@ -275,6 +288,7 @@ impl Scanner for CsvScanner<'_> {
             rows: delivery.rows,
             rejects: delivery.rejects,
             lines: Some(lines),
+            skipped_lines: SkippedLines { comments, blank, ..SkippedLines::default() },
             bytes: cost.bytes,
             read_time: cost.read_time,
             decompress_time: cost.decompress_time,

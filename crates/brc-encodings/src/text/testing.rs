@@ -75,7 +75,13 @@ pub(crate) fn file(text: &[u8]) -> Input {
 /// A stream that gives its bytes in portions of that size.
 pub(crate) fn stream(text: &[u8], portion: usize) -> Input {
     let drip = Drip(text.to_vec(), portion);
-    Input { path: PathBuf::from("-"), prefix: Vec::new(), source: Source::Stream(Box::new(drip)), compression: None }
+    Input {
+        path: PathBuf::from("-"),
+        prefix: Vec::new(),
+        is_whole: false,
+        source: Source::Stream(Box::new(drip)),
+        compression: None,
+    }
 }
 
 /// A stream of which the first bytes were looked at.

@@ -27,6 +27,10 @@ pub struct Scanned {
     pub bytes: usize,
     /// The line ends in these bytes.
     pub lines: u64,
+    /// Comment lines that were skipped.
+    pub comments: u64,
+    /// Lines without a byte that were skipped.
+    pub blank: u64,
     /// Whether the next piece starts in a rejected line.
     pub skip: bool,
 }
@@ -96,7 +100,8 @@ impl RowScanner {
             }
             scan.forget_rows();
         }
-        Ok(Scanned { bytes: scan.row, lines: scan.lines.before, skip: scan.skip })
+        let Scan { row: bytes, skip, comments, blank, .. } = scan;
+        Ok(Scanned { bytes, lines: scan.lines.before, comments, blank, skip })
     }
 }
 
@@ -136,6 +141,8 @@ struct Scan<'a> {
     /// How many of the ends are those and of rows that have been looked at.
     done: usize,
     skip: bool,
+    comments: u64,
+    blank: u64,
 }
 
 impl<'a> Scan<'a> {
@@ -155,6 +162,8 @@ impl<'a> Scan<'a> {
             kept: 0,
             done: 0,
             skip: piece.skip,
+            comments: 0,
+            blank: 0,
         };
         if piece.skip {
             scan.skip_line();
@@ -285,9 +294,12 @@ impl<'a> Scan<'a> {
         let is_empty = count == 1 && self.is_empty(last);
         let buffers = &mut *self.buffers;
         let reason = if self.syntax.is_comment(&self.text[self.row..]) {
+            self.comments += u64::from(!self.options.report_comments);
             self.options.report_comments.then_some(Reason::Comment)
         } else if self.options.empty_lines != EmptyLines::Row && is_empty {
-            (self.options.empty_lines == EmptyLines::Report).then_some(Reason::Empty)
+            let is_reported = self.options.empty_lines == EmptyLines::Report;
+            self.blank += u64::from(!is_reported);
+            is_reported.then_some(Reason::Empty)
         } else if count == self.options.columns {
             buffers.ends.copy_within(ends, self.kept);
             self.kept += count;

@@ -46,7 +46,9 @@ pub fn is_utf16(start: &[u8]) -> bool {
         })
 }
 
-/// UTF-16 without a mark: half of every ASCII character is a zero byte, on the same side for all of them.
+/// UTF-16 without a mark: half of every ASCII character is a zero byte, on the same side for all of them. Single zero
+/// bytes in other text are no evidence: there must be several, a line end among them, and either they are most of what
+/// there is or the rest is no text in another charset.
 fn utf16(start: &[u8]) -> Option<Charset> {
     let pairs = start.as_chunks::<2>().0;
     let is_text = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
@@ -54,14 +56,28 @@ fn utf16(start: &[u8]) -> Option<Charset> {
     let little = count(&|first, second| second == 0 && is_text(first));
     let big = count(&|first, second| first == 0 && is_text(second));
     let zeros = count(&|first, second| first == 0 && second == 0);
+    let charset = match (little, big) {
+        _ if zeros > 0 => return None,
+        (2.., 0) => Charset::UTF_16LE,
+        (0, 2..) => Charset::UTF_16BE,
+        _ => return None,
+    };
+    let is_line_end = |byte: u8| matches!(byte, b'\n' | b'\r');
+    let line_ends = count(&|first, second| first == 0 && is_line_end(second) || second == 0 && is_line_end(first));
+    let plain = little + big;
     // Text of any script has blanks, digits, delimiters and line ends.
-    let enough = pairs.len().div_ceil(20).max(1);
-    match (little >= enough, big >= enough) {
-        _ if zeros > 0 => None,
-        (true, false) if big == 0 => Some(Charset::UTF_16LE),
-        (false, true) if little == 0 => Some(Charset::UTF_16BE),
-        _ => None,
-    }
+    let is_likely = plain * 5 >= pairs.len() * 2 || plain * 20 >= pairs.len() && !is_text_with_zeros(start);
+    (line_ends > 0 && is_likely).then_some(charset)
+}
+
+/// Whether bytes are those of UTF-8 text but for zero bytes.
+fn is_text_with_zeros(bytes: &[u8]) -> bool {
+    let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, 0 | b'\t' | b'\n' | b'\r');
+    let is_utf8 = match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    is_utf8 && !bytes.iter().any(is_control)
 }
 
 /// The first byte that is not UTF-8 and where it is in the file, not counting characters that the sample cuts through.
@@ -95,7 +111,12 @@ mod tests {
         assert_eq!(charset(b"\xef\xbb\xbfa,b\n"), Charset::UTF_8);
         assert_eq!(charset(b"\xff\xfea\0"), Charset::UTF_16LE);
         assert_eq!(charset(b"na\xefve,1\n"), Charset::Raw);
-        assert_eq!(charset(b"ab,\0,1\ncd,\0,2\n"), Charset::Raw);
+        for zeros in
+            ["ab,\0,1\ncd,\0,2\n", "a,b\n1,x\0y\n2,z\n", "a,b\n1,x\0\n2,z\0\n", "a,b\n1,\0\n2,\0\n3,\0\n", "\0\n"]
+        {
+            assert_eq!(charset(zeros.as_bytes()), Charset::Raw, "{zeros:?}");
+            assert!(!is_utf16(zeros.as_bytes()), "{zeros:?}");
+        }
     }
 
     #[test]

@@ -3,90 +3,183 @@
 //! Names are unlike what they name: a word over numbers, a value that does not come again. Where all columns are text,
 //! that is a matter of likelihood; most files have a header.
 
+use super::columns::Columns;
 use super::kind::Kind;
 use super::rows::{Cell, Rows};
 use super::score::is_empty;
+use crate::dialect::Delimiter;
 
 /// Whether there is a header and why.
 pub(super) struct Header {
     pub(super) is_there: bool,
+    /// How strongly the evidence speaks for a header, or against one if negative. From [`CERTAIN`] on it is more than
+    /// the likelihood of files at large.
+    pub(super) weight: i32,
     pub(super) evidence: String,
     /// The fields of the first row.
     pub(super) cells: Option<Vec<String>>,
+    /// How many columns the first row does not name.
+    pub(super) unnamed: usize,
 }
+
+/// The weight of evidence that the fields themselves give, rather than what is usual.
+const CERTAIN: i32 = 2;
 
 /// How many rows below the first are looked at.
 const ROWS: usize = 200;
 
+impl Header {
+    /// Whether more than what is usual speaks for a header, or against one.
+    pub(super) fn is_certain(&self) -> bool {
+        self.weight.abs() >= CERTAIN
+    }
+}
+
 /// Judges the row `first` of the first table by the rows of `width` fields below it.
-pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize) -> Header {
+pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize, delimiter: Delimiter) -> Header {
     let Some(table) = tables.first().filter(|table| first < table.len()) else {
-        return Header { is_there: false, evidence: "there are no rows at the beginning".to_owned(), cells: None };
+        let evidence = "there are no rows at the beginning".to_owned();
+        return Header { is_there: false, weight: 0, evidence, cells: None, unnamed: 0 };
     };
-    let row = table.row(first);
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(Rows::iter));
     let below: Vec<&[Cell<'_>]> = below.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
-    let (is_there, evidence) = if below.is_empty() { judge_alone(row) } else { judge_by(row, &below) };
+    let row = with_row_names(table.row(first), &below, delimiter);
+    let (weight, evidence) = if below.is_empty() { judge_alone(&row) } else { judge_by(&row, &below) };
     let text = |cell: &Cell<'_>| String::from_utf8_lossy(cell.bytes).replace("\"\"", "\"");
     let mut cells: Vec<String> = row.iter().map(text).collect();
+    let unnamed = width.saturating_sub(row.len());
     cells.resize(width.max(row.len()), String::new());
-    Header { is_there, evidence, cells: Some(cells) }
+    Header { is_there: weight > 0, weight, evidence, cells: Some(cells), unnamed }
+}
+
+/// The fields of a header with an empty one before them where it names all columns but that of row names, as R writes
+/// tables: one field short, over rows that begin with different strings.
+fn with_row_names<'a>(row: &[Cell<'a>], below: &[&[Cell<'a>]], delimiter: Delimiter) -> Vec<Cell<'a>> {
+    let is_short = below.len() > 1 && below.iter().all(|other| other.len() == row.len() + 1);
+    let is_blank = matches!(delimiter, Delimiter::Blanks | Delimiter::Byte(b' ' | b'\t'));
+    let are_quoted = || row.iter().all(|cell| cell.is_quoted) && below.iter().all(|other| other[0].is_quoted);
+    let ends_empty = || below.iter().all(|other| other[other.len() - 1].is_empty());
+    let mut cells = row.to_vec();
+    if is_short && (is_blank || are_quoted()) && !ends_empty() && are_distinct(below, 0) {
+        cells.insert(0, Cell { bytes: b"", is_quoted: true, is_padded: false, is_beside_tab: false });
+    }
+    cells
+}
+
+fn are_distinct(rows: &[&[Cell<'_>]], column: usize) -> bool {
+    let mut values: Vec<&[u8]> = rows.iter().map(|row| row[column].bytes).collect();
+    values.sort_unstable();
+    values.windows(2).all(|pair| pair[0] != pair[1]) && !values.first().is_some_and(|value| value.is_empty())
 }
 
 /// A row with nothing below it.
-fn judge_alone(row: &[Cell<'_>]) -> (bool, String) {
+fn judge_alone(row: &[Cell<'_>]) -> (i32, String) {
     let is_name = |cell: &Cell<'_>| !Kind::of(cell).is_typed() && !cell.is_empty();
     let are_names = row.len() > 1 && row.iter().all(is_name);
-    (are_names, format!("the only row {} names", if are_names { "could be" } else { "holds more than" }))
+    let evidence = format!("the only row {} names", if are_names { "could be" } else { "holds more than" });
+    (if are_names { 1 } else { -1 }, evidence)
 }
 
-fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (bool, String) {
-    let (mut unlike, mut alike) = (0, 0);
-    for (index, cell) in row.iter().enumerate() {
-        let Some(kind) = typed_column(below, index) else { continue };
-        match Kind::of(cell) {
-            Kind::Null => {}
-            own if own == kind => alike += 1,
-            _ => unlike += 1,
-        }
-    }
+fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
+    let columns = Columns::of(below.iter().copied(), below[0].len());
+    let comparison = columns.compare(row);
+    let (unlike, alike) = (comparison.unlike, comparison.alike);
     let typed = unlike + alike;
-    if typed > 0 && alike > 0 && unlike == 0 && has_years(row, below) {
-        return (true, "years over numbers, a name over text".to_owned());
+    let alone = || numbers_beside_names(row, below, &columns);
+    if is_quoted_over_unquoted(row, below) {
+        return (4, "its fields are in quotes, and fields below are not".to_owned());
+    }
+    if names_rows(row, below) {
+        return (4, "the first field is empty, over names or numbers of rows".to_owned());
+    }
+    if alike > 0 && (unlike <= alike) && alone() {
+        let evidence = if unlike > 0 {
+            "a name over numbers, and numbers that count on"
+        } else {
+            "years over numbers, a name over text"
+        };
+        return (2, evidence.to_owned());
     }
     if typed > 0 {
         let evidence = format!("{unlike} of {typed} typed columns begin with a field of another kind");
-        return (unlike > alike, evidence);
+        let weight = 2 * (unlike.min(4) as i32 - alike.min(4) as i32);
+        return (if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) }, evidence);
     }
     judge_text(row, below)
 }
 
-/// The kind of a column whose fields have one of their own, leaving out some that may be wrong.
-fn typed_column(below: &[&[Cell<'_>]], index: usize) -> Option<Kind> {
-    let kinds = below.iter().filter_map(|row| row.get(index)).map(Kind::of).filter(|kind| *kind != Kind::Null);
-    let kinds: Vec<Kind> = kinds.collect();
-    let first = *kinds.iter().find(|kind| kind.is_typed())?;
-    let same = kinds.iter().filter(|kind| **kind == first).count();
-    (same * 10 >= kinds.len() * 9).then_some(first)
+/// Whether all fields are in quotes that need none, and some column below has none.
+fn is_quoted_over_unquoted(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
+    let is_plain = |cell: &Cell<'_>| {
+        !cell.bytes.iter().any(|byte| matches!(byte, b',' | b';' | b'\t' | b'|' | b' ' | b'"' | b'\n' | b'\r'))
+    };
+    let is_bare = |column: usize| {
+        let mut values = below.iter().map(|row| &row[column]).filter(|cell| !cell.is_empty()).peekable();
+        values.peek().is_some() && values.all(|cell| !cell.is_quoted)
+    };
+    row.iter().all(|cell| cell.is_quoted)
+        && row.iter().any(|cell| is_plain(cell) && !cell.is_empty())
+        && (0..row.len().min(below[0].len())).any(is_bare)
 }
 
-/// Whether the numbers of a row are years in order, as over the columns of a pivot table, beside a name that does not
-/// come again.
-fn has_years(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
-    let year = |cell: &Cell<'_>| {
-        let text = std::str::from_utf8(cell.bytes).ok().filter(|text| text.len() == 4)?;
-        text.parse::<u16>().ok().filter(|year| (1800..2200).contains(year))
+/// Whether the first field is empty, as programs write it above a column of row names, and all others are names: above
+/// numbers that count rows or, in quotes, above different strings.
+fn names_rows(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
+    let Some((first, others)) = row.split_first() else { return false };
+    let is_unique = (1..others.len()).all(|at| others[..at].iter().all(|other| other.bytes != others[at].bytes));
+    first.is_empty()
+        && !others.is_empty()
+        && others.iter().all(|cell| !cell.is_empty())
+        && is_unique
+        && below.len() > 1
+        && are_distinct(below, 0)
+        && (first.is_quoted || count_rows(below) && (are_words(others) || count(others)))
+}
+
+/// Whether the fields are 0, 1, 2 … or 1, 2, 3 ….
+fn count(cells: &[Cell<'_>]) -> bool {
+    matches!(cells[0].bytes, b"0" | b"1") && steps(cells).is_some_and(|steps| steps.iter().all(|step| *step == 1))
+}
+
+/// Whether none is a number or a time.
+fn are_words(cells: &[Cell<'_>]) -> bool {
+    !cells.iter().any(|cell| matches!(Kind::of(cell), Kind::Number | Kind::Time))
+}
+
+/// Whether the first fields are 0, 1, 2 … or 1, 2, 3 ….
+fn count_rows(rows: &[&[Cell<'_>]]) -> bool {
+    let number = |row: &&[Cell<'_>]| std::str::from_utf8(row[0].bytes).ok()?.parse::<usize>().ok();
+    let Some(first) = rows.first().and_then(number).filter(|first| *first < 2) else { return false };
+    rows.iter().take(10).enumerate().all(|(index, row)| number(row) == Some(first + index))
+}
+
+/// Whether the numbers of a row are such as name columns (years, or numbers in steps, or ascending ones over others),
+/// beside a name that does not come again.
+fn numbers_beside_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> bool {
+    let numbers: Vec<Cell<'_>> = row.iter().filter(|cell| Kind::of(cell).is_typed()).copied().collect();
+    let Some(steps) = steps(&numbers) else { return false };
+    let names = || row.iter().enumerate().filter(|(_, cell)| !Kind::of(cell).is_typed() && !cell.is_empty());
+    let over_numbers = names().any(|(index, cell)| columns.kind(index) == Some(Kind::Number) && is_like_a_name(cell));
+    let are_years = numbers.iter().all(|cell| cell.bytes.len() == 4 && matches!(cell.bytes[0], b'1' | b'2'));
+    let in_steps = is_even(&steps);
+    let ascends = steps.len() > 1 && steps.iter().all(|step| *step > 0);
+    let count_on = match over_numbers {
+        true => are_years || in_steps || ascends,
+        false => are_years && in_steps,
     };
-    let years: Vec<u16> = row.iter().filter_map(year).collect();
-    let in_order =
-        years.windows(2).all(|pair| pair[0].abs_diff(pair[1]) == years[0].abs_diff(years[1]) && pair[0] != pair[1]);
-    let numbers = row.iter().filter(|cell| Kind::of(cell).is_typed()).count();
-    let names = row.iter().enumerate().filter(|(_, cell)| !Kind::of(cell).is_typed());
-    years.len() >= 2
-        && years.len() == numbers
-        && in_order
-        && names.clone().count() > 0
-        && names.clone().all(|(index, cell)| !comes_again(cell, below, index))
+    count_on && names().count() > 0 && names().all(|(index, cell)| !comes_again(cell, below, index))
+}
+
+/// The differences between whole numbers that follow each other.
+fn steps(numbers: &[Cell<'_>]) -> Option<Vec<i64>> {
+    let whole = |cell: &Cell<'_>| std::str::from_utf8(cell.bytes).ok()?.parse::<i64>().ok();
+    let values = numbers.iter().map(whole).collect::<Option<Vec<i64>>>()?;
+    Some(values.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
+}
+
+/// Whether there are steps, all the same.
+fn is_even(steps: &[i64]) -> bool {
+    !steps.is_empty() && steps.iter().all(|step| *step == steps[0] && *step != 0)
 }
 
 fn comes_again(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
@@ -94,11 +187,11 @@ fn comes_again(cell: &Cell<'_>, below: &[&[Cell<'_>]], index: usize) -> bool {
 }
 
 /// A table of nothing but text.
-fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (bool, String) {
-    let say = |is_there, what: String| (is_there, format!("all columns are text, {what}"));
+fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
+    let say = |weight, what: String| (weight, format!("all columns are text, {what}"));
     let again = row.iter().enumerate().filter(|(index, cell)| comes_again(cell, below, *index)).count();
     if again > 0 {
-        return say(false, format!("and {again} of the {} fields of the first row come again below", row.len()));
+        return say(-2, format!("and {again} of the {} fields of the first row come again below", row.len()));
     }
     let likeness = row.iter().enumerate().map(|(index, cell)| Likeness::of(cell, below, index));
     let (unlike, alike) = likeness.fold((0, 0), |(unlike, alike), likeness| match likeness {
@@ -109,22 +202,22 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (bool, String) {
     let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
     let is_unique = (1..row.len()).all(|index| row[..index].iter().all(|other| other.bytes != row[index].bytes));
     if alike > unlike {
-        say(false, format!("and {alike} begin with a field of the shape that all below have"))
+        say(-1, format!("and {alike} begin with a field of the shape that all below have"))
     } else if names * 3 < row.len() * 2 {
-        say(false, format!("and only {names} of the {} fields of the first row could be names", row.len()))
+        say(-1, format!("and only {names} of the {} fields of the first row could be names", row.len()))
     } else if unlike > 0 {
-        say(true, format!("{unlike} of them begin with a field of another shape than all below have"))
+        say(2, format!("{unlike} of them begin with a field of another shape than all below have"))
     } else if row.len() == 1 {
-        say(false, "and one column may be a plain list".to_owned())
+        say(-1, "and one column may be a plain list".to_owned())
     } else {
         say(
-            is_unique,
+            if is_unique { 1 } else { -1 },
             format!("and the fields of the first row {} be names", if is_unique { "could" } else { "repeat; can't" }),
         )
     }
 }
 
-fn is_like_a_name(cell: &Cell<'_>) -> bool {
+pub(super) fn is_like_a_name(cell: &Cell<'_>) -> bool {
     let starts_well = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii();
     cell.bytes.first().is_some_and(starts_well)
         && matches!(Kind::of(cell), Kind::Word | Kind::Prose | Kind::Bool)

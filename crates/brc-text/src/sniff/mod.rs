@@ -5,9 +5,12 @@
 //! quotes that are doubled. That there are no quotes at all can never be seen in a sample, and is never found.
 
 mod charset;
+mod columns;
+mod comments;
 mod header;
 mod kind;
 mod layout;
+mod preamble;
 mod rows;
 mod samples;
 mod score;
@@ -16,6 +19,7 @@ pub use charset::is_utf16;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
 use crate::names::{column_names, numbered_names};
+use comments::Comments;
 use layout::Layout;
 use samples::Samples;
 use score::Candidate;
@@ -57,6 +61,38 @@ pub struct Sniffed {
     pub findings: Vec<Finding>,
     /// What was seen and not acted upon, because only a person can know: each a sentence.
     pub advice: Vec<String>,
+    /// The fields of the first row, be they names or values.
+    pub first_row: Vec<String>,
+    /// How strongly the fields of the first row speak for a header, or against one if negative.
+    pub header_weight: i32,
+    /// How many of the last columns the header does not name.
+    pub unnamed: usize,
+    /// Whether the preamble was inferred.
+    pub is_preamble_inferred: bool,
+    /// Whether the sample of the file's beginning has so few whole rows of the table that a longer one may tell more.
+    pub needs_more: bool,
+}
+
+/// What becomes of lines before the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Preamble {
+    /// Those that are unlike the table are left out, unless overrides say how many or whether there is a header.
+    Infer,
+    /// They are rows.
+    Keep,
+}
+
+impl Sniffed {
+    /// The same if the first row is a header, or if it is not.
+    #[must_use]
+    pub fn with_header(mut self, is_there: bool) -> Self {
+        if self.dialect.header != is_there && !self.first_row.is_empty() {
+            self.dialect.header = is_there;
+            let columns = self.first_row.len();
+            self.names = if is_there { column_names(&self.first_row) } else { numbered_names(columns) };
+        }
+        self
+    }
 }
 
 /// One part of a dialect and why it is so.
@@ -116,38 +152,88 @@ impl fmt::Display for Part {
     }
 }
 
+/// How many rows of the table are enough to tell how they are written; of long rows, fewer.
+const ENOUGH_ROWS: usize = 20;
+const ENOUGH_LONG_ROWS: usize = 3;
+const MANY_BYTES: usize = 1 << 20;
+
 /// Finds the dialect of the file that these are samples of. What `overrides` say is taken as given, and the rest is found
 /// under it. Needs time in proportion to the bytes times the delimiters in them: milliseconds for [`START_BYTES`].
+///
+/// Lines before the table that are unlike it are left out, unless `overrides` say how many or whether there is a header.
 pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
+    find(samples, overrides, Preamble::Infer)
+}
+
+/// The same for a text of which the caller knows the columns or what to do with ragged rows: all lines are rows, but for
+/// those that `overrides` leave out, comments, and a line that says the delimiter.
+pub fn sniff_rows(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
+    find(samples, overrides, Preamble::Keep)
+}
+
+fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble) -> Sniffed {
     let mut report = Report { overrides, findings: Vec::new(), advice: Vec::new() };
-    let mut dialect = overrides.apply(Dialect::default());
-    dialect.charset = report.charset(samples);
-    let samples = Samples::decode(samples, dialect.charset);
+    let charset = report.charset(samples);
+    let samples = Samples::decode(samples, charset);
+    let said = said_delimiter(samples.start()).filter(|_| overrides.preamble_lines.is_none());
+    let known = &match said {
+        Some(delimiter) => DialectOverrides {
+            delimiter: overrides.delimiter.or(Some(delimiter)),
+            preamble_lines: Some(1),
+            ..overrides.clone()
+        },
+        None => overrides.clone(),
+    };
+    let mut dialect = known.apply(Dialect::default());
+    dialect.charset = charset;
     let (line_ends, seen) = match overrides.line_end {
         Some(line_end) => (vec![line_end], String::new()),
         None => layout::line_ends(&samples),
     };
-    let (samples, ranked) = best_line_end(&samples, &line_ends, &dialect, overrides);
+    let (samples, ranked) = best_line_end(&samples, &line_ends, &dialect, known);
     let best = &ranked[0];
     report.line_end(best.dialect.line_end, &line_ends, seen);
-    report.form(&ranked);
+    report.form(&ranked, said);
     dialect = Dialect { comment: dialect.comment, ..best.dialect.clone() };
 
-    let layout = Layout::find(&samples, &dialect, overrides);
-    report.layout(&layout, overrides);
-    dialect.comment.clone_from(&layout.comment);
-    dialect.preamble_lines = overrides.preamble_lines.unwrap_or(layout.preamble_lines);
-    let tables = samples.split(&dialect);
-    let header = header::judge(&tables, layout.first_row, layout.width);
-    dialect.header = report.header(&header);
+    // A line that says the delimiter does not keep titles from being found below it.
+    let below = &DialectOverrides { preamble_lines: overrides.preamble_lines, ..known.clone() };
+    let layout = Layout::find(&samples, &dialect, below, preamble);
+    let lines = layout.preamble_lines + u64::from(said.is_some());
+    dialect.comment = layout.comments.as_ref().map(|comments| comments.prefix.clone());
+    dialect.preamble_lines = overrides.preamble_lines.unwrap_or(lines);
+    report.layout(&layout, dialect.preamble_lines);
+    dialect.header = report.header(&layout.header);
     dialect.trim = report.trim(best);
 
-    let names = match &header.cells {
+    let names = match &layout.header.cells {
         Some(cells) if dialect.header => column_names(cells),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
-    Sniffed { dialect, names, findings: report.findings, advice: report.advice }
+    let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
+    Sniffed {
+        needs_more: !samples.is_whole() && layout.rows < enough,
+        unnamed: if dialect.header { layout.header.unnamed } else { 0 },
+        is_preamble_inferred: layout.preamble_lines > 0,
+        header_weight: layout.header.weight,
+        first_row: layout.header.cells.unwrap_or_default(),
+        dialect,
+        names,
+        findings: report.findings,
+        advice: report.advice,
+    }
+}
+
+/// The delimiter of a first line `sep=;`, by which a text tells spreadsheets how to read it.
+fn said_delimiter(start: &[u8]) -> Option<Delimiter> {
+    let line = &start[..memchr::memchr2(b'\n', b'\r', start)?];
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match line.split_at_checked(4)? {
+        (name, [delimiter]) if name.eq_ignore_ascii_case(b"sep=") => Some(Delimiter::Byte(*delimiter)),
+        (name, br"\t") if name.eq_ignore_ascii_case(b"sep=") => Some(Delimiter::Byte(b'\t')),
+        _ => None,
+    }
 }
 
 /// The samples without the lines that are to be left out, and the candidates for the line end whose best one is the best
@@ -200,9 +286,10 @@ impl Report<'_> {
     }
 
     /// Delimiter, quote and escape, which are found together.
-    fn form(&mut self, ranked: &[Candidate]) {
+    fn form(&mut self, ranked: &[Candidate], said: Option<Delimiter>) {
         let Candidate { dialect, shape, quotes, .. } = &ranked[0];
         let mut evidence = match shape.width {
+            _ if said == Some(dialect.delimiter) => "the first line says so".to_owned(),
             1 if dialect.delimiter == Dialect::default().delimiter => {
                 format!("nothing delimits fields in {}; the default", count(shape.rows, "sampled row"))
             }
@@ -210,6 +297,7 @@ impl Report<'_> {
             width => format!("{} of {} sampled rows have {width} fields with it", shape.usual, shape.rows),
         };
         let next = ranked.iter().find(|other| other.dialect.delimiter != dialect.delimiter && other.shape.width > 1);
+        let next = next.filter(|_| said.is_none());
         if let Some(next) = next.filter(|_| shape.width > 1) {
             let (delimiter, shape) = (next.dialect.delimiter.quoted(), next.shape);
             evidence +=
@@ -235,18 +323,17 @@ impl Report<'_> {
         }
     }
 
-    fn layout(&mut self, layout: &Layout, overrides: &DialectOverrides) {
-        if let Some(comment) = &layout.comment {
-            let evidence = match layout.comments {
-                1 => "1 row begins with it and has another number of fields".to_owned(),
-                rows => format!("{rows} rows begin with it and have another number of fields"),
-            };
-            self.add(Part::Comment, format!("'{comment}'"), overrides.comment.is_some(), evidence);
+    fn layout(&mut self, layout: &Layout, preamble_lines: u64) {
+        let overrides = self.overrides;
+        if let Some(Comments { prefix, rows }) = &layout.comments {
+            let verb = if *rows == 1 { "begins with it and is" } else { "begin with it and are" };
+            let evidence = format!("{} {verb} unlike the table", count(*rows, "line"));
+            self.add(Part::Comment, format!("'{prefix}'"), overrides.comment.is_some(), evidence);
         }
-        let lines = overrides.preamble_lines.unwrap_or(layout.preamble_lines);
-        if lines > 0 {
-            let evidence = format!("they come before the first row of {}", count(layout.width, "field"));
-            self.add(Part::Preamble, count(lines as usize, "line"), overrides.preamble_lines.is_some(), evidence);
+        if preamble_lines > 0 {
+            let evidence = format!("before the first row of {}", count(layout.width, "field"));
+            let lines = count(preamble_lines as usize, "line");
+            self.add(Part::Preamble, lines, overrides.preamble_lines.is_some(), evidence);
         }
         if layout.trailing_rows > 0 && overrides.trailing_lines.is_none() {
             self.advice.push(match layout.trailing_rows {
@@ -260,6 +347,9 @@ impl Report<'_> {
         let is_there = self.overrides.header.unwrap_or(header.is_there);
         let value = if is_there { "present" } else { "absent" };
         self.add(Part::Header, value, self.overrides.header.is_some(), header.evidence.clone());
+        if is_there && header.unnamed > 0 {
+            self.advice.push(unnamed_columns(header.unnamed));
+        }
         is_there
     }
 
@@ -276,6 +366,16 @@ impl Report<'_> {
         }
         trim
     }
+}
+
+/// What to say of a header that is shorter than the rows.
+#[must_use]
+pub fn unnamed_columns(columns: usize) -> String {
+    format!(
+        "the header does not name the last {}: numbers stand for {}",
+        count(columns, "column"),
+        if columns == 1 { "it" } else { "them" }
+    )
 }
 
 fn count(number: usize, noun: &str) -> String {

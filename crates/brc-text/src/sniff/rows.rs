@@ -55,6 +55,13 @@ pub(super) struct Quotes {
     pub(super) escaped: usize,
 }
 
+impl Quotes {
+    /// Whether fields begin with quotes as they do with letters: of those that do, few also end with one.
+    pub(super) fn are_text(self) -> bool {
+        self.malformed > 1 && self.malformed > 2 * self.sound
+    }
+}
+
 impl AddAssign for Quotes {
     fn add_assign(&mut self, other: Self) {
         self.sound += other.sound;

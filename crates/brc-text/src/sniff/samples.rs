@@ -51,6 +51,11 @@ impl<'a> Samples<'a> {
         &self.samples[0].bytes
     }
 
+    /// Whether the file ends with the sample of its beginning.
+    pub(super) fn is_whole(&self) -> bool {
+        self.samples[0].is_end
+    }
+
     /// All samples.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.samples.iter().map(|sample| &*sample.bytes)
@@ -98,7 +103,7 @@ impl<'a> Samples<'a> {
             tables.push(if sample.is_start {
                 Rows::split(&sample.bytes, dialect, sample.is_end)
             } else {
-                sample.split_from_within(dialect, Shape::of(&tables).width)
+                sample.split_from_within(dialect, Shape::of(&tables, 0).width)
             });
         }
         tables

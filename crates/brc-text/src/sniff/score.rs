@@ -42,17 +42,20 @@ pub(super) struct Candidate {
     pub(super) typed: [usize; 2],
 }
 
-/// How many fields rows have.
+/// How many fields the rows of the table have, and where it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Rows that are not empty.
     pub(super) rows: usize,
-    /// Those of them that have the usual width.
+    /// Those of them from the first row of the table on.
+    of_table: usize,
+    /// Those of these that have the usual width.
     pub(super) usual: usize,
     /// The usual number of fields.
     pub(super) width: usize,
-    /// Whether the first row has it.
-    begins_usual: bool,
+    /// The first row of the table in the sample of the file's beginning. Before it come rows of other widths: titles,
+    /// or rows that are ragged.
+    pub(super) first: usize,
 }
 
 /// All candidates, the best first. There is at least one.
@@ -64,7 +67,12 @@ pub(super) fn rank(samples: &Samples<'_>, base: &Dialect, overrides: &DialectOve
             for escape in escapes(samples, overrides) {
                 let dialect = Dialect { delimiter, quote, escape, ..base.clone() };
                 if dialect.check().is_ok() {
-                    candidates.push(Candidate::new(samples, dialect, likelihood));
+                    let candidate = Candidate::new(samples, dialect, likelihood);
+                    if overrides.quote.is_none() && quote == Some(b'"') && candidate.quotes.are_text() {
+                        let dialect = Dialect { quote: None, ..candidate.dialect.clone() };
+                        candidates.push(Candidate::new(samples, dialect, likelihood));
+                    }
+                    candidates.push(candidate);
                 }
             }
         }
@@ -107,7 +115,7 @@ fn escapes(samples: &Samples<'_>, overrides: &DialectOverrides) -> Vec<Option<u8
 impl Candidate {
     fn new(samples: &Samples<'_>, dialect: Dialect, likelihood: f64) -> Self {
         let tables = samples.split(&dialect);
-        let shape = Shape::of(&tables);
+        let shape = Shape::of(&tables, 0);
         let mut quotes = Quotes::default();
         for table in &tables {
             quotes += table.quotes;
@@ -121,26 +129,73 @@ impl Candidate {
     }
 }
 
+/// How many rows at the end of the samples tell what the table is like below titles, however many these are.
+const LAST_ROWS: usize = 20;
+/// How many rows a table has at least that begins after other rows.
+const MIN_ROWS_AFTER_TITLES: usize = 2;
+
 impl Shape {
-    /// The shape of the rows of several samples.
-    pub(super) fn of(tables: &[Rows<'_>]) -> Shape {
-        let rows = tables.iter().flat_map(Rows::iter).filter(|row| !is_empty(row));
-        let widths: Vec<usize> = rows.map(<[_]>::len).collect();
-        let mut counts = BTreeMap::new();
-        for width in &widths {
-            *counts.entry(*width).or_insert(0_usize) += 1;
-        }
-        // Of equally usual widths the greater one: titles are narrow.
-        let width = counts.iter().max_by_key(|(width, count)| (**count, **width)).map_or(1, |(width, _)| *width);
-        let usual = counts.get(&width).copied().unwrap_or(0);
-        Shape { rows: widths.len(), usual, width, begins_usual: widths.first() == Some(&width) }
+    /// The shape of the rows of several samples, without so many rows at the file's beginning.
+    pub(super) fn of(tables: &[Rows<'_>], skip: usize) -> Shape {
+        let widths = |rows: &Rows<'_>| -> Vec<(usize, usize)> {
+            let filled = rows.iter().enumerate().filter(|(_, row)| !is_empty(row));
+            filled.map(|(index, row)| (index, row.len())).collect()
+        };
+        let mut beginning = tables.first().map(widths).unwrap_or_default();
+        beginning.retain(|(row, _)| *row >= skip);
+        let elsewhere: Vec<usize> = tables.iter().skip(1).flat_map(widths).map(|(_, width)| width).collect();
+        let all = || beginning.iter().map(|(_, width)| *width).chain(elsewhere.iter().copied());
+        let count = beginning.len() + elsewhere.len();
+        let common = most_common(all());
+        let last = most_common(all().skip(count.saturating_sub(LAST_ROWS)));
+        let below = Self::below_titles(&beginning, &elsewhere, last).filter(|_| last > common);
+        below.or_else(|| Self::below_titles(&beginning, &elsewhere, common)).unwrap_or_else(|| {
+            let first = beginning.iter().find(|(_, width)| *width == common).map_or(0, |(index, _)| *index);
+            let is_wide = |(_, width): &&(usize, usize)| common == 1 || *width > 1 && width * 2 > common;
+            let first = beginning.iter().find(is_wide).map_or(first, |(index, _)| *index);
+            let usual = all().filter(|width| *width == common).count();
+            Shape { rows: count, of_table: count, usual, width: common, first }
+        })
     }
 
-    /// The pattern score: from 0 to 1.
-    fn consistency(self) -> f64 {
-        let usual = self.usual as f64 / self.rows.max(1) as f64;
-        usual * usual * if self.begins_usual { 1.0 } else { 0.8 }
+    /// The shape of a table of this width that begins after rows of other widths, if there is one: after its first row
+    /// nearly all have the width, and before it hardly any. It begins where it gains most of rows that have the width
+    /// and loses least to others.
+    fn below_titles(beginning: &[(usize, usize)], elsewhere: &[usize], width: usize) -> Option<Shape> {
+        let (mut of_table, rows) = (elsewhere.len(), elsewhere.len() + beginning.len());
+        let mut usual = elsewhere.iter().filter(|other| **other == width).count();
+        let all = usual + beginning.iter().filter(|(_, other)| *other == width).count();
+        let mut best: Option<(Option<usize>, usize, Shape)> = None;
+        for (place, (index, other)) in beginning.iter().enumerate().rev() {
+            of_table += 1;
+            usual += usize::from(*other == width);
+            let gain = (4 * usual).checked_sub(3 * of_table);
+            if *other == width && best.is_none_or(|(most, ..)| gain >= most) {
+                best = Some((gain, place, Shape { rows, of_table, usual, width, first: *index }));
+            }
+        }
+        let (_, place, shape) = best?;
+        // Titles may have as many fields by chance, but few before few rows.
+        let before = (all - shape.usual) * if shape.of_table < LAST_ROWS { 10 } else { 2 };
+        let is_table = shape.of_table >= MIN_ROWS_AFTER_TITLES && shape.usual * 10 >= shape.of_table * 9;
+        (width > 1 && is_table && before <= place).then_some(shape)
     }
+
+    /// The pattern score: from 0 to 1. A few rows that are alike below others may be so by chance.
+    fn consistency(self) -> f64 {
+        let [rows, of_table, usual] = [self.rows, self.of_table, self.usual].map(|rows| rows.max(1) as f64);
+        let certainty = if of_table == rows { 1.0 } else { 0.8 * (of_table / rows).max(of_table / 10.0).min(1.0) };
+        (usual / of_table) * (usual / of_table) * certainty
+    }
+}
+
+/// The most common width; of equally common ones the greater: titles are narrow.
+fn most_common(widths: impl Iterator<Item = usize>) -> usize {
+    let mut counts = BTreeMap::new();
+    for width in widths {
+        *counts.entry(width).or_insert(0_usize) += 1;
+    }
+    counts.iter().max_by_key(|(width, count)| (**count, **width)).map_or(1, |(width, _)| *width)
 }
 
 /// Whether a row has not a byte.
@@ -212,7 +267,7 @@ fn soundness(dialect: &Dialect, quotes: &Quotes, shape: Shape, fields: &Fields) 
     // An apostrophe is a quote only where fields begin and end with it in a table of one shape.
     let is_text = quotes.sound == 0
         || quotes.sound < 5 * quotes.malformed
-        || shape.usual * 10 < shape.rows * 9
+        || shape.usual * 10 < shape.of_table * 9
         || fields.begin_with_double_quote;
     let likely = match dialect.quote {
         Some(b'\'') if is_text => 0.3,

@@ -1,0 +1,60 @@
+//! What the fields of each column have in common, and whether a row is like the others.
+
+use super::kind::Kind;
+use super::rows::Cell;
+use super::score::is_empty;
+
+/// How many rows are looked at.
+const ROWS: usize = 200;
+
+/// The kinds of the columns of some rows.
+pub(super) struct Columns {
+    kinds: Vec<Option<Kind>>,
+}
+
+/// How many fields of a row are like those of typed columns, and how many are not. Nulls are neither.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Comparison {
+    pub(super) alike: usize,
+    pub(super) unlike: usize,
+}
+
+impl Columns {
+    /// Those of the first rows of this width.
+    pub(super) fn of<'r, 'a: 'r>(rows: impl Iterator<Item = &'r [Cell<'a>]>, width: usize) -> Self {
+        let rows: Vec<_> = rows.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
+        Self { kinds: (0..width).map(|column| typed_column(&rows, column)).collect() }
+    }
+
+    /// How many columns there are.
+    pub(super) fn width(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// The kind of a column, if it has a type.
+    pub(super) fn kind(&self, column: usize) -> Option<Kind> {
+        self.kinds.get(column).copied().flatten()
+    }
+
+    /// Compares the fields of a row, of any width, with the columns at the same places.
+    pub(super) fn compare(&self, row: &[Cell<'_>]) -> Comparison {
+        let mut comparison = Comparison::default();
+        for (cell, kind) in row.iter().zip(&self.kinds) {
+            match (kind, Kind::of(cell)) {
+                (None, _) | (_, Kind::Null) => {}
+                (Some(kind), own) if own == *kind => comparison.alike += 1,
+                (Some(_), _) => comparison.unlike += 1,
+            }
+        }
+        comparison
+    }
+}
+
+/// The kind of a column whose fields have one of their own, leaving out some that may be wrong.
+fn typed_column(rows: &[&[Cell<'_>]], column: usize) -> Option<Kind> {
+    let kinds = rows.iter().filter_map(|row| row.get(column)).map(Kind::of).filter(|kind| *kind != Kind::Null);
+    let kinds: Vec<Kind> = kinds.collect();
+    let first = *kinds.iter().find(|kind| kind.is_typed())?;
+    let same = kinds.iter().filter(|kind| **kind == first).count();
+    (same * 10 >= kinds.len() * 9).then_some(first)
+}

@@ -1,0 +1,103 @@
+//! Comments: among the rows, and before the first one.
+//!
+//! Bytes that begin a comment in one file begin a value in the next (`#fff`, `--`). So lines count as comments only if
+//! they are unlike rows of the table: by their width, or by text where the table has numbers.
+
+use super::columns::Columns;
+use super::header::{self, is_like_a_name};
+use super::rows::{Cell, Rows};
+use super::samples::Samples;
+use super::score::{Shape, is_empty};
+use crate::dialect::{Delimiter, Dialect};
+
+/// What comments begin with, the commonest first.
+const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
+
+/// Comments that no row of the table can be mistaken for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Comments {
+    /// What they begin with.
+    pub(super) prefix: String,
+    /// How many there are in the sample of the file's beginning.
+    pub(super) rows: usize,
+}
+
+/// Looks for comments among the rows, and before them too if `with_leading`.
+pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool) -> Option<Comments> {
+    let tables = samples.split(&Dialect { comment: None, ..dialect.clone() });
+    let table = tables.first()?;
+    prefixes(dialect.delimiter).find_map(|prefix| {
+        let rows: Vec<usize> = (0..table.len()).filter(|row| begins(samples, table, *row, prefix)).collect();
+        let others = samples.split(&Dialect { comment: Some(prefix.to_owned()), ..dialect.clone() });
+        let width = Shape::of(&others, 0).width;
+        let columns = Columns::of(others.iter().flat_map(Rows::iter), width);
+        let first = (0..table.len()).find(|row| table.row(*row).len() == width && !rows.contains(row))?;
+        let is_comment = |row: &usize| !is_like_row(samples, table, *row, prefix, &columns);
+        let found = width > 1
+            && rows.iter().all(is_comment)
+            && (rows.last()? > &first || with_leading)
+            && leading(samples, &tables, dialect).header.is_none_or(|header| !rows.contains(&header));
+        found.then(|| Comments { prefix: prefix.to_owned(), rows: rows.len() })
+    })
+}
+
+/// Comments before the first row of the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Leading {
+    /// The first row that is not one of them.
+    pub(super) end: usize,
+    /// The last of them, if it holds the names of the columns, as in `#CHROM POS ID`.
+    pub(super) header: Option<usize>,
+}
+
+/// Looks for comments before the first row.
+pub(super) fn leading(samples: &Samples<'_>, tables: &[Rows<'_>], dialect: &Dialect) -> Leading {
+    let Some(table) = tables.first() else { return Leading::default() };
+    let Some(prefix) = prefixes(dialect.delimiter).find(|prefix| {
+        let first = table.iter().position(|row| !is_empty(row));
+        first.is_some_and(|first| begins(samples, table, first, prefix))
+    }) else {
+        return Leading::default();
+    };
+    let all = (0..table.len()).take_while(|row| is_empty(table.row(*row)) || begins(samples, table, *row, prefix));
+    let width = Shape::of(tables, all.clone().count()).width;
+    let columns =
+        Columns::of(table.iter().skip(all.clone().count()).chain(tables[1..].iter().flat_map(Rows::iter)), width);
+    let comments =
+        all.take_while(|row| is_empty(table.row(*row)) || !is_like_row(samples, table, *row, prefix, &columns));
+    let Some(last) = comments.filter(|row| !is_empty(table.row(*row))).last() else { return Leading::default() };
+    let below = (last + 1..table.len()).find(|row| !is_empty(table.row(*row)));
+    if below.is_none() && samples.is_whole() {
+        return Leading::default();
+    }
+    let below = below.map(|below| header::judge(tables, below, width, dialect.delimiter));
+    let row = table.row(last);
+    let is_header = row.len() == width
+        && width > 1
+        && row.iter().enumerate().all(|(index, cell)| is_name(cell, if index == 0 { prefix } else { "" }))
+        && below.is_none_or(|below| !below.is_there || !below.is_certain());
+    Leading { end: last + 1, header: is_header.then_some(last) }
+}
+
+/// The prefixes that do not delimit fields.
+fn prefixes(delimiter: Delimiter) -> impl Iterator<Item = &'static str> {
+    PREFIXES.iter().copied().filter(move |prefix| Delimiter::Byte(prefix.as_bytes()[0]) != delimiter)
+}
+
+fn begins(samples: &Samples<'_>, table: &Rows<'_>, row: usize, prefix: &str) -> bool {
+    samples.start()[table.start(row)..].starts_with(prefix.as_bytes())
+}
+
+/// Whether a line that begins with a prefix of comments may be a row of the table: `#fff,1`, but not `# colours, 1`.
+fn is_like_row(samples: &Samples<'_>, table: &Rows<'_>, row: usize, prefix: &str, columns: &Columns) -> bool {
+    let cells = table.row(row);
+    let is_prose = samples.start()[table.start(row) + prefix.len()..].first().is_some_and(|byte| *byte == b' ');
+    let likeness = columns.compare(cells);
+    cells.len() == columns.width() && likeness.unlike == 0 && (likeness.alike > 0 || !is_prose)
+}
+
+fn is_name(cell: &Cell<'_>, prefix: &str) -> bool {
+    let bytes = cell.bytes.strip_prefix(prefix.as_bytes()).unwrap_or(cell.bytes);
+    let bytes = bytes.trim_ascii_start();
+    is_like_a_name(&Cell { bytes, ..*cell }) && !bytes.contains(&b' ')
+}
