@@ -15,7 +15,7 @@ fn a_table_is_made_converted_asked_and_converted_back() {
     let place = Place::new();
     place.run("generate m.txt --rows 100_000").ok();
     let outcome = place.run("convert m.txt m.buren");
-    assert!(outcome.stderr.starts_with("rows read 100000 = stored 100000 + rejected 0; "), "{}", outcome.stderr);
+    assert!(outcome.stderr.starts_with("100000 rows written, 0 rejected; "), "{}", outcome.stderr);
     outcome.ok();
     let answer = place.run("query m.txt").text();
     assert!(answer.starts_with("{Abha=") && answer.ends_with("}\n"));
@@ -64,20 +64,23 @@ fn every_encoding_gives_the_same_answers() {
 }
 
 #[test]
-fn an_empty_file_is_an_empty_table() {
+fn an_empty_file_needs_a_schema() {
+    const SCHEMA: &str = "--schema station:string,temperature:decimal(1)";
     let place = Place::new();
-    place.write("t.txt", "");
-    assert_eq!(place.run("query t.txt").text(), "{}\n");
-    place.run("convert t.txt t.buren").ok();
+    for (name, text) in [("t.txt", ""), ("blank.csv", "\n\n"), ("mark.csv", "\u{feff}")] {
+        place.write(name, text);
+        place.run(&format!("query {name}")).fails_with(2, "no columns");
+        place.run(&format!("convert {name} t.buren")).fails_with(2, "no columns");
+    }
+    assert_eq!(place.run(&format!("query t.txt {SCHEMA}")).text(), "{}\n");
+    place.run(&format!("convert t.txt t.buren {SCHEMA}")).ok();
     assert_eq!(place.run("query t.buren").text(), "{}\n");
     place.run("convert t.buren back.txt").ok();
     assert_eq!(place.read("back.txt"), b"");
     place.run("generate none.txt --rows 0").ok();
     assert_eq!(place.read("none.txt"), b"");
-    assert_eq!(
-        place.run_of(&["query", "t.txt", "--by", "", "--agg", "count(),max(temperature)", "--format", "json"]).text(),
-        "[\n  {\"count()\": 0, \"max(temperature)\": null}\n]\n"
-    );
+    let count = ["query", "t.buren", "--by", "", "--agg", "count(),max(temperature)", "--format", "json"];
+    assert_eq!(place.run_of(&count).text(), "[\n  {\"count()\": 0, \"max(temperature)\": null}\n]\n");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn ragged_rows_are_an_error_padded_or_rejected() {
     let outcome = place.run("convert t.csv t.buren --delimiter , --ragged reject");
     let stderr = outcome.stderr.clone();
     outcome.ok();
-    assert!(stderr.contains("rows read 4 = stored 2 + rejected 2"), "{stderr}");
+    assert!(stderr.contains("2 rows written, 2 rejected"), "{stderr}");
     assert!(stderr.contains("rejected 1 row: 1 column instead of 2 (first on line 3); --ragged pad"), "{stderr}");
     assert!(
         stderr.contains("rejected 1 row: 3 columns instead of 2 (first on line 4); is the text quoted?"),
@@ -136,7 +136,7 @@ fn rejects_are_summed_up_and_read_back() {
     let outcome = place.run("convert t.csv t.buren --type id=int,name=string --delimiter , --rejects bad.tsv");
     let stderr = outcome.stderr.clone();
     outcome.ok();
-    assert!(stderr.contains("rows read 6 = stored 2 + rejected 4"), "{stderr}");
+    assert!(stderr.contains("2 rows written, 4 rejected"), "{stderr}");
     assert!(
         stderr.contains("rejected 1 row: text after a closing quote (first on line 5); are quotes escaped?"),
         "{stderr}"
@@ -213,7 +213,7 @@ fn a_file_is_sniffed_at_several_places() {
     let sniffed = String::from_utf8(sniffed).unwrap();
     assert!(sniffed.contains("';'"), "{sniffed}");
     let outcome = place.run("convert t.csv t.buren --ragged reject --header no");
-    assert!(outcome.stderr.contains("rows read 400100 = stored 400000 + rejected 100"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("400000 rows written, 100 rejected"), "{}", outcome.stderr);
     assert_eq!(place.run("head t.buren -n 1 --format csv").text(), "column_1,column_2\n1,2\n");
 }
 
@@ -291,10 +291,10 @@ fn texts_that_are_cut_off() {
         (b"id,name,price\n1,Oslo,1.5\n2,Bergen,\"2.", 3, unclosed),
         (b"\xff\xfei\0d\0,\0n\0\n\x001\0,\0O\0\n\x002\0,", 4, "1 byte at byte 22 is not valid UTF-16LE"),
         // Nothing tells that these are not whole.
-        (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.", 0, "rows read 2"),
-        (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.5", 0, "rows read 2"),
-        (b"id,name\n1,Oslo\n2,Troms\xc3", 0, "rows read 2"),
-        (b"id,name", 0, "rows read 0"),
+        (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.", 0, "2 rows written"),
+        (b"id,name,price\n1,Oslo,1.5\n2,Bergen,2.5", 0, "2 rows written"),
+        (b"id,name\n1,Oslo\n2,Troms\xc3", 0, "2 rows written"),
+        (b"id,name", 0, "0 rows written"),
     ];
     let place = Place::new();
     for (text, code, message) in cases {
@@ -342,4 +342,118 @@ fn utf_16_needs_no_byte_order_mark() {
     place.write("t.csv", &text);
     assert_eq!(place.run("cat t.csv").text(), "id,name\n1,Øl\n2,日本\n");
     assert_eq!(place.pipe("cat -", &text).text(), "id,name\n1,Øl\n2,日本\n");
+}
+
+/// Each text, the options of its conversion, and what becomes of its lines: header, rows written, rows rejected, lines
+/// before the table, comments, blank lines, lines after it.
+const LEDGERS: &[(&str, &str, [u64; 7])] = &[
+    ("id,v\n1,1\n2,2\n", "", [1, 2, 0, 0, 0, 0, 0]),
+    ("1,1\n2,2", "", [0, 2, 0, 0, 0, 0, 0]),
+    ("Weather\nof Oslo\n\ndate,temp,hum\n2024-01-01,1,2\n2024-01-02,1,2\n", "", [1, 2, 0, 3, 0, 0, 0]),
+    ("Station,Oslo\ndate,temp,hum\n2024-01-01,1,2\n2024-01-02,1,2\n", "", [1, 2, 0, 1, 0, 0, 0]),
+    ("# a note, too\n# and more\nid,v\n1,1\n2,2\n", "", [1, 2, 0, 2, 0, 0, 0]),
+    ("# a note, too\n# and more\nid,v\n1,1\n2,2\n", "--header yes", [1, 2, 0, 0, 2, 0, 0]),
+    ("\n\nid,v\n\n1,1\n\n\n2,2\n\n", "", [1, 2, 0, 0, 0, 6, 0]),
+    ("id,v\n1,1\n# a note\n2,2\n# more\n3,3\n", "", [1, 3, 0, 0, 2, 0, 0]),
+    ("sep=;\nid;v\n1;1\n2;2\n", "", [1, 2, 0, 1, 0, 0, 0]),
+    ("sep=;\nid;v\n1;1\n2;2\n", "--names id,v", [1, 2, 0, 1, 0, 0, 0]),
+    ("a\nb\nid,v\n1,1\n2,2\n", "--skip 2", [1, 2, 0, 2, 0, 0, 0]),
+    ("id,v\n1,1\n2,2\ntotal,3\nby me\n", "--skip-footer 2", [1, 2, 0, 0, 0, 0, 2]),
+    ("id,v\n1,1\n2,2,x\n3\n4,4\n", "--rejects r.tsv --force", [1, 2, 2, 0, 0, 0, 0]),
+    ("id,v\n1,1\n2,2\n3,3,x,y\n4,4,x,y\n5,5,x,y\n", "--rejects r.tsv --force", [1, 3, 2, 0, 0, 0, 0]),
+    ("id,v\n1,1\n2,2\n3,3,x,y\n4,4,x,y\n5,5,x,y\n", "--ragged pad", [1, 5, 0, 0, 0, 0, 0]),
+    ("Oslo;1.0\nBergen;2.0\n\"Bodo;3.0\n", "", [0, 3, 0, 0, 0, 0, 0]),
+];
+
+#[test]
+fn every_line_is_accounted_for() {
+    for (text, options, counts @ [header, written, rejected, before, comments, blank, after]) in LEDGERS {
+        assert_eq!(counts.iter().sum::<u64>(), text.lines().count() as u64, "{text}");
+        let place = Place::new();
+        place.write("t.csv", text);
+        let outcome = place.run(&format!("convert t.csv t.buren {options}"));
+        assert_eq!(outcome.code, Some(0), "{text}: {}", outcome.stderr);
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let mut said = vec![format!("{written} row{} written, {rejected} rejected; ", plural(*written))];
+        let kinds = [(before, "line", " before the table"), (comments, "comment line", ""), (blank, "blank line", "")];
+        for (count, noun, place) in kinds.into_iter().chain([(after, "line", " after the table")]) {
+            said.extend((*count > 0).then(|| format!("{count} {noun}{}{place}", plural(*count))));
+        }
+        for part in said {
+            assert!(outcome.stderr.contains(&part), "{text}: {part}: {}", outcome.stderr);
+        }
+        let skips = outcome.stderr.contains("\nskipped ");
+        assert_eq!(skips, before + comments + blank + after > 0, "{text}: {}", outcome.stderr);
+        let names = place.run("schema t.buren").text().contains("column_1");
+        assert_eq!(names, *header == 0 && !text.starts_with("Oslo"), "{text}");
+    }
+}
+
+#[test]
+fn lines_that_were_inferred_to_be_no_rows_are_said() {
+    let place = Place::new();
+    place.write("t.csv", "Weather\nof Oslo\ndate,temp,hum\n2024-01-01,1,2\n2024-01-02,1,2\n");
+    let note = "note: 2 lines before the header skipped (--skip 0 keeps them)";
+    for command in ["query t.csv --by '' --agg count()", "cat t.csv", "head t.csv", "convert t.csv t.buren"] {
+        assert!(place.shell(&format!("$BRC {command}")).stderr.contains(note), "{command}");
+    }
+    // Who describes the table loses no line to a guess.
+    for option in ["--skip 0", "--header yes", "--header no", "--names a,b,c", "--ragged error"] {
+        let outcome = place.run(&format!("convert t.csv t.buren --force {option}"));
+        assert_eq!(outcome.code, Some(3), "{option}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("1 column instead of 3"), "{option}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn rows_are_sampled_whole() {
+    let place = Place::new();
+    let header =
+        |columns: usize, name: &str| (0..columns).map(|column| format!("{name}{column}")).collect::<Vec<_>>().join(",");
+    let rows = |columns: usize| format!("{}\n", vec!["1"; columns].join(",")).repeat(3);
+    let cases = [
+        (format!("{}\n{}", header(3000, "a_rather_long_name_of_a_column_"), rows(3000)), "", 3000),
+        (format!("{}{}\n{}", "# note\n".repeat(3000), header(3, "c"), rows(3)), "", 3),
+        (format!("{}\n{}\n{}", "x".repeat(100_000), header(3, "c"), rows(3)), "--skip 1", 3),
+        (format!("{}\n{}\n{}", "x ".repeat(100_000), header(3, "c"), rows(3)), "", 3),
+        (format!("a,{},c\n1,2,3\n4,5,6\n", "b".repeat(65_527)), "", 3),
+    ];
+    for (text, options, columns) in cases {
+        place.write("t.csv", &text);
+        for compressed in [false, true] {
+            let outcome = match compressed {
+                false => place.run(&format!("convert t.csv t.buren --force {options}")),
+                true => place.pipe(&format!("convert - t.buren --force {options}"), text.as_bytes()),
+            };
+            assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+            let schema = place.run("schema t.buren").text();
+            assert_eq!(schema.lines().count() - 2, columns, "{options}");
+            assert!(!schema.contains("string"), "{options}");
+        }
+    }
+}
+
+#[test]
+fn files_of_a_table_decide_together_whether_they_have_a_header() {
+    let place = Place::new();
+    place.write("a.csv", "yr,2023,2024\nEU,1,2\nUS,3,4\n");
+    place.write("b.csv", "yr,2023,2024\n7,3,4\n8,5,6\n");
+    place.write("c.csv", "9,5,6\n");
+    let sum =
+        |files: &str, column: &str| place.run(&format!("query {files} --by '' --agg sum(\"{column}\") --format csv"));
+    assert_eq!(sum("a.csv b.csv", "2023").text().lines().nth(1), Some("12"));
+    assert_eq!(sum("b.csv a.csv", "2023").text().lines().nth(1), Some("12"));
+}
+
+/// Files of the system report no size, or another than they have.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_without_a_size_are_read_to_their_end() {
+    let place = Place::new();
+    let rows = place.run("query /proc/meminfo --delimiter : --header no --by '' --agg count() --format csv").text();
+    let lines = std::fs::read_to_string("/proc/meminfo").unwrap().lines().count();
+    assert_eq!(rows.lines().nth(1), Some(lines.to_string().as_str()));
+    let columns = place.run("cat /sys/kernel/mm/transparent_hugepage/enabled --header no --to csv");
+    assert_eq!(columns.code, Some(0), "{}", columns.stderr);
+    assert!(columns.stdout.len() > 20, "{}", columns.text());
 }

@@ -298,7 +298,7 @@ fn names_of_any_bytes_are_text() {
 }
 
 #[test]
-fn a_closed_standard_input_is_an_error_but_an_empty_one_is_a_table() {
+fn a_closed_standard_input_is_said_and_an_empty_one_needs_a_schema() {
     let place = Place::new();
     for command in ["query -", "inspect -", "verify -", "convert - t.buren"] {
         place
@@ -306,8 +306,10 @@ fn a_closed_standard_input_is_an_error_but_an_empty_one_is_a_table() {
             .fails(1, "brc: -: cannot read: standard input is closed, or is the null device");
     }
     assert_eq!(place.names(), [""; 0]);
-    assert_eq!(place.shell("$BRC query - </dev/null").text(), "{}\n");
-    assert_eq!(place.pipe("query -", b"").text(), "{}\n");
+    let schema = "--schema 'station:string,temperature:decimal(1)'";
+    assert_eq!(place.shell(&format!("$BRC query - {schema} </dev/null")).text(), "{}\n");
+    assert_eq!(place.shell(&format!(": | $BRC query - {schema}")).text(), "{}\n");
+    place.pipe("query -", b"").fails_with(2, "no columns");
 }
 
 #[test]
