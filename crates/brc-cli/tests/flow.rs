@@ -76,7 +76,7 @@ fn an_empty_file_is_an_empty_table() {
     assert_eq!(place.read("none.txt"), b"");
     assert_eq!(
         place.run_of(&["query", "t.txt", "--by", "", "--agg", "count(),max(temperature)", "--format", "json"]).text(),
-        "[\n  {\"count()\": 0, \"max(temperature)\": null}\n]\n"
+        "{\"count()\":0,\"max(temperature)\":null}\n"
     );
 }
 
@@ -88,8 +88,8 @@ fn answers_come_in_four_formats() {
     assert_eq!(ask("csv").text(), "station,sum(temperature),count()\na,-2.5,1\n\"b,\"\"x\"\"\",1.0,1\n");
     assert_eq!(
         ask("json").text(),
-        "[\n  {\"station\": \"a\", \"sum(temperature)\": -2.5, \"count()\": 1},\n  \
-         {\"station\": \"b,\\\"x\\\"\", \"sum(temperature)\": 1.0, \"count()\": 1}\n]\n"
+        "{\"station\":\"a\",\"sum(temperature)\":-2.5,\"count()\":1}\n\
+         {\"station\":\"b,\\\"x\\\"\",\"sum(temperature)\":1.0,\"count()\":1}\n"
     );
     let table = " station   sum(temperature)   count()\n──────────────────────────────────────\n \
                  a                     -2.5         1\n b,\"x\"                  1.0         1\n";
