@@ -9,7 +9,8 @@ mod numbering;
 mod scanner;
 
 use brc_core::{
-    Dictionary, Error, Known, KnownValues, Predicate, Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table, TableFile,
+    Dictionary, Error, Known, KnownValues, Predicate, Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table,
+    TableFile,
 };
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
