@@ -14,6 +14,7 @@ use crate::wanted::check_lengths;
 use brc_core::{Batch, Column, Conjunct, Field, PhysicalType, Predicate};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{count, valid_bits, words};
+use std::collections::HashMap;
 
 /// One of the conditions of a plan.
 pub(crate) struct Condition {
@@ -65,27 +66,28 @@ impl Plan {
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         let (mut conditions, fields) = (Vec::new(), self.fields());
         if let Some(predicate) = &self.predicate {
-            self.split(predicate, &mut conditions);
+            self.split(predicate, &mut conditions, &mut HashMap::new());
         }
         conditions.sort_by_key(|condition| condition.cost(&fields));
         conditions
     }
 
-    /// Splits a predicate where all of its parts must hold, but for parts that look at the same columns.
-    fn split(&self, predicate: &Predicate, conditions: &mut Vec<Condition>) {
+    /// Splits a predicate where all of its parts must hold, but for parts that look at the same columns of the table: `known`
+    /// says which condition these are.
+    fn split(&self, predicate: &Predicate, conditions: &mut Vec<Condition>, known: &mut HashMap<Vec<usize>, usize>) {
         match predicate {
-            Predicate::And(parts) => parts.iter().for_each(|part| self.split(part, conditions)),
-            Predicate::Or(parts) if parts.len() == 1 => self.split(&parts[0], conditions),
+            Predicate::And(parts) => parts.iter().for_each(|part| self.split(part, conditions, known)),
+            Predicate::Or(parts) if parts.len() == 1 => self.split(&parts[0], conditions, known),
             _ => {
                 let new = Condition::new(predicate.clone(), self);
-                let is_like = |known: &&mut Condition| {
-                    known.columns == new.columns && known.computed.is_empty() && new.computed.is_empty()
+                let next = conditions.len();
+                let index = match new.computed.is_empty() {
+                    true => *known.entry(new.columns.clone()).or_insert(next),
+                    false => next,
                 };
-                match conditions.iter_mut().find(is_like) {
-                    Some(known) => match &mut known.predicate {
-                        Predicate::And(parts) => parts.push(new.predicate),
-                        one => *one = Predicate::And(vec![one.clone(), new.predicate]),
-                    },
+                match conditions.get_mut(index).map(|condition| &mut condition.predicate) {
+                    Some(Predicate::And(parts)) => parts.push(new.predicate),
+                    Some(one) => *one = Predicate::And(vec![one.clone(), new.predicate]),
                     None => conditions.push(new),
                 }
             }
@@ -120,7 +122,10 @@ impl Conditions {
             let projection: Vec<usize> = columns.iter().copied().chain(computed).collect();
             Test {
                 positions: columns.iter().map(position).collect(),
-                computed: Stage::new(&sources, Columns { fields: &fields, projection: &columns }),
+                computed: Stage::new(
+                    &sources,
+                    Columns { fields: &fields, projection: &columns, allowance: plan.allowance },
+                ),
                 filter: Filter::new(&predicate, &fields, &projection),
             }
         };

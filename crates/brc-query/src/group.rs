@@ -76,7 +76,7 @@ impl<'a> GroupTable<'a> {
         let place = |key: &usize| projection.iter().position(|projected| projected == key).unwrap_or(usize::MAX);
         let key_positions: Vec<usize> = plan.keys.iter().map(place).collect();
         let (used, sources) = plan.grouped_sources();
-        let of_table = Columns { fields: &fields, projection: &scanned };
+        let of_table = Columns { fields: &fields, projection: &scanned, allowance: plan.allowance };
         Self {
             path,
             plan,
@@ -157,7 +157,14 @@ impl<'a> GroupTable<'a> {
     /// Writes all that is kept to a file, if memory is short because of it.
     fn relieve(&mut self) -> Result<()> {
         let (Some(partitioning), Some(gauge)) = (self.partitioning, &self.gauge) else { return Ok(()) };
-        if !gauge.is_short() || !partitioning.memory_is_short() {
+        if !gauge.is_short() {
+            return Ok(());
+        }
+        let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
+        if partitioning.limits.may_count_by_groups() && values > partitioning.limits.distinct_of_group * groups {
+            return Err(by_distinct::too_many());
+        }
+        if !partitioning.memory_is_short() {
             return Ok(());
         }
         let groups = (self.keys.len() > 0).then(|| self.without_groups());

@@ -84,7 +84,7 @@ pub(crate) struct Values {
 impl Values {
     pub(crate) fn new<'v>(plan: &Plan, values: impl Iterator<Item = &'v Typed>) -> Self {
         let (scanned, fields) = (plan.projection(), plan.fields());
-        let of_table = Columns { fields: &fields, projection: &scanned };
+        let of_table = Columns { fields: &fields, projection: &scanned, allowance: plan.allowance };
         let programs: Vec<Program> = values.map(|value| Program::new(value, of_table)).collect();
         let mut columns: Vec<_> = scanned.iter().map(|&column| (fields[column].logical_type, false)).collect();
         programs.iter().flat_map(Program::positions).for_each(|position| columns[position].1 = true);

@@ -63,7 +63,7 @@ impl SortedRows<'_> {
         let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
         let rows = self.narrowed(&of_columns)?.load(self.threads)?;
         let totals = rows.totals().clone();
-        let columns = Columns { fields: &fields, projection: &used };
+        let columns = Columns { fields: &fields, projection: &used, allowance: plan.allowance };
         let compute = |(rows, cells): (usize, Vec<Cells>)| {
             let shown = plan.columns.iter().map(|answer| computed(&answer.value, columns, &cells, rows));
             Ok((rows, shown.collect::<std::result::Result<_, Fault>>()?))

@@ -1,7 +1,9 @@
 //! Whole questions against plain code.
 
 mod by_source;
+mod comparisons;
 pub(crate) mod conditions;
+mod growth;
 mod many_groups;
 pub(crate) mod memory;
 mod select;

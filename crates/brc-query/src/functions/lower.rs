@@ -6,11 +6,18 @@ use crate::node::Typed;
 pub(super) static LOWER: Function =
     Function { name: "lower", aliases: &["lcase"], usage: "lower(s)", about: "a string in lower case", bind };
 
+/// Texts of so many bytes are long.
+pub(super) const LONG: usize = 1 << 16;
+
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, LOWER.usage)?;
     string(arguments, 0)?;
     Ok(Bound::text(|text, out| match std::str::from_utf8(text) {
-        Ok(text) if text.is_ascii() => out.extend(text.bytes().map(|byte| byte.to_ascii_lowercase())),
+        Ok(text) if text.is_ascii() => out.extend(text.len(), text.bytes().map(|byte| byte.to_ascii_lowercase())),
+        // A character may become longer ones: of a long text it is known first how long it becomes.
+        Ok(text)
+            if text.len() >= LONG
+                && !out.has_room_for(text.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum()) => {}
         Ok(text) => out.extend_from_slice(text.to_lowercase().as_bytes()),
         Err(_) => out.extend_from_slice(text),
     }))
