@@ -5,17 +5,17 @@
 //! where it begins. Where types are inferred, a split may have to be read again: from the file, or from a copy that is made
 //! on the way.
 
+use crate::input_file::InputFile;
+use crate::stream_copy::StreamCopy;
 use super::pieces::{Piece, missing_end};
 use super::reline::{Newlines, Reline, RelineFault, Relines};
 use super::LONGEST_LINE;
 use crate::chunks::{ReadCost, read_error};
-use brc_core::{Error, Result, RowFault, RowPlace, Split};
+use brc_core::{Error, ReadAt, Result, RowFault, RowPlace, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -31,7 +31,7 @@ pub(super) struct Stream {
     state: Mutex<State>,
     turn: Condvar,
     /// What was read so far, if it can be read again.
-    again: Option<Arc<File>>,
+    again: Option<Arc<dyn ReadAt>>,
     reline: Option<Arc<dyn Reline>>,
 }
 
@@ -39,7 +39,7 @@ struct State {
     reader: Box<dyn Read + Send>,
     relines: Option<Box<dyn Relines>>,
     /// Keeps what is read.
-    copy: Option<Arc<File>>,
+    copy: Option<Arc<StreamCopy>>,
     /// What was read behind the end of the last split.
     pending: Vec<u8>,
     /// Where lines end that are none of the text, in what is pending.
@@ -92,7 +92,7 @@ pub(super) struct StreamPieces {
 
 impl Stream {
     /// What is read is also written to `copy`, if it may have to be read again.
-    pub(super) fn new(path: &Path, reader: Box<dyn Read + Send>, copy: Option<File>) -> Self {
+    pub(super) fn new(path: &Path, reader: Box<dyn Read + Send>, copy: Option<StreamCopy>) -> Self {
         let copy = copy.map(Arc::new);
         let state = State::new(reader, copy.clone());
         Self {
@@ -100,14 +100,14 @@ impl Stream {
             length: None,
             state: Mutex::new(state),
             turn: Condvar::new(),
-            again: copy,
+            again: copy.map(|copy| copy as Arc<dyn ReadAt>),
             reline: None,
         }
     }
 
     /// A file as a stream.
-    pub(super) fn of_file(path: &Path, file: File, length: u64) -> Self {
-        let file = Arc::new(file);
+    pub(super) fn of_file(path: &Path, file: InputFile, length: u64) -> Self {
+        let file: Arc<dyn ReadAt> = Arc::new(file);
         let reader = Box::new(FileReader { file: Arc::clone(&file), offset: 0 });
         Self { length: Some(length), again: Some(file), ..Self::new(path, reader, None) }
     }
@@ -165,7 +165,7 @@ impl Stream {
 
 /// Reads a file from somewhere on, whoever else does so.
 struct FileReader {
-    file: Arc<File>,
+    file: Arc<dyn ReadAt>,
     offset: u64,
 }
 
@@ -178,7 +178,7 @@ impl Read for FileReader {
 }
 
 impl State {
-    fn new(reader: Box<dyn Read + Send>, copy: Option<Arc<File>>) -> Self {
+    fn new(reader: Box<dyn Read + Send>, copy: Option<Arc<StreamCopy>>) -> Self {
         Self {
             reader,
             relines: None,
@@ -225,7 +225,7 @@ impl State {
             }
         };
         if let Some(copy) = &self.copy {
-            (&**copy).write_all(&room[..read])?;
+            copy.append(&room[..read])?;
         }
         Ok(read)
     }

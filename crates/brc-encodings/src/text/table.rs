@@ -8,9 +8,10 @@ use super::scanner::TextScanner;
 use super::stream::{Stream, StreamPieces};
 use crate::chunks::Chunks;
 use crate::encoding::OpenOptions;
-use crate::input::{Input, Source, temporary_file};
+use crate::input::{Input, Source};
+use crate::input_file::InputFile;
+use crate::stream_copy::StreamCopy;
 use brc_core::{Result, RowFault, ScanOptions, Scanner, Schema, Split, Table};
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) struct TextTable {
 
 enum Text {
     File {
-        file: File,
+        file: InputFile,
         length: u64,
     },
     Chunks {
@@ -54,7 +55,7 @@ impl TextTable {
                 Text::Chunks { chunks, splits }
             }
             Source::Stream(_) => {
-                let copy = layout.inferred().map(|_| temporary_file()).transpose()?;
+                let copy = layout.inferred().map(|_| StreamCopy::new()).transpose()?;
                 Text::Stream(Stream::new(&path, input.into_stream()?, copy))
             }
         };
@@ -76,7 +77,7 @@ impl TextTable {
         let stream = match input.source {
             Source::File { file, length } => Stream::of_file(&path, file, length),
             Source::Chunks(_) | Source::Stream(_) => {
-                let copy = layout.inferred().map(|_| temporary_file()).transpose()?;
+                let copy = layout.inferred().map(|_| StreamCopy::new()).transpose()?;
                 Stream::new(&path, input.into_stream()?, copy)
             }
         };

@@ -89,7 +89,7 @@ impl<'a> GroupScope<'a> {
             let found = output.columns.first().and_then(|&column| self.inputs.fields().get(column));
             let found = found.map(|field| format!(", found {}", field.logical_type)).unwrap_or_default();
             let place = call.arguments.first().map_or(position, |argument| argument.position);
-            expression.error(format!("'{}' needs {needed}{found}", function.name), place)
+            expression.error(format!("'{}' needs {needed}{found}", function.name), place).of_types()
         })?;
         let column = match self.columns.entry(output) {
             Entry::Occupied(known) => *known.get(),
