@@ -9,6 +9,8 @@
 
 #[cfg(feature = "deflate")]
 mod bgzf;
+#[cfg(feature = "bzip2")]
+mod bzip2;
 mod compressor;
 #[cfg(feature = "deflate")]
 mod deflate;
@@ -31,6 +33,7 @@ mod zlib;
 mod zstd;
 
 pub use compressor::{Compressor, CompressorError};
+pub use source::TrailingBytes;
 pub use file_format::{ChunkPlace, ChunkSummary, FileFormat};
 
 /// A general byte compressor applied to blocks.

@@ -153,7 +153,7 @@ impl Input {
     }
 
     fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: Kind) -> Result<Self> {
-        let (prefix, stream) = taken(&path, kind.reader(stored))?;
+        let (prefix, stream) = taken(&path, kind.reader(&path, stored))?;
         check_content(&path, kind, &prefix)?;
         Ok(Self { path, prefix, source: Source::Stream(stream), compression: Some(kind.name()) })
     }

@@ -279,7 +279,7 @@ fn write(
 ) -> Result<Chunk> {
     let is_packed = !compressor.is_none() && packed.compress(pages, compressor);
     let codec = match is_packed {
-        true => types::codec(compressor.compression).ok_or_else(|| Error::Usage(no_codec(compressor)))?,
+        true => codec::written(compressor.compression).ok_or_else(|| Error::Usage(no_codec(compressor)))?,
         false => CompressionCodec::UNCOMPRESSED,
     };
     let start = out.len();

@@ -15,7 +15,7 @@ mod score;
 pub use charset::is_utf16;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
-use crate::names::{column_names, numbered_names};
+use brc_core::names::{numbered_names, unique_names};
 use layout::Layout;
 use samples::Samples;
 use score::Candidate;
@@ -143,7 +143,7 @@ pub fn sniff(samples: &[Sample<'_>], overrides: &DialectOverrides) -> Sniffed {
     dialect.trim = report.trim(best);
 
     let names = match &header.cells {
-        Some(cells) if dialect.header => column_names(cells),
+        Some(cells) if dialect.header => unique_names(cells.iter().map(|cell| cell.trim())),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
