@@ -49,7 +49,6 @@ impl<'t> Projected<'t> {
     fn project(&self, schema: &Schema) -> Result<(Schema, Vec<usize>)> {
         project(self.table, schema, self.names.as_deref())
     }
-
 }
 
 /// The position of the column of that name.

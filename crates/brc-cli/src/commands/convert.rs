@@ -133,10 +133,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let workers = budget.workers(args.threads.count(), row_group_bytes);
     let converted =
         watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
-    eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
+    message!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     let notes = rejected(&converted).into_iter().chain(left_out(table.as_ref())).chain(altered(table.as_ref()));
     for line in skipped(&converted.skipped_lines).into_iter().chain(notes).chain(converted.remark) {
-        eprintln!("{}", printable::lines(line.as_bytes()));
+        message!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())
 }
@@ -257,7 +257,12 @@ fn rejected(converted: &Converted) -> Vec<String> {
 fn left_out(table: &dyn Table) -> Vec<String> {
     let Some(schema) = table.inferred() else { return Vec::new() };
     let known = table.schema().left_out();
-    schema.left_out().iter().filter(|column| !known.contains(column)).map(|it| format!("{it}; it is left out")).collect()
+    schema
+        .left_out()
+        .iter()
+        .filter(|column| !known.contains(column))
+        .map(|it| format!("{it}; it is left out"))
+        .collect()
 }
 
 /// In which columns values have another text form than in the input, if there are any.

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // What the first rows have told is said by a note.
     let is_told = |column: &&LeftOut| table.inferred().is_some() && table.schema().left_out().contains(column);
     for column in schema.left_out().iter().filter(|column| !is_told(column)) {
-        eprintln!("{}", printable::line(column.to_string().as_bytes()));
+        message!("{}", printable::line(column.to_string().as_bytes()));
     }
     Ok(())
 }

@@ -248,7 +248,9 @@ impl Objects {
             }
             (Place::AfterValue, b',') if in_array => (text[at], self.place) = (b'\n', Place::BeforeValue),
             (Place::AfterArray, _) => return Err(self.fault("text after the end of the array")),
-            (Place::AfterValue, _) if in_array => return Err(self.fault("expected `,` or `]` after an object of the array")),
+            (Place::AfterValue, _) if in_array => {
+                return Err(self.fault("expected `,` or `]` after an object of the array"));
+            }
             _ => self.value(byte)?,
         }
         Ok(())

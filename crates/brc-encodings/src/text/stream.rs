@@ -5,12 +5,12 @@
 //! where it begins. Where types are inferred, a split may have to be read again: from the file, or from a copy that is made
 //! on the way.
 
-use crate::input_file::InputFile;
-use crate::stream_copy::StreamCopy;
+use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
 use super::reline::{Newlines, Reline, RelineFault, Relines};
-use super::LONGEST_LINE;
 use crate::chunks::{ReadCost, read_error};
+use crate::input_file::InputFile;
+use crate::stream_copy::StreamCopy;
 use brc_core::{Error, ReadAt, Result, RowFault, RowPlace, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};

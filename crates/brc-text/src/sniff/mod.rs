@@ -18,7 +18,7 @@ mod score;
 pub use charset::is_utf16;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
-use crate::names::{column_names, numbered_names};
+use brc_core::names::{numbered_names, unique_names};
 use comments::Comments;
 use layout::Layout;
 use samples::Samples;
@@ -89,7 +89,11 @@ impl Sniffed {
         if self.dialect.header != is_there && !self.first_row.is_empty() {
             self.dialect.header = is_there;
             let columns = self.first_row.len();
-            self.names = if is_there { column_names(&self.first_row) } else { numbered_names(columns) };
+            self.names = if is_there {
+                unique_names(self.first_row.iter().map(|cell| cell.trim()))
+            } else {
+                numbered_names(columns)
+            };
         }
         self
     }
@@ -207,7 +211,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.trim = report.trim(best);
 
     let names = match &layout.header.cells {
-        Some(cells) if dialect.header => column_names(cells),
+        Some(cells) if dialect.header => unique_names(cells.iter().map(|cell| cell.trim())),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
