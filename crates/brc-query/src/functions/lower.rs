@@ -3,8 +3,14 @@
 use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
 
-pub(super) static LOWER: Function =
-    Function { name: "lower", aliases: &["lcase"], usage: "lower(s)", about: "a string in lower case", bind };
+pub(super) static LOWER: Function = Function {
+    name: "lower",
+    aliases: &["lcase"],
+    usage: "lower(s)",
+    about: "s in lower case",
+    example: ("lower('Oslo')", "oslo"),
+    bind,
+};
 
 /// Texts of so many bytes are long.
 pub(super) const LONG: usize = 1 << 16;
