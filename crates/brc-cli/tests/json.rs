@@ -98,7 +98,7 @@ fn bad_objects_say_where_and_may_be_set_aside() {
          5\t34\ta\tmalformed string: half of a surrogate pair\t\"{\"\"a\"\":\"\"\\ud800\"\"}\"\n"
     );
     place.write("cut.json", "[{\"a\":1},\n{\"a\":2},\n{\"a\":");
-    let message = "brc: cut.json: line 3, byte 25: malformed JSON: the array does not end: the file is cut off; what follows cannot be read";
+    let message = "brc: cut.json: line 3, byte 24: malformed JSON: the array does not end: the file is cut off; what follows cannot be read";
     place.run("convert cut.json o.csv --force --rejects bad.tsv").fails(3, message);
     place.run("query cut.json 'select *'");
     place.write("empty.json", "");

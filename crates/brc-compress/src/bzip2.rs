@@ -14,11 +14,13 @@ pub(crate) struct Streams {
     decompress: Decompress,
     /// Whether there has been a stream.
     started: bool,
+    /// Whether the stream under way has ended; the library must not be called again then.
+    ended: bool,
 }
 
 impl Streams {
     pub(crate) fn new(stored: Box<dyn Read + Send>) -> Self {
-        Self { source: Source::new(stored), decompress: Decompress::new(false), started: false }
+        Self { source: Source::new(stored), decompress: Decompress::new(false), started: false, ended: false }
     }
 }
 
@@ -37,24 +39,26 @@ impl Frames for Streams {
             return Ok(false);
         }
         self.decompress = Decompress::new(false);
-        self.started = true;
+        (self.started, self.ended) = (true, false);
         Ok(true)
     }
 
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
-        loop {
+        while !self.ended {
             let input = self.source.fill()?;
             let at_end = input.is_empty();
             let (read, written) = (self.decompress.total_in(), self.decompress.total_out());
             let status = self.decompress.decompress(input, output).map_err(damaged)?;
             self.source.consume((self.decompress.total_in() - read) as usize);
+            self.ended = status == Status::StreamEnd;
             let written = (self.decompress.total_out() - written) as usize;
-            if written > 0 || status == Status::StreamEnd {
+            if written > 0 {
                 return Ok(written);
             }
-            if at_end {
+            if at_end && !self.ended {
                 return Err(cut());
             }
         }
+        Ok(0)
     }
 }

@@ -129,7 +129,7 @@ impl Input {
     /// # Errors
     /// If they cannot be read.
     pub(crate) fn extend_prefix(&mut self, bytes: usize) -> Result<()> {
-        let known = self.prefix.len();
+        let (known, bytes) = (self.prefix.len(), bytes.max(PREFIX_BYTES));
         if self.is_whole || known >= bytes {
             return Ok(());
         }

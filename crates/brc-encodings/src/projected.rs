@@ -85,6 +85,10 @@ impl Table for Projected<'_> {
         self.project(&inferred).ok().map(|(schema, _)| Arc::new(schema))
     }
 
+    fn may_gain_columns(&self) -> bool {
+        self.table.may_gain_columns()
+    }
+
     fn reads_by_column(&self) -> bool {
         self.table.reads_by_column()
     }

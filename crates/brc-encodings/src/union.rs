@@ -184,6 +184,10 @@ impl Table for Union {
         self.tables.iter().zip(&self.origins).any(is_untyped)
     }
 
+    fn may_gain_columns(&self) -> bool {
+        self.tables.iter().any(|table| table.may_gain_columns())
+    }
+
     fn altered_values(&self) -> Vec<u64> {
         let mut sums = vec![0; self.schema.fields().len()];
         for (table, origins) in self.tables.iter().zip(&self.origins) {

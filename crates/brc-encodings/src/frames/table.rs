@@ -124,8 +124,10 @@ fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
     let magic = layout.magic();
     let mark = magic.len().saturating_sub(MARK_BYTES)..magic.len();
     let found = prefix.get(mark.start..).unwrap_or_default();
-    let equal = magic[mark.clone()].iter().zip(found).filter(|(own, found)| own == found).count();
-    2 * equal >= mark.len()
+    // Zeros tell nothing: messages of other programs have them too.
+    let told = magic[mark].iter().enumerate().filter(|(_, own)| **own != 0);
+    let equal = told.clone().filter(|(at, own)| found.get(*at) == Some(own)).count();
+    2 * equal >= told.count()
         || prefix.windows(layout.frame_header_bytes()).any(|bytes| layout.read_frame_header(bytes).is_some())
 }
 

@@ -113,6 +113,10 @@ impl Table for TextTable {
         self.layout.notes()
     }
 
+    fn may_gain_columns(&self) -> bool {
+        self.layout.inferred().is_some()
+    }
+
     fn rows(&self) -> Option<u64> {
         None
     }
