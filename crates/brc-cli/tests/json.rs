@@ -100,7 +100,7 @@ fn bad_objects_say_where_and_may_be_set_aside() {
     place.write("cut.json", "[{\"a\":1},\n{\"a\":2},\n{\"a\":");
     let message = "brc: cut.json: line 3, byte 24: malformed JSON: the array does not end: the file is cut off; what follows cannot be read";
     place.run("convert cut.json o.csv --force --rejects bad.tsv").fails(3, message);
-    place.run("query cut.json 'select *'");
+    place.run_of(&["query", "cut.json", "select *"]).fails(3, message);
     place.write("empty.json", "");
     place.run("convert empty.json o.csv --force").fails_with(1, "has no rows that tell its columns");
 }
@@ -127,7 +127,5 @@ fn json_files_with_other_keys_are_one_table() {
     ]);
     assert_eq!(found.text(), "file,rows,a,b,late\n1.json,20001,2.0,,1\n2.json,1,1.5,x,0\n3.csv,1,7.0,y,0\n");
     place.run("convert 1.json 2.json 3.csv all.buren --union-by-name").ok();
-    let found = place.run("query all.buren --by '' --agg count(),max(a),count(late) --format csv");
-    drop(found);
     assert!(place.run("schema all.buren").text().contains("late"));
 }

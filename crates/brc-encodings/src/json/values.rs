@@ -146,6 +146,8 @@ impl Objects {
         match byte {
             b'\n' => (self.is_line_start, self.column) = (true, 0),
             _ if is_space(byte) => self.column += 1,
+            // A byte order mark.
+            _ if !byte.is_ascii() && self.byte <= BYTE_ORDER_MARK.len() as u64 => {}
             _ => self.is_line_start = false,
         }
     }
