@@ -2,7 +2,7 @@
 
 use super::range::{self, Place};
 use crate::sql::Literal;
-use brc_core::{Comparison, Field, LogicalType, Predicate, TimeUnit, Value, calendar};
+use brc_core::{Comparison, Field, LogicalType, Predicate, TimeUnit, Value, calendar, float32, uuid};
 
 /// The condition that a column compares so with a constant; `None` if they do not compare.
 pub(super) fn comparison(column: usize, field: &Field, comparison: Comparison, literal: &Literal) -> Option<Predicate> {
@@ -22,6 +22,7 @@ pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str
         (Literal::Number(_), LogicalType::String | LogicalType::Binary) => STRINGS,
         (_, LogicalType::Bool) => "; compare it with true or false",
         (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
+        (_, LogicalType::Uuid) => "; write UUIDs as '123e4567-e89b-12d3-a456-426614174000'",
         (_, LogicalType::Time { .. }) => "; write times as time '23:59:59'",
         (_, LogicalType::Timestamp { .. }) => "; write points in time as timestamp '2024-01-31 23:59:59'",
         _ => "",
@@ -57,11 +58,15 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             let (floor, exact) = number.floor(logical_type.scale());
             Some(Found::Integer(Place { floor, exact }))
         }
+        (LogicalType::Float32, Literal::Number(number)) => Some(Found::Float(rounded(number.to_float()))),
         (LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(number.to_float())),
-        (LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
+        (LogicalType::Float32 | LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
             Ok(Value::Float(value)) => Some(Found::Float(value)),
             _ => None,
         },
+        (LogicalType::Uuid, Literal::Text(text)) => {
+            uuid::parse(text).map(|floor| Found::Integer(Place { floor, exact: true }))
+        }
         (LogicalType::Date, Literal::Text(text) | Literal::Date(text)) if calendar::parse_date(text).is_some() => {
             calendar::parse_date(text).map(exactly)
         }
@@ -93,15 +98,24 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             | LogicalType::Int64
             | LogicalType::UInt64
             | LogicalType::Decimal { .. }
+            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::Date
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { .. }
             | LogicalType::String
-            | LogicalType::Binary,
+            | LogicalType::Binary
+            | LogicalType::Uuid,
             _,
         ) => None,
     }
+}
+
+/// A constant among floats of 32 bits: the nearest of them, so that `f = 1.1` finds what is shown as 1.1. One beyond all
+/// of them stays what it is.
+pub(super) fn rounded(constant: f64) -> f64 {
+    let nearest = float32::widen(float32::nearest(constant));
+    if nearest.is_finite() { nearest } else { constant }
 }
 
 /// The unit and those that are finer.

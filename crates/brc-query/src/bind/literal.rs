@@ -4,7 +4,7 @@ use super::{Binder, Result, constant};
 use crate::bind::number::Number;
 use crate::node::{Scalar, Typed};
 use crate::sql::Literal;
-use brc_core::{LogicalType, TimeUnit, Value};
+use brc_core::{LogicalType, TimeUnit, Value, float32};
 
 impl Binder<'_> {
     /// A constant by itself.
@@ -37,6 +37,7 @@ impl Binder<'_> {
     /// A constant as a value that compares with one of a type.
     pub(super) fn literal_like(&self, literal: &Literal, like: LogicalType, position: usize) -> Result {
         let found = match (literal, like) {
+            (Literal::Number(number), LogicalType::Float32) => Some(of_float_32(number)),
             (Literal::Number(_), _) if like.is_numeric() => Some(self.literal(literal, position)?),
             (Literal::Text(_), LogicalType::String | LogicalType::Binary) => Some(self.literal(literal, position)?),
             (Literal::Bool(_), LogicalType::Bool) => Some(self.literal(literal, position)?),
@@ -85,6 +86,13 @@ fn of_number(number: &Number) -> Typed {
     }
 }
 
+/// The float of 32 bits nearest to a number, unless it is beyond all of them.
+fn of_float_32(number: &Number) -> Typed {
+    let value = constant::rounded(number.to_float());
+    let logical_type = if float32::narrow(value).is_some() { LogicalType::Float32 } else { LogicalType::Float64 };
+    Typed::literal(logical_type, Some(Scalar::Float(value.to_bits())))
+}
+
 /// A typed constant as it would be written, for comparing it with a column.
 pub(super) fn written(typed: &Typed) -> Option<Literal> {
     let scalar = typed.constant()??;
@@ -97,7 +105,7 @@ pub(super) fn written(typed: &Typed) -> Option<Literal> {
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. } => Literal::Number(Number::new(&text)),
-        LogicalType::Float64 => match scalar.value() {
+        LogicalType::Float32 | LogicalType::Float64 => match scalar.value() {
             Value::Float(value) if value.is_finite() => Literal::Number(Number::new(&format!("{value:e}"))),
             _ => Literal::Text(text.into_bytes()),
         },
@@ -108,5 +116,6 @@ pub(super) fn written(typed: &Typed) -> Option<Literal> {
             Scalar::Bytes(bytes) => Literal::Text(bytes.clone()),
             Scalar::Integer(_) | Scalar::Float(_) => return None,
         },
+        LogicalType::Uuid => Literal::Text(text.into_bytes()),
     })
 }

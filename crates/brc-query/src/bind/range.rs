@@ -16,6 +16,12 @@ pub(crate) fn of_integers(column: usize, field: &Field, comparison: Comparison, 
         true => (i64::MIN.into(), i64::MAX.into()),
         false => (i128::MIN, i128::MAX),
     };
+    // Beyond the ends of 128 bits there is no value, and none next to them.
+    let is_least = exact && floor == i128::MIN && comparison == Comparison::Less;
+    let is_most = floor == i128::MAX && comparison == Comparison::Greater;
+    if is_least || is_most {
+        return none(column, field, smallest, largest);
+    }
     // The first value above, and the first not below.
     let above = floor.saturating_add(1);
     let from = if exact { floor } else { above };
@@ -32,9 +38,15 @@ pub(crate) fn of_integers(column: usize, field: &Field, comparison: Comparison, 
     };
     match (low.max(smallest), high.min(largest)) {
         (low, high) if low <= high => Predicate::Range { column, low, high },
-        // No value does; but of a null it is not known.
-        _ if field.nullable => Predicate::Range { column, low: largest, high: smallest },
-        _ => Predicate::Constant(false),
+        _ => none(column, field, smallest, largest),
+    }
+}
+
+/// No value does; but of a null it is not known.
+fn none(column: usize, field: &Field, smallest: i128, largest: i128) -> Predicate {
+    match field.nullable {
+        true => Predicate::Range { column, low: largest, high: smallest },
+        false => Predicate::Constant(false),
     }
 }
 

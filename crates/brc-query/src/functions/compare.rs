@@ -58,7 +58,7 @@ fn bind(arguments: &[Typed], comparison: Comparison) -> Result<Bound, Mismatch> 
 
 fn numbers(arguments: &[Typed], comparison: Comparison) -> Bound {
     let scales @ [one, other] = exact::scales(arguments);
-    if arguments.iter().any(|argument| argument.logical_type == LogicalType::Float64) {
+    if arguments.iter().any(|argument| argument.logical_type.is_float()) {
         let bound = Bound::new(LogicalType::Bool, move |views, rows| {
             rows.truths(|row| {
                 let key = |index: usize, scale| float_key(exact::float(&views[index], scale, row));
