@@ -93,6 +93,19 @@ fn of_float_32(number: &Number) -> Typed {
     Typed::literal(logical_type, Some(Scalar::Float(value.to_bits())))
 }
 
+/// Values of which one is taken: beside floats of 32 bits, constant numbers are such floats too.
+pub(super) fn like_floats_32(parts: Vec<(Typed, usize)>) -> Vec<(Typed, usize)> {
+    let is_float_32 = |(part, _): &(Typed, usize)| part.logical_type == LogicalType::Float32;
+    if !parts.iter().any(is_float_32) {
+        return parts;
+    }
+    let like = |(part, position): (Typed, usize)| match written(&part) {
+        Some(Literal::Number(number)) => (of_float_32(&number), position),
+        _ => (part, position),
+    };
+    parts.into_iter().map(like).collect()
+}
+
 /// A typed constant as it would be written, for comparing it with a column.
 pub(super) fn written(typed: &Typed) -> Option<Literal> {
     let scalar = typed.constant()??;
