@@ -184,7 +184,7 @@ impl Reader {
             LogicalType::Float64 => Some(Self::Float),
             LogicalType::Bool => Some(Self::Bool),
             LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Some(Self::DateOrTime),
-            LogicalType::Binary => None,
+            LogicalType::Float32 | LogicalType::Binary | LogicalType::Uuid => None,
         }
     }
 

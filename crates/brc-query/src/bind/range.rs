@@ -19,6 +19,12 @@ pub(super) fn of_integers(tested: Tested, comparison: Comparison, place: Place) 
         true => (i64::MIN.into(), i64::MAX.into()),
         false => (i128::MIN, i128::MAX),
     };
+    // Beyond the ends of 128 bits there is no value, and none next to them.
+    let is_least = exact && floor == i128::MIN && comparison == Comparison::Less;
+    let is_most = floor == i128::MAX && comparison == Comparison::Greater;
+    if is_least || is_most {
+        return none(column, field, smallest, largest);
+    }
     // The first value above, and the first not below.
     let above = floor.saturating_add(1);
     let from = if exact { floor } else { above };
