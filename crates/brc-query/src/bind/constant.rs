@@ -111,8 +111,8 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
     }
 }
 
-/// A constant among floats of 32 bits: the nearest of them, so that `f = 1.1` finds what is shown as 1.1. One beyond all
-/// of them stays what it is.
+/// A constant among floats of 32 bits: the nearest of them, so that `f = 1.1` finds what is shown as 1.1. One beyond
+/// all of them stays what it is.
 pub(super) fn rounded(constant: f64) -> f64 {
     let nearest = float32::widen(float32::nearest(constant));
     if nearest.is_finite() { nearest } else { constant }
