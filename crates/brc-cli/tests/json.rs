@@ -10,7 +10,11 @@ use std::time::Duration;
 /// Runs the shell with a bound on the time that a stream may take.
 fn shell(place: &Place, script: &str) -> common::Outcome {
     let limit = Duration::from_secs(120).as_secs();
-    place.shell(&format!("export BRC='{}'; timeout {limit} sh -c '{}'", env!("CARGO_BIN_EXE_brc"), script.replace('\'', "'\\''")))
+    place.shell(&format!(
+        "export BRC='{}'; timeout {limit} sh -c '{}'",
+        env!("CARGO_BIN_EXE_brc"),
+        script.replace('\'', "'\\''")
+    ))
 }
 
 #[test]
@@ -49,7 +53,11 @@ fn all_commands_and_sources_agree() {
         assert!(place.run(&format!("sniff {file}")).text().contains("encoding             json"));
     }
     let outcome = place.run("convert t.json t.parquet");
-    assert!(outcome.stderr.contains("column 'v' is a list or an object, which brc does not read"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("column 'v' is a list or an object, which brc does not read"),
+        "{}",
+        outcome.stderr
+    );
     outcome.ok();
 }
 
@@ -79,7 +87,9 @@ fn queries_and_conversions_write_the_same_json() {
 fn bad_objects_say_where_and_may_be_set_aside() {
     let place = Place::new();
     place.write("t.json", "{\"a\":1}\n{\"a\":2,}\n\n{\"a\":3} {\"a\":4}\n{\"a\":\"\\ud800\"}\n");
-    place.run("convert t.json o.csv").fails(3, "brc: t.json: line 2, byte 8: malformed JSON at byte 8 of the line: trailing comma");
+    place
+        .run("convert t.json o.csv")
+        .fails(3, "brc: t.json: line 2, byte 8: malformed JSON at byte 8 of the line: trailing comma");
     place.run("convert t.json o.csv --rejects bad.tsv").ok();
     assert_eq!(String::from_utf8(place.read("o.csv")).unwrap(), "a\n1\n3\n4\n");
     assert_eq!(
@@ -90,7 +100,7 @@ fn bad_objects_say_where_and_may_be_set_aside() {
     place.write("cut.json", "[{\"a\":1},\n{\"a\":2},\n{\"a\":");
     let message = "brc: cut.json: line 3, byte 25: malformed JSON: the array does not end: the file is cut off; what follows cannot be read";
     place.run("convert cut.json o.csv --force --rejects bad.tsv").fails(3, message);
-    place.run("query cut.json 'select *'");
+    place.run_of(&["query", "cut.json", "select *"]).fails(3, message);
     place.write("empty.json", "");
     place.run("convert empty.json o.csv --force").fails_with(1, "has no rows that tell its columns");
 }
@@ -101,11 +111,21 @@ fn json_files_with_other_keys_are_one_table() {
     place.write("1.json", "{\"a\":1}\n".repeat(20_000) + "{\"a\":2,\"late\":true}\n");
     place.write("2.json", "{\"b\":\"x\",\"a\":1.5}\n");
     place.write("3.csv", "b,a\ny,7\n");
-    let query = "select file, count(*) as rows, max(a) as a, max(b) as b, count(late) as late group by file order by file";
-    let found = place.run_of(&["query", "1.json", "2.json", "3.csv", "--union-by-name", "--file-name", "file", query, "--format", "csv"]);
+    let query =
+        "select file, count(*) as rows, max(a) as a, max(b) as b, count(late) as late group by file order by file";
+    let found = place.run_of(&[
+        "query",
+        "1.json",
+        "2.json",
+        "3.csv",
+        "--union-by-name",
+        "--file-name",
+        "file",
+        query,
+        "--format",
+        "csv",
+    ]);
     assert_eq!(found.text(), "file,rows,a,b,late\n1.json,20001,2.0,,1\n2.json,1,1.5,x,0\n3.csv,1,7.0,y,0\n");
     place.run("convert 1.json 2.json 3.csv all.buren --union-by-name").ok();
-    let found = place.run("query all.buren --by '' --agg count(),max(a),count(late) --format csv");
-    drop(found);
     assert!(place.run("schema all.buren").text().contains("late"));
 }

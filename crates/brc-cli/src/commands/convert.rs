@@ -258,7 +258,12 @@ fn rejected(converted: &Converted) -> Vec<String> {
 fn left_out(table: &dyn Table) -> Vec<String> {
     let Some(schema) = table.inferred() else { return Vec::new() };
     let known = table.schema().left_out();
-    schema.left_out().iter().filter(|column| !known.contains(column)).map(|it| format!("{it}; it is left out")).collect()
+    schema
+        .left_out()
+        .iter()
+        .filter(|column| !known.contains(column))
+        .map(|it| format!("{it}; it is left out"))
+        .collect()
 }
 
 /// In which columns values have another text form than in the input, if there are any.

@@ -74,9 +74,9 @@ pub(crate) fn row_format() -> impl TypedValueParser<Value = &'static dyn Format>
 }
 
 fn one_of(formats: &'static [&'static dyn Format]) -> impl TypedValueParser<Value = &'static dyn Format> {
-    let values = formats.iter().map(|format| {
-        PossibleValue::new(format.name()).aliases(format.aliases().iter().copied()).help(format.about())
-    });
+    let values = formats
+        .iter()
+        .map(|format| PossibleValue::new(format.name()).aliases(format.aliases().iter().copied()).help(format.about()));
     PossibleValuesParser::new(values).try_map(|name| {
         let is_named = |format: &&dyn Format| format.name() == name || format.aliases().contains(&&*name);
         formats.iter().copied().find(is_named).ok_or_else(|| format!("unknown format {name}"))

@@ -97,18 +97,18 @@ impl JsonColumn {
             || (self.logical_type() == LogicalType::String && self.kind.seen.is_some_and(|seen| !seen.is_text()))
     }
 
-    /// Adds the value of a row, apart from its validity, which is returned. The row begins at the byte `row` of the file;
+    /// Adds the value of a row, which is null only [once that is noted](Self::note_null). The row begins at the byte `row` of the file;
     /// `place` is that of the member in it.
     ///
     /// # Errors
     /// Why it is no value of the column, if the type was given.
-    pub(super) fn push(&mut self, text: &[u8], member: &Member, row: u64, place: usize) -> Result<bool, RowFault> {
+    pub(super) fn push(&mut self, text: &[u8], member: &Member, row: u64, place: usize) -> Result<(), RowFault> {
         if self.is_late && self.first.is_none() {
             self.first = Some((row, place as u32));
         }
         if member.kind == syntax::Kind::Null {
             let wrong = RowFault::WrongType { found: member.kind.name(), expected: self.logical_type() };
-            return self.push_null().map(|()| false).ok_or(wrong);
+            return self.push_null().ok_or(wrong);
         }
         match self.kind.seen {
             None => {
@@ -123,7 +123,7 @@ impl JsonColumn {
             Some(_) if !self.is_wanted() => {}
             Some(seen) => self.push_inferred(text, member, seen),
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Adds a value that the type may not hold: then what it demands is noted, and some value stands in its place.
@@ -147,7 +147,7 @@ impl JsonColumn {
         self.push_value(value.unwrap_or(Value::Null));
     }
 
-    /// Adds a null, apart from its validity; `None` if there must be none.
+    /// Adds what stands for a null, which is one only [once that is noted](Self::note_null); `None` if there must be none.
     pub(super) fn push_null(&mut self) -> Option<()> {
         if !self.kind.nullable && self.kind.seen.is_none() {
             return None;
@@ -158,7 +158,7 @@ impl JsonColumn {
         Some(())
     }
 
-    /// Adds a float and what it demands, apart from its validity.
+    /// Adds a float and what it demands.
     #[inline]
     pub(super) fn push_float(&mut self, value: f64, demand: Seen) {
         if let Some(seen) = &mut self.kind.seen {
@@ -183,13 +183,18 @@ impl JsonColumn {
         }
     }
 
-    /// Notes whether the last row has a value.
-    #[inline]
-    pub(super) fn push_validity(&mut self, is_valid: bool) {
-        self.validity.push(is_valid);
+    /// Notes that the row after the first `rows` ones is null.
+    pub(super) fn note_null(&mut self, rows: usize) {
+        self.fill_validity(rows);
+        self.validity.push(false);
     }
 
-    /// Adds a number, apart from its validity.
+    /// Notes that all of the first `rows` rows that are not known to be null have values.
+    pub(super) fn fill_validity(&mut self, rows: usize) {
+        self.validity.push_values(rows.saturating_sub(self.validity.len()));
+    }
+
+    /// Adds a number.
     #[inline]
     pub(super) fn push_number(&mut self, number: i64) {
         if let Values::Integers(integers) = &mut self.values {
@@ -197,7 +202,14 @@ impl JsonColumn {
         }
     }
 
-    /// The rows so far; none of a column that is skipped.
+    /// Adds a number that may not fit 64 bits.
+    pub(super) fn push_wide(&mut self, number: i128) {
+        if let Values::Wide(integers) = &mut self.values {
+            integers.push(number);
+        }
+    }
+
+    /// The rows so far, of which it is known which are null; none of a column that is skipped.
     pub(super) fn lend(&self) -> Column<'_> {
         let data = match &self.values {
             Values::Strings(strings) => strings.lend(),
@@ -207,11 +219,6 @@ impl JsonColumn {
             Values::Skipped => return Column::integers(Integers::I64(&[])),
         };
         Column { data, validity: self.validity.bitmap() }
-    }
-
-    /// How many bytes the strings have, where they are not codes.
-    pub(super) fn string_bytes(&self) -> usize {
-        if let Values::Strings(strings) = &self.values { strings.len_bytes() } else { 0 }
     }
 
     /// Forgets all rows, but for what they demand of the type; codes keep their meaning.

@@ -98,7 +98,12 @@ impl Columns {
             order: (0..columns.len()).collect(),
             schema: Arc::new(schema.clone()),
         });
-        Self { given: Some(schema), sampled: columns.len(), known: RwLock::new(Known { columns, numbers, types }), inference: Inference::default() }
+        Self {
+            given: Some(schema),
+            sampled: columns.len(),
+            known: RwLock::new(Known { columns, numbers, types }),
+            inference: Inference::default(),
+        }
     }
 
     /// Those of some first rows.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// How many values are gathered before they are delivered, where rows have very many.
 const BATCH_VALUES: usize = 4 << 20;
-/// How many bytes of strings are.
+/// How many bytes of text are.
 const BATCH_BYTES: usize = 4 << 20;
 
 pub(super) struct JsonRows {
@@ -28,8 +28,8 @@ pub(super) struct JsonRows {
     unknown: HashMap<String, Learned>,
     shapes: Shapes,
     row: Row,
-    /// Whether each value of the row at hand is there.
-    valid: Vec<bool>,
+    /// The columns that are null in the row at hand.
+    nulls: Vec<usize>,
     rows: usize,
 }
 
@@ -53,7 +53,7 @@ impl Rows for JsonRows {
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let whole = piece.window.text();
         let most_rows = (BATCH_VALUES / self.columns.len().max(1)).clamp(1, BATCH_ROWS);
-        let mut at = 0;
+        let (mut at, mut delivered) = (0, 0);
         while at < whole.len() {
             match self.shapes.read(&whole[at..], &mut self.columns, self.rows) {
                 Some(length) => {
@@ -67,8 +67,9 @@ impl Rows for JsonRows {
                 }
             }
             delivery.lines += 1;
-            if self.rows >= most_rows || self.string_bytes() > BATCH_BYTES {
+            if self.rows >= most_rows || at - delivered > BATCH_BYTES {
                 self.deliver(delivery)?;
+                delivered = at;
             }
         }
         self.deliver(delivery)
@@ -78,6 +79,8 @@ impl Rows for JsonRows {
         let result = if self.misfits() {
             Ok(())
         } else {
+            let rows = self.rows;
+            self.columns.iter_mut().for_each(|column| column.fill_validity(rows));
             let columns: Vec<_> = self.types.order.iter().map(|&number| self.columns[number].lend()).collect();
             delivery.batch(self.rows, &columns)
         };
@@ -99,7 +102,8 @@ impl Rows for JsonRows {
         }
         // A type that holds what values demand holds the values: to scan them again for ever would be worse.
         if misfits {
-            let reason = "some value does not fit the type that was inferred from it; --schema names another".to_owned();
+            let reason =
+                "some value does not fit the type that was inferred from it; --schema names another".to_owned();
             return Err(Error::Usage(reason).into());
         }
         Ok(())
@@ -117,7 +121,7 @@ impl JsonRows {
             unknown: HashMap::new(),
             shapes: Shapes::default(),
             row: Row::default(),
-            valid: Vec::new(),
+            nulls: Vec::new(),
             rows: 0,
         };
         rows.set_types(types);
@@ -144,10 +148,6 @@ impl JsonRows {
         self.columns.iter().any(JsonColumn::misfits)
     }
 
-    fn string_bytes(&self) -> usize {
-        self.columns.iter().map(JsonColumn::string_bytes).sum()
-    }
-
     /// Takes the rows of a line, which begins at the byte `start` of a piece: none, one, or several.
     fn line(
         &mut self,
@@ -158,14 +158,15 @@ impl JsonRows {
     ) -> Result<(), ScanError> {
         let mut at = syntax::skip_spaces(line, 0);
         if at == line.len() {
-            delivery.blank_lines += 1;
+            delivery.blank_lines += u64::from(piece.newlines.is_none());
             return Ok(());
         }
         if let Some(bad) = syntax::not_utf8(line) {
             return bad_row(delivery, piece, start, line, bad);
         }
-        // What stands before the first row and after the last belongs to them.
-        let mut from = 0;
+        // What stands around rows belongs to them, but for what became spaces before the first.
+        let mut from = if piece.newlines.is_some() { at } else { 0 };
+        let mut is_first = true;
         while at < line.len() {
             let read = self.row.read(line, at, &self.types, self.all.is_inferred());
             let (end, pushed) = match read {
@@ -173,14 +174,14 @@ impl JsonRows {
                 Err(bad) => (line.len(), Err(bad)),
             };
             match pushed {
-                Ok(()) if from == 0 && end == line.len() => {
+                Ok(()) if is_first && end == line.len() => {
                     let Row { members, numbers, .. } = &self.row;
                     self.shapes.learn(line, members, numbers, &self.columns);
                 }
                 Ok(()) => {}
                 Err(bad) => bad_row(delivery, piece, start + from, &line[from..end], bad)?,
             }
-            (at, from) = (end, end);
+            (at, from, is_first) = (end, end, false);
         }
         Ok(())
     }
@@ -193,36 +194,36 @@ impl JsonRows {
             self.columns.iter_mut().for_each(|column| column.truncate(rows));
             return pushed;
         }
-        for (&number, &is_valid) in self.row.numbers.iter().zip(&self.valid) {
-            if let Some(column) = self.columns.get_mut(number) {
-                column.push_validity(is_valid);
-            }
-        }
-        for number in self.row.missing() {
-            self.columns[number].push_validity(false);
+        for &number in &self.nulls {
+            self.columns[number].note_null(self.rows);
         }
         self.rows += 1;
         Ok(())
     }
 
     fn push_values(&mut self, line: &[u8], byte: u64) -> Result<(), BadRow> {
-        let Self { row, columns, types, valid, unknown, .. } = self;
-        valid.clear();
+        let Self { row, columns, types, nulls, unknown, .. } = self;
+        nulls.clear();
         for (place, (member, &number)) in row.members.iter().zip(&row.numbers).enumerate() {
-            valid.push(match columns.get_mut(number) {
-                Some(column) => column.push(line, member, byte, place).map_err(|fault| types.bad(number, fault))?,
+            match columns.get_mut(number) {
+                Some(column) => {
+                    column.push(line, member, byte, place).map_err(|fault| types.bad(number, fault))?;
+                    if member.kind == syntax::Kind::Null {
+                        nulls.push(number);
+                    }
+                }
                 None => {
                     let key = key_of(line, &member.key).map_err(|fault| BadRow { column: None, fault })?;
                     let learned = unknown.entry(key.into_owned()).or_default();
                     learned.first.get_or_insert((byte, place as u32));
                     let seen = learned.seen.unwrap_or(Seen::NOTHING);
                     learned.seen = Some(seen.join(value::demand(line, member)));
-                    false
                 }
-            });
+            }
         }
         for number in row.missing() {
             columns[number].push_null().ok_or_else(|| types.bad(number, RowFault::MissingColumn))?;
+            nulls.push(number);
         }
         Ok(())
     }

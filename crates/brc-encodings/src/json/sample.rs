@@ -103,7 +103,8 @@ impl Sample {
                     Some((key.map(|key| key.into_owned()), malformed.fault(start)))
                 }
                 (Ok(_), _) if end < text.len() && text[end] != b'{' => {
-                    let fault = RowFault::MalformedJson { reason: "trailing characters".to_owned(), at: end + 1 - start };
+                    let fault =
+                        RowFault::MalformedJson { reason: "trailing characters".to_owned(), at: end + 1 - start };
                     Some((None, fault))
                 }
                 (Ok(_), _) => self.row(text, at, &members).err(),

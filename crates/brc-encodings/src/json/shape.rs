@@ -11,7 +11,7 @@ use super::strings::is_literal;
 use super::syntax::{self, Member};
 use super::value;
 use crate::text::LONGEST_LINE;
-use brc_core::{LogicalType, decimal};
+use brc_core::{LogicalType, Value, decimal};
 use brc_text::typed::usual_float;
 
 /// How many shapes are tried before a row is left to the general parser.
@@ -25,8 +25,8 @@ pub(super) struct Shapes {
     last: usize,
     /// How many rows in sequence had none.
     misses: u64,
-    /// Whether the values of the row at hand are there.
-    valid: Vec<bool>,
+    /// The columns that are null in the row at hand.
+    nulls: Vec<usize>,
 }
 
 impl Shapes {
@@ -43,9 +43,11 @@ impl Shapes {
         for attempt in 0..self.shapes.len() {
             let index = (self.last + attempt) % self.shapes.len();
             let shape = &self.shapes[index];
-            self.valid.clear();
-            if let Some(length) = shape.row(text, columns, &mut self.valid) {
-                shape.end_row(columns, &self.valid);
+            self.nulls.clear();
+            if let Some(length) = shape.row(text, columns, &mut self.nulls) {
+                for &number in self.nulls.iter().chain(&shape.missing) {
+                    columns[number].note_null(rows);
+                }
                 (self.last, self.misses) = (index, 0);
                 return Some(length);
             }
@@ -96,6 +98,7 @@ enum Reader {
     String,
     /// With the byte that follows it.
     Number(ShortNumber, u8),
+    Wide,
     Float,
     Bool,
     DateOrTime,
@@ -115,47 +118,42 @@ impl Shape {
             steps.push(Step { before: Token::new(&line[at..value.start]), column: number, reader });
             at = value.end;
         }
-        let missing: Vec<usize> = (0..columns.len()).filter(|number| !numbers.contains(number)).collect();
+        let mut is_missing = vec![true; columns.len()];
+        numbers.iter().for_each(|&number| is_missing[number] = false);
+        let missing: Vec<usize> = (0..columns.len()).filter(|&number| is_missing[number]).collect();
         let has_nulls = |&number: &usize| columns[number].kind.nullable;
         missing.iter().all(has_nulls).then(|| Self { steps, end: Token::new(&line[at..]), missing })
     }
 
-    /// [`Shapes::read`], but what was added stays if the row has another shape; and whether each value is there is only noted.
+    /// [`Shapes::read`], but what was added stays if the row has another shape; and of nulls, the columns are only listed.
     #[inline]
-    fn row(&self, text: &[u8], columns: &mut [JsonColumn], valid: &mut Vec<bool>) -> Option<usize> {
+    fn row(&self, text: &[u8], columns: &mut [JsonColumn], nulls: &mut Vec<usize>) -> Option<usize> {
         let mut rest = text;
         for step in &self.steps {
             rest = step.before.strip(rest)?;
             let column = columns.get_mut(step.column)?;
-            let (length, is_valid) = match step.reader.value(rest, column) {
-                Some(length) => (length, true),
+            let length = match step.reader.value(rest, column) {
+                Some(length) => length,
                 None if rest.starts_with(b"null") => {
                     column.push_null()?;
-                    (4, false)
+                    nulls.push(step.column);
+                    4
                 }
                 None => return None,
             };
-            valid.push(is_valid);
             rest = rest.get(length..)?;
         }
         let length = text.len() - self.end.strip(rest)?.len();
-        match text[length..] {
-            _ if length > LONGEST_LINE => None,
-            [b'\n', ..] => Some(length + 1),
-            [b'\r', b'\n', ..] => Some(length + 2),
-            _ => None,
+        let line_end = match text[length..] {
+            _ if length > LONGEST_LINE => return None,
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => return None,
+        };
+        for &number in &self.missing {
+            columns[number].push_null()?;
         }
-    }
-
-    fn end_row(&self, columns: &mut [JsonColumn], valid: &[bool]) {
-        for (step, &is_valid) in self.steps.iter().zip(valid) {
-            columns[step.column].push_validity(is_valid);
-        }
-        for &column in &self.missing {
-            let column = &mut columns[column];
-            let is_valid = column.push_null().is_none();
-            column.push_validity(is_valid);
-        }
+        Some(length + line_end)
     }
 }
 
@@ -180,8 +178,8 @@ impl Reader {
             | LogicalType::Int64
             | LogicalType::UInt64
             | LogicalType::Decimal { .. } => {
-                let is_short = logical_type.fits_64_bits();
-                is_short.then(|| Self::Number(ShortNumber::new(logical_type.scale()), end))
+                let number = || Self::Number(ShortNumber::new(logical_type.scale()), end);
+                Some(if logical_type.fits_64_bits() { number() } else { Self::Wide })
             }
             LogicalType::Float64 => Some(Self::Float),
             LogicalType::Bool => Some(Self::Bool),
@@ -196,11 +194,19 @@ impl Reader {
         match self {
             Self::String => string(text, column),
             Self::Number(number, end) => {
-                let (value, length) = number.read(text, *end).or_else(|| long_number(text, column.scale))?;
+                let (value, length) = number
+                    .read(text, *end)
+                    .or_else(|| self::number(text, |number| decimal::parse(number, column.scale).ok()))?;
                 if value < column.range.0 || value > column.range.1 {
                     return None;
                 }
                 column.push_number(value);
+                Some(length)
+            }
+            Self::Wide => {
+                let (value, length) = number(text, |number| decimal::parse_wide(number, column.scale).ok())?;
+                Value::Integer(value).check(column.logical_type()).ok()?;
+                column.push_wide(value);
                 Some(length)
             }
             Self::Float => float(text, column),
@@ -256,8 +262,8 @@ fn any(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     (is_right && is_plain && std::str::from_utf8(&text[..length]).is_ok()).then_some(length)
 }
 
-/// A number of any length, perhaps with fewer decimals than its column.
-fn long_number(text: &[u8], scale: u8) -> Option<(i64, usize)> {
+/// A number without exponent as `parse` reads it, and its length.
+fn number<T>(text: &[u8], parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<(T, usize)> {
     let length = text.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'-'))?;
     let number = &text[..length];
     let digits = number.strip_prefix(b"-").unwrap_or(number);
@@ -265,7 +271,7 @@ fn long_number(text: &[u8], scale: u8) -> Option<(i64, usize)> {
     if let [b'0', b'0'..=b'9', ..] = digits {
         return None;
     }
-    Some((decimal::parse(number, scale).ok()?, length))
+    Some((parse(number)?, length))
 }
 
 /// The place of the first quote, eight bytes at a time.

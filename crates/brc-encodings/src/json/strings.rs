@@ -75,11 +75,6 @@ impl Strings {
         }
     }
 
-    /// How many bytes the strings have, where they are not codes.
-    pub(super) fn len_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// Forgets all but the first `rows` strings.
     pub(super) fn truncate(&mut self, rows: usize) {
         self.codes.truncate(rows);

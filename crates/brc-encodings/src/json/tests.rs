@@ -60,7 +60,8 @@ fn sweep(text: &[u8], keep_rejects: bool, sizes: impl Iterator<Item = u64>) {
 /// The columns of a schema, some of which are wanted.
 fn columns_of(schema: &Schema, projection: &[usize]) -> Vec<JsonColumn> {
     let types = Columns::given(schema.clone()).types();
-    let column = |(number, kind): (usize, &columns::Column)| JsonColumn::new(*kind, projection.contains(&number), false);
+    let column =
+        |(number, kind): (usize, &columns::Column)| JsonColumn::new(*kind, projection.contains(&number), false);
     types.columns.iter().enumerate().map(column).collect()
 }
 
@@ -149,26 +150,14 @@ fn bad_rows_say_what_and_where() {
         (b"{\"station\":\"a\" \"temperature\":1}", None, "malformed JSON at byte 16 of the line: expected `,` or `}`"),
         (b"{\"station\":\"a\",\"temperature\":1}}", None, "malformed JSON at byte 32 of the line: trailing characters"),
         (b"{\"station\":\"a\",\"temperature\":1,}", None, "malformed JSON at byte 32 of the line: trailing comma"),
-        (
-            b"{\"station\":\"a\",\"temperature\":NaN}",
-            Some(1),
-            "a number in a column of type decimal(18,1)",
-        ),
-        (
-            b"{\"station\":\"a\",\"temperature\":-Infinity}",
-            Some(1),
-            "a number in a column of type decimal(18,1)",
-        ),
+        (b"{\"station\":\"a\",\"temperature\":NaN}", Some(1), "a number in a column of type decimal(18,1)"),
+        (b"{\"station\":\"a\",\"temperature\":-Infinity}", Some(1), "a number in a column of type decimal(18,1)"),
         // What is not JSON at all is called so, whatever its columns are.
         (b"{\"x\":1,\"station\":\"a\",}", None, "malformed JSON at byte 22 of the line: trailing comma"),
         (b"{\"x\":1,\"y\":1}}", None, "malformed JSON at byte 14 of the line: trailing characters"),
         (b"{\"station\":\"a\",\"temperature\":01}", Some(1), "malformed JSON at byte 31 of the line: invalid number"),
         (b"{\"station\":\"a\",\"temperature\":1.}", Some(1), "malformed JSON at byte 32 of the line: invalid number"),
-        (
-            b"{\"station\":\"a\xff\",\"temperature\":1}",
-            None,
-            "malformed JSON at byte 14 of the line: not UTF-8",
-        ),
+        (b"{\"station\":\"a\xff\",\"temperature\":1}", None, "malformed JSON at byte 14 of the line: not UTF-8"),
         (
             b"{\"station\":\"a\x01\",\"temperature\":1}",
             Some(0),
@@ -242,7 +231,12 @@ fn rows_of_a_shape_are_read_as_any_other() {
     let everything: Vec<usize> = (0..6).collect();
     for (row, has_shape) in [
         (like.clone(), true),
-        (format!(r#"{{"name":"","price":12345678.9,{key}:-9223372036854775808,"at":"2024-02-29","f":1e300,"b":false}}"#), true),
+        (
+            format!(
+                r#"{{"name":"","price":12345678.9,{key}:-9223372036854775808,"at":"2024-02-29","f":1e300,"b":false}}"#
+            ),
+            true,
+        ),
         (format!(r#"{{"name":null,"price":null,{key}:null,"at":null,"f":null,"b":null}}"#), true),
         (like.replace(',', ", "), false),
         (like.replace("pen", "\\n"), false),
@@ -386,11 +380,15 @@ fn types_hold_all_values() {
 #[test]
 fn columns_that_are_only_nested_are_left_out() {
     let (columns, rows) = rows_of("{\"a\":1,\"v\":{\"x\":[1,{}]},\"w\":null}\n{\"w\":[],\"a\":2}\n").unwrap();
-    assert_eq!((columns.as_str(), rows), ("a:int64 without v without w", vec![vec!["1".to_owned()], vec!["2".to_owned()]]));
+    assert_eq!(
+        (columns.as_str(), rows),
+        ("a:int64 without v without w", vec![vec!["1".to_owned()], vec!["2".to_owned()]])
+    );
     let error = rows_of("{\"v\":[]}\n").unwrap_err();
     assert_eq!(error, "test: its only column 'v' is a list or an object, which brc does not read");
     // Among other values, they are their JSON.
-    let (columns, rows) = rows_of("{\"v\":{ \"x y\" : \"\\\"  \" , \"z\":[1,\n 2]}}\n{\"v\":1.50}{\"v\":true}\n").unwrap();
+    let (columns, rows) =
+        rows_of("{\"v\":{ \"x y\" : \"\\\"  \" , \"z\":[1,\n 2]}}\n{\"v\":1.50}{\"v\":true}\n").unwrap();
     let expected = [r#"{\"x y\":\"\\\"  \",\"z\":[1,2]}"#, "1.50", "true"].map(|value| vec![value.to_owned()]);
     assert_eq!((columns.as_str(), rows), ("v:string", expected.to_vec()));
 }
@@ -405,23 +403,19 @@ fn keys_that_appear_late_are_columns() {
     assert_eq!(columns, "a:int64,c:string,b:bool,column_4:int64");
     let row = |index: usize| rows[index].join(" ");
     assert_eq!(rows.len(), 83);
-    assert_eq!([row(0), row(40), row(41), row(42), row(82)], [
-        "1 null null null",
-        "2 x null null",
-        "3 null 1 null",
-        "4 null 0 null",
-        "5 null null 1"
-    ]);
+    assert_eq!(
+        [row(0), row(40), row(41), row(42), row(82)],
+        ["1 null null null", "2 x null null", "3 null 1 null", "4 null 0 null", "5 null null 1"]
+    );
     // Not in the first rows that are looked at.
     let many = format!("{}{{\"a\":2,\"z\":1.5}}\n", "{\"a\":1}\n".repeat(20_000));
     for (size, threads) in [(1 << 20, 1), (10_000, 4)] {
         for input in [file(many.as_bytes()), testing::pipe(many.as_bytes(), 5000)] {
             let (columns, rows) = inferred(input, size, threads).unwrap();
-            assert_eq!((columns.as_str(), rows[0].join(" "), rows[20_000].join(" ")), (
-                "a:int64,z:decimal(18,1)",
-                "1 null".to_owned(),
-                "2 15".to_owned()
-            ));
+            assert_eq!(
+                (columns.as_str(), rows[0].join(" "), rows[20_000].join(" ")),
+                ("a:int64,z:decimal(18,1)", "1 null".to_owned(), "2 15".to_owned())
+            );
         }
     }
 }
@@ -442,7 +436,8 @@ fn the_table_of_the_challenge_stays_one() {
 
 #[test]
 fn objects_may_stand_in_any_way() {
-    let expected = inferred(file(b"{\"a\":1,\"b\":\"x,]}\"}\n{\"a\":2,\"b\":\"\\\"\\\\\"}\n{\"a\":3}\n"), 1 << 20, 1).unwrap();
+    let expected =
+        inferred(file(b"{\"a\":1,\"b\":\"x,]}\"}\n{\"a\":2,\"b\":\"\\\"\\\\\"}\n{\"a\":3}\n"), 1 << 20, 1).unwrap();
     for text in [
         "[{\"a\":1,\"b\":\"x,]}\"},{\"a\":2,\"b\":\"\\\"\\\\\"},{\"a\":3}]",
         "[\n\t{\"a\":1,\"b\":\"x,]}\"},\n\t{\"a\":2,\"b\":\"\\\"\\\\\"},\n\t{\"a\":3}\n]\n",
@@ -466,14 +461,20 @@ fn what_is_wrong_with_an_array_is_an_error() {
         ("[{\"a\":1},\n{\"a\":2}\n", "line 3, byte 19: malformed JSON: the array does not end: the file is cut off"),
         ("[{\"a\":1},\n{\"a\":2", "line 2, byte 16: malformed JSON: the array does not end: the file is cut off"),
         ("[{\"a\":1}]\n{\"a\":2}\n", "line 2, byte 10: malformed JSON: text after the end of the array"),
-        ("[{\"a\":1}\n {\"a\":2}]", "line 2, byte 10: malformed JSON: expected `,` or `]` after an object of the array"),
+        (
+            "[{\"a\":1}\n {\"a\":2}]",
+            "line 2, byte 10: malformed JSON: expected `,` or `]` after an object of the array",
+        ),
         ("[{\"a\":1},{\"a\":[2}},{\"a\":3}]", "line 1, byte 16: malformed JSON: a bracket ends what another one began"),
     ] {
         let error = rows_of(text).unwrap_err();
         assert!(error.starts_with(&format!("test: {message}")), "{error}");
     }
     for (text, message) in [
-        ("[\n{\"a\":1},\n{\"a\":2,},\n{\"a\":3}\n]", "line 3, byte 11: malformed JSON at byte 8 of the line: trailing comma"),
+        (
+            "[\n{\"a\":1},\n{\"a\":2,},\n{\"a\":3}\n]",
+            "line 3, byte 11: malformed JSON at byte 8 of the line: trailing comma",
+        ),
         ("[\n{\"a\":1},\n7,\n{\"a\":3}\n]", "line 3, byte 11: not a JSON object"),
         ("{\n\"a\":1\n}\n{\n\"a\":tru\n}\n", "line 4, byte 10: malformed JSON at byte 9 of the line: expected value"),
     ] {
@@ -491,13 +492,20 @@ fn rejects_of_arrays_are_kept() {
         let [from_file, from_stream] = input.map(|input| read(input, &options, 1).unwrap());
         assert_eq!(from_file, from_stream);
         let (rows, rejects) = from_file;
-        (rows.concat().join(" "), rejects.into_iter().map(|(line, _, row)| (line, String::from_utf8(row).unwrap())).collect::<Vec<_>>())
+        (
+            rows.concat().join(" "),
+            rejects.into_iter().map(|(line, _, row)| (line, String::from_utf8(row).unwrap())).collect::<Vec<_>>(),
+        )
     };
     for (text, good, bad) in [
         ("[\n{\"a\":1},\n{\"a\":},\n{\"a\":3}\n]\n", "1 3", vec![(3, "{\"a\":}")]),
         ("[\n{\"a\":1},\n{\"a\":\"x},\n{\"a\":3}\n]\n", "1 3", vec![(3, "{\"a\":\"x},")]),
         ("[\n{\"a\":1},\n{\"a\":2,\n{\"a\":3}\n]\n", "1 3", vec![(3, "{\"a\":2,")]),
-        ("[\n  {\n    \"a\": 1\n  },\n  {\n    \"a\": [2}\n  },\n  {\n    \"a\": 3\n  }\n]\n", "1 3", vec![(5, "{\n    \"a\": [2}\n  },\n")]),
+        (
+            "[\n  {\n    \"a\": 1\n  },\n  {\n    \"a\": [2}\n  },\n  {\n    \"a\": 3\n  }\n]\n",
+            "1 3",
+            vec![(5, "{\n    \"a\": [2}\n  },\n")],
+        ),
         ("[\n {\"a\":1},\n {\"a\":2]\n]\n", "1", vec![(3, "{\"a\":2]")]),
         ("{\n\"a\":1}\n{\n\"a\":x}\n{\n\"a\":3}\n", "1 3", vec![(3, "{\n\"a\":x}")]),
         ("{\n\"a\":1}\n{\n\"a\":3", "1", vec![(3, "{\n\"a\":3")]),

@@ -3,10 +3,10 @@
 //! Where the type was given, it is an error if the value is of another. Where it is inferred, the value demands what it is:
 //! numbers are numbers however they are written, but a string is never one, and dates and times are strings of their form.
 
+use super::hex;
 use super::number;
 use super::syntax::{Kind, Member, compact, unescape};
 use crate::frames::has_any_64_bits;
-use super::hex;
 use brc_core::{LogicalType, RowFault, decimal};
 use brc_text::infer::Seen;
 use std::borrow::Cow;

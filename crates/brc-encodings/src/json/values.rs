@@ -146,6 +146,8 @@ impl Objects {
         match byte {
             b'\n' => (self.is_line_start, self.column) = (true, 0),
             _ if is_space(byte) => self.column += 1,
+            // A byte order mark.
+            _ if !byte.is_ascii() && self.byte <= BYTE_ORDER_MARK.len() as u64 => {}
             _ => self.is_line_start = false,
         }
     }
@@ -248,7 +250,9 @@ impl Objects {
             }
             (Place::AfterValue, b',') if in_array => (text[at], self.place) = (b'\n', Place::BeforeValue),
             (Place::AfterArray, _) => return Err(self.fault("text after the end of the array")),
-            (Place::AfterValue, _) if in_array => return Err(self.fault("expected `,` or `]` after an object of the array")),
+            (Place::AfterValue, _) if in_array => {
+                return Err(self.fault("expected `,` or `]` after an object of the array"));
+            }
             _ => self.value(byte)?,
         }
         Ok(())

@@ -5,9 +5,9 @@
 //! where it begins. Where types are inferred, a split may have to be read again: from the file, or from a copy that is made
 //! on the way.
 
+use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
 use super::reline::{Newlines, Reline, RelineFault, Relines};
-use super::LONGEST_LINE;
 use crate::chunks::{ReadCost, read_error};
 use brc_core::{Error, Result, RowFault, RowPlace, Split};
 use brc_kernels::text::{MARGIN, Window};

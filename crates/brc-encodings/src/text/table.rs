@@ -1,11 +1,11 @@
 //! A text file or stream, open for reading.
 
-use super::{Layout, Reline};
 use super::chunk_pieces::ChunkPieces;
 use super::file_pieces::FilePieces;
 use super::pieces::Pieces;
 use super::scanner::TextScanner;
 use super::stream::{Stream, StreamPieces};
+use super::{Layout, Reline};
 use crate::chunks::Chunks;
 use crate::encoding::OpenOptions;
 use crate::input::{Input, Source, temporary_file};
