@@ -10,7 +10,7 @@ use crate::group::Malformed;
 use crate::inputs::{RowPlace, Source, Stage};
 use crate::plan::Plan;
 use crate::vector::Fault;
-use crate::wanted::check_lengths;
+use crate::wanted::{check_lengths, halved};
 use brc_core::{Batch, Column, Conjunct, Field, PhysicalType, Predicate};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{count, valid_bits, words};
@@ -161,7 +161,21 @@ impl Conditions {
 }
 
 impl Test {
+    /// Clears the bits of rows that do not meet the condition; returns how many are left.
     fn run(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
+        match self.run_at_once(level, batch, rows) {
+            // Strings of fewer rows take less memory.
+            Err(fault @ Fault::TooLarge(_)) => {
+                let [mut one, mut other] = halved(rows).ok_or(fault)?;
+                let left = self.run(level, batch, &mut one)? + self.run(level, batch, &mut other)?;
+                rows.iter_mut().zip(one.iter().zip(&other)).for_each(|(rows, (one, other))| *rows = one | other);
+                Ok(left)
+            }
+            left => left,
+        }
+    }
+
+    fn run_at_once(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
         let computed = self.computed.run(level, batch, Some(rows), RowPlace::default())?;
         let with_computed: Vec<Column<'_>>;
         let mut columns = batch.columns;

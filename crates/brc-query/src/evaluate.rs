@@ -261,7 +261,7 @@ impl Step {
     /// Its values in those rows whose bits are set; others have any.
     fn run_where<'a>(&mut self, frame: &Frame<'a, '_>, wanted: &[u64], output: LogicalType) -> Result<Lent<'a>, Fault> {
         match self.run(frame) {
-            Err(Fault::Value(_) | Fault::Memory(_)) => {}
+            Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
             found => return found,
         }
         let rows = row_numbers(wanted);

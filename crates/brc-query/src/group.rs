@@ -15,11 +15,11 @@ use crate::partitions::{Dealer, OwnGroups, OwnPart, Partitioning, Parts, Records
 use crate::plan::Plan;
 use crate::states::GroupIds;
 use crate::vector::Fault;
-use crate::wanted::check_lengths;
+use crate::wanted::{check_lengths, halved};
 use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{compress, count};
+use brc_kernels::filter::{compress, count, valid_bits, words};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -265,7 +265,18 @@ impl<'a> GroupTable<'a> {
             Selection::All => None,
             Selection::Some(mask, _) => Some(mask),
         };
-        let computed = self.computed.run(self.level, batch, mask, place)?;
+        let computed = match self.computed.run(self.level, batch, mask, place) {
+            // Strings of fewer rows take less memory. Nothing was grouped yet.
+            Err(fault @ Fault::TooLarge(_)) => {
+                let all = || (0..words(batch.rows)).map(|word| valid_bits(batch.rows, word)).collect();
+                let halves = halved(&mask.map_or_else(all, <[u64]>::to_vec)).ok_or(fault)?;
+                return halves.iter().try_for_each(|half| {
+                    let half = Selection::Some(half, count(self.level, half));
+                    self.compute(batch, half, place, weights)
+                });
+            }
+            computed => computed?,
+        };
         let mut columns = batch.columns.to_vec();
         for (&position, column) in self.computed_positions.iter().zip(&computed) {
             // Between are conditions, which nobody looks at any more.

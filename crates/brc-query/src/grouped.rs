@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::packing::{PackedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
-use crate::vector::{Fault, TOO_LARGE};
+use crate::vector::{Fault, too_large};
 use brc_core::{Error, Field, Result, Value};
 use std::ops::Range;
 
@@ -197,7 +197,7 @@ impl<'a> Groups<'a> {
         let fault = |fault: Fault| match fault {
             Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
             Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
-            Fault::Memory(limit) => Error::Memory { what: TOO_LARGE.to_owned(), limit },
+            Fault::TooLarge(limit) => too_large(limit),
         };
         let columns = Columns { fields: &self.fields, projection: &used, allowance: self.plan.allowance };
         computed(typed, columns, &inputs, chosen.len()).map_err(fault)

@@ -273,7 +273,7 @@ impl<'a> Sorting<'a> {
             return Ok(());
         }
         let rows = &mut self.rows;
-        self.selector.values(batch, wanted.as_deref(), |selected| match &wanted {
+        self.selector.values(batch, wanted.as_deref(), &mut |selected, wanted| match wanted {
             Some(wanted) => rows.push(selected, wanted.iter().map(|&row| place + i64::from(row))),
             None => rows.push(selected, (0..).map(|row| place + row).take(selected.rows)),
         })?

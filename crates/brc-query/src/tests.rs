@@ -8,6 +8,7 @@ mod many_groups;
 pub(crate) mod memory;
 mod select;
 mod sorted_rows;
+mod strings;
 mod tested;
 mod typed;
 pub(crate) mod typed_table;

@@ -13,10 +13,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) const TOO_LONG: &str = "strings of more than 2 GiB in a batch";
-
-/// What memory is short for, in messages.
-pub(crate) const TOO_LARGE: &str = "a batch of computed strings";
+pub(crate) const TOO_LONG: &str = "a string of more than 2 GiB";
 
 /// A column of a batch that owns its memory.
 #[derive(Debug, Clone)]
@@ -69,10 +66,9 @@ impl Strings {
     pub(crate) fn push(&mut self, allowance: Allowance, write: impl FnOnce(&mut Text<'_>)) -> Result<(), Fault> {
         let mut text = Text { bytes: &mut self.bytes, allowance, fault: None };
         write(&mut text);
-        let too_long = || Fault::Value(TOO_LONG.to_owned());
         match text.fault {
             Some(fault) => Err(fault),
-            None => Ok(self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| too_long())?)),
+            None => Ok(self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| Fault::TooLarge(None))?)),
         }
     }
 }
@@ -117,9 +113,9 @@ impl Text<'_> {
         let needed = length.saturating_add(more);
         let grown = needed.max(capacity.saturating_mul(2)).min(MOST_BYTES);
         if needed > MOST_BYTES {
-            self.fault = Some(Fault::Value(TOO_LONG.to_owned()));
+            self.fault = Some(Fault::TooLarge(None));
         } else if !self.allowance.allows(capacity, grown) {
-            self.fault = Some(Fault::Memory(self.allowance.0));
+            self.fault = Some(Fault::TooLarge(Some(self.allowance.0)));
         } else {
             self.bytes.reserve_exact(grown - length);
         }
@@ -137,8 +133,16 @@ pub(crate) enum Fault {
     Malformed(&'static str),
     /// A value of a row does not allow it.
     Value(String),
-    /// Strings need more than the bytes of memory that are allowed.
-    Memory(u64),
+    /// Strings of a batch need more than the bytes of memory that are allowed, or than batches may have at all.
+    TooLarge(Option<u64>),
+}
+
+/// Strings are too large, even of one row.
+pub(crate) fn too_large(limit: Option<u64>) -> Error {
+    match limit {
+        Some(limit) => Error::Memory { what: "a computed string".to_owned(), limit },
+        None => Error::Expression(TOO_LONG.to_owned()),
+    }
 }
 
 impl Fault {
@@ -147,7 +151,7 @@ impl Fault {
         match self {
             Self::Malformed(reason) => Error::corrupt(path, "a batch of rows", reason),
             Self::Value(message) => Error::Expression(message),
-            Self::Memory(limit) => Error::Memory { what: TOO_LARGE.to_owned(), limit },
+            Self::TooLarge(limit) => too_large(limit),
         }
     }
 }

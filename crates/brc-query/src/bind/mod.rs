@@ -15,7 +15,7 @@ use crate::expression::Expression;
 use crate::functions::cast;
 use crate::node::{Node, Typed};
 use crate::sql::{Kind, Syntax, SyntaxError};
-use crate::vector::{Fault, TOO_LARGE};
+use crate::vector::{Fault, TOO_LONG};
 use brc_core::{Field, LogicalType, Predicate, Schema};
 
 type Result<T = Typed> = std::result::Result<T, SyntaxError>;
@@ -204,7 +204,7 @@ impl Binder<'_> {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
             Err(Fault::Value(message)) => self.error(message, position),
             Err(Fault::Malformed(message)) => self.error(message, position),
-            Err(Fault::Memory(_)) => self.error(TOO_LARGE, position),
+            Err(Fault::TooLarge(_)) => self.error(TOO_LONG, position),
         }
     }
 }

@@ -111,7 +111,7 @@ impl Table {
         let slack = (span / 4) as i64;
         for (low, high) in [(low.saturating_sub(slack), high.saturating_add(slack)), (low, high)] {
             match self.compute(frame, low, high) {
-                Err(Fault::Value(_) | Fault::Memory(_)) => {}
+                Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
                 done => {
                     self.off = !done?;
                     return Ok(!self.off);

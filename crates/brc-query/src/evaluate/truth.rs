@@ -148,7 +148,7 @@ impl Step {
     /// Where it holds and where it fails, of those rows whose bits are set; others have any.
     pub(super) fn truth_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Truth, Fault> {
         match self.truth(frame) {
-            Err(Fault::Value(_) | Fault::Memory(_)) => {}
+            Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
             found => return found,
         }
         let rows = row_numbers(wanted);

@@ -51,7 +51,7 @@ mod tests {
             (0, 5, -0.0, Ordering::Equal),
             (0, 0, 5e-324, Ordering::Less),
             (1, 38, 1e-38, Ordering::Greater),
-            (10i128.pow(38) - 1, 0, 1e38, Ordering::Less),
+            (10i128.pow(38) - 1, 0, 1e38, Ordering::Greater),
             (10i128.pow(38) - 1, 38, 1.0, Ordering::Less),
             (1, 0, f64::NAN, Ordering::Less),
             (i128::MAX, 0, -f64::NAN, Ordering::Less),

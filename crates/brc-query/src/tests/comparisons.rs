@@ -35,7 +35,7 @@ fn exact(cell: &Cell, logical_type: LogicalType) -> Option<(i8, BigInt)> {
             let digits = format!("{:.1074}", value.abs());
             let (whole, decimals) = digits.split_once('.').unwrap();
             let value_in_decimals: BigInt = format!("{whole}{decimals}").parse().unwrap();
-            let exact = ((value_in_decimals * 1000) << BITS) / BigInt::from(10).pow(1074);
+            let exact: BigInt = ((value_in_decimals * 1000) << BITS) / BigInt::from(10).pow(1074);
             Some((0, if *value < 0.0 { -exact } else { exact }))
         }
         (Cell::Integer(value), LogicalType::Date) => units(*value, 86_400_000_000_000),
