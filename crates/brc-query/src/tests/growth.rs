@@ -16,15 +16,18 @@ fn within_limit<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 
     receiver.recv_timeout(LIMIT).unwrap_or_else(|error| panic!("{what}: {error}"))
 }
 
-fn rows() -> MemoryTable {
-    let row = |place: i64| Record { s: vec![b'a' + place as u8], t: Vec::new(), x: place * 10, y: place };
-    let manner = Manner { rows_in_split: 2, rows_in_batch: 2, runs: false, known_names: false };
-    MemoryTable { schema: Record::schema(), rows: (0..4).map(row).collect(), manner }
+fn rows(rows: i64) -> MemoryTable {
+    let row = |place: i64| Record { s: place.to_string().into_bytes(), t: Vec::new(), x: place * 10, y: place };
+    let manner = Manner { rows_in_split: 1000, rows_in_batch: 1000, runs: false, known_names: false };
+    MemoryTable { schema: Record::schema(), rows: (0..rows).map(row).collect(), manner }
+}
+
+fn ask_of(table: &MemoryTable, text: &str) -> QueryResult {
+    Query::parse(text).unwrap().ask(table, 1, &Progress::default()).unwrap().1
 }
 
 fn ask(text: String) -> QueryResult {
-    let query = Query::parse(&text).unwrap();
-    query.ask(&rows(), 1, &Progress::default()).unwrap().1
+    ask_of(&rows(4), &text)
 }
 
 /// `template` for each number, with its `#` replaced by it.
@@ -64,6 +67,66 @@ fn many_conditions_are_tested() {
             within_limit(template, move || ask(format!("select x where {}", listed(template, between, 20_000))).len());
         assert_eq!(rows, expected, "{template}");
     }
+}
+
+#[test]
+fn long_lists_are_looked_up() {
+    for (template, between, around, expected) in [
+        ("#", ", ", "x in (@)", 100_000),
+        ("#", ", ", "x not in (@)", 100_000),
+        ("'#'", ", ", "s in (@)", 100_000),
+        ("'#'", ", ", "not s in (@)", 100_000),
+        ("#", ", ", "x + 1 in (@)", 99_999),
+        ("'#'", ", ", "s || '' in (@)", 100_000),
+        ("x = #", " or ", "@", 100_000),
+        ("s <> '#'", " and ", "@", 100_000),
+    ] {
+        let found = within_limit(around, move || {
+            let condition = around.replace('@', &listed(template, between, 100_000));
+            ask_of(&rows(200_000), &format!("select x where {condition}")).len()
+        });
+        assert_eq!(found, expected, "{template} {around}");
+    }
+}
+
+#[test]
+fn deep_expressions_are_refused() {
+    for (before, inside, after) in [
+        ("(", "x", ")"),
+        ("not ", "x = 1", ""),
+        ("- ", "x", ""),
+        ("abs(", "x", ")"),
+        ("case when x = 1 then 2 else ", "3", " end"),
+        ("case ", "x", " when 1 then 2 end"),
+        ("cast(", "x", " as bigint)"),
+        ("", "x", "::bigint"),
+        ("", "x", " is null"),
+        ("", "x", " between 1 and 2"),
+        ("x between 1 and ", "2", ""),
+        ("", "x", " = x"),
+        ("x in (", "x", ")"),
+        ("", "s", " like 'x'"),
+        ("", "s", " || s"),
+        ("interval ", "'1' day", ""),
+        ("exists (select ", "x", ")"),
+    ] {
+        let text = format!("select {}{inside}{}", before.repeat(10_000), after.repeat(10_000));
+        let message = within_limit(before, move || Query::parse(&text).unwrap_err().to_string());
+        let is_expected = ["nested deeper than 100", "more than 500 operators"].map(|text| message.contains(text));
+        assert!(is_expected.contains(&true), "{before}{inside}{after}: {}", message.lines().next().unwrap_or_default());
+    }
+}
+
+#[test]
+fn what_is_compared_several_times_does_not_multiply() {
+    let condition = |levels| format!("(x > 5){}", " between (x > 6) and (x > 6)".repeat(levels));
+    let (short, long) = (format!("select x where {}", condition(7)), format!("select x where {}", condition(80)));
+    let (found, message) = within_limit("between", move || {
+        let refused = Query::parse(&long).unwrap().plan(&Record::schema()).unwrap_err();
+        (ask(short).len(), refused.to_string())
+    });
+    assert_eq!(found, 4);
+    assert!(message.contains("too long to be compared"), "{message}");
 }
 
 #[test]
