@@ -64,7 +64,7 @@ impl Codec {
             Self::AnyLz4 if packed.starts_with(&LZ4_FRAME) => lz4_frames(packed, out),
             Self::AnyLz4 => match hadoop_blocks(packed, out) {
                 Some(()) => Ok(()),
-                None if decompress_into(packed, out) == Ok(out.len()) => Ok(()),
+                None if decompress_into(packed, out).is_ok_and(|written| written == out.len()) => Ok(()),
                 None => Err(malformed_lz4()),
             },
         }

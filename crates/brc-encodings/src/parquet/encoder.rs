@@ -8,7 +8,7 @@ use super::page::{
     RLE_DICTIONARY,
 };
 use super::paging::{Page, Paging};
-use super::{NAME, choice, types};
+use super::{NAME, choice, codec, types};
 use crate::columnar::part_rows::{PartRows, Rows, Values};
 use crate::refused::Refused;
 use crate::rows::foreign;

@@ -72,7 +72,8 @@ impl LibraryColumn {
         if batch.num_rows() != rows || batch.num_columns() != 1 {
             return Err(fewer());
         }
-        let row = std::mem::replace(&mut self.row, self.row + rows);
+        let row = self.row;
+        self.row += rows;
         let array = batch.column(0);
         match (self.int96, array.as_fixed_size_binary_opt()) {
             (None, _) => Ok(Arc::clone(array)),

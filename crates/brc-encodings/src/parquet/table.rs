@@ -234,7 +234,8 @@ const COLUMNS: i16 = 1;
 /// their statistics. Some writers have fields of their own there, at which the library fails.
 fn is_unneeded(path: &[i16]) -> bool {
     const METADATA: i16 = 3;
-    matches!(path, [ROW_GROUPS, COLUMNS, METADATA, 13..])
+    const STATISTICS: i16 = 12;
+    matches!(path, [ROW_GROUPS, COLUMNS, METADATA, field] if *field > STATISTICS)
 }
 
 /// The columns of the table, and what a user should know of their names; those that it cannot hold are left out.
