@@ -74,7 +74,9 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
         (LogicalType::Float32, Literal::Number(number)) if number.is_float() => {
             Some(Found::Float(FloatPlace { floor: rounded(number.to_float()), exact: true }))
         }
-        (LogicalType::Float32 | LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(FloatPlace::of(number))),
+        (LogicalType::Float32 | LogicalType::Float64, Literal::Number(number)) => {
+            Some(Found::Float(FloatPlace::of(number)))
+        }
         (LogicalType::Uuid, Literal::Text(text)) => {
             uuid::parse(text).map(|floor| Found::Integer(Place { floor, exact: true }))
         }

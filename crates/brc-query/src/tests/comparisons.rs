@@ -2,12 +2,12 @@
 
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
 use crate::Query;
-use brc_core::{Comparison, LogicalType, Progress, Value};
+use brc_core::{Comparison, LogicalType, Progress, Value, float32};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 
 /// What is compared with each other.
-const KINDS: [&[&str]; 2] = [&["i8", "n", "i", "u", "d", "w", "f"], &["day", "at", "ns"]];
+const KINDS: [&[&str]; 2] = [&["i8", "n", "i", "u", "d", "w", "f", "g"], &["day", "at", "ns"]];
 
 const OPERATORS: [(&str, Comparison); 6] = [
     ("=", Comparison::Equal),
