@@ -89,7 +89,8 @@ def decorated(lines, dialect):
 def may_be_decorated(table, dialect, text):
     """Whether lines that are no rows can be told from rows: not if these are of one column or of several lines, or if
     the header is no surer than a title."""
-    is_typed = any(not pa.types.is_string(column.type) and column.null_count == 0 for column in table.columns)
+    is_text = lambda kind: pa.types.is_string(kind) or kind == pa.uuid()
+    is_typed = any(not is_text(column.type) and column.null_count == 0 for column in table.columns)
     lines = text.removesuffix(dialect["line_end"]).split(dialect["line_end"])
     is_plain = len(lines) == table.num_rows + 1 and not any(line.startswith("#") or line == "" for line in lines)
     return dialect["header"] and is_typed and is_plain and table.num_columns > 2 and table.num_rows > 2
@@ -140,7 +141,9 @@ def _duckdb(path, table, dialect):
 def _polars(path, table, dialect):
     import polars
 
-    frame = polars.from_arrow(table)
+    # It has no UUIDs.
+    as_text = lambda column: pa.array(_texts(column), pa.string()) if column.type == pa.uuid() else column
+    frame = polars.from_arrow(pa.table({name: as_text(table[name]) for name in table.column_names}))
     style = "non_numeric" if dialect["quote_all"] else "necessary"
     frame.write_csv(
         path,

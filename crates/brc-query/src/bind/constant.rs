@@ -71,10 +71,12 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             let (floor, exact) = number.floor(logical_type.scale());
             Some(Found::Integer(Place { floor, exact }))
         }
-        (LogicalType::Float32, Literal::Number(number)) => {
+        (LogicalType::Float32, Literal::Number(number)) if number.is_float() => {
             Some(Found::Float(FloatPlace { floor: rounded(number.to_float()), exact: true }))
         }
-        (LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(FloatPlace::of(number))),
+        (LogicalType::Float32 | LogicalType::Float64, Literal::Number(number)) => {
+            Some(Found::Float(FloatPlace::of(number)))
+        }
         (LogicalType::Uuid, Literal::Text(text)) => {
             uuid::parse(text).map(|floor| Found::Integer(Place { floor, exact: true }))
         }
@@ -122,12 +124,11 @@ fn nanoseconds(text: &[u8]) -> Option<i128> {
     [false, true].into_iter().find_map(|zone| calendar::parse_wide_timestamp(text, FINEST, zone))
 }
 
-/// A constant among floats of 32 bits: the nearest of them, so that `f = 1.1` finds what is shown as 1.1. One beyond all
-/// of them stays what it is.
+/// A constant among floats of 32 bits: the nearest of them, so that `f = 1.1` finds what is shown as 1.1. One beyond
+/// all of them stays what it is.
 pub(super) fn rounded(constant: f64) -> f64 {
     let nearest = float32::widen(float32::nearest(constant));
     if nearest.is_finite() { nearest } else { constant }
-}
 }
 
 /// A number of units of which so many make one of the column.

@@ -36,7 +36,7 @@ impl Binder<'_> {
     /// A constant as a value that compares with one of a type.
     pub(super) fn literal_like(&self, literal: &Literal, like: LogicalType, position: usize) -> Result {
         let found = match (literal, like) {
-            (Literal::Number(number), LogicalType::Float32) => Some(of_float_32(number)),
+            (Literal::Number(number), LogicalType::Float32) if number.is_float() => Some(of_float_32(number)),
             (Literal::Number(_), _) if like.is_numeric() => Some(self.literal(literal, position)?),
             (Literal::Text(_), LogicalType::String | LogicalType::Binary) => Some(self.literal(literal, position)?),
             (Literal::Bool(_), LogicalType::Bool) => Some(self.literal(literal, position)?),
@@ -114,9 +114,10 @@ pub(super) fn like_floats_32(parts: Vec<(Typed, usize)>) -> Vec<(Typed, usize)> 
     if !parts.iter().any(is_float_32) {
         return parts;
     }
-    let like = |(part, position): (Typed, usize)| match written(&part, LogicalType::Float32) {
-        Some(Literal::Number(number)) => (of_float_32(&number), position),
-        _ => (part, position),
+    let is_float_32 = |number: &Number| number.is_float() || float32::narrow(number.to_float()).is_some();
+    let like = |(part, position): (Typed, usize)| match number(&part).filter(is_float_32) {
+        Some(number) => (of_float_32(&number), position),
+        None => (part, position),
     };
     parts.into_iter().map(like).collect()
 }

@@ -2,12 +2,12 @@
 
 use super::typed_table::{COLUMNS, Cell, Manner, TypedTable, cell, field, manner};
 use crate::Query;
-use brc_core::{Comparison, LogicalType, Progress, Value};
+use brc_core::{Comparison, LogicalType, Progress, Value, float32};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 
 /// What is compared with each other.
-const KINDS: [&[&str]; 2] = [&["i8", "n", "i", "u", "d", "w", "f"], &["day", "at", "ns"]];
+const KINDS: [&[&str]; 2] = [&["i8", "n", "i", "u", "d", "w", "f", "g"], &["day", "at", "ns"]];
 
 const OPERATORS: [(&str, Comparison); 6] = [
     ("=", Comparison::Equal),
@@ -70,6 +70,7 @@ fn near(column: usize, cell: Cell, which: usize) -> Cell {
     let edges = [1i128 << 53, (1 << 53) + 1, (1 << 53) - 1, i64::MAX.into(), i64::MIN.into(), u64::MAX.into(), 0];
     let (edge, logical_type) = (edges[which % edges.len()], field(column).logical_type);
     match (logical_type, logical_type.bounds()) {
+        (LogicalType::Float32, _) => Cell::Float(float32::widen(edge as f32)),
         (LogicalType::Float64, _) => Cell::Float(edge as f64),
         (_, Some((min, max))) if logical_type.is_numeric() => {
             Cell::Integer((edge * 10i128.pow(logical_type.scale().into())).clamp(min, max))
