@@ -394,7 +394,7 @@ fn lines_that_were_inferred_to_be_no_rows_are_said() {
     let place = Place::new();
     place.write("t.csv", "Weather\nof Oslo\ndate,temp,hum\n2024-01-01,1,2\n2024-01-02,1,2\n");
     let note = "note: 2 lines before the header skipped (--skip 0 keeps them)";
-    for command in ["query t.csv --by '' --agg count()", "cat t.csv", "head t.csv", "convert t.csv t.buren"] {
+    for command in ["query t.csv 'select count(*)'", "cat t.csv", "head t.csv", "convert t.csv t.buren"] {
         assert!(place.shell(&format!("$BRC {command}")).stderr.contains(note), "{command}");
     }
     // Who describes the table loses no line to a guess.
@@ -438,9 +438,8 @@ fn files_of_a_table_decide_together_whether_they_have_a_header() {
     let place = Place::new();
     place.write("a.csv", "yr,2023,2024\nEU,1,2\nUS,3,4\n");
     place.write("b.csv", "yr,2023,2024\n7,3,4\n8,5,6\n");
-    place.write("c.csv", "9,5,6\n");
     let sum =
-        |files: &str, column: &str| place.run(&format!("query {files} --by '' --agg sum(\"{column}\") --format csv"));
+        |files: &str, column: &str| place.shell(&format!("$BRC query {files} 'select sum(\"{column}\")' --format csv"));
     assert_eq!(sum("a.csv b.csv", "2023").text().lines().nth(1), Some("12"));
     assert_eq!(sum("b.csv a.csv", "2023").text().lines().nth(1), Some("12"));
 }
@@ -450,7 +449,7 @@ fn files_of_a_table_decide_together_whether_they_have_a_header() {
 #[cfg(target_os = "linux")]
 fn files_without_a_size_are_read_to_their_end() {
     let place = Place::new();
-    let rows = place.run("query /proc/meminfo --delimiter : --header no --by '' --agg count() --format csv").text();
+    let rows = place.shell("$BRC query /proc/meminfo --delimiter : --header no 'select count(*)' --format csv").text();
     let lines = std::fs::read_to_string("/proc/meminfo").unwrap().lines().count();
     assert_eq!(rows.lines().nth(1), Some(lines.to_string().as_str()));
     let columns = place.run("cat /sys/kernel/mm/transparent_hugepage/enabled --header no --to csv");

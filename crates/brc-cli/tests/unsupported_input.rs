@@ -96,7 +96,7 @@ fn damaged_files_that_are_only_read_compressed_are_corrupt() {
         place.run("query t.csv.gz").fails_with(1, "is compressed twice");
     }
     place.write("t.bz2", b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0");
-    assert_eq!(place.run("query t.bz2 --from csv").text(), "{}\n");
+    place.run("query t.bz2 --from csv").fails_with(2, "no columns");
 }
 
 #[test]

@@ -210,11 +210,12 @@ impl Table for Union {
     }
 
     fn notes(&self) -> Vec<String> {
-        let of_table = |table: &Box<dyn Table>| {
-            let path = table.path().display().to_string();
-            table.notes().into_iter().map(move |note| format!("{path}: {note}"))
-        };
-        self.tables.iter().flat_map(of_table).collect()
+        let mut notes = Vec::new();
+        for table in &self.tables {
+            let path = table.path().display();
+            notes.extend(table.notes().iter().map(|note| format!("{path}: {note}")));
+        }
+        notes
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {

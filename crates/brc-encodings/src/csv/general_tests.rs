@@ -76,11 +76,11 @@ fn types_that_are_said_are_kept_to() {
 fn short_rows_can_be_padded() {
     let text = b"a,b,c\n1,2,3\n4\n5,6,7\n8,9\n1,2,3,4\n";
     let ragged = |ragged| TextOptions { ragged, ..TextOptions::default() };
-    let padded = OpenOptions { text: ragged(Ragged::Pad), keep_rejects: true, ..options(1 << 20) };
+    let padded = OpenOptions { text: ragged(Some(Ragged::Pad)), keep_rejects: true, ..options(1 << 20) };
     let (rows, rejects) = read(&Csv, file(text), &padded, 1).unwrap();
     assert_eq!(rows, [["1", "2", "3"], ["4", "null", "null"], ["5", "6", "7"], ["8", "9", "null"]]);
     assert_eq!(rejects.len(), 1);
-    let rejected = OpenOptions { text: ragged(Ragged::Reject), ..options(1 << 20) };
+    let rejected = OpenOptions { text: ragged(Some(Ragged::Reject)), ..options(1 << 20) };
     let (rows, rejects) = read(&Csv, file(text), &rejected, 1).unwrap();
     assert_eq!((rows.len(), rejects.len()), (2, 3));
 }

@@ -28,6 +28,9 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
     let table = tables.first()?;
     prefixes(dialect.delimiter).find_map(|prefix| {
         let rows: Vec<usize> = (0..table.len()).filter(|row| begins(samples, table, *row, prefix)).collect();
+        if rows.is_empty() {
+            return None;
+        }
         let others = samples.split(&Dialect { comment: Some(prefix.to_owned()), ..dialect.clone() });
         let width = Shape::of(&others, 0).width;
         let columns = Columns::of(others.iter().flat_map(Rows::iter), width);

@@ -63,8 +63,6 @@ pub struct Sniffed {
     pub advice: Vec<String>,
     /// The fields of the first row, be they names or values.
     pub first_row: Vec<String>,
-    /// How strongly the fields of the first row speak for a header, or against one if negative.
-    pub header_weight: i32,
     /// How many of the last columns the header does not name.
     pub unnamed: usize,
     /// Whether the preamble was inferred.
@@ -216,7 +214,6 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         needs_more: !samples.is_whole() && layout.rows < enough,
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
-        header_weight: layout.header.weight,
         first_row: layout.header.cells.unwrap_or_default(),
         dialect,
         names,

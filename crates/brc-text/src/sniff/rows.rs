@@ -58,7 +58,7 @@ pub(super) struct Quotes {
 impl Quotes {
     /// Whether fields begin with quotes as they do with letters: of those that do, few also end with one.
     pub(super) fn are_text(self) -> bool {
-        self.malformed > 1 && self.malformed > 2 * self.sound
+        self.malformed > 2 && self.malformed > 2 * self.sound
     }
 }
 
