@@ -3,11 +3,11 @@
 use crate::commands::convert::{encoding_of, target_compression};
 use crate::render::{Format, default_format, render};
 use crate::stdout;
-use brc_core::{BatchWriter, Progress, Result, Table, with_types};
+use brc_core::{BatchWriter, Error, Progress, Result, Table};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
 };
-use brc_query::{Answered, Memory, Plan, Query, QueryResult, ScanTotals};
+use brc_query::{Answered, Plan, Query, QueryResult, ScanTotals};
 use std::path::{Path, PathBuf};
 
 /// So many rows are made text by a thread at a time.
@@ -55,16 +55,18 @@ impl Destination {
         table: &dyn Table,
         rejects: impl Fn() -> RejectLog,
         threads: usize,
-        memory: &Memory,
         progress: &Progress,
     ) -> Result<ScanTotals> {
-        with_types(table, threads, progress, |schema| {
-            let plan = query.plan(schema)?.within(memory);
+        loop {
+            let inferred = table.inferred();
+            let plan = query.plan(inferred.as_deref().unwrap_or(table.schema()))?;
             let rows = plan.selected(table)?;
             let writer = self.writer(&plan, &rows)?;
-            convert(&rows, writer, self.output()?, rejects(), threads, progress)?;
-            Ok(rows.totals())
-        })
+            match convert(&rows, writer, self.output()?, rejects(), threads, progress) {
+                Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
+                outcome => return outcome.map(|_| rows.totals()),
+            }
+        }
     }
 
     /// Writes a whole answer. Returns what was done to find it.

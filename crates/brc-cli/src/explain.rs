@@ -10,14 +10,14 @@ use std::time::Duration;
 /// Tells what will be done.
 pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
     let names = |columns: &[usize]| {
-        let names: Vec<_> = columns.iter().map(|&column| plan.schema().fields()[column].name.as_str()).collect();
+        let names: Vec<_> = columns.iter().map(|&column| table.schema().fields()[column].name.as_str()).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     };
     let list = |names: Vec<String>, none: &str| if names.is_empty() { none.to_owned() } else { names.join(", ") };
     let options = plan.scan_options();
     let size = table.bytes().map_or("a stream".to_owned(), bytes);
     tell("file", &format!("{}: {}, {size}", table.path().display(), encoding.name()));
-    tell("columns", &plan.schema().to_string());
+    tell("columns", &table.schema().to_string());
     tell("reads", &names(&options.projection));
     if let Some(filter) = plan.filter() {
         tell("where", filter);
@@ -33,23 +33,23 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
 }
 
 fn tell(what: &str, text: &str) {
-    message!("{what:<12}{}", printable::line(text.as_bytes()));
+    eprintln!("{what:<12}{}", printable::line(text.as_bytes()));
 }
 
 /// Tells what was done.
 pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     let of = table.bytes().map_or(String::new(), |size| format!(" of {}", bytes(size)));
-    message!("bytes read  {}{of}, in splits: {}", bytes(totals.bytes), count(totals.splits));
-    message!("rows        read: {}", count(totals.rows));
-    message!("            answered from statistics: {}", count(totals.summarised_rows));
-    message!("            skipped: {}", count(totals.skipped_rows));
+    eprintln!("bytes read  {}{of}, in splits: {}", bytes(totals.bytes), count(totals.splits));
+    eprintln!("rows        read: {}", count(totals.rows));
+    eprintln!("            answered from statistics: {}", count(totals.summarised_rows));
+    eprintln!("            skipped: {}", count(totals.skipped_rows));
     let lanes: Vec<_> = totals.lanes.rows().map(|(lane, rows)| format!("{}: {}", lane.name(), count(rows))).collect();
     if !lanes.is_empty() {
-        message!("rows by     {}", lanes.join(", "));
-        message!("groups      {}", count(totals.groups));
+        eprintln!("rows by     {}", lanes.join(", "));
+        eprintln!("groups      {}", count(totals.groups));
     }
     if totals.spilled_bytes > 0 {
-        message!("spilled     {}", bytes(totals.spilled_bytes));
+        eprintln!("spilled     {}", bytes(totals.spilled_bytes));
     }
 }
 
@@ -70,6 +70,6 @@ pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
     for (name, time) in parts.into_iter().filter(|(_, time)| *time >= NOTHING) {
         let threads =
             if ["scan", "regroup", "sort", "total"].contains(&name) { "" } else { "  (all threads together)" };
-        message!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
+        eprintln!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
     }
 }

@@ -17,7 +17,6 @@ const COMMANDS: &[&str] = &[
     "cat",
     "inspect",
     "verify",
-    "functions",
     "completions",
     "man",
 ];

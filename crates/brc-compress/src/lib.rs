@@ -9,8 +9,6 @@
 
 #[cfg(feature = "deflate")]
 mod bgzf;
-#[cfg(feature = "bzip2")]
-mod bzip2;
 mod compressor;
 #[cfg(feature = "deflate")]
 mod deflate;
@@ -34,7 +32,6 @@ mod zstd;
 
 pub use compressor::{Compressor, CompressorError};
 pub use file_format::{ChunkPlace, ChunkSummary, FileFormat};
-pub use source::TrailingBytes;
 
 /// A general byte compressor applied to blocks.
 pub trait Compression: Sync {

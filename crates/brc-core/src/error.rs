@@ -95,11 +95,7 @@ pub enum Error {
     /// An expression cannot be computed for a value that a row has.
     #[error("{0}")]
     Expression(String),
-    /// The request makes no sense for the types of the table's columns, and would for others: a sum of strings … Where types
-    /// are inferred, those of all rows may be others ([`with_types`](crate::with_types)).
-    #[error("{0}")]
-    TypeMismatch(String),
-    /// The request makes no sense for this table: an unknown column, two outputs of one name …
+    /// The request makes no sense for this table: an unknown column, an aggregate of a string …
     #[error("{0}")]
     Usage(String),
 }
@@ -346,9 +342,6 @@ pub enum RowFault {
     /// An object of JSON goes on behind the end of its line.
     #[error("the JSON object does not end on its line (a line is a whole object)")]
     ObjectNotEnded,
-    /// The text ends before an object of JSON does.
-    #[error("the JSON object does not end: the file is cut off")]
-    ObjectCutOff,
     /// A line is not valid JSON.
     #[error("malformed JSON at byte {at} of the line: {reason}")]
     MalformedJson {
@@ -357,9 +350,6 @@ pub enum RowFault {
         /// How many bytes of the line were read until then.
         at: usize,
     },
-    /// The objects of a JSON text cannot be told apart from here on.
-    #[error("malformed JSON: {0}; what follows cannot be read")]
-    BrokenJson(&'static str),
     /// A string of JSON has escapes that stand for nothing.
     #[error("malformed string: {0}")]
     MalformedString(String),
@@ -369,9 +359,6 @@ pub enum RowFault {
     /// A row names the column twice.
     #[error("named twice in the row")]
     DuplicateColumn,
-    /// A row has a key twice that is no column.
-    #[error("the key '{0}' stands twice in the row")]
-    DuplicateKey(String),
     /// A number is larger than any of the file may be.
     #[error("'{text}' is above the maximum of {maximum}")]
     AboveMaximum {

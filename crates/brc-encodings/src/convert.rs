@@ -7,7 +7,7 @@
 //! again: the columns that turned out wider, of the parts before, if the encoding has columns by themselves
 //! (`widened`), else the whole file.
 
-use crate::encoding::whole;
+use crate::encoding::{read_all, whole};
 use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
@@ -15,7 +15,7 @@ use crate::rejects::{RejectLog, RejectReason};
 use crate::widened::{self, Appended};
 use brc_core::{
     Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, SkippedLines,
-    Split, Summary, Table, TableFile, Worker, scan, with_types,
+    Split, Summary, Table, TableFile, Worker, scan,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -87,7 +87,6 @@ pub fn convert(
     let new_worker = || Converter {
         encoder: ordered.with_acceptor(|it| it.writer.encoder()),
         types: types.clone(),
-        columns: everything.projection.len(),
         ordered: &ordered,
         split: 0,
         long_rows: LongRows::default(),
@@ -136,8 +135,8 @@ pub struct Target {
 }
 
 /// The same for a table whose types may be inferred: `begin` makes a target for the columns that the table seems to have.
-/// Where a value does not fit those and the encoding cannot replace columns, or cannot hold their types, the conversion
-/// begins again ([`with_types`]).
+/// Where a value does not fit those and the encoding cannot replace columns, the rest of the table tells all types, and the
+/// conversion begins again.
 ///
 /// # Errors
 /// As for [`convert`], and those of `begin`.
@@ -148,10 +147,18 @@ pub fn convert_inferred(
     progress: &Progress,
 ) -> Result<Converted> {
     let workers = workers.into();
-    with_types(table, workers.threads, progress, |schema| {
-        let Target { writer, output, rejects } = begin(schema)?;
-        convert(table, writer, output, rejects, workers, progress)
-    })
+    loop {
+        let inferred = table.inferred();
+        let Target { writer, output, rejects } = begin(inferred.as_deref().unwrap_or(table.schema()))?;
+        match convert(table, writer, output, rejects, workers, progress) {
+            Err(Error::Widened) if inferred.is_some() => {
+                progress.restart();
+                read_all(table, workers.threads, progress)?;
+                progress.restart();
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 impl Converted {
@@ -251,8 +258,6 @@ struct Converter<'a, 'o, 't> {
     encoder: Box<dyn PartEncoder>,
     /// The types that it takes, where they are inferred; `None` if it has rows that do not count.
     types: Option<Arc<Schema>>,
-    /// How many columns are scanned.
-    columns: usize,
     ordered: &'a Ordered<'o, Appender<'t>>,
     /// The split at hand.
     split: u64,
@@ -261,10 +266,6 @@ struct Converter<'a, 'o, 't> {
 
 impl Sink for Converter<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
-        if schema.fields().len() != self.columns {
-            // There are more columns than the scan was asked for.
-            return Err(Error::Widened);
-        }
         if self.types.as_ref() != Some(schema) {
             self.encoder = self.ordered.with_acceptor(|it| it.encoder_of(schema))?;
             self.encoder.begin(self.split);
@@ -274,7 +275,7 @@ impl Sink for Converter<'_, '_, '_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let Self { encoder, types, ordered, split, long_rows, .. } = self;
+        let Self { encoder, types, ordered, split, long_rows } = self;
         long_rows.portions(batch, |portion| {
             encoder.batch(portion)?;
             if let Some(part) = encoder.overflow()? {

@@ -4,7 +4,8 @@ use crate::csv::{Headers, Inference};
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, read_rows,
+    Batch, BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink,
+    Split, Summary, Table, Worker, scan,
 };
 use brc_text::DialectOverrides;
 use brc_text::typed::Ragged;
@@ -106,16 +107,14 @@ pub trait Encoding: Sync {
     }
 }
 
-/// All rows of all columns of a file. Where columns are inferred, those that cannot be read are known only at the end, and left
-/// out.
+/// All rows of all columns of a file.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if the table lacks some of them.
 pub(crate) fn whole(table: &dyn Table) -> Result<ScanOptions> {
-    match (table.inferred(), table.schema().left_out()) {
-        (Some(inferred), _) => Ok(ScanOptions::everything(&inferred)),
-        (None, []) => Ok(ScanOptions::everything(table.schema())),
-        (None, [column, ..]) => Err(unread(table.path(), column)),
+    match table.schema().left_out().first() {
+        None => Ok(ScanOptions::everything(table.schema())),
+        Some(column) => Err(unread(table.path(), column)),
     }
 }
 
@@ -129,8 +128,7 @@ pub(crate) fn unread(path: &Path, column: &LeftOut) -> Error {
 /// # Errors
 /// Those of the scan.
 pub fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Result<Verified> {
-    whole(table)?;
-    read_rows(table, threads, progress)?;
+    scan(table, &whole(table)?, threads, progress, || Reads)?;
     let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
     Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
 }
@@ -142,6 +140,33 @@ pub struct Verified {
     pub rows: u64,
     /// The size of the file in bytes.
     pub bytes: u64,
+}
+
+/// Takes rows and does nothing with them.
+struct Reads;
+
+impl Worker for Reads {
+    fn sink(&mut self) -> &mut dyn Sink {
+        self
+    }
+
+    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
+        Ok(())
+    }
+
+    fn split_restarts(&mut self, _: &Split) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink for Reads {
+    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// How to read a file, as far as it does not tell itself.

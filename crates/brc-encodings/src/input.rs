@@ -4,8 +4,7 @@
 
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
-use crate::input_file::InputFile;
-use brc_core::{Error, ReadAt, Result};
+use brc_core::{Error, Result};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
 use std::os::fd::AsFd;
@@ -37,7 +36,7 @@ pub enum Source {
     /// A regular file: it has a length, and threads read it side by side.
     File {
         /// The file.
-        file: InputFile,
+        file: File,
         /// Its length when it was opened, in bytes.
         length: u64,
     },
@@ -69,10 +68,6 @@ impl Input {
         if !metadata.is_file() || file.stream_position().map_err(Error::io(path, "open"))? > 0 {
             return Self::from_stream(path.to_owned(), Box::new(file));
         }
-        let file = match path == Path::new("-") {
-            true => InputFile::from(file),
-            false => InputFile::of_path(path, file, &metadata),
-        };
         Self::from_file(path.to_owned(), file)
     }
 
@@ -81,16 +76,15 @@ impl Input {
     /// # Errors
     /// If its first bytes cannot be read, it is compressed in a way that is not supported, or not in the way that its name
     /// promises.
-    pub fn from_file(path: PathBuf, file: impl Into<InputFile>) -> Result<Self> {
-        let file = file.into();
-        let length = file.length().map_err(Error::io(&path, "open"))?;
+    pub fn from_file(path: PathBuf, file: File) -> Result<Self> {
+        let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
         let most = usize::try_from(length).map_or(PREFIX_BYTES, |length| PREFIX_BYTES.min(length + 1));
         let mut prefix = vec![0; most];
         let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(&path, "read"))?;
         prefix.truncate(read);
         if (read as u64) != length.min(PREFIX_BYTES as u64) {
             // Files of the system, such as those in /proc, report no size, or a page whatever they hold.
-            return Self::from_stream(path, Box::new(file.reader()));
+            return Self::from_stream(path, Box::new(file));
         }
         let is_whole = read as u64 == length;
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
@@ -99,22 +93,15 @@ impl Input {
         Self::from_compressed(path, file, length, compressed.kind).map_err(|error| compressed.explain(error))
     }
 
-    fn from_compressed(path: PathBuf, file: InputFile, length: u64, kind: Kind) -> Result<Self> {
-        let Kind::Full(compression) = kind else { return Self::decompressed_file(path, file, kind) };
+    fn from_compressed(path: PathBuf, file: File, length: u64, kind: Kind) -> Result<Self> {
+        let Kind::Full(compression) = kind else { return Self::decompressed(path, Box::new(file), kind) };
         match Chunks::find(&path, file, length, compression)? {
             Ok(chunks) => Self::from_chunks(path, chunks, kind),
-            Err(file) => Self::decompressed_file(path, file, kind),
+            Err(mut file) => {
+                file.rewind().map_err(Error::io(&path, "read"))?;
+                Self::decompressed(path, Box::new(file), kind)
+            }
         }
-    }
-
-    /// Takes a file that is decompressed in order. After its first bytes it is left alone until it is read: many files may be
-    /// one table, and what decompresses a file takes memory.
-    fn decompressed_file(path: PathBuf, file: InputFile, kind: Kind) -> Result<Self> {
-        let input = Self::decompressed(path.clone(), Box::new(file.clone().reader()), kind)?;
-        let known = input.prefix.len();
-        let rest =
-            if known < PREFIX_BYTES { Rest::Ended } else { Rest::Unopened { path, file, kind, known: known as u64 } };
-        Ok(Self { source: Source::Stream(Box::new(rest)), ..input })
     }
 
     fn from_chunks(path: PathBuf, chunks: Chunks, kind: Kind) -> Result<Self> {
@@ -129,7 +116,7 @@ impl Input {
     /// # Errors
     /// If they cannot be read.
     pub(crate) fn extend_prefix(&mut self, bytes: usize) -> Result<()> {
-        let (known, bytes) = (self.prefix.len(), bytes.max(PREFIX_BYTES));
+        let known = self.prefix.len();
         if self.is_whole || known >= bytes {
             return Ok(());
         }
@@ -152,16 +139,6 @@ impl Input {
             }
         }
         Ok(())
-    }
-
-    /// Whether the first bytes are all there are.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        match &self.source {
-            Source::File { length, .. } => self.prefix.len() as u64 == *length,
-            Source::Chunks(chunks) => self.prefix.len() as u64 == chunks.length(),
-            Source::Stream(_) => self.prefix.len() < PREFIX_BYTES,
-        }
     }
 
     /// The size of the source in bytes, if it is known: compressed, if it is.
@@ -190,7 +167,7 @@ impl Input {
     }
 
     fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: Kind) -> Result<Self> {
-        let (prefix, stream) = taken(&path, kind.reader(&path, stored))?;
+        let (prefix, stream) = taken(&path, kind.reader(stored))?;
         check_content(&path, kind, &prefix)?;
         let is_whole = prefix.len() < PREFIX_BYTES;
         Ok(Self { path, prefix, is_whole, source: Source::Stream(stream), compression: Some(kind.name()) })
@@ -219,7 +196,10 @@ impl Input {
     /// The system's.
     pub fn into_stream(self) -> Result<Box<dyn Read + Send>> {
         match self.source {
-            Source::File { file, .. } => Ok(Box::new(file.reader())),
+            Source::File { mut file, .. } => {
+                file.rewind().map_err(Error::io(&self.path, "read"))?;
+                Ok(Box::new(file))
+            }
             Source::Chunks(chunks) => chunks.into_stream(),
             Source::Stream(rest) => Ok(Box::new(Cursor::new(self.prefix).chain(rest))),
         }
@@ -230,7 +210,7 @@ impl Input {
     ///
     /// # Errors
     /// If there is no room for a temporary file, or the source cannot be read or is too long.
-    pub fn into_file(self, longest_copy: u64) -> Result<InputFile> {
+    pub fn into_file(self, longest_copy: u64) -> Result<File> {
         if let Source::File { file, .. } = self.source {
             return Ok(file);
         }
@@ -245,7 +225,7 @@ impl Input {
         let mut left = longest_copy;
         loop {
             let read = match stream.read(&mut buffer) {
-                Ok(0) => return Ok(file.into()),
+                Ok(0) => return Ok(file),
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(read_error(&path)(error)),
@@ -253,36 +233,6 @@ impl Input {
             left = left.checked_sub(read as u64).ok_or_else(|| too_long(&path, longest_copy))?;
             file.write_all(&buffer[..read]).map_err(cannot_copy)?;
         }
-    }
-}
-
-/// The content of a compressed file after its first bytes.
-enum Rest {
-    /// Nothing was read yet.
-    Unopened {
-        path: PathBuf,
-        file: InputFile,
-        kind: Kind,
-        /// How many first bytes are known.
-        known: u64,
-    },
-    Open(Box<dyn Read + Send>),
-    Ended,
-}
-
-impl Read for Rest {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Self::Unopened { path, file, kind, known } = self {
-            let mut reader = kind.reader(path, Box::new(file.clone().reader()));
-            io::copy(&mut reader.by_ref().take(*known), &mut io::sink())?;
-            *self = Self::Open(reader);
-        }
-        let Self::Open(reader) = self else { return Ok(0) };
-        let read = reader.read(buffer)?;
-        if read == 0 && !buffer.is_empty() {
-            *self = Self::Ended;
-        }
-        Ok(read)
     }
 }
 
@@ -368,6 +318,16 @@ pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {
 ///
 /// # Errors
 /// The system's.
-pub fn read_full_at(file: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_full_at(buffer, offset)
+pub fn read_full_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    use std::os::unix::fs::FileExt;
+    let mut done = 0;
+    while done < buffer.len() {
+        match file.read_at(&mut buffer[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(read) => done += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }

@@ -30,7 +30,6 @@ pub mod document;
 pub mod encoding;
 mod frames;
 pub mod input;
-pub mod input_file;
 mod json;
 mod long_rows;
 pub mod memory_budget;
@@ -49,11 +48,9 @@ mod refused;
 mod registry;
 pub mod rejects;
 mod rows;
-mod stream_copy;
 mod text;
 mod unfinished;
 pub mod union;
-mod warnings;
 mod widened;
 mod write_back;
 
@@ -65,15 +62,11 @@ mod table_capnp;
 #[cfg(feature = "arrow")]
 pub use arrow::stream_writer::arrow_stream;
 pub use brc_text;
-#[cfg(any(feature = "parquet", feature = "arrow"))]
-pub use columnar::turns_panics_into_errors;
 pub use convert::{Converted, Target, Workers, convert, convert_inferred};
 pub use csv::{Headers, Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;
-pub use input_file::InputFile;
-pub use json::json_lines;
 pub use memory_budget::MemoryBudget;
 pub use output::{Output, OutputOptions};
 pub use projected::Projected;
@@ -84,7 +77,6 @@ pub use registry::{
 pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::remove_unfinished;
 pub use union::{Union, UnionOptions};
-pub use warnings::on_warning;
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

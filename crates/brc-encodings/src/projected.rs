@@ -6,7 +6,7 @@ mod truth;
 use crate::encoding::unread;
 use brc_core::{
     Batch, Conjunct, Error, Known, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
-    Summary, Table, TableFile, current_schema,
+    Summary, Table, TableFile,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::count;
@@ -17,42 +17,42 @@ use truth::TRUE;
 
 /// Makes the condition on rows from the columns of the table. Where types are inferred, they may become wider, and what a
 /// condition compares with is in units of its column's scale.
-pub type Filter = dyn Fn(&Schema) -> Result<Predicate> + Send + Sync;
+pub type Filter = Box<dyn Fn(&Schema) -> Result<Predicate> + Send + Sync>;
 
 /// A table with only some of the columns of another, and only those of its rows for which a condition is true.
-pub struct Projected<'t> {
-    table: &'t dyn Table,
-    /// The columns; all of them if `None`.
-    names: Option<Vec<String>>,
-    /// Their positions in the other table when it was opened.
+pub struct Projected {
+    table: Box<dyn Table>,
+    /// The columns, as positions in the other table.
     columns: Vec<usize>,
     schema: Schema,
-    filter: Option<&'t Filter>,
+    filter: Option<Filter>,
 }
 
-impl<'t> Projected<'t> {
+impl Projected {
     /// The columns of these names, in this order; all columns if `None`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such column or one is named twice; [`Error::Unsupported`] if brc does not read one of
-    /// the columns; why the condition does not fit the table, as its types are known by now.
-    pub fn new(table: &'t dyn Table, columns: Option<&[String]>, filter: Option<&'t Filter>) -> Result<Self> {
-        let names = columns.map(<[String]>::to_vec);
-        let (schema, columns) = project(table, table.schema(), names.as_deref())?;
+    /// [`Error::Usage`] if there is no such column, one is named twice, or the condition does not fit the table;
+    /// [`Error::Unsupported`] if brc does not read one of the columns.
+    pub fn new(table: Box<dyn Table>, columns: Option<&[String]>, filter: Option<Filter>) -> Result<Self> {
+        let (columns, schema) = match columns {
+            Some(names) => {
+                let columns = names.iter().map(|name| find(table.as_ref(), name)).collect::<Result<Vec<_>>>()?;
+                let schema = project(table.schema(), &columns)?;
+                (columns, schema)
+            }
+            None => ((0..table.schema().fields().len()).collect(), table.schema().clone()),
+        };
         if let Some(filter) = &filter {
-            filter(&current_schema(table))?;
+            filter(table.schema())?;
         }
-        Ok(Self { table, names, columns, schema, filter })
-    }
-
-    /// The columns, and their positions, where the other table has these.
-    fn project(&self, schema: &Schema) -> Result<(Schema, Vec<usize>)> {
-        project(self.table, schema, self.names.as_deref())
+        Ok(Self { table, columns, schema, filter })
     }
 }
 
 /// The position of the column of that name.
-fn find(table: &dyn Table, schema: &Schema, name: &str) -> Result<usize> {
+fn find(table: &dyn Table, name: &str) -> Result<usize> {
+    let schema = table.schema();
     if let Some(column) = schema.left_out().iter().find(|column| column.name == name) {
         return Err(unread(table.path(), column));
     }
@@ -62,16 +62,13 @@ fn find(table: &dyn Table, schema: &Schema, name: &str) -> Result<usize> {
     })
 }
 
-/// The columns of a schema that are named, and their positions; all of them if none is.
-fn project(table: &dyn Table, schema: &Schema, names: Option<&[String]>) -> Result<(Schema, Vec<usize>)> {
-    let Some(names) = names else { return Ok((schema.clone(), (0..schema.fields().len()).collect())) };
-    let columns = names.iter().map(|name| find(table, schema, name)).collect::<Result<Vec<_>>>()?;
+fn project(schema: &Schema, columns: &[usize]) -> Result<Schema> {
     let fields = columns.iter().map(|&column| schema.fields()[column].clone()).collect();
     let projected = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
-    Ok((projected.with_metadata(schema.metadata().to_vec()), columns))
+    Ok(projected.with_metadata(schema.metadata().to_vec()))
 }
 
-impl Table for Projected<'_> {
+impl Table for Projected {
     fn path(&self) -> &Path {
         self.table.path()
     }
@@ -82,11 +79,7 @@ impl Table for Projected<'_> {
 
     fn inferred(&self) -> Option<Arc<Schema>> {
         let inferred = self.table.inferred()?;
-        self.project(&inferred).ok().map(|(schema, _)| Arc::new(schema))
-    }
-
-    fn may_gain_columns(&self) -> bool {
-        self.table.may_gain_columns()
+        project(&inferred, &self.columns).ok().map(Arc::new)
     }
 
     fn reads_by_column(&self) -> bool {
@@ -114,14 +107,12 @@ impl Table for Projected<'_> {
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
-        self.table.file_of(split).or(Some(TableFile { table: self.table, first_split: 0 }))
+        self.table.file_of(split).or(Some(TableFile { table: self.table.as_ref(), first_split: 0 }))
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
-        let types = current_schema(self.table);
-        let (_, columns) = self.project(&types)?;
         let mut inner = ScanOptions {
-            projection: options.projection.iter().map(|&column| columns[column]).collect(),
+            projection: options.projection.iter().map(|&column| self.columns[column]).collect(),
             predicate: None,
             conjuncts: Vec::new(),
             statistics: false,
@@ -130,7 +121,8 @@ impl Table for Projected<'_> {
             order: options.order,
         };
         let shown = inner.projection.len();
-        if let Some(filter) = self.filter {
+        let types = self.table.inferred().unwrap_or_else(|| Arc::new(self.table.schema().clone()));
+        if let Some(filter) = &self.filter {
             let predicate = filter(&types)?;
             let mut columns = Vec::new();
             predicate.columns(&mut columns);
@@ -156,7 +148,7 @@ struct ProjectedScanner<'a> {
 
 /// Which columns and rows of a batch are handed over.
 struct Condition<'a> {
-    of: &'a Projected<'a>,
+    of: &'a Projected,
     /// The columns that are read: first those to hand over, then those that only the condition looks at.
     projection: Vec<usize>,
     shown: usize,
@@ -185,7 +177,7 @@ fn tested(Conjunct { columns, predicate }: Conjunct) -> Option<Predicate> {
 impl Condition<'_> {
     /// Makes the predicate for columns of these types.
     fn resolve(&mut self, types: &Schema) -> Result<()> {
-        let Some(filter) = self.of.filter else { return Ok(()) };
+        let Some(filter) = &self.of.filter else { return Ok(()) };
         let position = |column| self.projection.iter().position(|&read| read == column).unwrap_or(0);
         self.predicate = Some(at_positions(&filter(types)?, &position));
         Ok(())
@@ -237,7 +229,7 @@ struct Selecting<'s, 'a> {
 impl Sink for Selecting<'_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         self.condition.resolve(schema)?;
-        self.sink.schema(&Arc::new(self.condition.of.project(schema)?.0))
+        self.sink.schema(&Arc::new(project(schema, &self.condition.of.columns)?))
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {

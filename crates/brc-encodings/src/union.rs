@@ -9,8 +9,8 @@ mod numbering;
 mod scanner;
 
 use brc_core::{
-    Dictionary, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema, SkippedLines,
-    Split, Table, TableFile, current_schema, read_rows,
+    Dictionary, Error, Known, KnownValues, Predicate, Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table,
+    TableFile,
 };
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
@@ -18,7 +18,6 @@ use scanner::UnionScanner;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 /// How files become one table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub struct Union {
     names: Dictionary,
     options: UnionOptions,
     schema: Schema,
-    /// For each table, where the columns come from, as far as they were known when the tables were opened.
+    /// For each table, where the columns come from.
     origins: Vec<Vec<Origin>>,
     numbering: Numbering,
 }
@@ -47,8 +46,7 @@ impl Union {
     /// One table of all rows of `tables`, in their order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no table, or they do not have the same columns, [`Error::TypeMismatch`] if these are not of
-    /// the same types: it names the file and the column. Those of reading all rows, where types that are inferred differ.
+    /// [`Error::Usage`] if there is no table, or they do not have the same columns: it names the file and the column.
     pub fn new(tables: Vec<Box<dyn Table>>, options: UnionOptions) -> Result<Self> {
         let [first, others @ ..] = &tables[..] else { return Err(Error::Usage("no file is given".to_owned())) };
         let path = match others {
@@ -56,8 +54,8 @@ impl Union {
             [other] => format!("{} and {}", first.path().display(), other.path().display()).into(),
             _ => format!("{} and {} more files", first.path().display(), others.len()).into(),
         };
-        let schema = combined_of_all(&tables, &options)?;
-        let origins = origins_of_all(&schema, &tables, &options);
+        let schema = combined(&tables, &options)?;
+        let origins = tables.iter().map(|table| origins(&schema, table.schema(), &options)).collect();
         let names = tables.iter().map(|table| table.path().as_os_str().as_bytes()).collect();
         Ok(Self { path, names, options, schema, origins, numbering: Numbering::default(), tables })
     }
@@ -71,14 +69,9 @@ impl Union {
     /// The columns as they are known by now, where types are inferred.
     ///
     /// # Errors
-    /// [`Error::TypeMismatch`] if they are no longer the same in all files.
+    /// [`Error::Usage`] if they are no longer the same in all files.
     fn current(&self) -> Result<Option<Schema>> {
         if self.is_inferred() { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
-    }
-
-    /// Where columns come from, if the union has those of that schema by now.
-    fn origins(&self, schema: &Schema) -> Vec<Vec<Origin>> {
-        origins_of_all(schema, &self.tables, &self.options)
     }
 
     /// Whether the types of some file are inferred.
@@ -86,15 +79,16 @@ impl Union {
         self.tables.iter().any(|table| table.inferred().is_some())
     }
 
-    /// What is asked of one table, whose columns have these origins, if these columns are asked of all.
-    fn options_of(&self, table: usize, origins: &[Origin], options: &ScanOptions) -> ScanOptions {
+    /// What is asked of one table, if these columns are asked of all.
+    fn options_of(&self, table: usize, options: &ScanOptions) -> ScanOptions {
+        let origins = &self.origins[table];
         let own = |column: &usize| match origins[*column] {
             Origin::Column(own) => Some(own),
             Origin::FileName | Origin::Missing => None,
         };
         let projection: Vec<_> = options.projection.iter().filter_map(own).collect();
         let is_missing = |column: &usize| matches!(origins[*column], Origin::Missing);
-        let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, origins, predicate));
+        let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, predicate));
         // Statistics may stand for rows only if all of these are known to match.
         let exact = !matches!(predicate, Some(None)) && !options.projection.iter().any(is_missing);
         ScanOptions {
@@ -109,10 +103,10 @@ impl Union {
     }
 
     /// A predicate as it is for the rows of one table; `None` if it depends on a column that the table lacks.
-    fn predicate_of(&self, table: usize, origins: &[Origin], predicate: &Predicate) -> Option<Predicate> {
-        let part = |part: &Predicate| self.predicate_of(table, origins, part);
-        let parts = |parts: &[Predicate]| parts.iter().map(part).collect::<Option<_>>();
-        let origin = |column: usize| origins[column];
+    fn predicate_of(&self, table: usize, predicate: &Predicate) -> Option<Predicate> {
+        let parts =
+            |parts: &[Predicate]| parts.iter().map(|part| self.predicate_of(table, part)).collect::<Option<_>>();
+        let origin = |column: usize| self.origins[table][column];
         Some(match predicate {
             Predicate::Constant(holds) => Predicate::Constant(*holds),
             Predicate::Range { column, low, high } => match origin(*column) {
@@ -133,31 +127,15 @@ impl Union {
             },
             Predicate::And(all) => Predicate::And(parts(all)?),
             Predicate::Or(any) => Predicate::Or(parts(any)?),
-            Predicate::Not(negated) => Predicate::Not(Box::new(part(negated)?)),
+            Predicate::Not(part) => Predicate::Not(Box::new(self.predicate_of(table, part)?)),
         })
     }
 }
 
-/// For each table, where the columns of a schema come from.
-fn origins_of_all(schema: &Schema, tables: &[Box<dyn Table>], options: &UnionOptions) -> Vec<Vec<Origin>> {
-    tables.iter().map(|table| origins(schema, &current_schema(table.as_ref()), options)).collect()
-}
-
-/// The columns of all tables. Where they do not go together, but types are inferred from samples, those of all rows may.
-fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
-    let combined_now = combined(tables, options);
-    let inferred = || tables.iter().filter(|table| table.inferred().is_some());
-    if !matches!(combined_now, Err(Error::TypeMismatch(_))) || inferred().next().is_none() {
-        return combined_now;
-    }
-    let threads = available_parallelism().map_or(1, usize::from);
-    inferred().try_for_each(|table| read_rows(table.as_ref(), threads, &Progress::default()))?;
-    combined(tables, options)
-}
-
 /// The columns of all tables, as they are known by now.
 fn combined(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
-    let schemas: Vec<_> = tables.iter().map(|table| (table.path(), current_schema(table.as_ref()))).collect();
+    let schema = |table: &dyn Table| table.inferred().unwrap_or_else(|| Arc::new(table.schema().clone()));
+    let schemas: Vec<_> = tables.iter().map(|table| (table.path(), schema(table.as_ref()))).collect();
     let schemas: Vec<_> = schemas.iter().map(|(path, schema)| (*path, schema.as_ref())).collect();
     combine(&schemas, options)
 }
@@ -174,18 +152,6 @@ impl Table for Union {
     fn inferred(&self) -> Option<Arc<Schema>> {
         // Files that do not agree are an error of the scanner.
         self.current().unwrap_or_else(|_| Some(self.schema.clone())).map(Arc::new)
-    }
-
-    fn is_untyped(&self, column: usize) -> bool {
-        let is_untyped = |(table, origins): (&Box<dyn Table>, &Vec<Origin>)| match origins.get(column) {
-            Some(Origin::Column(own)) => table.is_untyped(*own),
-            Some(Origin::Missing | Origin::FileName) | None => false,
-        };
-        self.tables.iter().zip(&self.origins).any(is_untyped)
-    }
-
-    fn may_gain_columns(&self) -> bool {
-        self.tables.iter().any(|table| table.may_gain_columns())
     }
 
     fn altered_values(&self) -> Vec<u64> {
@@ -244,11 +210,12 @@ impl Table for Union {
     }
 
     fn notes(&self) -> Vec<String> {
-        let of_table = |table: &Box<dyn Table>| {
-            let path = table.path().display().to_string();
-            table.notes().into_iter().map(move |note| format!("{path}: {note}"))
-        };
-        self.tables.iter().flat_map(of_table).collect()
+        let mut notes = Vec::new();
+        for table in &self.tables {
+            let path = table.path().display();
+            notes.extend(table.notes().iter().map(|note| format!("{path}: {note}")));
+        }
+        notes
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {

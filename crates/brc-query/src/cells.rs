@@ -1,7 +1,7 @@
 //! The values of one column of an answer.
 
 use crate::keys::layout::float_key;
-use crate::vector::Fault;
+use crate::vector::{Fault, TOO_LONG};
 use brc_core::{BitmapBuffer, ByteStrings, Column, Dictionary, Integers, LogicalType, PhysicalType, Value, batch};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -13,8 +13,6 @@ use std::sync::Arc;
 pub(crate) struct Cells {
     data: Data,
     validity: BitmapBuffer,
-    /// The largest magnitude of integers that need more than 64 bits.
-    largest: u128,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,9 +33,6 @@ enum Data {
     },
 }
 
-/// One more than the largest number of as many digits as there can be.
-const MOST_DIGITS: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
-
 impl Cells {
     /// No values of that type.
     pub(crate) fn new(logical_type: LogicalType) -> Self {
@@ -52,13 +47,12 @@ impl Cells {
             PhysicalType::Floats => Data::Floats(Vec::with_capacity(rows)),
             PhysicalType::Bytes => Data::Bytes { ends: Vec::with_capacity(rows), bytes: Vec::new() },
         };
-        // Decimals of few digits have been stored with more of them.
-        let largest = if logical_type == LogicalType::Uuid { u128::MAX } else { MOST_DIGITS - 1 };
-        Self { data, validity: BitmapBuffer::default(), largest }
+        Self { data, validity: BitmapBuffer::default() }
     }
 
     /// Adds a value; `None` is null. Returns whether it is within what the type holds.
     pub(crate) fn push(&mut self, value: Option<Value<'_>>) -> bool {
+        const MOST: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
         self.write_out();
         self.validity.push(value.is_some());
         let mut fits = true;
@@ -69,7 +63,7 @@ impl Cells {
             }
             (Data::Integers(values), _) => values.push(0),
             (Data::Wide(values), Some(Value::Integer(value))) => {
-                fits = value.unsigned_abs() <= self.largest;
+                fits = value.unsigned_abs() < MOST;
                 values.push(value);
             }
             (Data::Wide(values), _) => values.push(0),
@@ -190,7 +184,7 @@ impl Cells {
                 let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);
                 let ends = &ends[rows.clone()];
                 let end = ends.last().map_or(start, |end| *end);
-                i32::try_from(end - start).map_err(|_| Fault::TooLarge(None))?;
+                i32::try_from(end - start).map_err(|_| Fault::Value(TOO_LONG.to_owned()))?;
                 offsets.clear();
                 offsets.push(0);
                 offsets.extend(ends.iter().map(|end| (end - start) as i32));
@@ -231,7 +225,7 @@ impl Cells {
                 Data::Bytes { ends: rows.iter().map(end).collect(), bytes: taken }
             }
         };
-        let mut taken = Self { data, validity: BitmapBuffer::default(), largest: self.largest };
+        let mut taken = Self { data, validity: BitmapBuffer::default() };
         taken.extend_validity(rows.len(), |row| !self.is_null(rows[row] as usize), self.validity.nulls() > 0);
         taken
     }

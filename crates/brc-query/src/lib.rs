@@ -28,14 +28,12 @@
 //! # }
 //! ```
 //!
-//! Everything here that a user can get wrong is [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] where columns
-//! of other types would do; a [`SyntaxError`] turns into one of them.
+//! Everything here that a user can get wrong is [`brc_core::Error::Usage`]; a [`SyntaxError`] turns into one.
 
 #![forbid(unsafe_code)]
 
 mod accumulators;
 mod aggregates;
-mod alternatives;
 mod bind;
 mod by_distinct;
 mod by_source;
@@ -81,7 +79,7 @@ mod totals;
 mod vector;
 mod wanted;
 
-pub use aggregates::{AGGREGATES, AggregateFunction, EXAMPLE_TABLE, Form};
+pub use aggregates::{AGGREGATES, AggregateFunction, Form};
 pub use expression::{Expression, OrderBy, SelectItem};
 pub use functions::{FUNCTIONS, Function, OPERATORS};
 pub use lanes::{Lane, Lanes};

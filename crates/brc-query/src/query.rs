@@ -3,17 +3,15 @@
 use crate::bind::groups::{GroupScope, has_aggregates, ordinal};
 use crate::bind::rows::RowScope;
 use crate::bind::{self, Scope};
-use crate::columns::Names;
 use crate::expression::{Expression, OrderBy, SelectItem};
 use crate::inputs::Inputs;
-use crate::memory::{Allowance, Memory};
+use crate::memory::Memory;
 use crate::node::{Node, Typed};
 use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
 use crate::run::Answered;
 use crate::sql::{Kind, Parser, SyntaxError};
-use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table, read_rows, with_types};
-use std::collections::HashSet;
+use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table};
 
 /// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
 #[derive(Debug, Clone)]
@@ -94,22 +92,20 @@ impl Query {
             limit: self.limit,
             statistics: self.statistics,
             timings: self.timings,
-            allowance: Allowance::default(),
         };
-        let (names, mut inputs) = (Names::new(schema), Inputs::new(schema));
-        let rows = RowScope::new(&names);
-        plan.predicate = self.filter.as_ref().map(|filter| predicate(filter, rows, &mut inputs)).transpose()?;
+        let mut inputs = Inputs::new(schema);
+        plan.predicate = self.filter.as_ref().map(|filter| predicate(filter, schema, &mut inputs)).transpose()?;
         plan.conditions = inputs.computed.len();
         match self.selects_rows() {
-            true => self.rows(schema, rows, &inputs, &mut plan)?,
-            false => self.groups(schema, rows, inputs, &mut plan)?,
+            true => self.rows(schema, &inputs, &mut plan)?,
+            false => self.groups(schema, inputs, &mut plan)?,
         }
         check_names(&plan.columns)?;
         Ok(plan)
     }
 
-    /// Asks a table. Where its types are inferred, the question is bound and asked again if it does not fit the types of a
-    /// sample, or these do not hold all values ([`with_types`]). Returns the plan that fitted.
+    /// Asks a table. Where its types are inferred while it is scanned, and turn out wider than they were when the scan began,
+    /// it is scanned again. Returns the plan that fitted.
     ///
     /// # Errors
     /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
@@ -129,32 +125,14 @@ impl Query {
         memory: &Memory,
         progress: &Progress,
     ) -> Result<(Plan, Answered)> {
-        self.find_defaults(table, threads, progress)?;
-        with_types(table, threads, progress, |schema| {
-            let plan = self.plan(schema)?;
-            let answer = plan.run_within(table, threads, memory, progress)?;
-            Ok((plan, answer))
-        })
-    }
-
-    /// Binds the question to a table. Where it does not fit types that are inferred from a sample, all rows are read for theirs.
-    ///
-    /// # Errors
-    /// As for [`Query::plan`], or what goes wrong while the table is scanned.
-    pub fn bind(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<Plan> {
-        self.find_defaults(table, threads, progress)?;
-        with_types(table, threads, progress, |schema| self.plan(schema))
-    }
-
-    /// What is asked for if nothing is said depends on all columns, also on those of which no value has been seen: their types
-    /// are found first.
-    fn find_defaults(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<()> {
-        let has_defaults = self.by.is_none() || self.select.is_none() && self.aggregates.is_none();
-        if has_defaults && (0..table.schema().fields().len()).any(|column| table.is_untyped(column)) {
-            read_rows(table, threads, progress)?;
-            progress.restart();
+        loop {
+            let inferred = table.inferred();
+            let plan = self.plan(inferred.as_deref().unwrap_or(table.schema()))?;
+            match plan.run_within(table, threads, memory, progress) {
+                Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
+                outcome => return Ok((plan, outcome?)),
+            }
         }
-        Ok(())
     }
 
     /// Whether each row of the table gives one of the answer.
@@ -169,9 +147,10 @@ impl Query {
         ungrouped && ordered && items.iter().all(is_plain)
     }
 
-    fn rows(&self, schema: &Schema, mut scope: RowScope<'_>, inputs: &Inputs, plan: &mut Plan) -> Result<()> {
+    fn rows(&self, schema: &Schema, inputs: &Inputs, plan: &mut Plan) -> Result<()> {
         plan.grouped = false;
         plan.computed.clone_from(&inputs.computed);
+        let mut scope = RowScope::new(schema);
         for (name, expression) in self.items(schema) {
             plan.columns.push(Answer { name, value: bind::bind(&expression, &mut scope)? });
         }
@@ -183,10 +162,10 @@ impl Query {
         Ok(())
     }
 
-    fn groups(&self, schema: &Schema, rows: RowScope<'_>, inputs: Inputs, plan: &mut Plan) -> Result<()> {
+    fn groups(&self, schema: &Schema, inputs: Inputs, plan: &mut Plan) -> Result<()> {
         let items = self.select.is_some().then(|| self.items(schema));
-        let keys = self.keys(schema, rows, items.as_deref())?;
-        let (mut scope, positions) = GroupScope::new(rows, inputs, keys.clone());
+        let keys = self.keys(schema, items.as_deref())?;
+        let (mut scope, positions) = GroupScope::new(schema, inputs, keys.clone());
         let items = match items {
             Some(items) => items,
             None => self.keys_and_aggregates(schema, &keys, &positions)?,
@@ -198,7 +177,7 @@ impl Query {
                 true => Typed::column(index, keys[index].1.logical_type, keys[index].1.nullable),
                 false => bind::bind(&expression, &mut scope)?,
             };
-            scope.name(&name, &value);
+            scope.aliases.push((name.clone(), value.clone()));
             plan.columns.push(Answer { name, value });
         }
         plan.having =
@@ -209,8 +188,8 @@ impl Query {
             plan.order_by.push(sort_key(order, value));
         }
         // Groups differ by their keys: where an answer has all of those, its rows do too.
-        let shown: HashSet<&Node> = plan.columns.iter().map(|column| &column.value.node).collect();
-        plan.distinct &= !(0..positions.len()).all(|key| shown.contains(&Node::Column(key)));
+        let is_shown = |key| plan.columns.iter().any(|column| column.value.node == Node::Column(key));
+        plan.distinct &= !(0..positions.len()).all(is_shown);
         plan.keys = positions;
         plan.computed = scope.inputs.computed;
         plan.outputs = scope.outputs;
@@ -235,13 +214,9 @@ impl Query {
     }
 
     /// What is grouped by, each with its name.
-    fn keys(
-        &self,
-        schema: &Schema,
-        mut scope: RowScope<'_>,
-        items: Option<&[(String, Expression)]>,
-    ) -> Result<Vec<(String, Typed)>> {
-        let (mut keys, mut known) = (Vec::new(), HashSet::new());
+    fn keys(&self, schema: &Schema, items: Option<&[(String, Expression)]>) -> Result<Vec<(String, Typed)>> {
+        let mut scope = RowScope::new(schema);
+        let mut keys: Vec<(String, Typed)> = Vec::new();
         let by = match (&self.by, items) {
             // All that is selected is what distinct rows differ by.
             (Some(by), Some(items))
@@ -253,9 +228,9 @@ impl Query {
             (None, _) => default_keys(schema)?,
         };
         for key in &by {
-            let key = item(key, items, scope)?;
+            let key = item(key, items, schema)?;
             let typed = bind::bind(&key, &mut scope)?;
-            if !known.insert(typed.clone()) {
+            if keys.iter().any(|(_, known)| *known == typed) {
                 if items.is_some() {
                     continue;
                 }
@@ -283,7 +258,7 @@ impl Query {
 }
 
 /// What an item of `group by` stands for: a number or a name of an item of `select` for that.
-fn item(key: &Expression, items: Option<&[(String, Expression)]>, rows: RowScope<'_>) -> Result<Expression> {
+fn item(key: &Expression, items: Option<&[(String, Expression)]>, schema: &Schema) -> Result<Expression> {
     let Some(items) = items else { return Ok(key.clone()) };
     if let Some(number) = ordinal(key.syntax()) {
         let item = number.checked_sub(1).and_then(|place| items.get(place));
@@ -293,7 +268,7 @@ fn item(key: &Expression, items: Option<&[(String, Expression)]>, rows: RowScope
         };
     }
     if let Kind::Column(name) = &key.syntax().kind
-        && !rows.has(name)
+        && schema.index_of(name).is_none()
         && let Some((_, expression)) = items.iter().find(|(alias, _)| alias == name)
     {
         return Ok(expression.clone());
@@ -324,8 +299,8 @@ fn sort_key(order: &OrderBy, value: Typed) -> SortKey {
 }
 
 /// A filter as what rows are tested by: what is more than comparisons of columns with constants is computed first.
-fn predicate(filter: &Expression, mut rows: RowScope<'_>, inputs: &mut Inputs) -> Result<Predicate> {
-    let typed = bind::condition(filter, &mut rows)?;
+fn predicate(filter: &Expression, schema: &Schema, inputs: &mut Inputs) -> Result<Predicate> {
+    let typed = bind::condition(filter, &mut RowScope::new(schema))?;
     let mut test = |part: Typed| match part.node {
         Node::Condition(predicate) => predicate,
         _ => Predicate::Range { column: inputs.position("where", part), low: 1, high: 1 },
@@ -337,9 +312,9 @@ fn predicate(filter: &Expression, mut rows: RowScope<'_>, inputs: &mut Inputs) -
 }
 
 fn check_names(columns: &[Answer]) -> Result<()> {
-    let mut names = HashSet::new();
-    for Answer { name, .. } in columns {
-        if !names.insert(name) {
+    for (index, column) in columns.iter().enumerate() {
+        if columns[..index].iter().any(|other| other.name == column.name) {
+            let name = &column.name;
             return Err(Error::Usage(format!("two output columns are named '{name}'; rename one with: as NAME")));
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::place::Place;
 use brc_compress::{Compression, Compressor};
-use brc_core::{Error, ReadAt, Result};
+use brc_core::{Error, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -47,7 +49,7 @@ pub(crate) fn seal(compression: Compressor, bytes: &mut Vec<u8>, start: usize, s
 /// The file that blocks are read from.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
-    pub(crate) file: &'a dyn ReadAt,
+    pub(crate) file: &'a File,
     pub(crate) path: &'a Path,
     pub(crate) compression: &'static dyn Compression,
 }

@@ -107,8 +107,7 @@ proptest! {
         cut in 0usize..1000,
         predicate_on_key: bool,
     ) {
-        let of_key = columns[key].0;
-        if of_key.is_float() || matches!(of_key, LogicalType::Uuid | LogicalType::Decimal { precision: 38, .. }) {
+        if let LogicalType::Float64 | LogicalType::Decimal { precision: 38, .. } = columns[key].0 {
             columns[key].0 = LogicalType::String;
         }
         columns[key].1 = columns[key].1.min(5);

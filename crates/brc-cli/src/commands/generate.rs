@@ -17,23 +17,23 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
-    /// The kind of table
+    /// What kind of table
     #[arg(long, value_name = "NAME", default_value = "1brc", value_parser = preset())]
     preset: &'static dyn Preset,
 
-    /// The number of rows; k, M, G or B stand for thousands, millions and billions
+    /// How many rows: digits, with k, M, G or B for thousands, millions, billions
     #[arg(long, value_name = "N", default_value = "1M", value_parser = quantity::parse_count)]
     rows: u64,
 
-    /// The number of stations [default: that of the preset]
+    /// How many stations [default: what the preset has]
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     stations: Option<u64>,
 
-    /// The number of groups of the frequent ids of g1 [default: 100]
+    /// How many groups the frequent ids of g1 have [default: 100]
     #[arg(long, value_name = "K", value_parser = quantity::parse_count)]
     groups: Option<u64>,
 
-    /// The percentage of nulls in g1 [default: 0]
+    /// How much of g1 is null, in percent [default: 0]
     #[arg(long, value_name = "PERCENT", value_parser = quantity::parse_count)]
     nulls: Option<u64>,
 
@@ -41,14 +41,14 @@ pub(crate) struct Args {
     #[arg(long)]
     sorted: bool,
 
-    /// The seed of the random numbers
+    /// What the random numbers start from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
     #[command(flatten)]
     threads: Threads,
 
-    /// Overwrite the file if it exists
+    /// Replace the file if it is there
     #[arg(long)]
     force: bool,
 }
@@ -86,6 +86,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     })?;
     let seconds = start.elapsed().as_secs_f64();
     let (rows, size, speed) = (quantity::count(args.rows), quantity::bytes(bytes), bytes as f64 / 1e6 / seconds);
-    message!("{rows} rows, {size} in {seconds:.2} s ({speed:.0} MB/s)");
+    eprintln!("{rows} rows, {size} in {seconds:.2} s ({speed:.0} MB/s)");
     Ok(())
 }

@@ -15,11 +15,11 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 
-    /// The number of rows
+    /// How many rows
     #[arg(long, short = 'n', value_name = "N", default_value = "10", value_parser = quantity::parse_count)]
     rows: u64,
 
-    /// How to print them
+    /// How they are printed
     #[arg(long, value_name = "NAME", default_value = "table", value_parser = row_format())]
     format: &'static dyn Format,
 

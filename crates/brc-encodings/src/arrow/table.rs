@@ -11,13 +11,13 @@ use super::writer::{self, CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
 use crate::input::read_full_at;
-use crate::input_file::InputFile;
 use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
 use brc_core::{
-    ByteStrings, Dictionary, Error, Field, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table,
+    ByteStrings, Dictionary, Error, Field, LogicalType, Result, ScanOptions, Scanner, Schema, Split, Table,
 };
 use brc_kernels::interner::DictionaryBuilder;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +26,7 @@ const SPLIT_BYTES: u64 = 16 << 20;
 
 pub(super) struct ArrowTable {
     pub(super) path: PathBuf,
-    pub(super) file: InputFile,
+    pub(super) file: File,
     pub(super) bytes: u64,
     /// Where the footer begins.
     pub(super) end: u64,
@@ -35,7 +35,6 @@ pub(super) struct ArrowTable {
     pub(super) schema: Schema,
     /// The columns as the file has them at its start.
     begins_with: Schema,
-    notes: Vec<String>,
     pub(super) columns: Vec<FileColumn>,
     pub(super) batches: Vec<BatchLayout>,
     /// The first record batch of each split, and the end of the last.
@@ -70,8 +69,8 @@ pub(super) struct StringDictionary {
 }
 
 impl ArrowTable {
-    pub(super) fn open(path: PathBuf, file: InputFile, split_bytes: Option<u64>) -> Result<Self> {
-        let bytes = file.length().map_err(Error::io(&path, "open"))?;
+    pub(super) fn open(path: PathBuf, file: File, split_bytes: Option<u64>) -> Result<Self> {
+        let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
         let file_footer = Footer::read(&path, &file, bytes, MAGIC)?;
         let (end, is_own) = (file_footer.start, file_footer.is_own);
         let in_footer = |reason: &str| Error::corrupt(&path, "footer", reason);
@@ -84,7 +83,7 @@ impl ArrowTable {
         let pairs = flat_schema.custom_metadata().into_iter().flatten();
         let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let columns = types::columns(flat_schema);
-        let Columns { held: mut columns, behind, left_out, note } =
+        let Columns { held: mut columns, behind, left_out } =
             columns.map_err(|reason| Error::unsupported(&path, reason))?;
         let field = |column: &FileColumn| Field {
             name: column.name.clone(),
@@ -133,7 +132,6 @@ impl ArrowTable {
             created_by,
             schema,
             begins_with,
-            notes: note.into_iter().collect(),
             columns,
             batches,
             dictionaries,
@@ -265,7 +263,7 @@ fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
 /// What the metadata of blocks are read with.
 struct Blocks<'a> {
     path: &'a Path,
-    file: &'a dyn ReadAt,
+    file: &'a File,
     end: u64,
     columns: &'a [FileColumn],
     /// What record batches have behind the last of them.
@@ -324,10 +322,6 @@ impl Table for ArrowTable {
         true
     }
 
-    fn notes(&self) -> Vec<String> {
-        self.notes.clone()
-    }
-
     fn rows(&self) -> Option<u64> {
         Some(self.batches.iter().map(|batch| batch.rows as u64).sum())
     }
@@ -366,7 +360,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         let length = (footer.len() as u32).to_le_bytes();
         file.write_all(&[&MAGIC[..], b"\0\0", footer, &length, MAGIC].concat()).unwrap();
-        match ArrowTable::open("t.arrow".into(), file.into(), None) {
+        match ArrowTable::open("t.arrow".into(), file, None) {
             Err(error @ Error::Unsupported { .. }) => error.to_string(),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("opened"),

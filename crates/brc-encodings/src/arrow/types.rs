@@ -1,11 +1,9 @@
 //! Which arrow columns are which columns of a table.
 
-use super::messages::{EXTENSION, UUID, value_of};
 use crate::columnar::arrow_columns::logical_type;
 use crate::columnar::{Fault, guarded};
 use arrow_ipc::{Field, Int, Schema as FlatSchema, Type, UnionMode};
 use arrow_schema::DataType;
-use brc_core::names::{renamed, unique_names};
 use brc_core::{LeftOut, LogicalType};
 
 /// The width of codes.
@@ -70,8 +68,6 @@ pub(super) struct Columns {
     pub(super) behind: Gap,
     /// Those that no table can hold.
     pub(super) left_out: Vec<LeftOut>,
-    /// What a user should know of their names.
-    pub(super) note: Option<String>,
 }
 
 /// What columns take up in the metadata of a record batch.
@@ -127,20 +123,17 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, String> {
         return Err("its numbers are big-endian".into());
     }
     let (mut held, mut behind, mut left_out) = (Vec::new(), Gap::default(), Vec::new());
-    let own = || schema.fields().into_iter().flatten().map(|field| field.name().unwrap_or_default());
-    let names = unique_names(own());
-    let note = renamed(own(), &names);
-    for (field, name) in schema.fields().into_iter().flatten().zip(names) {
+    for field in schema.fields().into_iter().flatten() {
         match column(field) {
-            Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), name, ..column }),
+            Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), ..column }),
             Err(kind) => {
-                let column = LeftOut { name, kind };
+                let column = LeftOut { name: field.name().unwrap_or_default().to_owned(), kind };
                 behind.add(field, MOST_NESTED).ok_or_else(|| column.to_string())?;
                 left_out.push(column);
             }
         }
     }
-    Ok(Columns { held, behind, left_out, note })
+    Ok(Columns { held, behind, left_out })
 }
 
 /// How deep types may be nested.
@@ -190,11 +183,7 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
         Ok::<_, Fault>(data_type)
     });
     let data_type = data_type.map_err(|_| "of an unknown type".to_owned())?;
-    let is_uuid = value_of(field.custom_metadata(), EXTENSION) == Some(UUID);
-    let logical_type = match data_type {
-        DataType::FixedSizeBinary(16) if is_uuid => LogicalType::Uuid,
-        _ => logical_type(&data_type)?,
-    };
+    let logical_type = logical_type(&data_type)?;
     let dictionary = match field.dictionary() {
         None => None,
         // Codes of 32 bits are what a file means that does not say.

@@ -53,6 +53,12 @@ impl Capnp {
             Form::Packed => PACKED_FRAME,
         }
     }
+
+    /// Whether bytes that are no [`START`] were one: half of it is left. Who writes the message anew leaves neither.
+    fn is_damaged_start(&self, bytes: &[u8]) -> bool {
+        let (first, second) = self.magic().split_at(self.magic().len() / 2);
+        bytes.starts_with(first) || bytes.get(first.len()..).is_some_and(|behind| behind.starts_with(second))
+    }
 }
 
 impl Layout for Capnp {
@@ -143,6 +149,10 @@ impl Layout for Capnp {
                 // How many rows messages have is not looked up, as no row is told of them.
                 return Ok(Some((at, 0)));
             }
+            if self.is_damaged_start(rest) {
+                let reason = "the first message is damaged".to_owned();
+                return Err(Malformed::corrupt(at, 0, reason));
+            }
             match self.0.skip(&mut rest) {
                 Ok(()) => {}
                 Err(NoMessage::CutOff) => return Ok(None),
@@ -169,14 +179,12 @@ fn write_field(column: &Field, mut field: field::Builder<'_>) {
     match column.logical_type {
         LogicalType::String => field.set_string(()),
         LogicalType::Binary => field.set_binary(()),
-        LogicalType::Uuid => field.set_uuid(()),
         LogicalType::Bool => field.set_bool(()),
         LogicalType::Int8 => field.set_int8(()),
         LogicalType::Int16 => field.set_int16(()),
         LogicalType::Int32 => field.set_int32(()),
         LogicalType::Int64 => field.set_decimal(0),
         LogicalType::UInt64 => field.set_uint64(()),
-        LogicalType::Float32 => field.set_float32(()),
         LogicalType::Float64 => field.set_float64(()),
         LogicalType::Date => field.set_date(()),
         LogicalType::Time { unit } => field.set_time(unit_of(unit)),
@@ -206,13 +214,11 @@ fn read_type(field: field::Reader<'_>) -> Result<LogicalType, ::capnp::NotInSche
     Ok(match field.which()? {
         field::String(()) => LogicalType::String,
         field::Binary(()) => LogicalType::Binary,
-        field::Uuid(()) => LogicalType::Uuid,
         field::Bool(()) => LogicalType::Bool,
         field::Int8(()) => LogicalType::Int8,
         field::Int16(()) => LogicalType::Int16,
         field::Int32(()) => LogicalType::Int32,
         field::Uint64(()) => LogicalType::UInt64,
-        field::Float32(()) => LogicalType::Float32,
         field::Float64(()) => LogicalType::Float64,
         field::Date(()) => LogicalType::Date,
         field::Time(of) => LogicalType::Time { unit: unit(of?) },

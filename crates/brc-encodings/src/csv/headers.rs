@@ -17,30 +17,24 @@ pub struct Headers {
 struct FirstRow {
     path: PathBuf,
     is_header: bool,
-    weight: i32,
     fields: Vec<String>,
 }
 
 impl Headers {
     pub(super) fn add(&self, path: &Path, sniffed: &Sniffed) {
-        let Sniffed { header_weight: weight, first_row, dialect, .. } = sniffed;
+        let Sniffed { first_row, dialect, .. } = sniffed;
         let (path, fields) = (path.to_owned(), first_row.clone());
-        self.files().push(FirstRow { path, is_header: dialect.header, weight: *weight, fields });
+        self.files().push(FirstRow { path, is_header: dialect.header, fields });
     }
 
-    /// Whether all files begin with a header, and the files that were opened as if it were otherwise; `None` if all agree.
+    /// The files whose first row was taken for values although it is the header of another file; `None` if there are none.
     #[must_use]
-    pub fn decide(&self) -> Option<(bool, Vec<PathBuf>)> {
+    pub fn decide(&self) -> Option<Vec<PathBuf>> {
         let files = self.files();
-        let (first, others) = files.split_first()?;
-        if others.iter().all(|file| file.is_header == first.is_header) {
-            return None;
-        }
-        let are_same = others.iter().all(|file| file.fields == first.fields);
-        let weight: i32 = files.iter().map(|file| file.weight).sum();
-        let is_header = are_same || weight > 0;
-        let wrong = files.iter().filter(|file| file.is_header != is_header);
-        Some((is_header, wrong.map(|file| file.path.clone()).collect()))
+        let header = &files.iter().find(|file| file.is_header)?.fields;
+        let wrong = files.iter().filter(|file| !file.is_header && file.fields == *header);
+        let wrong: Vec<_> = wrong.map(|file| file.path.clone()).collect();
+        (!wrong.is_empty()).then_some(wrong)
     }
 
     fn files(&self) -> MutexGuard<'_, Vec<FirstRow>> {
@@ -53,7 +47,7 @@ mod tests {
     use super::*;
     use brc_text::{DialectOverrides, Sample, sniff};
 
-    fn decide(texts: &[&str]) -> Option<(bool, Vec<PathBuf>)> {
+    fn decide(texts: &[&str]) -> Option<Vec<PathBuf>> {
         let headers = Headers::default();
         for (number, text) in texts.iter().enumerate() {
             let sniffed = sniff(&[Sample::whole(text.as_bytes())], &DialectOverrides::default());
@@ -66,7 +60,8 @@ mod tests {
     fn files_decide_together() {
         assert_eq!(decide(&["id,x\n1,2\n", "id,x\n3,4\n"]), None);
         assert_eq!(decide(&["1,2\n3,4\n", "5,6\n7,8\n"]), None);
-        assert_eq!(decide(&["a,b\nx,y\nz,y\n", "a,b\na,y\n"]), Some((true, vec!["1".into()])));
-        assert_eq!(decide(&["id,x\n1,2\n2,2\n", "5,6\n7,8\n"]), Some((true, vec!["1".into()])));
+        let names = "name,city\nAnna,Oslo\nBob,Rome\n";
+        assert_eq!(decide(&[names, "name,city\nname,Bern\n"]), Some(vec!["1".into()]));
+        assert_eq!(decide(&[names, "Anna,Oslo\nAnna,Bern\n"]), None);
     }
 }

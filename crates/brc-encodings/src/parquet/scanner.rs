@@ -196,7 +196,7 @@ impl ScanColumn {
     /// Reads a column chunk into memory and checks it. Returns the time that reading took.
     fn read(&mut self, table: &ParquetTable, index: usize, rows: usize, chunk: &Chunk) -> Result<Duration> {
         let begun = Instant::now();
-        let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.codec);
+        let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.compression);
         let read = read_full_at(&table.file, stored, chunk.start).map_err(Error::io(&table.path, "read"))?;
         let took = begun.elapsed();
         let corrupt = |reason: &str| Error::corrupt(&table.path, table.place(index, self.column), reason);
@@ -231,9 +231,9 @@ impl ScanColumn {
                     if let Lane::Numbers { numbers, .. } = before { numbers } else { Numbers::I16(Vec::new()) };
                 Lane::Numbers { chunk: NumberChunk::new(stored, chunk.is_narrow(), is_optional), numbers }
             }
-            Some(stored @ (Stored::Float32 | Stored::Float64)) => {
+            Some(Stored::Float64) => {
                 let floats = if let Lane::Floats { floats, .. } = before { floats } else { Vec::new() };
-                Lane::Floats { chunk: FloatChunk::new(stored, is_optional), floats }
+                Lane::Floats { chunk: FloatChunk::new(is_optional), floats }
             }
         };
         Ok(())

@@ -49,8 +49,7 @@ impl<'t> ChunkPieces<'t> {
             self.buffer.resize(self.buffer.len() + MARGIN, 0);
             if from < to {
                 let window = Window::new(&self.buffer, MARGIN + from, MARGIN + to);
-                let byte = bytes.start + from as u64;
-                return Ok(Some(Piece { window, cut_off: false, byte, newlines: None }));
+                return Ok(Some(Piece { window, cut_off: false, byte: bytes.start + from as u64 }));
             }
         }
         Ok(None)

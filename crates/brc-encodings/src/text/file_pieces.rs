@@ -7,9 +7,10 @@ use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
 use crate::chunks::ReadCost;
 use crate::input::{cut_off, read_full_at};
-use brc_core::{Error, ReadAt, Result, Split};
+use brc_core::{Error, Result, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
+use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
@@ -21,7 +22,7 @@ const OVERLAP: usize = 4 << 10;
 
 /// Reads the rows of one split of a file after the other.
 pub(super) struct FilePieces<'t> {
-    file: &'t dyn ReadAt,
+    file: &'t File,
     path: &'t Path,
     length: u64,
     /// A margin, the text, a margin.
@@ -38,7 +39,7 @@ pub(super) struct FilePieces<'t> {
 }
 
 impl<'t> FilePieces<'t> {
-    pub(super) fn new(file: &'t dyn ReadAt, path: &'t Path, length: u64) -> Self {
+    pub(super) fn new(file: &'t File, path: &'t Path, length: u64) -> Self {
         let buffer = vec![0; MARGIN + PORTION + MARGIN];
         Self {
             file,
@@ -83,7 +84,7 @@ impl<'t> FilePieces<'t> {
             if rows > 0 {
                 self.taken = rows;
                 let window = Window::new(&self.buffer, MARGIN, MARGIN + rows);
-                return Ok(Some(Piece { window, cut_off: false, byte: self.byte, newlines: None }));
+                return Ok(Some(Piece { window, cut_off: false, byte: self.byte }));
             }
             if ended && self.filled == 0 {
                 return Ok(None);
@@ -156,6 +157,6 @@ impl<'t> FilePieces<'t> {
         self.taken = self.filled;
         self.skipping = true;
         let window = Window::new(&self.buffer, MARGIN, MARGIN + LONGEST_LINE + 1);
-        Piece { window, cut_off: true, byte: self.byte, newlines: None }
+        Piece { window, cut_off: true, byte: self.byte }
     }
 }

@@ -7,8 +7,7 @@ use brc_core::{LogicalType, Value};
 pub(super) static APPROX_COUNT_DISTINCT: AggregateFunction = AggregateFunction {
     name: "approx_count_distinct",
     aliases: &[],
-    about: "the approximate number of distinct values (HyperLogLog, mostly within 1.6 %)",
-    example: ("approx_count_distinct(city)", "2"),
+    about: "about the number of distinct values, by HyperLogLog: within 1.6 % mostly",
     form: Form::Column,
     bind: |fields| {
         fields.first().ok_or("a column")?;

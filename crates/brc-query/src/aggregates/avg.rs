@@ -9,8 +9,7 @@ use num_bigint::BigUint;
 pub(super) static AVG: AggregateFunction = AggregateFunction {
     name: "avg",
     aliases: &[],
-    about: "the average, as the float64 nearest to the exact one",
-    example: ("avg(price)", "10.5"),
+    about: "the float nearest to the exact sum over the count",
     form: Form::Column,
     bind: |fields| {
         let logical_type = numbers(fields)?.logical_type;

@@ -10,8 +10,7 @@ use num_bigint::Sign;
 pub(super) static CORR: AggregateFunction = AggregateFunction {
     name: "corr",
     aliases: &[],
-    about: "the correlation coefficient",
-    example: ("corr(sold, price)", "-0.9625334218796219"),
+    about: "the correlation of two columns",
     form: Form::Numbers,
     bind: |fields| {
         pairs(fields)?;

@@ -9,8 +9,7 @@ use num_bigint::{BigInt, BigUint};
 pub(super) static COVAR_SAMP: AggregateFunction = AggregateFunction {
     name: "covar_samp",
     aliases: &["covar"],
-    about: "the sample covariance",
-    example: ("covar_samp(sold, price)", "-7.0"),
+    about: "the covariance of a sample",
     form: Form::Numbers,
     bind: |fields| {
         pairs(fields)?;
@@ -21,8 +20,7 @@ pub(super) static COVAR_SAMP: AggregateFunction = AggregateFunction {
 pub(super) static COVAR_POP: AggregateFunction = AggregateFunction {
     name: "covar_pop",
     aliases: &[],
-    about: "the population covariance",
-    example: ("covar_pop(sold, price)", "-5.25"),
+    about: "the covariance of a population",
     form: Form::Numbers,
     bind: |fields| {
         pairs(fields)?;

@@ -10,8 +10,7 @@ use num_bigint::BigInt;
 pub(super) static MEDIAN: AggregateFunction = AggregateFunction {
     name: "median",
     aliases: &[],
-    about: "the middle value, or the average of the two middle values, as float64",
-    example: ("median(price)", "11.0"),
+    about: "the float nearest to the value in the middle, or to the mean of the two there",
     form: Form::Column,
     bind: |fields| {
         numbers(fields)?;

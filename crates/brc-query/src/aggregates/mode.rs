@@ -7,8 +7,7 @@ use crate::states::StateKind;
 pub(super) static MODE: AggregateFunction = AggregateFunction {
     name: "mode",
     aliases: &[],
-    about: "the most frequent value; the smallest of several",
-    example: ("mode(city)", "Oslo"),
+    about: "the most frequent value, the smallest of several",
     form: Form::Column,
     bind: |fields| {
         let output = fields.first().ok_or("a column")?.logical_type;

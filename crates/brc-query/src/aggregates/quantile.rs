@@ -6,8 +6,7 @@ use crate::states::StateKind;
 pub(super) static QUANTILE: AggregateFunction = AggregateFunction {
     name: "quantile",
     aliases: &["quantile_disc"],
-    about: "the smallest value that at least this fraction of all values does not exceed",
-    example: ("quantile(price, 0.75)", "11.50"),
+    about: "the smallest value that the given part of all values does not exceed",
     form: Form::Fraction,
     bind: |fields| {
         let output = numbers(fields)?.logical_type;

@@ -6,8 +6,7 @@ use crate::states::StateKind;
 pub(super) static TOP: AggregateFunction = AggregateFunction {
     name: "top",
     aliases: &[],
-    about: "the largest numbers, largest first, as one string",
-    example: ("top(sold, 3)", "9, 6, 5"),
+    about: "the largest numbers, largest first, as text with commas between",
     form: Form::Count,
     bind: |fields| {
         numbers(fields)?;

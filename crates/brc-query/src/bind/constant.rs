@@ -1,29 +1,16 @@
-//! Constants among the values of a column or an expression: a comparison of the two becomes a range.
+//! Constants among the values of a column: a comparison of the two becomes a range.
 
-use super::range::{self, FloatPlace, Place};
+use super::range::{self, Place};
 use crate::sql::Literal;
-use brc_core::{Comparison, LogicalType, Predicate, TimeUnit, Value, calendar, float32, uuid};
-use std::collections::HashMap;
+use brc_core::{Comparison, Field, LogicalType, Predicate, TimeUnit, Value, calendar};
 
-/// What is compared with constants.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tested {
-    /// The column that it is in a predicate.
-    pub(super) column: usize,
-    /// Its type.
-    pub(super) of: LogicalType,
-    pub(super) nullable: bool,
-}
-
-impl Tested {
-    /// The condition that it compares so with a constant; `None` if they do not compare.
-    pub(super) fn comparison(self, comparison: Comparison, literal: &Literal) -> Option<Predicate> {
-        Some(match among(literal, self.of)? {
-            Found::Bytes(value) => Predicate::Compare { column: self.column, comparison, value },
-            Found::Integer(place) => range::of_integers(self, comparison, place),
-            Found::Float(place) => range::of_floats(self.column, comparison, place),
-        })
-    }
+/// The condition that a column compares so with a constant; `None` if they do not compare.
+pub(super) fn comparison(column: usize, field: &Field, comparison: Comparison, literal: &Literal) -> Option<Predicate> {
+    Some(match among(literal, field.logical_type)? {
+        Found::Bytes(value) => Predicate::Compare { column, comparison, value },
+        Found::Integer(place) => range::of_integers(column, field, comparison, place),
+        Found::Float(value) => range::of_floats(column, comparison, value),
+    })
 }
 
 /// How to write strings, for messages.
@@ -35,7 +22,6 @@ pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str
         (Literal::Number(_), LogicalType::String | LogicalType::Binary) => STRINGS,
         (_, LogicalType::Bool) => "; compare it with true or false",
         (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
-        (_, LogicalType::Uuid) => "; write UUIDs as '123e4567-e89b-12d3-a456-426614174000'",
         (_, LogicalType::Time { .. }) => "; write times as time '23:59:59'",
         (_, LogicalType::Timestamp { .. }) => "; write points in time as timestamp '2024-01-31 23:59:59'",
         _ => "",
@@ -46,7 +32,7 @@ pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str
 enum Found {
     Bytes(Vec<u8>),
     Integer(Place),
-    Float(FloatPlace),
+    Float(f64),
 }
 
 /// What a constant is among the values of a type; `None` if they do not compare.
@@ -71,29 +57,33 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             let (floor, exact) = number.floor(logical_type.scale());
             Some(Found::Integer(Place { floor, exact }))
         }
-        (LogicalType::Float32, Literal::Number(number)) if number.is_float() => {
-            Some(Found::Float(FloatPlace { floor: rounded(number.to_float()), exact: true }))
-        }
-        (LogicalType::Float32 | LogicalType::Float64, Literal::Number(number)) => {
-            Some(Found::Float(FloatPlace::of(number)))
-        }
-        (LogicalType::Uuid, Literal::Text(text)) => {
-            uuid::parse(text).map(|floor| Found::Integer(Place { floor, exact: true }))
-        }
-        (LogicalType::Float32 | LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
-            Ok(Value::Float(floor)) => Some(Found::Float(FloatPlace { floor, exact: true })),
+        (LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(number.to_float())),
+        (LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
+            Ok(Value::Float(value)) => Some(Found::Float(value)),
             _ => None,
         },
-        (LogicalType::Date, Literal::Date(text)) => calendar::parse_date(text).map(exactly),
+        (LogicalType::Date, Literal::Text(text) | Literal::Date(text)) if calendar::parse_date(text).is_some() => {
+            calendar::parse_date(text).map(exactly)
+        }
         (LogicalType::Date, Literal::Text(text) | Literal::Timestamp(text)) => {
-            Some(floored(nanoseconds(text)?, FINEST.per_second() * calendar::DAY_SECONDS))
+            let microseconds = calendar::parse_timestamp(text, TimeUnit::Microsecond, false)?;
+            Some(floored(microseconds, TimeUnit::Microsecond.per_second() * 86_400))
         }
-        (LogicalType::Time { unit }, Literal::Text(text) | Literal::Time(text)) => {
-            let nanoseconds = calendar::parse_time(text, FINEST)?;
-            Some(floored(nanoseconds.into(), FINEST.per_second() / unit.per_second()))
-        }
-        (LogicalType::Timestamp { unit, .. }, Literal::Text(text) | Literal::Date(text) | Literal::Timestamp(text)) => {
-            Some(floored(nanoseconds(text)?, FINEST.per_second() / unit.per_second()))
+        (LogicalType::Time { unit }, Literal::Text(text) | Literal::Time(text)) => finer(unit)
+            .find_map(|finer| Some((finer, calendar::parse_time(text, finer)?)))
+            .map(|(finer, value)| floored(value, finer.per_second() / unit.per_second())),
+        (
+            LogicalType::Timestamp { unit, zone },
+            Literal::Text(text) | Literal::Date(text) | Literal::Timestamp(text),
+        ) => {
+            // Without an offset an instant is one of UTC.
+            let parse = |unit: TimeUnit| {
+                let instant = calendar::parse_timestamp(text, unit, zone);
+                instant.or_else(|| calendar::parse_timestamp(text, unit, false).filter(|_| zone))
+            };
+            finer(unit)
+                .find_map(|finer| Some((finer, parse(finer)?)))
+                .map(|(finer, value)| floored(value, finer.per_second() / unit.per_second()))
         }
         (
             LogicalType::Bool
@@ -103,56 +93,44 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             | LogicalType::Int64
             | LogicalType::UInt64
             | LogicalType::Decimal { .. }
-            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::Date
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { .. }
             | LogicalType::String
-            | LogicalType::Binary
-            | LogicalType::Uuid,
+            | LogicalType::Binary,
             _,
         ) => None,
     }
 }
 
-/// In this unit any constant is exact.
-const FINEST: TimeUnit = TimeUnit::Nanosecond;
-
-/// A point in time. Without a distance from UTC it is one of UTC.
-fn nanoseconds(text: &[u8]) -> Option<i128> {
-    [false, true].into_iter().find_map(|zone| calendar::parse_wide_timestamp(text, FINEST, zone))
-}
-
-/// A constant among floats of 32 bits: the nearest of them, so that `f = 1.1` finds what is shown as 1.1. One beyond
-/// all of them stays what it is.
-pub(super) fn rounded(constant: f64) -> f64 {
-    let nearest = float32::widen(float32::nearest(constant));
-    if nearest.is_finite() { nearest } else { constant }
+/// The unit and those that are finer.
+fn finer(unit: TimeUnit) -> impl Iterator<Item = TimeUnit> {
+    TimeUnit::ALL.into_iter().filter(move |finer| *finer >= unit)
 }
 
 /// A number of units of which so many make one of the column.
-fn floored(value: i128, units: i64) -> Found {
-    let units = i128::from(units);
-    Found::Integer(Place { floor: value.div_euclid(units), exact: value.rem_euclid(units) == 0 })
+fn floored(value: i64, units: i64) -> Found {
+    let floor = value.div_euclid(units).into();
+    Found::Integer(Place { floor, exact: value.rem_euclid(units) == 0 })
 }
 
 /// Joins the ranges that the same column has to lie in, so that rows are compared once.
 pub(super) fn intersected(parts: Vec<Predicate>) -> Vec<Predicate> {
     let mut joined: Vec<Predicate> = Vec::with_capacity(parts.len());
-    let mut ranges = HashMap::new();
     for part in parts {
-        let next = joined.len();
-        let index = match part {
-            Predicate::Range { column, .. } => *ranges.entry(column).or_insert(next),
-            _ => next,
-        };
-        match (joined.get_mut(index), part) {
-            (Some(Predicate::Range { low, high, .. }), Predicate::Range { low: new_low, high: new_high, .. }) => {
-                (*low, *high) = (new_low.max(*low), new_high.min(*high));
+        if let Predicate::Range { column, low, high } = part {
+            let same = joined.iter_mut().find_map(|earlier| match earlier {
+                Predicate::Range { column: other, low, high } if *other == column => Some((low, high)),
+                _ => None,
+            });
+            if let Some((earlier_low, earlier_high)) = same {
+                *earlier_low = low.max(*earlier_low);
+                *earlier_high = high.min(*earlier_high);
+                continue;
             }
-            (_, part) => joined.push(part),
         }
+        joined.push(part);
     }
     joined
 }

@@ -4,7 +4,7 @@ use super::{Binder, Result, constant};
 use crate::bind::number::Number;
 use crate::node::{Scalar, Typed};
 use crate::sql::Literal;
-use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float32};
+use brc_core::{LogicalType, TimeUnit, Value};
 
 impl Binder<'_> {
     /// A constant by itself.
@@ -16,7 +16,8 @@ impl Binder<'_> {
             Literal::Number(number) => Some(of_number(number)),
             Literal::Date(text) => parsed(text, LogicalType::Date),
             Literal::Time(text) => finest(text, |unit| LogicalType::Time { unit }),
-            Literal::Timestamp(text) => timestamp(text),
+            Literal::Timestamp(text) => finest(text, |unit| LogicalType::Timestamp { unit, zone: false })
+                .or_else(|| finest(text, |unit| LogicalType::Timestamp { unit, zone: true })),
             Literal::Interval { .. } => {
                 return self.error("an interval can only be added to a date or timestamp", position);
             }
@@ -36,7 +37,6 @@ impl Binder<'_> {
     /// A constant as a value that compares with one of a type.
     pub(super) fn literal_like(&self, literal: &Literal, like: LogicalType, position: usize) -> Result {
         let found = match (literal, like) {
-            (Literal::Number(number), LogicalType::Float32) if number.is_float() => Some(of_float_32(number)),
             (Literal::Number(_), _) if like.is_numeric() => Some(self.literal(literal, position)?),
             (Literal::Text(_), LogicalType::String | LogicalType::Binary) => Some(self.literal(literal, position)?),
             (Literal::Bool(_), LogicalType::Bool) => Some(self.literal(literal, position)?),
@@ -51,7 +51,7 @@ impl Binder<'_> {
             Some(found) => Ok(found),
             None => {
                 let (kind, hint) = (literal.kind(), constant::hint(literal, like));
-                self.mismatch(format!("a value of type {like} is compared with {kind}{hint}"), position)
+                self.error(format!("a value of type {like} is compared with {kind}{hint}"), position)
             }
         }
     }
@@ -60,10 +60,6 @@ impl Binder<'_> {
 fn parsed(text: &[u8], logical_type: LogicalType) -> Option<Typed> {
     let value = Value::parse(text, logical_type).ok()?;
     Some(Typed::literal(logical_type, Some(value.into())))
-}
-
-fn timestamp(text: &[u8]) -> Option<Typed> {
-    [false, true].into_iter().find_map(|zone| finest(text, |unit| LogicalType::Timestamp { unit, zone }))
 }
 
 /// In microseconds, unless that is too coarse.
@@ -89,41 +85,8 @@ fn of_number(number: &Number) -> Typed {
     }
 }
 
-/// The number that a constant is, unless it is none or not finite.
-fn number(typed: &Typed) -> Option<Number> {
-    match typed.constant()??.value() {
-        _ if !typed.logical_type.is_numeric() => None,
-        // What is whole is exactly that; of other floats the shortest text that means them.
-        Value::Float(value) if value.is_finite() && value.fract() == 0.0 => Some(Number::new(&format!("{value:.0}"))),
-        Value::Float(value) if value.is_finite() => Some(Number::new(&format!("{value}"))),
-        value @ Value::Integer(_) => Some(Number::new(&value.to_text(typed.logical_type))),
-        Value::Float(_) | Value::Bytes(_) => None,
-    }
-}
-
-/// The float of 32 bits nearest to a number, unless it is beyond all of them.
-fn of_float_32(number: &Number) -> Typed {
-    let value = constant::rounded(number.to_float());
-    let logical_type = if float32::narrow(value).is_some() { LogicalType::Float32 } else { LogicalType::Float64 };
-    Typed::literal(logical_type, Some(Scalar::Float(value.to_bits())))
-}
-
-/// Values of which one is taken: beside floats of 32 bits, constant numbers are such floats too.
-pub(super) fn like_floats_32(parts: Vec<(Typed, usize)>) -> Vec<(Typed, usize)> {
-    let is_float_32 = |(part, _): &(Typed, usize)| part.logical_type == LogicalType::Float32;
-    if !parts.iter().any(is_float_32) {
-        return parts;
-    }
-    let is_float_32 = |number: &Number| number.is_float() || float32::narrow(number.to_float()).is_some();
-    let like = |(part, position): (Typed, usize)| match number(&part).filter(is_float_32) {
-        Some(number) => (of_float_32(&number), position),
-        None => (part, position),
-    };
-    parts.into_iter().map(like).collect()
-}
-
-/// A typed constant as it would be written, for comparing it with a column of a type; `None` if the type has none like it.
-pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
+/// A typed constant as it would be written, for comparing it with a column.
+pub(super) fn written(typed: &Typed) -> Option<Literal> {
     let scalar = typed.constant()??;
     let text = scalar.value().to_text(typed.logical_type);
     Some(match typed.logical_type {
@@ -133,11 +96,10 @@ pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
         | LogicalType::Int32
         | LogicalType::Int64
         | LogicalType::UInt64
-        | LogicalType::Decimal { .. } => Literal::Number(number(typed)?),
-        LogicalType::Float32 | LogicalType::Float64 => match number(typed) {
-            Some(number) => Literal::Number(number),
-            None if beside.physical() == PhysicalType::Integers => return None,
-            None => Literal::Text(text.into_bytes()),
+        | LogicalType::Decimal { .. } => Literal::Number(Number::new(&text)),
+        LogicalType::Float64 => match scalar.value() {
+            Value::Float(value) if value.is_finite() => Literal::Number(Number::new(&format!("{value:e}"))),
+            _ => Literal::Text(text.into_bytes()),
         },
         LogicalType::Date => Literal::Date(text.into_bytes()),
         LogicalType::Time { .. } => Literal::Time(text.into_bytes()),
@@ -146,6 +108,5 @@ pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
             Scalar::Bytes(bytes) => Literal::Text(bytes.clone()),
             Scalar::Integer(_) | Scalar::Float(_) => return None,
         },
-        LogicalType::Uuid => Literal::Text(text.into_bytes()),
     })
 }

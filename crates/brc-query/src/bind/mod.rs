@@ -9,13 +9,12 @@ pub(crate) mod number;
 mod range;
 pub(crate) mod rows;
 
-use crate::columns::Names;
 use crate::evaluate;
 use crate::expression::Expression;
 use crate::functions::cast;
 use crate::node::{Node, Typed};
 use crate::sql::{Kind, Syntax, SyntaxError};
-use crate::vector::{Fault, TOO_LONG};
+use crate::vector::Fault;
 use brc_core::{Field, LogicalType, Predicate, Schema};
 
 type Result<T = Typed> = std::result::Result<T, SyntaxError>;
@@ -47,7 +46,7 @@ pub(crate) fn condition(expression: &Expression, scope: &mut dyn Scope) -> Resul
 
 /// Binds a condition that must be comparisons of columns with constants.
 pub(crate) fn predicate(expression: &Expression, schema: &Schema) -> Result<Predicate> {
-    let typed = condition(expression, &mut rows::RowScope::new(&Names::new(schema)))?;
+    let typed = condition(expression, &mut rows::RowScope::new(schema))?;
     match typed.node {
         Node::Condition(predicate) => Ok(predicate),
         _ => {
@@ -73,8 +72,6 @@ impl Binder<'_> {
             Kind::Column(name) => self.scope.column(self.expression, name, syntax.position),
             Kind::Literal(literal) => self.literal(literal, syntax.position),
             Kind::Compare(comparison, left, right) => self.compare(*comparison, left, right),
-            Kind::Between(parts) => self.between(parts),
-            Kind::In { operand, list } => self.is_in(operand, list),
             Kind::And(parts) => self.all(parts),
             Kind::Or(parts) => self.any(parts),
             Kind::Not(part) => Ok(negated(self.truth(part)?)),
@@ -88,9 +85,7 @@ impl Binder<'_> {
                     false,
                 ))
             }
-            Kind::Case { operand, branches, otherwise } => {
-                self.case(operand.as_deref(), branches, otherwise.as_deref())
-            }
+            Kind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
             Kind::Cast { inner, logical_type, attempt } => {
                 let position = inner.position;
                 let inner = self.bind(inner)?;
@@ -104,11 +99,6 @@ impl Binder<'_> {
         Err(self.expression.error(message, position))
     }
 
-    /// What is wrong for the types of columns.
-    fn mismatch<T>(&self, message: impl Into<String>, position: usize) -> Result<T> {
-        Err(self.expression.error(message, position).of_types())
-    }
-
     /// A part that must be a condition.
     pub(crate) fn truth(&mut self, syntax: &Syntax) -> Result {
         let typed = self.bind(syntax)?;
@@ -117,7 +107,7 @@ impl Binder<'_> {
         }
         if typed.logical_type != LogicalType::Bool {
             let found = typed.logical_type;
-            return self.mismatch(format!("expected a condition, found a value of type {found}"), syntax.position);
+            return self.error(format!("expected a condition, found a value of type {found}"), syntax.position);
         }
         let nullable = typed.nullable;
         Ok(match typed.node {
@@ -138,17 +128,23 @@ impl Binder<'_> {
 
     fn any(&mut self, parts: &[Syntax]) -> Result {
         let parts = parts.iter().map(|part| self.truth(part)).collect::<Result<Vec<_>>>()?;
-        Ok(disjunction(parts))
+        let nullable = parts.iter().any(|part| part.nullable);
+        let (conditions, mut others) = separated(parts);
+        let node = match others.is_empty() {
+            true => Node::Condition(Predicate::Or(conditions)),
+            false => {
+                others.splice(0..0, one(conditions, Predicate::Or));
+                Node::Or(others)
+            }
+        };
+        Ok(Typed::truth(node, nullable))
     }
 
-    fn case(&mut self, operand: Option<&Syntax>, branches: &[(Syntax, Syntax)], otherwise: Option<&Syntax>) -> Result {
-        let whens: Vec<&Syntax> = branches.iter().map(|(when, _)| when).collect();
-        let whens = match operand {
-            Some(operand) => self.equal_to_each(operand, &whens)?,
-            None => whens.into_iter().map(|when| self.truth(when)).collect::<Result<_>>()?,
-        };
+    fn case(&mut self, branches: &[(Syntax, Syntax)], otherwise: Option<&Syntax>) -> Result {
+        let mut whens = Vec::new();
         let mut thens = Vec::new();
-        for (_, then) in branches {
+        for (when, then) in branches {
+            whens.push(self.truth(when)?);
             thens.push((self.bind(then)?, then.position));
         }
         if let Some(otherwise) = otherwise {
@@ -164,7 +160,6 @@ impl Binder<'_> {
 
     /// Values of which one is taken: all as the type that holds all of them.
     fn of_one_type(&self, parts: Vec<(Typed, usize)>) -> Result<Vec<Typed>> {
-        let parts = literal::like_floats_32(parts);
         let mut common: Option<LogicalType> = None;
         for (part, position) in parts.iter().filter(|(part, _)| !part.is_null()) {
             common = Some(match common {
@@ -173,10 +168,8 @@ impl Binder<'_> {
                     Some(common) => common,
                     None => {
                         let found = part.logical_type;
-                        return self.mismatch(
-                            format!("a value of type {found} stands beside one of type {common}"),
-                            *position,
-                        );
+                        return self
+                            .error(format!("a value of type {found} stands beside one of type {common}"), *position);
                     }
                 },
             });
@@ -194,7 +187,7 @@ impl Binder<'_> {
         }
         let from = inner.logical_type;
         if cast::bound(from, to, attempt).is_none() {
-            return self.mismatch(format!("a value of type {from} cannot be cast to {to}"), position);
+            return self.error(format!("a value of type {from} cannot be cast to {to}"), position);
         }
         let nullable = inner.nullable || attempt;
         self.folded(
@@ -210,9 +203,8 @@ impl Binder<'_> {
         }
         match evaluate::constant(&typed) {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
-            Err(Fault::Value(message)) => self.mismatch(message, position),
+            Err(Fault::Value(message)) => self.error(message, position),
             Err(Fault::Malformed(message)) => self.error(message, position),
-            Err(Fault::TooLarge(_)) => self.error(TOO_LONG, position),
         }
     }
 }
@@ -227,20 +219,6 @@ pub(crate) fn conjunction(parts: Vec<Typed>) -> Typed {
         false => {
             others.splice(0..0, one(conditions, Predicate::And));
             Node::And(others)
-        }
-    };
-    Typed::truth(node, nullable)
-}
-
-/// Any of these conditions.
-pub(crate) fn disjunction(parts: Vec<Typed>) -> Typed {
-    let nullable = parts.iter().any(|part| part.nullable);
-    let (conditions, mut others) = separated(parts);
-    let node = match others.is_empty() {
-        true => Node::Condition(Predicate::Or(conditions)),
-        false => {
-            others.splice(0..0, one(conditions, Predicate::Or));
-            Node::Or(others)
         }
     };
     Typed::truth(node, nullable)

@@ -1,38 +1,32 @@
 //! What names mean in a row of a table: its columns.
 
 use super::{Result, Scope};
-use crate::columns::Names;
+use crate::columns;
 use crate::expression::Expression;
 use crate::node::Typed;
 use crate::sql::Syntax;
-use brc_core::Field;
+use brc_core::{Field, Schema};
 
 /// The columns of a table.
-#[derive(Clone, Copy)]
 pub(crate) struct RowScope<'a> {
-    names: &'a Names<'a>,
+    schema: &'a Schema,
 }
 
 impl<'a> RowScope<'a> {
-    pub(crate) fn new(names: &'a Names<'a>) -> Self {
-        Self { names }
-    }
-
-    /// Whether there is a column of that name.
-    pub(crate) fn has(self, name: &str) -> bool {
-        self.names.position(name).is_some()
+    pub(crate) fn new(schema: &'a Schema) -> Self {
+        Self { schema }
     }
 }
 
 impl Scope for RowScope<'_> {
     fn fields(&self) -> &[Field] {
-        self.names.schema.fields()
+        self.schema.fields()
     }
 
     fn column(&mut self, expression: &Expression, name: &str, position: usize) -> Result {
-        match self.names.find(name) {
+        match columns::find(self.schema, name) {
             Ok(column) => {
-                let field = &self.fields()[column];
+                let field = &self.schema.fields()[column];
                 Ok(Typed::column(column, field.logical_type, field.nullable))
             }
             Err(unknown) => Err(expression.error(unknown.to_string(), position)),

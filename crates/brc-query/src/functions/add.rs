@@ -6,8 +6,7 @@ use crate::node::Typed;
 use brc_core::LogicalType;
 use brc_kernels::arithmetic;
 
-pub(super) static ADD: Function =
-    Function { name: "+", aliases: &[], usage: "a + b", about: "the exact sum", example: ("2 + 0.25", "2.25"), bind };
+pub(super) static ADD: Function = Function { name: "+", aliases: &[], usage: "a + b", about: "the sum", bind };
 
 #[derive(Clone, Copy)]
 struct Add;

@@ -8,8 +8,7 @@ pub(super) static BUCKET: Function = Function {
     name: "bucket",
     aliases: &[],
     usage: "bucket(x, width)",
-    about: "the largest multiple of width not greater than x",
-    example: ("bucket(17, 5)", "15"),
+    about: "the largest multiple of a width not above a number",
     bind,
 };
 

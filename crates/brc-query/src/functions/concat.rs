@@ -8,8 +8,7 @@ pub(super) static CONCAT: Function = Function {
     name: "concat",
     aliases: &["||"],
     usage: "concat(a, b, …)",
-    about: "the values joined as text; nulls are skipped (a || b is null if either is null)",
-    example: ("concat('Oslo', '/', 12)", "Oslo/12"),
+    about: "values one behind the other, as text, without nulls; a || b is null if one is",
     bind,
 };
 
@@ -20,7 +19,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         rows.strings(|row, out| {
             for (view, &logical_type) in views.iter().zip(&types) {
                 if let Some(value) = view.get(row) {
-                    out.push_value(value, logical_type);
+                    value.write(logical_type, out);
                 }
             }
         })

@@ -8,8 +8,7 @@ pub(super) static CONTAINS: Function = Function {
     name: "contains",
     aliases: &[],
     usage: "contains(s, part)",
-    about: "whether s contains part",
-    example: ("contains('Oslo', 'sl')", "true"),
+    about: "whether a string contains another",
     bind,
 };
 

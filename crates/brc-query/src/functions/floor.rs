@@ -8,8 +8,7 @@ pub(super) static FLOOR: Function = Function {
     name: "floor",
     aliases: &[],
     usage: "floor(x)",
-    about: "the largest integer not greater than x",
-    example: ("floor(-2.5)", "-3"),
+    about: "the largest whole number not above a number",
     bind,
 };
 

@@ -6,7 +6,6 @@ pub(super) static ILIKE: Function = Function {
     name: "ilike",
     aliases: &[],
     usage: "s ilike pattern [escape c]",
-    about: "as like, ignoring case",
-    example: ("'Oslo' ilike 'o_lo'", "true"),
+    about: "as like, whatever the case of letters",
     bind: |arguments| like::bind(arguments, true),
 };

@@ -9,8 +9,7 @@ pub(super) static LENGTH: Function = Function {
     name: "length",
     aliases: &["len", "char_length", "character_length"],
     usage: "length(s)",
-    about: "the number of characters; of binary data, of bytes",
-    example: ("length('blåbær')", "6"),
+    about: "the number of characters of a string, or of bytes of binary data",
     bind,
 };
 

@@ -23,7 +23,6 @@ mod integer_divide;
 mod length;
 mod like;
 mod lower;
-mod mixed_order;
 mod modulo;
 mod month;
 mod multiply;
@@ -35,7 +34,6 @@ mod regexp_matches;
 mod replace;
 mod round;
 mod rounding;
-mod segments;
 mod shift;
 mod sqrt;
 mod starts_with;
@@ -51,10 +49,9 @@ pub(crate) use exact::Exact;
 pub(crate) use like::like_prefix;
 
 use crate::node::{Scalar, Typed};
-use crate::vector::{Fault, Rows, Text, Vector, View};
+use crate::vector::{Fault, Rows, Vector, View};
 use brc_core::{LogicalType, PhysicalType};
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 /// All functions, in the order in which help texts show them.
 pub static FUNCTIONS: &[&Function] = &[
@@ -114,8 +111,6 @@ pub struct Function {
     pub usage: &'static str,
     /// One line on what it is.
     pub about: &'static str,
-    /// An expression of constants, and its value as text.
-    pub example: (&'static str, &'static str),
     /// How it is computed of arguments.
     pub(crate) bind: fn(&[Typed]) -> Result<Bound, Mismatch>,
 }
@@ -163,12 +158,6 @@ impl PartialEq for Function {
 
 impl Eq for Function {}
 
-impl Hash for Function {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
-}
-
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.usage)
@@ -193,7 +182,7 @@ impl Bound {
     }
 
     /// A function of one string that appends another.
-    fn text(append: impl Fn(&[u8], &mut Text<'_>) + Send + Sync + 'static) -> Self {
+    fn text(append: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static) -> Self {
         Self::new(LogicalType::String, move |views, rows| rows.strings(|row, out| append(views[0].bytes(row), out)))
     }
 }

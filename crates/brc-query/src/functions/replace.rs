@@ -8,8 +8,7 @@ pub(super) static REPLACE: Function = Function {
     name: "replace",
     aliases: &[],
     usage: "replace(s, from, to)",
-    about: "s with every occurrence of from replaced by to",
-    example: ("replace('a-b-c', '-', '+')", "a+b+c"),
+    about: "a string with each occurrence of another replaced",
     bind,
 };
 
@@ -22,9 +21,6 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             while let Some(at) = super::contains::find(rest, from).filter(|_| !from.is_empty()) {
                 out.extend_from_slice(&rest[..at]);
                 out.extend_from_slice(views[2].bytes(row));
-                if !out.has_room_for(0) {
-                    return;
-                }
                 rest = &rest[at + from.len()..];
             }
             out.extend_from_slice(rest);

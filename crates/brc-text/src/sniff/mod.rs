@@ -18,7 +18,7 @@ mod score;
 pub use charset::is_utf16;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
-use brc_core::names::{numbered_names, unique_names};
+use crate::names::{column_names, numbered_names};
 use comments::Comments;
 use layout::Layout;
 use samples::Samples;
@@ -63,8 +63,6 @@ pub struct Sniffed {
     pub advice: Vec<String>,
     /// The fields of the first row, be they names or values.
     pub first_row: Vec<String>,
-    /// How strongly the fields of the first row speak for a header, or against one if negative.
-    pub header_weight: i32,
     /// How many of the last columns the header does not name.
     pub unnamed: usize,
     /// Whether the preamble was inferred.
@@ -89,11 +87,7 @@ impl Sniffed {
         if self.dialect.header != is_there && !self.first_row.is_empty() {
             self.dialect.header = is_there;
             let columns = self.first_row.len();
-            self.names = if is_there {
-                unique_names(self.first_row.iter().map(|cell| cell.trim()))
-            } else {
-                numbered_names(columns)
-            };
+            self.names = if is_there { column_names(&self.first_row) } else { numbered_names(columns) };
         }
         self
     }
@@ -211,7 +205,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.trim = report.trim(best);
 
     let names = match &layout.header.cells {
-        Some(cells) if dialect.header => unique_names(cells.iter().map(|cell| cell.trim())),
+        Some(cells) if dialect.header => column_names(cells),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
@@ -220,7 +214,6 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
         needs_more: !samples.is_whole() && layout.rows < enough,
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
-        header_weight: layout.header.weight,
         first_row: layout.header.cells.unwrap_or_default(),
         dialect,
         names,

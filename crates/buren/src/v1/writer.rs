@@ -42,13 +42,11 @@ impl Writer {
             | LogicalType::Int16
             | LogicalType::Int32
             | LogicalType::UInt64
-            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::Date
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { .. }
-            | LogicalType::Binary
-            | LogicalType::Uuid => false,
+            | LogicalType::Binary => false,
         })
     }
 

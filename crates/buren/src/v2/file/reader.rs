@@ -11,7 +11,8 @@ use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
 use crate::place::Place;
-use brc_core::{Error, Known, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Error, Known, Result, ScanOptions, Scanner, Schema, Split, Table};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// A file of version 2.
 pub(crate) struct Reader {
     path: PathBuf,
-    file: Box<dyn ReadAt>,
+    file: File,
     pub(super) file_bytes: u64,
     pub(super) footer_bytes: u64,
     footer_offset: u64,
@@ -93,7 +94,7 @@ impl Reader {
     }
 
     pub(super) fn source(&self) -> Source<'_> {
-        Source { file: self.file.as_ref(), path: &self.path, compression: self.footer.compression }
+        Source { file: &self.file, path: &self.path, compression: self.footer.compression }
     }
 
     pub(super) fn corrupt(&self, place: Place<'_>, reason: impl ToString) -> Error {
