@@ -7,7 +7,7 @@ use brc_core::{BatchWriter, Error, Progress, Result, Table};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
 };
-use brc_query::{Answered, Plan, Query, QueryResult, ScanTotals};
+use brc_query::{Answered, Memory, Plan, Query, QueryResult, ScanTotals};
 use std::path::{Path, PathBuf};
 
 /// So many rows are made text by a thread at a time.
@@ -55,11 +55,12 @@ impl Destination {
         table: &dyn Table,
         rejects: impl Fn() -> RejectLog,
         threads: usize,
+        memory: &Memory,
         progress: &Progress,
     ) -> Result<ScanTotals> {
         loop {
             let inferred = table.inferred();
-            let plan = query.plan(inferred.as_deref().unwrap_or(table.schema()))?;
+            let plan = query.plan(inferred.as_deref().unwrap_or(table.schema()))?.within(memory);
             let rows = plan.selected(table)?;
             let writer = self.writer(&plan, &rows)?;
             match convert(&rows, writer, self.output()?, rejects(), threads, progress) {

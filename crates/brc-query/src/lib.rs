@@ -34,6 +34,7 @@
 
 mod accumulators;
 mod aggregates;
+mod alternatives;
 mod bind;
 mod by_distinct;
 mod by_source;
