@@ -16,6 +16,7 @@ pub mod dictionary;
 pub mod error;
 pub mod identifier;
 pub mod logical_type;
+pub mod names;
 pub mod predicate;
 mod processors;
 pub mod rejects;

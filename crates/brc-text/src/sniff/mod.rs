@@ -18,7 +18,7 @@ mod score;
 pub use charset::is_utf16;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
-use crate::names::{column_names, numbered_names};
+use brc_core::names::{numbered_names, unique_names};
 use comments::Comments;
 use layout::Layout;
 use samples::Samples;
@@ -80,6 +80,11 @@ enum Preamble {
     Keep,
 }
 
+/// The names of columns with such a header, without the blanks around them.
+fn header_names(cells: &[String]) -> Vec<String> {
+    unique_names(cells.iter().map(|cell| cell.trim()))
+}
+
 impl Sniffed {
     /// The same if the first row is a header, or if it is not.
     #[must_use]
@@ -87,7 +92,7 @@ impl Sniffed {
         if self.dialect.header != is_there && !self.first_row.is_empty() {
             self.dialect.header = is_there;
             let columns = self.first_row.len();
-            self.names = if is_there { column_names(&self.first_row) } else { numbered_names(columns) };
+            self.names = if is_there { header_names(&self.first_row) } else { numbered_names(columns) };
         }
         self
     }
@@ -205,7 +210,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.trim = report.trim(best);
 
     let names = match &layout.header.cells {
-        Some(cells) if dialect.header => column_names(cells),
+        Some(cells) if dialect.header => header_names(cells),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
