@@ -67,6 +67,7 @@ pub use csv::{Headers, Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;
+pub use json::json_lines;
 pub use memory_budget::MemoryBudget;
 pub use output::{Output, OutputOptions};
 pub use projected::Projected;

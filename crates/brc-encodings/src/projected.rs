@@ -22,7 +22,9 @@ pub type Filter = Box<dyn Fn(&Schema) -> Result<Predicate> + Send + Sync>;
 /// A table with only some of the columns of another, and only those of its rows for which a condition is true.
 pub struct Projected {
     table: Box<dyn Table>,
-    /// The columns, as positions in the other table.
+    /// The columns; all of them if `None`.
+    names: Option<Vec<String>>,
+    /// Their positions in the other table when it was opened.
     columns: Vec<usize>,
     schema: Schema,
     filter: Option<Filter>,
@@ -35,24 +37,27 @@ impl Projected {
     /// [`Error::Usage`] if there is no such column, one is named twice, or the condition does not fit the table;
     /// [`Error::Unsupported`] if brc does not read one of the columns.
     pub fn new(table: Box<dyn Table>, columns: Option<&[String]>, filter: Option<Filter>) -> Result<Self> {
-        let (columns, schema) = match columns {
-            Some(names) => {
-                let columns = names.iter().map(|name| find(table.as_ref(), name)).collect::<Result<Vec<_>>>()?;
-                let schema = project(table.schema(), &columns)?;
-                (columns, schema)
-            }
-            None => ((0..table.schema().fields().len()).collect(), table.schema().clone()),
-        };
+        let names = columns.map(<[String]>::to_vec);
+        let (schema, columns) = project(table.as_ref(), table.schema(), names.as_deref())?;
         if let Some(filter) = &filter {
             filter(table.schema())?;
         }
-        Ok(Self { table, columns, schema, filter })
+        Ok(Self { table, names, columns, schema, filter })
+    }
+
+    /// The columns, and their positions, where the other table has these.
+    fn project(&self, schema: &Schema) -> Result<(Schema, Vec<usize>)> {
+        project(self.table.as_ref(), schema, self.names.as_deref())
+    }
+
+    /// The columns of the other table, as they are known by now.
+    fn types(&self) -> Arc<Schema> {
+        self.table.inferred().unwrap_or_else(|| Arc::new(self.table.schema().clone()))
     }
 }
 
 /// The position of the column of that name.
-fn find(table: &dyn Table, name: &str) -> Result<usize> {
-    let schema = table.schema();
+fn find(table: &dyn Table, schema: &Schema, name: &str) -> Result<usize> {
     if let Some(column) = schema.left_out().iter().find(|column| column.name == name) {
         return Err(unread(table.path(), column));
     }
@@ -62,10 +67,13 @@ fn find(table: &dyn Table, name: &str) -> Result<usize> {
     })
 }
 
-fn project(schema: &Schema, columns: &[usize]) -> Result<Schema> {
+/// The columns of a schema that are named, and their positions; all of them if none is.
+fn project(table: &dyn Table, schema: &Schema, names: Option<&[String]>) -> Result<(Schema, Vec<usize>)> {
+    let Some(names) = names else { return Ok((schema.clone(), (0..schema.fields().len()).collect())) };
+    let columns = names.iter().map(|name| find(table, schema, name)).collect::<Result<Vec<_>>>()?;
     let fields = columns.iter().map(|&column| schema.fields()[column].clone()).collect();
     let projected = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
-    Ok(projected.with_metadata(schema.metadata().to_vec()))
+    Ok((projected.with_metadata(schema.metadata().to_vec()), columns))
 }
 
 impl Table for Projected {
@@ -79,7 +87,7 @@ impl Table for Projected {
 
     fn inferred(&self) -> Option<Arc<Schema>> {
         let inferred = self.table.inferred()?;
-        project(&inferred, &self.columns).ok().map(Arc::new)
+        self.project(&inferred).ok().map(|(schema, _)| Arc::new(schema))
     }
 
     fn reads_by_column(&self) -> bool {
@@ -111,8 +119,10 @@ impl Table for Projected {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let types = self.types();
+        let (_, columns) = self.project(&types)?;
         let mut inner = ScanOptions {
-            projection: options.projection.iter().map(|&column| self.columns[column]).collect(),
+            projection: options.projection.iter().map(|&column| columns[column]).collect(),
             predicate: None,
             conjuncts: Vec::new(),
             statistics: false,
@@ -121,7 +131,6 @@ impl Table for Projected {
             order: options.order,
         };
         let shown = inner.projection.len();
-        let types = self.table.inferred().unwrap_or_else(|| Arc::new(self.table.schema().clone()));
         if let Some(filter) = &self.filter {
             let predicate = filter(&types)?;
             let mut columns = Vec::new();
@@ -229,7 +238,7 @@ struct Selecting<'s, 'a> {
 impl Sink for Selecting<'_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         self.condition.resolve(schema)?;
-        self.sink.schema(&Arc::new(project(schema, &self.condition.of.columns)?))
+        self.sink.schema(&Arc::new(self.condition.of.project(schema)?.0))
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
