@@ -57,13 +57,11 @@ impl Source {
         let headers = (!is_one).then(Headers::default);
         let options = &OpenOptions { inference, headers: headers.clone(), ..options.clone() };
         let mut opened = paths.iter().map(|path| self.open(path, options)).collect::<Result<Vec<_>>>()?;
-        if let Some(wrong) = headers.and_then(|headers| headers.decide()) {
-            let options = &OpenOptions { header: Some(true), ..options.clone() };
-            for (path, opened) in paths.iter().zip(&mut opened) {
-                // A stream cannot be opened again.
-                if wrong.contains(path) && path.is_file() {
-                    *opened = self.open(path, options)?;
-                }
+        let outdated = headers.map_or_else(Vec::new, |headers| headers.outdated());
+        for (path, opened) in paths.iter().zip(&mut opened) {
+            // A stream cannot be opened again.
+            if outdated.contains(path) && path.is_file() {
+                *opened = self.open(path, options)?;
             }
         }
         let Some(encoding) = opened.first().map(|first| first.encoding) else {

@@ -442,6 +442,13 @@ fn files_of_a_table_decide_together_whether_they_have_a_header() {
         |files: &str, column: &str| place.shell(&format!("$BRC query {files} 'select sum(\"{column}\")' --format csv"));
     assert_eq!(sum("a.csv b.csv", "2023").text().lines().nth(1), Some("12"));
     assert_eq!(sum("b.csv a.csv", "2023").text().lines().nth(1), Some("12"));
+    // A file that was opened before the header is known is opened again.
+    place.write("known.csv", "name,city\nAnna,Oslo\nBob,Rome\n");
+    place.write("unknown.csv", "name,city\nname,Bern\n");
+    for files in ["known.csv unknown.csv", "unknown.csv known.csv"] {
+        let names = place.shell(&format!("$BRC query {files} 'select min(name) where city = \"Bern\"' --format csv"));
+        assert_eq!(names.text().lines().nth(1), Some("name"), "{files}: {}", names.stderr);
+    }
 }
 
 /// Files of the system report no size, or another than they have.

@@ -138,8 +138,6 @@ pub struct SkippedLines {
     pub blank: u64,
     /// Lines after the last row that were to be left out.
     pub footer: u64,
-    /// Whether the preamble was inferred from the text.
-    pub is_inferred: bool,
 }
 
 impl AddAssign for SkippedLines {
@@ -149,7 +147,6 @@ impl AddAssign for SkippedLines {
         self.comments += other.comments;
         self.blank += other.blank;
         self.footer += other.footer;
-        self.is_inferred |= other.is_inferred;
     }
 }
 

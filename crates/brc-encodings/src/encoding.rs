@@ -180,10 +180,8 @@ pub struct OpenOptions {
     pub text: TextOptions,
     /// Where the text files of one table share what their values demand of inferred types; `None` if there is one file.
     pub inference: Option<Inference>,
-    /// What the first rows of the files of the same table say, to which this file adds; `None` if it is the only file.
+    /// Where the text files of one table share what their first rows are; `None` if there is one file.
     pub headers: Option<Headers>,
-    /// Whether there is a header, where the files of the same table decided it together.
-    pub header: Option<bool>,
     /// Whether malformed rows are set aside ([`brc_core::Scanned::rejects`]) rather than an error.
     pub keep_rejects: bool,
     /// How many bytes of rows make up a split if splits become row groups: then they must not depend on anything but the
@@ -229,7 +227,6 @@ impl Default for OpenOptions {
             text: TextOptions::default(),
             inference: None,
             headers: None,
-            header: None,
             keep_rejects: false,
             row_group_bytes: None,
             longest_copy: input::LONGEST_COPY,

@@ -135,9 +135,10 @@ impl Input {
             Source::Stream(stream) => {
                 let more = (bytes - known) as u64;
                 stream.take(more).read_to_end(&mut self.prefix).map_err(read_error(&self.path))?;
-                self.is_whole = self.prefix.len() < bytes;
             }
         }
+        // A file may have become shorter since it was opened.
+        self.is_whole |= self.prefix.len() < bytes;
         Ok(())
     }
 

@@ -11,7 +11,6 @@ use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
 use brc_text::rows::{EmptyLines, IrregularRow, Piece, Reason, RowOptions, RowScanner, Rows};
-use brc_text::sniff::unnamed_columns;
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
 use brc_text::{Charset, Dialect, Sniffed, TextReader};
 use memchr::memchr;
@@ -27,10 +26,8 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let path = input.path.clone();
     let usage = |reason: String| Error::Usage(format!("{}: {reason}", path.display()));
     let mut sniffed = sniff_text(&mut input, options)?;
-    if let Some(is_there) = options.header {
-        sniffed = sniffed.with_header(is_there);
-    } else if let (Some(headers), None) = (&options.headers, options.text.dialect.header) {
-        headers.add(&path, &sniffed);
+    if let (Some(headers), None) = (&options.headers, options.text.dialect.header) {
+        sniffed = headers.decide(&path, sniffed);
     }
     sniffed.dialect.check().map_err(|error| usage(error.to_string()))?;
     let syntax = sniffed.dialect.syntax().map_err(|error| usage(error.to_string()))?;
@@ -51,11 +48,10 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     }
     let mut columns = columns(&names, options)?;
     let mut skipped = start.skipped;
-    skipped.is_inferred = sniffed.is_preamble_inferred;
     if dialect.trailing_lines > 0 {
         (input, skipped.footer) = without_trailing_lines(input, dialect, start.body as u64, options)?;
     }
-    look(&input.prefix[start.body.min(input.prefix.len())..], input.is_whole, &format, &mut columns);
+    look(&input.prefix[start.body..], input.is_whole, &format, &mut columns);
     let is_inferred = columns.iter().any(|column| matches!(column, ColumnType::Inferred { .. }));
     let text = text(input.source, input.prefix, start.body, is_inferred, &format.syntax)?;
     Ok(Box::new(CsvTable::new(Parts {
@@ -66,25 +62,11 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
         columns,
         inference: options.inference.clone().unwrap_or_default(),
         body: start.body as u64,
-        notes: notes(&sniffed, &skipped),
+        notes: sniffed.notes(),
         skipped,
         split_bytes: options.row_group_bytes,
         keep_rejects: options.keep_rejects,
     })?))
-}
-
-/// What was inferred that a user may have to correct.
-fn notes(sniffed: &Sniffed, skipped: &SkippedLines) -> Vec<String> {
-    let place = if sniffed.dialect.header { "header" } else { "first row" };
-    let preamble = skipped.is_inferred.then(|| {
-        let lines = format!("{} line{}", skipped.preamble, if skipped.preamble == 1 { "" } else { "s" });
-        format!(
-            "{lines} before the {place} skipped (--skip 0 keeps {})",
-            if skipped.preamble == 1 { "it" } else { "them" }
-        )
-    });
-    let unnamed = (sniffed.unnamed > 0).then(|| unnamed_columns(sniffed.unnamed));
-    preamble.into_iter().chain(unnamed).collect()
 }
 
 /// The input in UTF-8, or in bytes that nobody touches.
@@ -120,7 +102,7 @@ impl Start {
             }
             let first = first_row(&text[body..], input.is_whole, format);
             if first.is_none() && !input.is_whole && text.len() < MAX_HEADER_BYTES {
-                input.extend_prefix(text.len().saturating_mul(4))?;
+                input.extend_prefix(text.len().saturating_mul(4).max(PREFIX_BYTES))?;
                 continue;
             }
             let lines = |bytes: &[u8]| memchr::memchr_iter(line_end, bytes).count() as u64;

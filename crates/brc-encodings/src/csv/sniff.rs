@@ -1,7 +1,7 @@
 //! Finds out how a text is written: from its beginning and, where it can be read at any place, some others.
 
 use crate::encoding::OpenOptions;
-use crate::input::{Input, Source, read_full_at};
+use crate::input::{Input, PREFIX_BYTES, Source, read_full_at};
 use brc_core::{Error, Result};
 use brc_text::rows::RowOptions;
 use brc_text::sniff::{PLACE_BYTES, START_BYTES};
@@ -27,7 +27,7 @@ pub fn sniff_text(input: &mut Input, options: &OpenOptions) -> Result<Sniffed> {
         if !sniffed.needs_more || input.is_whole || input.prefix.len() >= MAX_START_BYTES {
             return Ok(sniffed);
         }
-        input.extend_prefix(input.prefix.len().saturating_mul(4).min(MAX_START_BYTES))?;
+        input.extend_prefix((4 * input.prefix.len()).clamp(PREFIX_BYTES, MAX_START_BYTES))?;
     }
 }
 

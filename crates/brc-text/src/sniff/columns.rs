@@ -5,7 +5,7 @@ use super::rows::Cell;
 use super::score::is_empty;
 
 /// How many rows are looked at.
-const ROWS: usize = 200;
+pub(super) const ROWS: usize = 200;
 
 /// The kinds of the columns of some rows.
 pub(super) struct Columns {

@@ -62,12 +62,12 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[Rows<'_>], dialect: &Dial
     }) else {
         return Leading::default();
     };
-    let all = (0..table.len()).take_while(|row| is_empty(table.row(*row)) || begins(samples, table, *row, prefix));
-    let width = Shape::of(tables, all.clone().count()).width;
-    let columns =
-        Columns::of(table.iter().skip(all.clone().count()).chain(tables[1..].iter().flat_map(Rows::iter)), width);
-    let comments =
-        all.take_while(|row| is_empty(table.row(*row)) || !is_like_row(samples, table, *row, prefix, &columns));
+    let is_other = |row: &usize| !is_empty(table.row(*row)) && !begins(samples, table, *row, prefix);
+    let end = (0..table.len()).find(is_other).unwrap_or(table.len());
+    let width = Shape::of(tables, end).width;
+    let columns = Columns::of(table.iter().skip(end).chain(tables[1..].iter().flat_map(Rows::iter)), width);
+    let is_row = |row: usize| is_like_row(samples, table, row, prefix, &columns);
+    let comments = (0..end).take_while(|row| is_empty(table.row(*row)) || !is_row(*row));
     let Some(last) = comments.filter(|row| !is_empty(table.row(*row))).last() else { return Leading::default() };
     let below = (last + 1..table.len()).find(|row| !is_empty(table.row(*row)));
     if below.is_none() && samples.is_whole() {
@@ -78,7 +78,7 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[Rows<'_>], dialect: &Dial
     let is_header = row.len() == width
         && width > 1
         && row.iter().enumerate().all(|(index, cell)| is_name(cell, if index == 0 { prefix } else { "" }))
-        && below.is_none_or(|below| !below.is_there || !below.is_certain());
+        && below.is_none_or(|below| !below.is_there() || !below.is_certain());
     Leading { end: last + 1, header: is_header.then_some(last) }
 }
 

@@ -3,7 +3,7 @@
 //! Names are unlike what they name: a word over numbers, a value that does not come again. Where all columns are text,
 //! that is a matter of likelihood; most files have a header.
 
-use super::columns::Columns;
+use super::columns::{Columns, ROWS};
 use super::kind::Kind;
 use super::rows::{Cell, Rows};
 use super::score::is_empty;
@@ -11,10 +11,9 @@ use crate::dialect::Delimiter;
 
 /// Whether there is a header and why.
 pub(super) struct Header {
-    pub(super) is_there: bool,
     /// How strongly the evidence speaks for a header, or against one if negative. From [`CERTAIN`] on it is more than
     /// the likelihood of files at large.
-    pub(super) weight: i32,
+    weight: i32,
     pub(super) evidence: String,
     /// The fields of the first row.
     pub(super) cells: Option<Vec<String>>,
@@ -25,10 +24,11 @@ pub(super) struct Header {
 /// The weight of evidence that the fields themselves give, rather than what is usual.
 const CERTAIN: i32 = 2;
 
-/// How many rows below the first are looked at.
-const ROWS: usize = 200;
-
 impl Header {
+    pub(super) fn is_there(&self) -> bool {
+        self.weight > 0
+    }
+
     /// Whether more than what is usual speaks for a header, or against one.
     pub(super) fn is_certain(&self) -> bool {
         self.weight.abs() >= CERTAIN
@@ -39,7 +39,7 @@ impl Header {
 pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize, delimiter: Delimiter) -> Header {
     let Some(table) = tables.first().filter(|table| first < table.len()) else {
         let evidence = "there are no rows at the beginning".to_owned();
-        return Header { is_there: false, weight: 0, evidence, cells: None, unnamed: 0 };
+        return Header { weight: 0, evidence, cells: None, unnamed: 0 };
     };
     let below = table.iter().skip(first + 1).chain(tables[1..].iter().flat_map(Rows::iter));
     let below: Vec<&[Cell<'_>]> = below.filter(|row| row.len() == width && !is_empty(row)).take(ROWS).collect();
@@ -49,7 +49,7 @@ pub(super) fn judge(tables: &[Rows<'_>], first: usize, width: usize, delimiter: 
     let mut cells: Vec<String> = row.iter().map(text).collect();
     let unnamed = width.saturating_sub(row.len());
     cells.resize(width.max(row.len()), String::new());
-    Header { is_there: weight > 0, weight, evidence, cells: Some(cells), unnamed }
+    Header { weight, evidence, cells: Some(cells), unnamed }
 }
 
 /// The fields of a header with an empty one before them where it names all columns but that of row names, as R writes
@@ -60,16 +60,22 @@ fn with_row_names<'a>(row: &[Cell<'a>], below: &[&[Cell<'a>]], delimiter: Delimi
     let are_quoted = || row.iter().all(|cell| cell.is_quoted) && below.iter().all(|other| other[0].is_quoted);
     let ends_empty = || below.iter().all(|other| other[other.len() - 1].is_empty());
     let mut cells = row.to_vec();
-    if is_short && (is_blank || are_quoted()) && !ends_empty() && are_distinct(below, 0) {
+    if is_short && (is_blank || are_quoted()) && !ends_empty() && begin_distinct(below) {
         cells.insert(0, Cell { bytes: b"", is_quoted: true, is_padded: false, is_beside_tab: false });
     }
     cells
 }
 
-fn are_distinct(rows: &[&[Cell<'_>]], column: usize) -> bool {
-    let mut values: Vec<&[u8]> = rows.iter().map(|row| row[column].bytes).collect();
+/// Whether no field is there twice.
+fn are_distinct<'c, 'a: 'c>(cells: impl Iterator<Item = &'c Cell<'a>>) -> bool {
+    let mut values: Vec<&[u8]> = cells.map(|cell| cell.bytes).collect();
     values.sort_unstable();
-    values.windows(2).all(|pair| pair[0] != pair[1]) && !values.first().is_some_and(|value| value.is_empty())
+    values.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+/// Whether the first fields of the rows are all different, and none is empty.
+fn begin_distinct(rows: &[&[Cell<'_>]]) -> bool {
+    rows.iter().all(|row| !row[0].is_empty()) && are_distinct(rows.iter().map(|row| &row[0]))
 }
 
 /// A row with nothing below it.
@@ -85,14 +91,13 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
     let comparison = columns.compare(row);
     let (unlike, alike) = (comparison.unlike, comparison.alike);
     let typed = unlike + alike;
-    let alone = || numbers_beside_names(row, below, &columns);
     if is_quoted_over_unquoted(row, below) {
         return (4, "its fields are in quotes, and fields below are not".to_owned());
     }
     if names_rows(row, below) {
         return (4, "the first field is empty, over names or numbers of rows".to_owned());
     }
-    if alike > 0 && (unlike <= alike) && alone() {
+    if alike > 0 && unlike <= alike && numbers_beside_names(row, below, &columns) {
         let evidence = if unlike > 0 {
             "a name over numbers, and numbers that count on"
         } else {
@@ -126,19 +131,19 @@ fn is_quoted_over_unquoted(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
 /// numbers that count rows or, in quotes, above different strings.
 fn names_rows(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> bool {
     let Some((first, others)) = row.split_first() else { return false };
-    let is_unique = (1..others.len()).all(|at| others[..at].iter().all(|other| other.bytes != others[at].bytes));
     first.is_empty()
         && !others.is_empty()
         && others.iter().all(|cell| !cell.is_empty())
-        && is_unique
+        && are_distinct(others.iter())
         && below.len() > 1
-        && are_distinct(below, 0)
+        && begin_distinct(below)
         && (first.is_quoted || count_rows(below) && (are_words(others) || count(others)))
 }
 
 /// Whether the fields are 0, 1, 2 … or 1, 2, 3 ….
 fn count(cells: &[Cell<'_>]) -> bool {
-    matches!(cells[0].bytes, b"0" | b"1") && steps(cells).is_some_and(|steps| steps.iter().all(|step| *step == 1))
+    matches!(cells[0].bytes, b"0" | b"1")
+        && steps(cells.iter()).is_some_and(|steps| steps.iter().all(|step| *step == 1))
 }
 
 /// Whether none is a number or a time.
@@ -153,27 +158,36 @@ fn count_rows(rows: &[&[Cell<'_>]]) -> bool {
     rows.iter().take(10).enumerate().all(|(index, row)| number(row) == Some(first + index))
 }
 
-/// Whether the numbers of a row are such as name columns (years, or numbers in steps, or ascending ones over others),
-/// beside a name that does not come again.
+/// Whether the numbers of a row are such as name columns, beside a name that does not come again: over text, years in
+/// steps above other numbers; over numbers, also numbers in steps and ascending ones.
 fn numbers_beside_names(row: &[Cell<'_>], below: &[&[Cell<'_>]], columns: &Columns) -> bool {
-    let numbers: Vec<Cell<'_>> = row.iter().filter(|cell| Kind::of(cell).is_typed()).copied().collect();
-    let Some(steps) = steps(&numbers) else { return false };
-    let names = || row.iter().enumerate().filter(|(_, cell)| !Kind::of(cell).is_typed() && !cell.is_empty());
-    let over_numbers = names().any(|(index, cell)| columns.kind(index) == Some(Kind::Number) && is_like_a_name(cell));
-    let are_years = numbers.iter().all(|cell| cell.bytes.len() == 4 && matches!(cell.bytes[0], b'1' | b'2'));
-    let in_steps = is_even(&steps);
+    let (typed, untyped): (Vec<_>, Vec<_>) =
+        row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()).partition(|(_, cell)| Kind::of(cell).is_typed());
+    let Some(steps) = steps(typed.iter().map(|(_, cell)| *cell)) else { return false };
+    let over_numbers =
+        untyped.iter().any(|(index, cell)| columns.kind(*index) == Some(Kind::Number) && is_like_a_name(cell));
+    let are_years = typed.iter().all(|(_, cell)| is_year(cell));
+    let years_below = || typed.iter().any(|(index, _)| below.iter().all(|row| is_year(&row[*index])));
     let ascends = steps.len() > 1 && steps.iter().all(|step| *step > 0);
     let count_on = match over_numbers {
-        true => are_years || in_steps || ascends,
-        false => are_years && in_steps,
+        true => are_years || is_even(&steps) || ascends,
+        false => are_years && is_even(&steps) && !years_below(),
     };
-    count_on && names().count() > 0 && names().all(|(index, cell)| !comes_again(cell, below, index))
+    count_on
+        && !untyped.is_empty()
+        && are_distinct(row.iter())
+        && untyped.iter().all(|(index, cell)| !comes_again(cell, below, *index))
+}
+
+fn is_year(cell: &Cell<'_>) -> bool {
+    matches!(cell.bytes, [b'1', b'7'..=b'9', tens, ones] | [b'2', b'0' | b'1', tens, ones]
+        if tens.is_ascii_digit() && ones.is_ascii_digit())
 }
 
 /// The differences between whole numbers that follow each other.
-fn steps(numbers: &[Cell<'_>]) -> Option<Vec<i64>> {
+fn steps<'c, 'a: 'c>(numbers: impl Iterator<Item = &'c Cell<'a>>) -> Option<Vec<i64>> {
     let whole = |cell: &Cell<'_>| std::str::from_utf8(cell.bytes).ok()?.parse::<i64>().ok();
-    let values = numbers.iter().map(whole).collect::<Option<Vec<i64>>>()?;
+    let values = numbers.map(whole).collect::<Option<Vec<i64>>>()?;
     Some(values.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
 }
 
@@ -200,7 +214,7 @@ fn judge_text(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
         Likeness::Unknown => (unlike, alike),
     });
     let names = row.iter().filter(|cell| is_like_a_name(cell)).count();
-    let is_unique = (1..row.len()).all(|index| row[..index].iter().all(|other| other.bytes != row[index].bytes));
+    let is_unique = are_distinct(row.iter());
     if alike > unlike {
         say(-1, format!("and {alike} begin with a field of the shape that all below have"))
     } else if names * 3 < row.len() * 2 {

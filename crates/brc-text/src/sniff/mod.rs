@@ -65,8 +65,7 @@ pub struct Sniffed {
     pub first_row: Vec<String>,
     /// How many of the last columns the header does not name.
     pub unnamed: usize,
-    /// Whether the preamble was inferred.
-    pub is_preamble_inferred: bool,
+    is_preamble_inferred: bool,
     /// Whether the sample of the file's beginning has so few whole rows of the table that a longer one may tell more.
     pub needs_more: bool,
 }
@@ -81,15 +80,27 @@ enum Preamble {
 }
 
 impl Sniffed {
-    /// The same if the first row is a header, or if it is not.
+    /// The same, where the first row is known to be the header.
     #[must_use]
-    pub fn with_header(mut self, is_there: bool) -> Self {
-        if self.dialect.header != is_there && !self.first_row.is_empty() {
-            self.dialect.header = is_there;
-            let columns = self.first_row.len();
-            self.names = if is_there { column_names(&self.first_row) } else { numbered_names(columns) };
+    pub fn with_header(mut self) -> Self {
+        if !self.first_row.is_empty() {
+            self.dialect.header = true;
+            self.names = column_names(&self.first_row);
         }
         self
+    }
+
+    /// What was inferred that a user may have to correct: each a sentence.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let preamble = self.is_preamble_inferred.then(|| {
+            let lines = self.dialect.preamble_lines;
+            let place = if self.dialect.header { "header" } else { "first row" };
+            let them = if lines == 1 { "it" } else { "them" };
+            format!("{} before the {place} skipped (--skip 0 keeps {them})", count(lines as usize, "line"))
+        });
+        let unnamed = (self.unnamed > 0).then(|| unnamed_columns(self.unnamed));
+        preamble.into_iter().chain(unnamed).collect()
     }
 }
 
@@ -341,7 +352,7 @@ impl Report<'_> {
     }
 
     fn header(&mut self, header: &header::Header) -> bool {
-        let is_there = self.overrides.header.unwrap_or(header.is_there);
+        let is_there = self.overrides.header.unwrap_or(header.is_there());
         let value = if is_there { "present" } else { "absent" };
         self.add(Part::Header, value, self.overrides.header.is_some(), header.evidence.clone());
         if is_there && header.unnamed > 0 {
@@ -366,8 +377,7 @@ impl Report<'_> {
 }
 
 /// What to say of a header that is shorter than the rows.
-#[must_use]
-pub fn unnamed_columns(columns: usize) -> String {
+fn unnamed_columns(columns: usize) -> String {
     format!(
         "the header does not name the last {}: numbers stand for {}",
         count(columns, "column"),

@@ -37,21 +37,21 @@ struct Above<'t, 'a> {
 
 impl Above<'_, '_> {
     fn first_row(&self, above: &[usize]) -> usize {
-        let is_header = |row: usize| header::judge(self.tables, row, self.width, self.delimiter);
-        let below = is_header(self.body);
+        let judge = |row: usize| header::judge(self.tables, row, self.width, self.delimiter);
+        let below = judge(self.body);
         let elsewhere = self.tables[1..].iter().flat_map(Rows::iter);
         let columns = Columns::of(self.table.iter().skip(self.body + 1).chain(elsewhere), self.width);
         let is_alike = |row: &usize| self.is_alike(*row, &columns, &below);
         if let Some(alike) = above.iter().position(is_alike) {
             // From there on there are rows, though ragged ones.
             let header = alike.checked_sub(1).map(|before| above[before]);
-            let header = header.filter(|row| is_header(*row).is_there);
+            let header = header.filter(|row| judge(*row).is_there());
             return header.unwrap_or(above[alike]);
         }
         let last = above[above.len() - 1];
-        if below.is_there {
+        if below.is_there() {
             self.body
-        } else if self.table.row(last).len() > 1 && is_header(last).is_there {
+        } else if self.table.row(last).len() > 1 && judge(last).is_there() {
             last
         } else if above.iter().all(|row| self.table.row(*row).len() == 1) {
             self.body
@@ -69,8 +69,8 @@ impl Above<'_, '_> {
         }
         let is_apart = (row..self.body).any(|row| is_empty(self.table.row(row)));
         let is_title = match cells {
-            [cell] => matches!(Kind::of(cell), Kind::Prose | Kind::Other) || below.is_there,
-            _ => below.is_there && below.is_certain(),
+            [cell] => matches!(Kind::of(cell), Kind::Prose | Kind::Other) || below.is_there(),
+            _ => below.is_there() && below.is_certain(),
         };
         !is_apart && !is_title
     }
@@ -88,5 +88,5 @@ fn after_titles(tables: &[Rows<'_>], first: usize, width: usize, delimiter: Deli
     let below = table.len().saturating_sub(after);
     let again = table.iter().skip(after).filter(|row| is_title(row)).count();
     let is_table = titles > 0 && below > 0 && again * 10 < below;
-    if is_table && header::judge(tables, after, width, delimiter).is_there { after } else { first }
+    if is_table && header::judge(tables, after, width, delimiter).is_there() { after } else { first }
 }

@@ -165,11 +165,11 @@ impl Shape {
         let (mut of_table, rows) = (elsewhere.len(), elsewhere.len() + beginning.len());
         let mut usual = elsewhere.iter().filter(|other| **other == width).count();
         let all = usual + beginning.iter().filter(|(_, other)| *other == width).count();
-        let mut best: Option<(Option<usize>, usize, Shape)> = None;
+        let mut best: Option<(i64, usize, Shape)> = None;
         for (place, (index, other)) in beginning.iter().enumerate().rev() {
             of_table += 1;
             usual += usize::from(*other == width);
-            let gain = (4 * usual).checked_sub(3 * of_table);
+            let gain = 4 * usual as i64 - 3 * of_table as i64;
             if *other == width && best.is_none_or(|(most, ..)| gain >= most) {
                 best = Some((gain, place, Shape { rows, of_table, usual, width, first: *index }));
             }
