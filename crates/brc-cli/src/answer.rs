@@ -3,7 +3,7 @@
 use crate::commands::convert::{encoding_of, target_compression};
 use crate::render::{Format, default_format, render};
 use crate::stdout;
-use brc_core::{BatchWriter, Error, Progress, Result, Table};
+use brc_core::{BatchWriter, Progress, Result, Table, with_types};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
 };
@@ -57,16 +57,13 @@ impl Destination {
         threads: usize,
         progress: &Progress,
     ) -> Result<ScanTotals> {
-        loop {
-            let inferred = table.inferred();
-            let plan = query.plan(inferred.as_deref().unwrap_or(table.schema()))?;
+        with_types(table, threads, progress, |schema| {
+            let plan = query.plan(schema)?;
             let rows = plan.selected(table)?;
             let writer = self.writer(&plan, &rows)?;
-            match convert(&rows, writer, self.output()?, rejects(), threads, progress) {
-                Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
-                outcome => return outcome.map(|_| rows.totals()),
-            }
-        }
+            convert(&rows, writer, self.output()?, rejects(), threads, progress)?;
+            Ok(rows.totals())
+        })
     }
 
     /// Writes a whole answer. Returns what was done to find it.

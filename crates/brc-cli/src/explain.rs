@@ -10,14 +10,14 @@ use std::time::Duration;
 /// Tells what will be done.
 pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
     let names = |columns: &[usize]| {
-        let names: Vec<_> = columns.iter().map(|&column| table.schema().fields()[column].name.as_str()).collect();
+        let names: Vec<_> = columns.iter().map(|&column| plan.schema().fields()[column].name.as_str()).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     };
     let list = |names: Vec<String>, none: &str| if names.is_empty() { none.to_owned() } else { names.join(", ") };
     let options = plan.scan_options();
     let size = table.bytes().map_or("a stream".to_owned(), bytes);
     tell("file", &format!("{}: {}, {size}", table.path().display(), encoding.name()));
-    tell("columns", &table.schema().to_string());
+    tell("columns", &plan.schema().to_string());
     tell("reads", &names(&options.projection));
     if let Some(filter) = plan.filter() {
         tell("where", filter);

@@ -12,6 +12,7 @@ mod failure;
 mod generate;
 mod inputs;
 mod interrupt;
+mod limits;
 mod metrics;
 mod progress;
 mod quantity;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     memory::keep_freed();
     memory::when_exhausted(failure::out_of_memory);
     interrupt::take_large_files_for_errors();
+    limits::allow_open_files();
     let outcome = match commands::compare_cell::Args::of_this_process() {
         Some(args) => commands::compare_cell::run(&args).map(|()| ExitCode::SUCCESS),
         None => cli::Cli::parse().run(),

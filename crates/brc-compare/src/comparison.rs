@@ -12,7 +12,7 @@ use crate::terminal::{self, Screen};
 use crate::view::View;
 use crate::{csv, html, markdown};
 use brc_compress::Compressor;
-use brc_core::Error as TableError;
+use brc_core::{Error as TableError, Progress, with_types};
 use brc_encodings::Encoding;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -211,7 +211,8 @@ impl Request {
             let schema = table.schema();
             let input = FileIdentity::of(&file, &file.to_string_lossy())?;
             for question in once_each(&self.queries, ToString::to_string) {
-                question.query()?.plan(schema)?;
+                let query = question.query()?;
+                with_types(table.as_ref(), self.threads, &Progress::default(), |schema| query.plan(schema).map(drop))?;
                 let cells = cells(&encodings, &compressions, schema);
                 let table = TableResults { input: input.clone(), question, facts: None, as_it_is: None, cells };
                 tables.push((file.clone(), table));

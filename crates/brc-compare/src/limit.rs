@@ -7,16 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A table that ends after so many rows. It must be scanned by one worker, for rows are counted in the order in which
-/// they come.
+/// A table that ends after so many rows. It must be scanned by one worker at a time, for rows are counted in the order in
+/// which they come.
 pub(crate) struct FirstRows<'a> {
     table: &'a dyn Table,
+    rows: u64,
+    /// How many of them the scan that runs has not met.
     left: AtomicU64,
 }
 
 impl<'a> FirstRows<'a> {
     pub(crate) fn new(table: &'a dyn Table, rows: u64) -> Self {
-        Self { table, left: AtomicU64::new(rows) }
+        Self { table, rows, left: AtomicU64::new(rows) }
     }
 }
 
@@ -51,6 +53,7 @@ impl Table for FirstRows<'_> {
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         let options = ScanOptions { conjuncts: Vec::new(), counts: false, ..options.clone() };
+        self.left.store(self.rows, Relaxed);
         Ok(Box::new(FirstRowsScanner { scanner: self.table.scanner(&options)?, left: &self.left }))
     }
 }

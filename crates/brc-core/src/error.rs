@@ -95,7 +95,11 @@ pub enum Error {
     /// An expression cannot be computed for a value that a row has.
     #[error("{0}")]
     Expression(String),
-    /// The request makes no sense for this table: an unknown column, an aggregate of a string …
+    /// The request makes no sense for the types of the table's columns, and would for others: a sum of strings … Where types
+    /// are inferred, those of all rows may be others ([`with_types`](crate::with_types)).
+    #[error("{0}")]
+    TypeMismatch(String),
+    /// The request makes no sense for this table: an unknown column, two outputs of one name …
     #[error("{0}")]
     Usage(String),
 }

@@ -2,7 +2,7 @@
 //!
 //! Encodings (how a file lays rows out) and queries (what is asked of rows) never see each other: both see only what
 //! this crate defines. An encoding lends [`Batch`]es of columns to a [`Sink`]; a query is a sink, a converter is a
-//! sink. Nothing here does I/O.
+//! sink. Nothing here opens a file or decides where bytes come from: they are read through [`ReadAt`].
 
 #![forbid(unsafe_code)]
 
@@ -15,9 +15,11 @@ pub mod decimal;
 pub mod dictionary;
 pub mod error;
 pub mod identifier;
+mod inferred;
 pub mod logical_type;
 pub mod predicate;
 mod processors;
+mod read_at;
 pub mod rejects;
 pub mod scan;
 pub mod schema;
@@ -31,8 +33,10 @@ pub use batch::{Batch, ByteStrings, Column, Data, Integers, Run};
 pub use bitmap::{Bitmap, BitmapBuffer};
 pub use dictionary::Dictionary;
 pub use error::{Error, Result, RowFault, RowPlace, UnsupportedReason, UnsupportedValue};
+pub use inferred::{current_schema, read_rows, with_types};
 pub use logical_type::{LogicalType, PhysicalType, TimeUnit};
 pub use predicate::{Comparison, Known, KnownValues, Predicate, Verdict, float_of_order, float_order};
+pub use read_at::ReadAt;
 pub use rejects::{Reject, Rejects};
 pub use scan::{Progress, Worker, scan, scan_and};
 pub use schema::{Field, LeftOut, Schema, SchemaError};

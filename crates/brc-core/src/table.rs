@@ -290,6 +290,11 @@ pub trait Table: Send + Sync {
         None
     }
 
+    /// Whether the type of a column is not known yet, though it is inferred: no value was seen, but nulls at most.
+    fn is_untyped(&self, _column: usize) -> bool {
+        false
+    }
+
     /// In how many values of each column the text form changes: `1.5` is `1.50` in a column of two decimals, `1e5` a float.
     /// Of all rows that were scanned so far, by those scans that delivered them in the types of [`Table::inferred`]; empty
     /// where the file is no text.
@@ -308,8 +313,9 @@ pub trait Table: Send + Sync {
         false
     }
 
-    /// The split of that index, or `None` behind the last. A stream does not know its end: it always gives a split, and
-    /// [`Scanner::scan`] tells the end.
+    /// The split of that index, or `None` after the last. A stream does not know its end: it always gives a split, and
+    /// [`Scanner::scan`] tells the end. So only a scan may loop until `None`; statistics of all splits come from
+    /// `known_by_split`.
     fn split(&self, index: u64) -> Option<Split>;
 
     /// How many rows a split has, where the file tells it.
@@ -360,6 +366,20 @@ pub trait Table: Send + Sync {
     /// # Errors
     /// If the table cannot deliver what the options ask.
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>>;
+}
+
+impl dyn Table + '_ {
+    /// What is known of the values of a column, split by split. Where a split does not know its number of rows, nothing is
+    /// known of it and of those after it, and the iteration ends: a stream has splits without end.
+    pub fn known_by_split(&self, column: usize) -> impl Iterator<Item = Known<'_>> {
+        let (mut next, mut is_known) = (0, true);
+        std::iter::from_fn(move || {
+            let split = is_known.then(|| self.split(next)).flatten()?.index;
+            next += 1;
+            is_known = self.rows_of(split).is_some();
+            Some(if is_known { self.known(split, column) } else { Known::NOTHING })
+        })
+    }
 }
 
 /// One of the files that a table is made of.

@@ -3,12 +3,11 @@
 //! Workers decompress chunks side by side, so a compressed file is scanned in parallel as any other.
 
 use brc_compress::{ChunkPlace, Compression, FileFormat};
-use brc_core::{Error, Result};
+use crate::input_file::InputFile;
+use brc_core::{Error, ReadAt, Result};
 use brc_text::CharsetError;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek};
+use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -39,7 +38,7 @@ pub(crate) fn read_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// A compressed file and its chunks.
 pub struct Chunks {
     path: PathBuf,
-    file: File,
+    file: InputFile,
     stored_length: u64,
     format: &'static dyn FileFormat,
     places: Vec<ChunkPlace>,
@@ -54,10 +53,10 @@ impl Chunks {
     /// If the file cannot be read, or the marks of its chunks are damaged.
     pub(crate) fn find(
         path: &Path,
-        file: File,
+        file: InputFile,
         stored_length: u64,
         compression: &'static dyn Compression,
-    ) -> Result<Result<Self, File>> {
+    ) -> Result<Result<Self, InputFile>> {
         let Some(format) = compression.file_format() else { return Ok(Err(file)) };
         let mut read_at = |offset, buffer: &mut [u8]| file.read_exact_at(buffer, offset);
         let Some(places) = format.chunks(stored_length, &mut read_at).map_err(read_error(path))? else {
@@ -153,8 +152,7 @@ impl Chunks {
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn into_stream(mut self) -> Result<Box<dyn Read + Send>> {
-        self.file.rewind().map_err(Error::io(&self.path, "read"))?;
-        Ok(self.format.reader(Box::new(self.file)))
+    pub(crate) fn into_stream(self) -> Result<Box<dyn Read + Send>> {
+        Ok(self.format.reader(Box::new(self.file.reader())))
     }
 }

@@ -7,7 +7,7 @@
 //! again: the columns that turned out wider, of the parts before, if the encoding has columns by themselves
 //! (`widened`), else the whole file.
 
-use crate::encoding::{read_all, whole};
+use crate::encoding::whole;
 use crate::long_rows::LongRows;
 use crate::ordered::{Accept, Ordered};
 use crate::output::Output;
@@ -15,7 +15,7 @@ use crate::rejects::{RejectLog, RejectReason};
 use crate::widened::{self, Appended};
 use brc_core::{
     Batch, BatchWriter, Error, Part, PartEncoder, Progress, Rejects, Result, Scanned, Schema, Sink, SkippedLines,
-    Split, Summary, Table, TableFile, Worker, scan,
+    Split, Summary, Table, TableFile, Worker, scan, with_types,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -135,8 +135,8 @@ pub struct Target {
 }
 
 /// The same for a table whose types may be inferred: `begin` makes a target for the columns that the table seems to have.
-/// Where a value does not fit those and the encoding cannot replace columns, the rest of the table tells all types, and the
-/// conversion begins again.
+/// Where a value does not fit those and the encoding cannot replace columns, or cannot hold their types, the conversion
+/// begins again ([`with_types`]).
 ///
 /// # Errors
 /// As for [`convert`], and those of `begin`.
@@ -147,18 +147,10 @@ pub fn convert_inferred(
     progress: &Progress,
 ) -> Result<Converted> {
     let workers = workers.into();
-    loop {
-        let inferred = table.inferred();
-        let Target { writer, output, rejects } = begin(inferred.as_deref().unwrap_or(table.schema()))?;
-        match convert(table, writer, output, rejects, workers, progress) {
-            Err(Error::Widened) if inferred.is_some() => {
-                progress.restart();
-                read_all(table, workers.threads, progress)?;
-                progress.restart();
-            }
-            outcome => return outcome,
-        }
-    }
+    with_types(table, workers.threads, progress, |schema| {
+        let Target { writer, output, rejects } = begin(schema)?;
+        convert(table, writer, output, rejects, workers, progress)
+    })
 }
 
 impl Converted {

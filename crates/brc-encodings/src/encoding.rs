@@ -4,8 +4,7 @@ use crate::csv::{Headers, Inference};
 use crate::description::Description;
 use crate::input::{self, Input};
 use brc_core::{
-    Batch, BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Scanned, Schema, Sink,
-    Split, Summary, Table, Worker, scan,
+    BatchWriter, Error, Field, LeftOut, LogicalType, Progress, Result, ScanOptions, Schema, Table, read_rows,
 };
 use brc_text::DialectOverrides;
 use brc_text::typed::Ragged;
@@ -128,7 +127,8 @@ pub(crate) fn unread(path: &Path, column: &LeftOut) -> Error {
 /// # Errors
 /// Those of the scan.
 pub fn read_all(table: &dyn Table, threads: usize, progress: &Progress) -> Result<Verified> {
-    scan(table, &whole(table)?, threads, progress, || Reads)?;
+    whole(table)?;
+    read_rows(table, threads, progress)?;
     let (rows, bytes) = (progress.rows.load(Relaxed), table.bytes());
     Ok(Verified { rows, bytes: bytes.unwrap_or_else(|| progress.bytes.load(Relaxed)) })
 }
@@ -140,33 +140,6 @@ pub struct Verified {
     pub rows: u64,
     /// The size of the file in bytes.
     pub bytes: u64,
-}
-
-/// Takes rows and does nothing with them.
-struct Reads;
-
-impl Worker for Reads {
-    fn sink(&mut self) -> &mut dyn Sink {
-        self
-    }
-
-    fn split_done(&mut self, _: &Split, _: Scanned) -> Result<()> {
-        Ok(())
-    }
-
-    fn split_restarts(&mut self, _: &Split) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Sink for Reads {
-    fn batch(&mut self, _: &Batch<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        Ok(())
-    }
 }
 
 /// How to read a file, as far as it does not tell itself.

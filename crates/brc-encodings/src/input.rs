@@ -4,7 +4,8 @@
 
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::compressed_input::{Compressed, Kind, check_content};
-use brc_core::{Error, Result};
+use crate::input_file::InputFile;
+use brc_core::{Error, ReadAt, Result};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
 use std::os::fd::AsFd;
@@ -36,7 +37,7 @@ pub enum Source {
     /// A regular file: it has a length, and threads read it side by side.
     File {
         /// The file.
-        file: File,
+        file: InputFile,
         /// Its length when it was opened, in bytes.
         length: u64,
     },
@@ -68,6 +69,10 @@ impl Input {
         if !metadata.is_file() || file.stream_position().map_err(Error::io(path, "open"))? > 0 {
             return Self::from_stream(path.to_owned(), Box::new(file));
         }
+        let file = match path == Path::new("-") {
+            true => InputFile::from(file),
+            false => InputFile::of_path(path, file, &metadata),
+        };
         Self::from_file(path.to_owned(), file)
     }
 
@@ -76,15 +81,16 @@ impl Input {
     /// # Errors
     /// If its first bytes cannot be read, it is compressed in a way that is not supported, or not in the way that its name
     /// promises.
-    pub fn from_file(path: PathBuf, file: File) -> Result<Self> {
-        let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
+    pub fn from_file(path: PathBuf, file: impl Into<InputFile>) -> Result<Self> {
+        let file = file.into();
+        let length = file.length().map_err(Error::io(&path, "open"))?;
         let most = usize::try_from(length).map_or(PREFIX_BYTES, |length| PREFIX_BYTES.min(length + 1));
         let mut prefix = vec![0; most];
         let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(&path, "read"))?;
         prefix.truncate(read);
         if (read as u64) != length.min(PREFIX_BYTES as u64) {
             // Files of the system, such as those in /proc, report no size, or a page whatever they hold.
-            return Self::from_stream(path, Box::new(file));
+            return Self::from_stream(path, Box::new(file.reader()));
         }
         let is_whole = read as u64 == length;
         let Some(compressed) = Compressed::of(&path, &prefix)? else {
@@ -93,15 +99,21 @@ impl Input {
         Self::from_compressed(path, file, length, compressed.kind).map_err(|error| compressed.explain(error))
     }
 
-    fn from_compressed(path: PathBuf, file: File, length: u64, kind: Kind) -> Result<Self> {
-        let Kind::Full(compression) = kind else { return Self::decompressed(path, Box::new(file), kind) };
+    fn from_compressed(path: PathBuf, file: InputFile, length: u64, kind: Kind) -> Result<Self> {
+        let Kind::Full(compression) = kind else { return Self::decompressed_file(path, file, kind) };
         match Chunks::find(&path, file, length, compression)? {
             Ok(chunks) => Self::from_chunks(path, chunks, kind),
-            Err(mut file) => {
-                file.rewind().map_err(Error::io(&path, "read"))?;
-                Self::decompressed(path, Box::new(file), kind)
-            }
+            Err(file) => Self::decompressed_file(path, file, kind),
         }
+    }
+
+    /// Takes a file that is decompressed in order. After its first bytes it is left alone until it is read: many files may be
+    /// one table, and what decompresses a file takes memory.
+    fn decompressed_file(path: PathBuf, file: InputFile, kind: Kind) -> Result<Self> {
+        let input = Self::decompressed(path, Box::new(file.clone().reader()), kind)?;
+        let known = input.prefix.len() as u64;
+        let rest = if input.is_whole { Rest::Ended } else { Rest::Unopened { file, kind, known } };
+        Ok(Self { source: Source::Stream(Box::new(rest)), ..input })
     }
 
     fn from_chunks(path: PathBuf, chunks: Chunks, kind: Kind) -> Result<Self> {
@@ -197,10 +209,7 @@ impl Input {
     /// The system's.
     pub fn into_stream(self) -> Result<Box<dyn Read + Send>> {
         match self.source {
-            Source::File { mut file, .. } => {
-                file.rewind().map_err(Error::io(&self.path, "read"))?;
-                Ok(Box::new(file))
-            }
+            Source::File { file, .. } => Ok(Box::new(file.reader())),
             Source::Chunks(chunks) => chunks.into_stream(),
             Source::Stream(rest) => Ok(Box::new(Cursor::new(self.prefix).chain(rest))),
         }
@@ -211,7 +220,7 @@ impl Input {
     ///
     /// # Errors
     /// If there is no room for a temporary file, or the source cannot be read or is too long.
-    pub fn into_file(self, longest_copy: u64) -> Result<File> {
+    pub fn into_file(self, longest_copy: u64) -> Result<InputFile> {
         if let Source::File { file, .. } = self.source {
             return Ok(file);
         }
@@ -226,7 +235,7 @@ impl Input {
         let mut left = longest_copy;
         loop {
             let read = match stream.read(&mut buffer) {
-                Ok(0) => return Ok(file),
+                Ok(0) => return Ok(file.into()),
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(read_error(&path)(error)),
@@ -234,6 +243,35 @@ impl Input {
             left = left.checked_sub(read as u64).ok_or_else(|| too_long(&path, longest_copy))?;
             file.write_all(&buffer[..read]).map_err(cannot_copy)?;
         }
+    }
+}
+
+/// The content of a compressed file after its first bytes.
+enum Rest {
+    /// Nothing was read yet.
+    Unopened {
+        file: InputFile,
+        kind: Kind,
+        /// How many first bytes are known.
+        known: u64,
+    },
+    Open(Box<dyn Read + Send>),
+    Ended,
+}
+
+impl Read for Rest {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Self::Unopened { file, kind, known } = self {
+            let mut reader = kind.reader(Box::new(file.clone().reader()));
+            io::copy(&mut reader.by_ref().take(*known), &mut io::sink())?;
+            *self = Self::Open(reader);
+        }
+        let Self::Open(reader) = self else { return Ok(0) };
+        let read = reader.read(buffer)?;
+        if read == 0 && !buffer.is_empty() {
+            *self = Self::Ended;
+        }
+        Ok(read)
     }
 }
 
@@ -319,16 +357,6 @@ pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {
 ///
 /// # Errors
 /// The system's.
-pub fn read_full_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    use std::os::unix::fs::FileExt;
-    let mut done = 0;
-    while done < buffer.len() {
-        match file.read_at(&mut buffer[done..], offset + done as u64) {
-            Ok(0) => break,
-            Ok(read) => done += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(done)
+pub fn read_full_at(file: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_full_at(buffer, offset)
 }

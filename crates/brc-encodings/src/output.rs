@@ -5,7 +5,7 @@
 //! once. Pipes and devices take bytes only one after the other and get them directly.
 
 use crate::input::temporary_file;
-use crate::unfinished::{Unfinished, directory};
+use crate::unfinished::{Finish, Unfinished, directory};
 use brc_core::{Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 /// What is asked of a target.
 #[derive(Debug, Clone, Default)]
 pub struct OutputOptions {
-    /// Whether a file that is there may be replaced.
+    /// Whether a file that is there may be replaced, at the beginning or by the time the target is whole.
     pub force: bool,
     /// Whether [`Output::commit`] returns only when the bytes are safe on the disk. Without, a crash of the machine (not
     /// of the program) soon after may leave a damaged file.
@@ -74,7 +74,8 @@ impl Output {
             }
             (None, found) => {
                 let target = follow_links(path);
-                let file = Unfinished::create(target, found.as_ref(), options.sync);
+                let finish = Finish { replaces: options.force, sync: options.sync };
+                let file = Unfinished::create(target, found.map(|found| found.permissions()), finish);
                 Place::File(file.map_err(Error::io(path, "create"))?)
             }
         };
@@ -340,6 +341,18 @@ mod tests {
         let error = output.commit().unwrap_err().to_string();
         assert!(error.contains("exists"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(names(directory.path()), ["table"]);
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_is_replaced_if_asked() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        let output = Output::create(&path, &OutputOptions { force: true, ..options() }).unwrap();
+        output.write_at(b"our table", 0).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        output.rearranged(&[0..3, 8..9]).unwrap().commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"oure");
         assert_eq!(names(directory.path()), ["table"]);
     }
 

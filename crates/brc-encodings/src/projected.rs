@@ -6,7 +6,7 @@ mod truth;
 use crate::encoding::unread;
 use brc_core::{
     Batch, Conjunct, Error, Known, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
-    Summary, Table, TableFile,
+    Summary, Table, TableFile, current_schema,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::count;
@@ -17,34 +17,34 @@ use truth::TRUE;
 
 /// Makes the condition on rows from the columns of the table. Where types are inferred, they may become wider, and what a
 /// condition compares with is in units of its column's scale.
-pub type Filter = Box<dyn Fn(&Schema) -> Result<Predicate> + Send + Sync>;
+pub type Filter = dyn Fn(&Schema) -> Result<Predicate> + Send + Sync;
 
 /// A table with only some of the columns of another, and only those of its rows for which a condition is true.
-pub struct Projected {
-    table: Box<dyn Table>,
+pub struct Projected<'t> {
+    table: &'t dyn Table,
     /// The columns, as positions in the other table.
     columns: Vec<usize>,
     schema: Schema,
-    filter: Option<Filter>,
+    filter: Option<&'t Filter>,
 }
 
-impl Projected {
+impl<'t> Projected<'t> {
     /// The columns of these names, in this order; all columns if `None`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such column, one is named twice, or the condition does not fit the table;
-    /// [`Error::Unsupported`] if brc does not read one of the columns.
-    pub fn new(table: Box<dyn Table>, columns: Option<&[String]>, filter: Option<Filter>) -> Result<Self> {
+    /// [`Error::Usage`] if there is no such column or one is named twice; [`Error::Unsupported`] if brc does not read one of
+    /// the columns; why the condition does not fit the table, as its types are known by now.
+    pub fn new(table: &'t dyn Table, columns: Option<&[String]>, filter: Option<&'t Filter>) -> Result<Self> {
         let (columns, schema) = match columns {
             Some(names) => {
-                let columns = names.iter().map(|name| find(table.as_ref(), name)).collect::<Result<Vec<_>>>()?;
+                let columns = names.iter().map(|name| find(table, name)).collect::<Result<Vec<_>>>()?;
                 let schema = project(table.schema(), &columns)?;
                 (columns, schema)
             }
             None => ((0..table.schema().fields().len()).collect(), table.schema().clone()),
         };
         if let Some(filter) = &filter {
-            filter(table.schema())?;
+            filter(&current_schema(table))?;
         }
         Ok(Self { table, columns, schema, filter })
     }
@@ -68,7 +68,7 @@ fn project(schema: &Schema, columns: &[usize]) -> Result<Schema> {
     Ok(projected.with_metadata(schema.metadata().to_vec()))
 }
 
-impl Table for Projected {
+impl Table for Projected<'_> {
     fn path(&self) -> &Path {
         self.table.path()
     }
@@ -107,7 +107,7 @@ impl Table for Projected {
     }
 
     fn file_of(&self, split: u64) -> Option<TableFile<'_>> {
-        self.table.file_of(split).or(Some(TableFile { table: self.table.as_ref(), first_split: 0 }))
+        self.table.file_of(split).or(Some(TableFile { table: self.table, first_split: 0 }))
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
@@ -121,8 +121,8 @@ impl Table for Projected {
             order: options.order,
         };
         let shown = inner.projection.len();
-        let types = self.table.inferred().unwrap_or_else(|| Arc::new(self.table.schema().clone()));
-        if let Some(filter) = &self.filter {
+        let types = current_schema(self.table);
+        if let Some(filter) = self.filter {
             let predicate = filter(&types)?;
             let mut columns = Vec::new();
             predicate.columns(&mut columns);
@@ -148,7 +148,7 @@ struct ProjectedScanner<'a> {
 
 /// Which columns and rows of a batch are handed over.
 struct Condition<'a> {
-    of: &'a Projected,
+    of: &'a Projected<'a>,
     /// The columns that are read: first those to hand over, then those that only the condition looks at.
     projection: Vec<usize>,
     shown: usize,
@@ -177,7 +177,7 @@ fn tested(Conjunct { columns, predicate }: Conjunct) -> Option<Predicate> {
 impl Condition<'_> {
     /// Makes the predicate for columns of these types.
     fn resolve(&mut self, types: &Schema) -> Result<()> {
-        let Some(filter) = &self.of.filter else { return Ok(()) };
+        let Some(filter) = self.of.filter else { return Ok(()) };
         let position = |column| self.projection.iter().position(|&read| read == column).unwrap_or(0);
         self.predicate = Some(at_positions(&filter(types)?, &position));
         Ok(())

@@ -7,7 +7,7 @@
 use crate::frames::checksum;
 use crate::write_back::WriteBack;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -22,27 +22,33 @@ pub(crate) struct Unfinished {
     temporary: Temporary,
     file: File,
     target: PathBuf,
-    /// Whether there may be a file of the target's name when this one gets it.
-    replaces: bool,
-    /// Whether it is to be on the disk when it gets its name.
-    sync: bool,
+    finish: Finish,
     /// Who brings the bytes to the disk meanwhile.
     write_back: Option<WriteBack>,
 }
 
+/// How an unfinished file gets the name of its target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Finish {
+    /// Whether it replaces the file that has the name by then, if there is one.
+    pub(crate) replaces: bool,
+    /// Whether it is to be on the disk when it gets the name.
+    pub(crate) sync: bool,
+}
+
 impl Unfinished {
-    /// Begins a file that gets the permissions of the one it replaces, if it replaces one.
+    /// Begins a file with these permissions, or those of any new file.
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn create(target: PathBuf, replaced: Option<&Metadata>, sync: bool) -> io::Result<Self> {
+    pub(crate) fn create(target: PathBuf, permissions: Option<Permissions>, finish: Finish) -> io::Result<Self> {
         let (temporary, file) = Temporary::create(&target)?;
-        if let Some(replaced) = replaced {
-            file.set_permissions(replaced.permissions())?;
+        if let Some(permissions) = permissions {
+            file.set_permissions(permissions)?;
         }
         // Without it there is only more to wait for at the end.
-        let write_back = if sync { WriteBack::of(&file).ok() } else { None };
-        Ok(Self { temporary, file, target, replaces: replaced.is_some(), sync, write_back })
+        let write_back = if finish.sync { WriteBack::of(&file).ok() } else { None };
+        Ok(Self { temporary, file, target, finish, write_back })
     }
 
     /// Reads at a place of the file, until `buffer` is full.
@@ -58,8 +64,7 @@ impl Unfinished {
     /// # Errors
     /// The system's.
     pub(crate) fn another(&self) -> io::Result<Self> {
-        let replaced = if self.replaces { Some(fs::metadata(&self.target)?) } else { None };
-        Self::create(self.target.clone(), replaced.as_ref(), self.sync)
+        Self::create(self.target.clone(), Some(self.file.metadata()?.permissions()), self.finish)
     }
 
     /// Writes at a place of the file.
@@ -82,11 +87,12 @@ impl Unfinished {
         if let Some(write_back) = self.write_back {
             write_back.end();
         }
-        if self.sync {
+        let Finish { replaces, sync } = self.finish;
+        if sync {
             self.file.sync_all()?;
         }
-        self.temporary.rename(&self.target, self.replaces)?;
-        if self.sync { File::open(directory(&self.target))?.sync_all() } else { Ok(()) }
+        self.temporary.rename(&self.target, replaces)?;
+        if sync { File::open(directory(&self.target))?.sync_all() } else { Ok(()) }
     }
 }
 
@@ -250,7 +256,7 @@ mod tests {
     fn processes_write_one_target_side_by_side() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("table");
-        let [first, second] = [0, 1].map(|_| Unfinished::create(target.clone(), None, false).unwrap());
+        let [first, second] = [0, 1].map(|_| Unfinished::create(target.clone(), None, Finish::default()).unwrap());
         assert_eq!(names(directory.path()), [".table.0.brc-tmp", ".table.1.brc-tmp"]);
         second.write_at(b"second", 0).unwrap();
         second.commit().unwrap();
@@ -263,14 +269,14 @@ mod tests {
     fn what_a_killed_process_left_is_removed_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("table");
-        let living = Unfinished::create(target.clone(), None, false).unwrap();
+        let living = Unfinished::create(target.clone(), None, Finish::default()).unwrap();
         let others = [".tabl.0.brc-tmp", ".table.0.tmp", ".table.x.brc-tmp", "table.0.brc-tmp"];
         for name in others.into_iter().chain([".table.1.brc-tmp", ".table.4.brc-tmp"]) {
             fs::write(directory.path().join(name), "stale").unwrap();
         }
         std::os::unix::fs::symlink("nothing", directory.path().join(".table.2.brc-tmp")).unwrap();
         fs::create_dir(directory.path().join(".table.3.brc-tmp")).unwrap();
-        Unfinished::create(target, None, false).unwrap().commit().unwrap();
+        Unfinished::create(target, None, Finish::default()).unwrap().commit().unwrap();
         let mut expected = Vec::from(others);
         expected.extend([".table.0.brc-tmp", ".table.2.brc-tmp", ".table.3.brc-tmp", "table"]);
         expected.sort_unstable();
@@ -285,7 +291,7 @@ mod tests {
         for letter in ["x", "é"] {
             let longest = letter.repeat(255 / letter.len());
             let target = directory.path().join(&longest);
-            Unfinished::create(target.clone(), None, false).unwrap().commit().unwrap();
+            Unfinished::create(target.clone(), None, Finish::default()).unwrap().commit().unwrap();
             assert!(target.exists());
             for length in 1..=255 {
                 let name = name(OsStr::from_bytes(&longest.as_bytes()[..length.min(longest.len())]), 999);

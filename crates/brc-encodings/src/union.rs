@@ -9,8 +9,8 @@ mod numbering;
 mod scanner;
 
 use brc_core::{
-    Dictionary, Error, Known, KnownValues, Predicate, Result, ScanOptions, Scanner, Schema, SkippedLines, Split, Table,
-    TableFile,
+    Dictionary, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema, SkippedLines,
+    Split, Table, TableFile, read_rows,
 };
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
@@ -18,6 +18,7 @@ use scanner::UnionScanner;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 /// How files become one table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +47,8 @@ impl Union {
     /// One table of all rows of `tables`, in their order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no table, or they do not have the same columns: it names the file and the column.
+    /// [`Error::Usage`] if there is no table, or they do not have the same columns, [`Error::TypeMismatch`] if these are not of
+    /// the same types: it names the file and the column. Those of reading all rows, where types that are inferred differ.
     pub fn new(tables: Vec<Box<dyn Table>>, options: UnionOptions) -> Result<Self> {
         let [first, others @ ..] = &tables[..] else { return Err(Error::Usage("no file is given".to_owned())) };
         let path = match others {
@@ -54,7 +56,7 @@ impl Union {
             [other] => format!("{} and {}", first.path().display(), other.path().display()).into(),
             _ => format!("{} and {} more files", first.path().display(), others.len()).into(),
         };
-        let schema = combined(&tables, &options)?;
+        let schema = combined_of_all(&tables, &options)?;
         let origins = tables.iter().map(|table| origins(&schema, table.schema(), &options)).collect();
         let names = tables.iter().map(|table| table.path().as_os_str().as_bytes()).collect();
         Ok(Self { path, names, options, schema, origins, numbering: Numbering::default(), tables })
@@ -69,7 +71,7 @@ impl Union {
     /// The columns as they are known by now, where types are inferred.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they are no longer the same in all files.
+    /// [`Error::TypeMismatch`] if they are no longer the same in all files.
     fn current(&self) -> Result<Option<Schema>> {
         if self.is_inferred() { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
     }
@@ -132,6 +134,18 @@ impl Union {
     }
 }
 
+/// The columns of all tables. Where they do not go together, but types are inferred from samples, those of all rows may.
+fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
+    let combined_now = combined(tables, options);
+    let inferred = || tables.iter().filter(|table| table.inferred().is_some());
+    if !matches!(combined_now, Err(Error::TypeMismatch(_))) || inferred().next().is_none() {
+        return combined_now;
+    }
+    let threads = available_parallelism().map_or(1, usize::from);
+    inferred().try_for_each(|table| read_rows(table.as_ref(), threads, &Progress::default()))?;
+    combined(tables, options)
+}
+
 /// The columns of all tables, as they are known by now.
 fn combined(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
     let schema = |table: &dyn Table| table.inferred().unwrap_or_else(|| Arc::new(table.schema().clone()));
@@ -152,6 +166,14 @@ impl Table for Union {
     fn inferred(&self) -> Option<Arc<Schema>> {
         // Files that do not agree are an error of the scanner.
         self.current().unwrap_or_else(|_| Some(self.schema.clone())).map(Arc::new)
+    }
+
+    fn is_untyped(&self, column: usize) -> bool {
+        let is_untyped = |(table, origins): (&Box<dyn Table>, &Vec<Origin>)| match origins.get(column) {
+            Some(Origin::Column(own)) => table.is_untyped(*own),
+            Some(Origin::Missing | Origin::FileName) | None => false,
+        };
+        self.tables.iter().zip(&self.origins).any(is_untyped)
     }
 
     fn altered_values(&self) -> Vec<u64> {

@@ -24,6 +24,9 @@ pub(crate) fn first(
     threads: usize,
     progress: &Progress,
 ) -> Result<QueryResult> {
+    // Types that are inferred may be widened by rows that are not needed, if other workers read ahead. Which of these do is
+    // chance, and the answer must not be: where nothing else speaks for several workers, there is one.
+    let threads = if table.inferred().is_some() && plan.predicate.is_none() { 1 } else { threads };
     let found = Mutex::new(Found::default());
     let [offset, most] = [plan.offset, most].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
     let wanted = Wanted { rows: offset..most, starts: starts(plan, table) };
@@ -59,8 +62,17 @@ pub(crate) fn first(
 /// Which of all rows that meet the conditions are wanted.
 struct Wanted {
     rows: Range<usize>,
-    /// How many rows are before each split, and in the table; empty if nobody knows, or all from the first one on are wanted.
+    /// How many rows are before each of the first splits, and after the last of these: as far as splits know their number of
+    /// rows. Empty if the first does not, or all rows from the first one on are wanted.
     starts: Vec<usize>,
+}
+
+impl Wanted {
+    /// The rows before a split and those up to its end, if it knows how many rows it has.
+    fn range_of(&self, split: &Split) -> Option<Range<usize>> {
+        let split = usize::try_from(split.index).ok()?;
+        Some(*self.starts.get(split)?..*self.starts.get(split + 1)?)
+    }
 }
 
 /// How many rows are before each split, where that tells which rows are to be left out.
@@ -203,19 +215,18 @@ impl Sink for Collector<'_> {
 
 impl Worker for Collector<'_> {
     fn split_begins(&mut self, split: &Split) {
-        let start = usize::try_from(split.index).ok().and_then(|split| self.wanted.starts.get(split));
-        let [left_out, most] = [self.wanted.rows.start, self.wanted.rows.end].map(|row| match start {
-            Some(start) => row.saturating_sub(*start),
-            None => row,
-        });
-        (self.split, self.left_out, self.most) = (split.index, if start.is_some() { left_out } else { 0 }, most);
+        let Range { start, end } = self.wanted.rows;
+        // Of a split that does not know its number of rows, all are kept until those of the splits before it are known.
+        [self.left_out, self.most] = match self.wanted.range_of(split) {
+            Some(rows) => [start, end].map(|row| row.saturating_sub(rows.start)),
+            None => [0, end],
+        };
+        self.split = split.index;
         self.chunk = Chunk::new(self.selector.plan(), self.left_out);
     }
 
     fn skips(&mut self, split: &Split) -> Option<u64> {
-        let mut starts = self.wanted.starts.get(usize::try_from(split.index).ok()?..)?.iter();
-        let (start, next) = (starts.next()?, starts.next()?);
-        let rows = next - start;
+        let rows = self.wanted.range_of(split)?.len();
         let is_needless = rows <= self.left_out || self.most == 0;
         is_needless.then(|| {
             self.chunk = Chunk::new(self.selector.plan(), rows);

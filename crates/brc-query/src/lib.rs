@@ -28,7 +28,8 @@
 //! # }
 //! ```
 //!
-//! Everything here that a user can get wrong is [`brc_core::Error::Usage`]; a [`SyntaxError`] turns into one.
+//! Everything here that a user can get wrong is [`brc_core::Error::Usage`], or [`brc_core::Error::TypeMismatch`] where columns
+//! of other types would do; a [`SyntaxError`] turns into one of them.
 
 #![forbid(unsafe_code)]
 

@@ -11,7 +11,7 @@ use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
 use crate::run::Answered;
 use crate::sql::{Kind, Parser, SyntaxError};
-use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table};
+use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table, read_rows, with_types};
 
 /// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
 #[derive(Debug, Clone)]
@@ -104,8 +104,8 @@ impl Query {
         Ok(plan)
     }
 
-    /// Asks a table. Where its types are inferred while it is scanned, and turn out wider than they were when the scan began,
-    /// it is scanned again. Returns the plan that fitted.
+    /// Asks a table. Where its types are inferred, the question is bound and asked again if it does not fit the types of a
+    /// sample, or these do not hold all values ([`with_types`]). Returns the plan that fitted.
     ///
     /// # Errors
     /// What is wrong with the question, as for [`Query::plan`], or goes wrong while the table is scanned.
@@ -125,14 +125,32 @@ impl Query {
         memory: &Memory,
         progress: &Progress,
     ) -> Result<(Plan, Answered)> {
-        loop {
-            let inferred = table.inferred();
-            let plan = self.plan(inferred.as_deref().unwrap_or(table.schema()))?;
-            match plan.run_within(table, threads, memory, progress) {
-                Err(Error::Widened) if table.inferred() != inferred => progress.restart(),
-                outcome => return Ok((plan, outcome?)),
-            }
+        self.find_defaults(table, threads, progress)?;
+        with_types(table, threads, progress, |schema| {
+            let plan = self.plan(schema)?;
+            let answer = plan.run_within(table, threads, memory, progress)?;
+            Ok((plan, answer))
+        })
+    }
+
+    /// Binds the question to a table. Where it does not fit types that are inferred from a sample, all rows are read for theirs.
+    ///
+    /// # Errors
+    /// As for [`Query::plan`], or what goes wrong while the table is scanned.
+    pub fn bind(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<Plan> {
+        self.find_defaults(table, threads, progress)?;
+        with_types(table, threads, progress, |schema| self.plan(schema))
+    }
+
+    /// What is asked for if nothing is said depends on all columns, also on those of which no value has been seen: their types
+    /// are found first.
+    fn find_defaults(&self, table: &dyn Table, threads: usize, progress: &Progress) -> Result<()> {
+        let has_defaults = self.by.is_none() || self.select.is_none() && self.aggregates.is_none();
+        if has_defaults && (0..table.schema().fields().len()).any(|column| table.is_untyped(column)) {
+            read_rows(table, threads, progress)?;
+            progress.restart();
         }
+        Ok(())
     }
 
     /// Whether each row of the table gives one of the answer.

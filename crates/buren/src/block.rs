@@ -2,9 +2,7 @@
 
 use crate::place::Place;
 use brc_compress::{Compression, Compressor};
-use brc_core::{Error, Result};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use brc_core::{Error, ReadAt, Result};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -49,7 +47,7 @@ pub(crate) fn seal(compression: Compressor, bytes: &mut Vec<u8>, start: usize, s
 /// The file that blocks are read from.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
-    pub(crate) file: &'a File,
+    pub(crate) file: &'a dyn ReadAt,
     pub(crate) path: &'a Path,
     pub(crate) compression: &'static dyn Compression,
 }

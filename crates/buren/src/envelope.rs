@@ -2,15 +2,13 @@
 
 use crate::block::checksum;
 use crate::trailer::{self, HEADER_BYTES, TRAILER_BYTES, Trailer};
-use brc_core::{Error, Result};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use brc_core::{Error, ReadAt, Result};
 use std::path::{Path, PathBuf};
 
 /// An open file whose footer is not damaged, but not yet understood.
 pub(crate) struct Envelope {
     pub(crate) version: u32,
-    pub(crate) file: File,
+    pub(crate) file: Box<dyn ReadAt>,
     /// Its name, for messages.
     pub(crate) path: PathBuf,
     pub(crate) file_bytes: u64,
@@ -20,9 +18,9 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    pub(crate) fn open(file: File, path: &Path) -> Result<Self> {
-        let file_bytes = file.metadata().map_err(Error::io(path, "open"))?.len();
-        let Trailer { version, footer_bytes, footer_checksum } = read_trailer(&file, path, file_bytes)?;
+    pub(crate) fn open(file: Box<dyn ReadAt>, path: &Path) -> Result<Self> {
+        let file_bytes = file.length().map_err(Error::io(path, "open"))?;
+        let Trailer { version, footer_bytes, footer_checksum } = read_trailer(file.as_ref(), path, file_bytes)?;
         let least = (HEADER_BYTES + TRAILER_BYTES) as u64;
         if footer_bytes % 8 != 0 || file_bytes.checked_sub(least).is_none_or(|most| footer_bytes > most) {
             let reason = format!("a footer of {footer_bytes} bytes in a file of {file_bytes}");
@@ -39,7 +37,7 @@ impl Envelope {
     }
 }
 
-fn read_trailer(file: &File, path: &Path, file_bytes: u64) -> Result<Trailer> {
+fn read_trailer(file: &dyn ReadAt, path: &Path, file_bytes: u64) -> Result<Trailer> {
     let mut header = vec![0; HEADER_BYTES.min(usize::try_from(file_bytes).unwrap_or(HEADER_BYTES))];
     file.read_exact_at(&mut header, 0).map_err(Error::io(path, "read"))?;
     let mut trailer = vec![0; TRAILER_BYTES.min(usize::try_from(file_bytes).unwrap_or(TRAILER_BYTES))];

@@ -5,8 +5,7 @@ use crate::envelope::Envelope;
 use crate::trailer::VERSION_1;
 use crate::v1;
 use crate::v2::file;
-use brc_core::{Known, Progress, Result, ScanOptions, Scanner, Schema, Split, Table};
-use std::fs::File;
+use brc_core::{Known, Progress, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::Path;
 
 /// A buren file that is open for reading.
@@ -38,8 +37,8 @@ impl Reader {
     ///
     /// # Errors
     /// If it cannot be read, is no buren file or of a newer version, or its footer is damaged.
-    pub fn open(file: File, path: &Path) -> Result<Self> {
-        let envelope = Envelope::open(file, path)?;
+    pub fn open(file: impl ReadAt + 'static, path: &Path) -> Result<Self> {
+        let envelope = Envelope::open(Box::new(file), path)?;
         Ok(Self(match envelope.version {
             VERSION_1 => Version::One(v1::reader::Reader::new(envelope)?),
             _ => Version::Two(file::Reader::new(envelope)?),

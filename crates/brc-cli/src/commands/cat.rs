@@ -6,10 +6,10 @@ use crate::inputs::expand;
 use crate::metrics;
 use crate::text_args::delimiter;
 use brc_compress::Compressor;
-use brc_core::{Progress, Schema, Table, identifier};
+use brc_core::{Progress, Schema, current_schema, identifier, with_types};
 use brc_encodings::projected::Filter;
 use brc_encodings::{
-    CreateOptions, Encoding, OpenOptions, Output, OutputOptions, Projected, Target, by_extension, convert_inferred,
+    CreateOptions, Encoding, OpenOptions, Output, OutputOptions, Projected, by_extension, convert,
     delimiter_by_extension, text, writer,
 };
 use brc_query::Expression;
@@ -90,29 +90,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let row_group_bytes = Some(budget.row_group_bytes()).filter(|&bytes| to.compresses_blocks() || bytes < STREAMED);
     let options = OpenOptions { row_group_bytes, ..args.source.open_options() };
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
-    let table = Projected::new(table, args.columns.as_ref().map(|columns| &columns.0[..]), filter)?;
     let compression = target_compression(&args.output, args.compression, to)?;
     let delimiter = args.output_delimiter.or(delimiter_by_extension(&args.output)).or(args.source.delimiter());
     let dictionary_bytes = Some(budget.dictionary_bytes());
     let create = CreateOptions { delimiter, dictionary_bytes, ..CreateOptions::new(compression) };
     crate::interrupt::clean_up_when_killed();
     let output_options = OutputOptions { force: args.force, sync: true, inputs };
-    let begin = |schema: &Schema| {
-        let writer = writer(to, schema, &create)?;
-        Ok(Target {
-            writer,
-            output: Output::create(&args.output, &output_options)?,
-            rejects: args.source.text.reject_log(),
-        })
-    };
-    let (table, progress): (&dyn Table, _) = (&table, Progress::default());
     let workers = budget.workers(args.threads.count(), row_group_bytes.unwrap_or(STREAMED));
-    metrics::follow(&progress, || convert_inferred(table, begin, workers, &progress))?;
+    let (table, progress) = (table.as_ref(), Progress::default());
+    let columns = args.columns.as_ref().map(|columns| &columns.0[..]);
+    let write = |_: &Schema| {
+        let rows = Projected::new(table, columns, filter.as_deref())?;
+        let writer = writer(to, &current_schema(&rows), &create)?;
+        let output = Output::create(&args.output, &output_options)?;
+        convert(&rows, writer, output, args.source.text.reject_log(), workers, &progress)
+    };
+    metrics::follow(&progress, || with_types(table, workers.threads, &progress, write))?;
     Ok(())
 }
 
 /// The filter that a condition is.
-fn condition(text: &str) -> brc_core::Result<Filter> {
+fn condition(text: &str) -> brc_core::Result<Box<Filter>> {
     let expression = Expression::parse(text)?;
     Ok(Box::new(move |schema| expression.resolve(schema)))
 }

@@ -102,19 +102,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let inputs = expand(files)?;
     let Opened { encoding: from, table } = args.source.open_all(&inputs, &args.files, &args.source.open_options())?;
     let table = table.as_ref();
-    let plan = query.plan(table.schema())?;
     let destination = args.destination(inputs)?;
+    let (progress, threads) = (Progress::default(), args.threads.count());
+    let total = || table.bytes().map_or(Total::Unknown, Total::Bytes);
+    let plan = watch(&progress, total(), || query.bind(table, threads, &progress))?;
     if args.explain {
         explain::before(from, table, &plan);
     }
-    let (progress, threads) = (Progress::default(), args.threads.count());
-    let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
     let totals = if plan.is_row_by_row() {
         let rejects = || args.source.text.reject_log();
-        watch(&progress, total, || destination.stream(&query, table, rejects, threads, &progress))?
+        watch(&progress, total(), || destination.stream(&query, table, rejects, threads, &progress))?
     } else {
         let memory = args.memory.memory();
-        let (plan, answer) = watch(&progress, total, || query.ask_within(table, threads, &memory, &progress))?;
+        let (plan, answer) = watch(&progress, total(), || query.ask_within(table, threads, &memory, &progress))?;
         destination.write(&plan, answer, threads)?
     };
     if args.explain {

@@ -5,7 +5,7 @@ use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::render::{Cells, Header, json_string, lay_out};
 use crate::{printable, stdout};
-use brc_core::{Progress, Schema};
+use brc_core::{Progress, Schema, current_schema};
 use brc_encodings::encoding::read_all;
 use std::path::PathBuf;
 
@@ -19,6 +19,12 @@ pub(crate) struct Args {
     /// Print an array of objects with name, type and nullable
     #[arg(long)]
     json: bool,
+
+    /// Infer types from all rows: the default here, other than for brc sniff
+    #[arg(long)]
+    // Nothing to do: it is an option for those who know it from there.
+    #[allow(dead_code)]
+    all: bool,
 
     #[command(flatten)]
     threads: Threads,
@@ -43,8 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));
         watch(&progress, total, || read_all(table.as_ref(), args.threads.count(), &progress))?;
     }
-    let inferred = table.inferred();
-    let schema = inferred.as_deref().unwrap_or(table.schema());
+    let schema = &*current_schema(table.as_ref());
     let text = if args.json { json(schema).into_bytes() } else { columns(schema) };
     stdout::print_names(&text)?;
     for column in schema.left_out() {

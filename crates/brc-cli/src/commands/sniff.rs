@@ -2,10 +2,12 @@
 
 use super::head::first_rows;
 use super::schema;
+use crate::args::Threads;
+use crate::progress::{Total, watch};
 use crate::render::{self, render};
 use crate::text_args::TextArgs;
 use crate::{printable, stdout};
-use brc_core::Schema;
+use brc_core::{Progress, Schema, Table, current_schema, read_rows};
 use brc_encodings::{Input, OpenOptions, for_input, sniff_text, text};
 use brc_text::Part;
 use std::fmt::Write;
@@ -22,6 +24,13 @@ pub(crate) struct Args {
     #[arg(long = "schema")]
     print_schema: bool,
 
+    /// Infer types from all rows [default: from a sample of a text]
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    threads: Threads,
+
     /// How many rows to show
     #[arg(long, short = 'n', value_name = "N", default_value = "5", value_parser = crate::quantity::parse_count)]
     rows: u64,
@@ -34,7 +43,7 @@ const AFTER_HELP: &str = "\
 Examples:
   brc sniff visits.csv
   brc sniff visits.csv --delimiter ';' --quote \"'\"
-  brc sniff visits.csv --schema > visits.schema
+  brc sniff visits.csv --schema --all > visits.schema
   brc convert visits.csv visits.buren --schema @visits.schema";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -44,11 +53,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let compression = input.compression.unwrap_or("none");
     let sniffed = if encoding.name() == text().name() { Some(sniff_text(&mut input, &options)?) } else { None };
     args.text.check(sniffed.is_some(), encoding)?;
+    let is_whole = input.is_whole;
     let table = encoding.open(input, &options);
     if args.print_schema {
         let table = table?;
-        let inferred = table.inferred();
-        return Ok(stdout::print_names(format!("{}\n", inferred.as_deref().unwrap_or(table.schema())).as_bytes())?);
+        if let TypesOf::Sample = args.infer(table.as_ref(), is_whole)? {
+            eprintln!("note: types are those of a sample; --all infers them from all rows");
+        }
+        return Ok(stdout::print_names(format!("{}\n", current_schema(table.as_ref())).as_bytes())?);
     }
     let mut out = String::new();
     line(&mut out, "encoding", encoding.name(), "");
@@ -67,15 +79,43 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if sniffed.is_some() && *table.schema() == Schema::one_brc() && options.schema.is_none() {
         stdout::print_names(ONE_BRC.as_bytes())?;
     }
+    match args.infer(table.as_ref(), is_whole)? {
+        TypesOf::Sample => stdout::print_names(SAMPLE.as_bytes())?,
+        TypesOf::All => {}
+    }
     let rows = first_rows(table.as_ref(), args.rows);
-    let inferred = table.inferred();
     let mut out = b"\n".to_vec();
-    out.extend(schema::columns(inferred.as_deref().unwrap_or(table.schema())));
+    out.extend(schema::columns(&current_schema(table.as_ref())));
     out.push(b'\n');
     let shown = rows.and_then(|(plan, rows)| render(render::table(), &plan, &rows, &mut out));
     stdout::print_names(&out)?;
     Ok(shown?)
 }
+
+impl Args {
+    /// Infers types from all rows, if that is asked for.
+    fn infer(&self, table: &dyn Table, is_whole: bool) -> brc_core::Result<TypesOf> {
+        if table.inferred().is_none() || is_whole {
+            return Ok(TypesOf::All);
+        }
+        if !self.all {
+            return Ok(TypesOf::Sample);
+        }
+        let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));
+        watch(&progress, total, || read_rows(table, self.threads.count(), &progress))?;
+        Ok(TypesOf::All)
+    }
+}
+
+/// What the types of columns are inferred from.
+enum TypesOf {
+    Sample,
+    All,
+}
+
+const SAMPLE: &str = "\
+note: the types of the columns are those of a sample, and later values may make them wider (--all)
+";
 
 const ONE_BRC: &str = "\
 note: this is the format of the One Billion Row Challenge, so the columns are station and temperature (--names)

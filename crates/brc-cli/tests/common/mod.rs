@@ -3,9 +3,14 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A run that takes longer does not end.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A directory with files, in which `brc` runs.
 pub(crate) struct Place(tempfile::TempDir);
@@ -57,39 +62,77 @@ impl Place {
 
     /// Runs `brc` with these arguments, separated by spaces.
     pub(crate) fn run(&self, arguments: &str) -> Outcome {
-        Outcome::of(self.command(arguments).output().unwrap())
+        Outcome::of(started(self.command(arguments)))
     }
 
     /// Runs `brc` with these arguments.
     pub(crate) fn run_of(&self, arguments: &[&str]) -> Outcome {
-        Outcome::of(self.command_of(arguments).output().unwrap())
+        Outcome::of(started(self.command_of(arguments)))
     }
 
     /// Runs `brc` with that standard input through a pipe.
     pub(crate) fn pipe(&self, arguments: &str, input: &[u8]) -> Outcome {
-        let mut command = self.command(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        self.piped(self.command(arguments), input)
+    }
+
+    fn piped(&self, mut command: Command, input: &[u8]) -> Outcome {
+        command.stdin(Stdio::piped());
+        let mut child = started(command);
         let mut stdin = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
             // A run that failed may not read all of it.
             scope.spawn(move || drop(stdin.write_all(input)));
-            Outcome::of(child.wait_with_output().unwrap())
+            Outcome::of(child)
         })
+    }
+
+    /// Runs `brc` with these arguments, and that standard input through a pipe.
+    pub(crate) fn pipe_of(&self, arguments: &[&str], input: &[u8]) -> Outcome {
+        self.piped(self.command_of(arguments), input)
     }
 
     /// Runs a shell script in which `$BRC` is the binary.
     pub(crate) fn shell(&self, script: &str) -> Outcome {
         let mut command = Command::new("sh");
         command.current_dir(self.0.path()).args(["-c", script]).env("BRC", env!("CARGO_BIN_EXE_brc"));
-        Outcome::of(command.stdin(Stdio::null()).output().unwrap())
+        command.stdin(Stdio::null());
+        Outcome::of(started(command))
     }
 }
 
+/// Starts a command in a process group of its own.
+fn started(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap()
+}
+
 impl Outcome {
-    fn of(output: Output) -> Self {
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        Self { code: output.status.code(), stdout: output.stdout, stderr }
+    /// That of a child once it ends.
+    ///
+    /// # Panics
+    /// If it does not end by itself; it is killed then, with all that it started.
+    fn of(mut child: Child) -> Self {
+        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let (stdout, stderr) = std::thread::scope(|scope| {
+            let [out, err] = [Box::new(out) as Box<dyn Read + Send>, Box::new(err)].map(|mut stream| {
+                scope.spawn(move || {
+                    let mut bytes = Vec::new();
+                    stream.read_to_end(&mut bytes).unwrap();
+                    bytes
+                })
+            });
+            let start = Instant::now();
+            while !(out.is_finished() && err.is_finished()) {
+                if start.elapsed() > TIMEOUT {
+                    let group = rustix::process::Pid::from_child(&child);
+                    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+                    panic!("it runs for more than {TIMEOUT:?}");
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            (out.join().unwrap(), err.join().unwrap())
+        });
+        let stderr = String::from_utf8_lossy(&stderr).into_owned();
+        Self { code: child.wait().unwrap().code(), stdout, stderr }
     }
 
     /// Standard output of a run that went well.

@@ -4,9 +4,8 @@ use super::codec::Codec;
 use crate::columnar::Fault;
 use crate::input::read_full_at;
 use arrow_buffer::{Buffer, MutableBuffer};
-use brc_core::Error;
+use brc_core::{Error, ReadAt};
 use crc_fast::{CrcAlgorithm, Digest};
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -56,7 +55,7 @@ impl Buffers {
     pub(super) fn read(
         &mut self,
         path: &Path,
-        file: &File,
+        file: &dyn ReadAt,
         places: &[Range<u64>],
         codec: Option<Codec>,
         checksum: Option<u32>,

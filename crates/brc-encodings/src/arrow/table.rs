@@ -11,13 +11,13 @@ use super::writer::{self, CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
 use crate::input::read_full_at;
+use crate::input_file::InputFile;
 use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
 use brc_core::{
-    ByteStrings, Dictionary, Error, Field, LogicalType, Result, ScanOptions, Scanner, Schema, Split, Table,
+    ByteStrings, Dictionary, Error, Field, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table,
 };
 use brc_kernels::interner::DictionaryBuilder;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +26,7 @@ const SPLIT_BYTES: u64 = 16 << 20;
 
 pub(super) struct ArrowTable {
     pub(super) path: PathBuf,
-    pub(super) file: File,
+    pub(super) file: InputFile,
     pub(super) bytes: u64,
     /// Where the footer begins.
     pub(super) end: u64,
@@ -69,8 +69,8 @@ pub(super) struct StringDictionary {
 }
 
 impl ArrowTable {
-    pub(super) fn open(path: PathBuf, file: File, split_bytes: Option<u64>) -> Result<Self> {
-        let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
+    pub(super) fn open(path: PathBuf, file: InputFile, split_bytes: Option<u64>) -> Result<Self> {
+        let bytes = file.length().map_err(Error::io(&path, "open"))?;
         let file_footer = Footer::read(&path, &file, bytes, MAGIC)?;
         let (end, is_own) = (file_footer.start, file_footer.is_own);
         let in_footer = |reason: &str| Error::corrupt(&path, "footer", reason);
@@ -263,7 +263,7 @@ fn splits(batches: &[BatchLayout], split_bytes: u64) -> Vec<usize> {
 /// What the metadata of blocks are read with.
 struct Blocks<'a> {
     path: &'a Path,
-    file: &'a File,
+    file: &'a dyn ReadAt,
     end: u64,
     columns: &'a [FileColumn],
     /// What record batches have behind the last of them.
@@ -360,7 +360,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         let length = (footer.len() as u32).to_le_bytes();
         file.write_all(&[&MAGIC[..], b"\0\0", footer, &length, MAGIC].concat()).unwrap();
-        match ArrowTable::open("t.arrow".into(), file, None) {
+        match ArrowTable::open("t.arrow".into(), file.into(), None) {
             Err(error @ Error::Unsupported { .. }) => error.to_string(),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("opened"),

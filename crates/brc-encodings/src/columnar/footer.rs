@@ -4,8 +4,7 @@
 
 use super::seal::{self, Seal};
 use crate::input::read_full_at;
-use brc_core::{Error, Result};
-use std::fs::File;
+use brc_core::{Error, ReadAt, Result};
 use std::ops::Range;
 use std::path::Path;
 
@@ -29,7 +28,7 @@ impl Footer {
     ///
     /// # Errors
     /// If there is none, or its checksum does not match.
-    pub(crate) fn read(path: &Path, file: &File, length: u64, magic: &[u8]) -> Result<Self> {
+    pub(crate) fn read(path: &Path, file: &dyn ReadAt, length: u64, magic: &[u8]) -> Result<Self> {
         let corrupt = |reason: &str| Error::corrupt(path, "trailer", reason);
         let mut end = vec![0; length.min(END) as usize];
         read_exact(path, file, &mut end, length - length.min(END))?;
@@ -73,7 +72,7 @@ fn broken(path: &Path) -> Error {
 /// If other bytes are there.
 pub(crate) fn check_rest(
     path: &Path,
-    file: &File,
+    file: &dyn ReadAt,
     first: &[u8],
     mut parts: Vec<Range<u64>>,
     last: &[u8],
@@ -96,7 +95,7 @@ pub(crate) fn check_rest(
     Ok(())
 }
 
-fn expect(path: &Path, file: &File, at: u64, expected: &[u8]) -> Result<()> {
+fn expect(path: &Path, file: &dyn ReadAt, at: u64, expected: &[u8]) -> Result<()> {
     let mut found = vec![0; expected.len()];
     read_exact(path, file, &mut found, at)?;
     match found.iter().zip(expected).position(|(found, expected)| found != expected) {
@@ -105,7 +104,7 @@ fn expect(path: &Path, file: &File, at: u64, expected: &[u8]) -> Result<()> {
     }
 }
 
-fn read_exact(path: &Path, file: &File, buffer: &mut [u8], at: u64) -> Result<()> {
+fn read_exact(path: &Path, file: &dyn ReadAt, buffer: &mut [u8], at: u64) -> Result<()> {
     let read = read_full_at(file, buffer, at).map_err(Error::io(path, "read"))?;
     if read == buffer.len() { Ok(()) } else { Err(Error::corrupt(path, format!("byte {at}"), "the file ends here")) }
 }
@@ -113,6 +112,7 @@ fn read_exact(path: &Path, file: &File, buffer: &mut [u8], at: u64) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Write;
 
     fn file(bytes: &[u8]) -> File {

@@ -5,7 +5,8 @@ use super::source::Text;
 use super::stream::Stream;
 use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
-use crate::input::{Input, PREFIX_BYTES, Source, temporary_file};
+use crate::input::{Input, PREFIX_BYTES, Source};
+use crate::stream_copy::StreamCopy;
 use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table, identifier};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
@@ -256,7 +257,7 @@ fn text(source: Source, mut prefix: Vec<u8>, body: usize, is_inferred: bool, syn
         Source::Chunks(chunks) => Text::Chunks(chunks),
         Source::Stream(rest) => {
             prefix.drain(..body);
-            let copy = is_inferred.then(temporary_file).transpose()?;
+            let copy = is_inferred.then(StreamCopy::new).transpose()?;
             Text::Stream(Stream::new(Box::new(Cursor::new(prefix).chain(rest)), copy, syntax.clone()))
         }
     })

@@ -11,13 +11,13 @@ use super::split_text::{PORTION, SplitText};
 use super::stream::Stream;
 use crate::chunks::{Chunks, ReadCost, read_error};
 use crate::input::{cut_off, read_full_at};
-use brc_core::{Error, Result};
+use crate::input_file::InputFile;
+use brc_core::{Error, ReadAt, Result};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::{Syntax, Transition};
 use brc_text::rows::{Chain, Cut, Piece, RowOptions, RowScanner};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ use std::time::Instant;
 
 /// Where the bytes come from.
 pub(super) enum Text {
-    File { file: File, length: u64 },
+    File { file: InputFile, length: u64 },
     Chunks(Chunks),
     Stream(Stream),
 }
@@ -319,7 +319,7 @@ impl Source {
     }
 
     /// Fills a buffer from a place of a file.
-    fn read_at(&self, file: &File, room: &mut [u8], offset: u64, cost: &mut ReadCost) -> Result<usize> {
+    fn read_at(&self, file: &dyn ReadAt, room: &mut [u8], offset: u64, cost: &mut ReadCost) -> Result<usize> {
         let read = read_full_at(file, room, offset).map_err(Error::io(&self.path, "read"))?;
         cost.bytes += read as u64;
         if read == room.len() { Ok(read) } else { Err(cut_off(&self.path, offset + read as u64)) }

@@ -4,9 +4,9 @@
 //! written meanwhile. Reading ahead takes the memory of one more split.
 
 use super::split_text::{PORTION, SplitText};
+use crate::stream_copy::StreamCopy;
 use brc_kernels::structure::Syntax;
-use std::fs::File;
-use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::io::{Error, ErrorKind, Read, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Stream {
     state: Mutex<State>,
     /// Keeps all that was read, if it may have to be read again.
-    copy: Option<Arc<File>>,
+    copy: Option<Arc<StreamCopy>>,
 }
 
 enum State {
@@ -34,7 +34,7 @@ struct Wanted {
 
 impl Stream {
     /// What is read is also written to `copy`.
-    pub(super) fn new(stream: Box<dyn Read + Send>, copy: Option<File>, syntax: Syntax) -> Self {
+    pub(super) fn new(stream: Box<dyn Read + Send>, copy: Option<StreamCopy>, syntax: Syntax) -> Self {
         let copy = copy.map(Arc::new);
         let reader = Reader { stream, next_byte: None, ended: false, copy: copy.clone(), syntax };
         Self { state: Mutex::new(State::Unread(Some(Box::new(reader)))), copy }
@@ -60,7 +60,7 @@ impl Stream {
     }
 
     /// All that was read so far, if it is kept.
-    pub(super) fn copy(&self) -> Option<&File> {
+    pub(super) fn copy(&self) -> Option<&StreamCopy> {
         self.copy.as_deref()
     }
 }
@@ -70,7 +70,7 @@ struct Reader {
     /// A byte that was read to know whether there is more.
     next_byte: Option<u8>,
     ended: bool,
-    copy: Option<Arc<File>>,
+    copy: Option<Arc<StreamCopy>>,
     syntax: Syntax,
 }
 
@@ -112,7 +112,7 @@ impl Reader {
             })?;
             left -= portion.len();
             if let Some(copy) = &self.copy {
-                (&**copy).write_all(portion)?;
+                copy.append(portion)?;
             }
         }
         if !self.ended && self.next_byte.is_none() {

@@ -198,6 +198,11 @@ impl Table for CsvTable {
         self.is_inferred.then(|| Arc::clone(&self.types().schema))
     }
 
+    fn is_untyped(&self, column: usize) -> bool {
+        let is_untyped = |column: &ColumnType| matches!(column, ColumnType::Inferred { seen: Seen::NOTHING, .. });
+        self.types().columns.get(column).is_some_and(is_untyped)
+    }
+
     fn altered_values(&self) -> Vec<u64> {
         let types = self.types();
         let mut sums = vec![0; self.names.len()];

@@ -3,8 +3,8 @@
 use super::{FrameHeader, LARGEST_FRAME, Layout, checksum};
 use crate::chunks::{Chunks, ReadCost};
 use crate::input::read_full_at;
+use crate::input_file::InputFile;
 use brc_core::{Error, Result};
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,7 +19,7 @@ pub(super) struct FramedFile {
 
 /// Where the bytes of frames come from.
 enum Bytes {
-    File(File),
+    File(InputFile),
     Chunks(Chunks),
 }
 
@@ -47,7 +47,7 @@ impl FramedFile {
     pub(super) fn in_file(
         path: &Path,
         layout: &'static dyn Layout,
-        file: File,
+        file: InputFile,
         length: u64,
         start: usize,
     ) -> Result<Self> {

@@ -6,13 +6,13 @@ use super::types::{self, Stored};
 use super::writer::{CHECKSUMS, MAGIC, SCHEMA};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
+use crate::input_file::InputFile;
 use brc_compress::Compression;
-use brc_core::{Error, Field, Known, KnownValues, LeftOut, Result, ScanOptions, Scanner, Schema, Split, Table};
+use brc_core::{Error, Field, Known, KnownValues, LeftOut, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use parquet::basic::Encoding;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::TypePtr;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The encodings of dictionary codes.
@@ -34,7 +34,7 @@ fn is_known(encoding: Encoding, stored: Option<Stored>) -> bool {
 
 pub(super) struct ParquetTable {
     pub(super) path: PathBuf,
-    pub(super) file: File,
+    pub(super) file: InputFile,
     pub(super) bytes: u64,
     /// Where the footer begins.
     pub(super) end: u64,
@@ -103,8 +103,8 @@ pub(super) enum Bounds {
 }
 
 impl ParquetTable {
-    pub(super) fn open(path: PathBuf, file: File) -> Result<Self> {
-        let bytes = file.metadata().map_err(Error::io(&path, "open"))?.len();
+    pub(super) fn open(path: PathBuf, file: InputFile) -> Result<Self> {
+        let bytes = file.length().map_err(Error::io(&path, "open"))?;
         let footer = Footer::read(&path, &file, bytes, MAGIC)?;
         let (end, is_own) = (footer.start, footer.is_own);
         let at_footer = |fault: Fault| fault.at(&path, "footer");

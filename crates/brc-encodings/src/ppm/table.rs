@@ -7,8 +7,8 @@ use super::header::{self, Form, Header};
 use super::image::Image;
 use crate::encoding::OpenOptions;
 use crate::input::{Input, read_full_at};
-use brc_core::{Error, Result, ScanOptions, Scanner, Schema, Split, Table};
-use std::fs::File;
+use crate::input_file::InputFile;
+use brc_core::{Error, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
 
 /// How large splits of a text are if nobody asks for a size: what was parsed of one stays in the second-level cache.
@@ -19,7 +19,7 @@ const TEXT_OF_PIXEL: u64 = 12;
 
 pub(super) struct PpmTable {
     pub(super) path: PathBuf,
-    pub(super) file: File,
+    pub(super) file: InputFile,
     /// The length of the file, and where the samples begin.
     pub(super) length: u64,
     pub(super) raster: u64,
@@ -41,7 +41,7 @@ impl PpmTable {
         let schema = image.schema(unusual);
         let path = input.path.clone();
         let file = input.into_file(options.longest_copy)?;
-        let length = file.metadata().map_err(Error::io(&path, "open"))?.len();
+        let length = file.length().map_err(Error::io(&path, "open"))?;
         let split_bytes = options.row_group_bytes.unwrap_or(SPLIT_BYTES);
         let split = match form {
             Form::Ascii => split_bytes,

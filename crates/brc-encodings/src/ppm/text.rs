@@ -3,9 +3,8 @@
 use super::header::is_white;
 use crate::chunks::ReadCost;
 use crate::input::read_full_at;
-use brc_core::{Error, Result};
+use brc_core::{Error, ReadAt, Result};
 use brc_kernels::text::{MARGIN, Window};
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
@@ -20,7 +19,7 @@ const OVERLAP: usize = 64;
 pub(super) const LONGEST_WORD: usize = 1 << 20;
 
 pub(super) struct Text<'t> {
-    file: &'t File,
+    file: &'t dyn ReadAt,
     path: &'t Path,
     length: u64,
     /// A margin, the text, a margin.
@@ -44,7 +43,7 @@ pub(super) struct Portion<'a> {
 }
 
 impl<'t> Text<'t> {
-    pub(super) fn new(file: &'t File, path: &'t Path, length: u64) -> Self {
+    pub(super) fn new(file: &'t dyn ReadAt, path: &'t Path, length: u64) -> Self {
         let buffer = vec![0; MARGIN + PORTION + OVERLAP + 1 + MARGIN];
         let cost = ReadCost::default();
         Self { file, path, length, buffer, filled: 0, taken: 0, byte: 0, end: 0, cost }

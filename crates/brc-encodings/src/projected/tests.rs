@@ -128,8 +128,8 @@ fn selected(text: &str, columns: Option<&[&str]>, predicate: Option<Predicate>) 
     let csv = by_name("csv").unwrap();
     let table = csv.open(Input::open(&from)?, &OpenOptions { row_group_bytes: Some(20), ..OpenOptions::default() })?;
     let columns: Option<Vec<_>> = columns.map(|columns| columns.iter().map(|&column| column.to_owned()).collect());
-    let filter = predicate.map(|predicate| -> Filter { Box::new(move |_| Ok(predicate.clone())) });
-    let table = Projected::new(table, columns.as_deref(), filter)?;
+    let filter = predicate.map(|predicate| -> Box<Filter> { Box::new(move |_| Ok(predicate.clone())) });
+    let table = Projected::new(table.as_ref(), columns.as_deref(), filter.as_deref())?;
     let create = CreateOptions::new(brc_compress::Compressor::none());
     let writer = csv.create(table.schema(), &create)?;
     let output = Output::create(&to, &OutputOptions::default())?;

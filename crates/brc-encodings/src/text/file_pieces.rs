@@ -7,10 +7,9 @@ use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
 use crate::chunks::ReadCost;
 use crate::input::{cut_off, read_full_at};
-use brc_core::{Error, Result, Split};
+use brc_core::{Error, ReadAt, Result, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
-use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
@@ -22,7 +21,7 @@ const OVERLAP: usize = 4 << 10;
 
 /// Reads the rows of one split of a file after the other.
 pub(super) struct FilePieces<'t> {
-    file: &'t File,
+    file: &'t dyn ReadAt,
     path: &'t Path,
     length: u64,
     /// A margin, the text, a margin.
@@ -39,7 +38,7 @@ pub(super) struct FilePieces<'t> {
 }
 
 impl<'t> FilePieces<'t> {
-    pub(super) fn new(file: &'t File, path: &'t Path, length: u64) -> Self {
+    pub(super) fn new(file: &'t dyn ReadAt, path: &'t Path, length: u64) -> Self {
         let buffer = vec![0; MARGIN + PORTION + MARGIN];
         Self {
             file,

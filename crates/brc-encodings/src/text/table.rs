@@ -9,8 +9,8 @@ use super::stream::{Stream, StreamPieces};
 use crate::chunks::Chunks;
 use crate::encoding::OpenOptions;
 use crate::input::{Input, Source};
+use crate::input_file::InputFile;
 use brc_core::{Result, RowFault, ScanOptions, Scanner, Schema, Split, Table};
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(crate) struct TextTable {
 
 enum Text {
     File {
-        file: File,
+        file: InputFile,
         length: u64,
     },
     Chunks {

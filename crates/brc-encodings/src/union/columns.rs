@@ -19,7 +19,7 @@ pub(super) enum Origin {
 /// The columns of all tables, which are known by their paths.
 ///
 /// # Errors
-/// [`Error::Usage`] if a table does not have those of the first.
+/// [`Error::Usage`] if a table does not have those of the first, [`Error::TypeMismatch`] if it has them in other types.
 pub(super) fn combine(tables: &[(&Path, &Schema)], options: &UnionOptions) -> Result<Schema> {
     let mut fields = if options.by_name { by_name(tables)? } else { by_position(tables)? };
     if let Some(name) = &options.file_name {
@@ -63,7 +63,7 @@ fn by_position(tables: &[(&Path, &Schema)]) -> Result<Vec<Field>> {
                 let reason = format!("column {number} is '{own}', but '{name}' in {path_of_first}; {hint}");
                 return Err(differs(reason));
             }
-            merge(field, own, first).map_err(differs)?;
+            merge(field, own, first).map_err(|reason| of_types(path, &reason))?;
         }
         if let Some(missing) = fields.get(schema.fields().len()) {
             return Err(differs(format!("lacks the column '{}' of {path_of_first}; {hint}", missing.name)));
@@ -85,8 +85,7 @@ fn by_name(tables: &[(&Path, &Schema)]) -> Result<Vec<Field>> {
             *files += 1;
             match fields.get_mut(*at) {
                 Some(field) => {
-                    let differs = |reason| Error::Usage(format!("{}: {reason}", path.display()));
-                    merge(field, own, first).map_err(differs)?;
+                    merge(field, own, first).map_err(|reason| of_types(path, &reason))?;
                 }
                 None => fields.push(own.clone()),
             }
@@ -96,6 +95,11 @@ fn by_name(tables: &[(&Path, &Schema)]) -> Result<Vec<Field>> {
         fields[*at].nullable |= *files < tables.len();
     }
     Ok(fields)
+}
+
+/// A table's column is of another type than in tables before.
+fn of_types(path: &Path, reason: &str) -> Error {
+    Error::TypeMismatch(format!("{}: {reason}", path.display()))
 }
 
 /// Makes a column that of another file, too.

@@ -74,7 +74,7 @@ impl Binder<'_> {
                 let (name, logical_type) = (&field.name, field.logical_type);
                 let (kind, hint) = (literal.kind(), constant::hint(literal, logical_type));
                 let message = format!("column '{name}' is of type {logical_type}, but is compared with {kind}{hint}");
-                self.error(message, position)
+                self.mismatch(message, position)
             }
         }
     }
@@ -82,7 +82,7 @@ impl Binder<'_> {
     fn function(&self, comparison: Comparison, one: Typed, other: Typed, position: usize) -> Result {
         let (from, to) = (one.logical_type, other.logical_type);
         let Some(common) = common(from, to) else {
-            return self.error(format!("a value of type {from} is compared with one of type {to}"), position);
+            return self.mismatch(format!("a value of type {from} is compared with one of type {to}"), position);
         };
         // Numbers are compared as they are: exactly.
         let is_one_kind = from == to || (from.is_numeric() && to.is_numeric());

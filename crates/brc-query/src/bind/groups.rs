@@ -80,7 +80,7 @@ impl<'a> GroupScope<'a> {
             let found = output.columns.first().and_then(|&column| self.inputs.fields().get(column));
             let found = found.map(|field| format!(", found {}", field.logical_type)).unwrap_or_default();
             let place = call.arguments.first().map_or(position, |argument| argument.position);
-            expression.error(format!("'{}' needs {needed}{found}", function.name), place)
+            expression.error(format!("'{}' needs {needed}{found}", function.name), place).of_types()
         })?;
         let place = self.outputs.iter().position(|known| *known == output).unwrap_or_else(|| {
             let name = output.name(self.inputs.fields());

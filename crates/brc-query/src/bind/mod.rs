@@ -99,6 +99,11 @@ impl Binder<'_> {
         Err(self.expression.error(message, position))
     }
 
+    /// What is wrong for the types of columns.
+    fn mismatch<T>(&self, message: impl Into<String>, position: usize) -> Result<T> {
+        Err(self.expression.error(message, position).of_types())
+    }
+
     /// A part that must be a condition.
     pub(crate) fn truth(&mut self, syntax: &Syntax) -> Result {
         let typed = self.bind(syntax)?;
@@ -107,7 +112,7 @@ impl Binder<'_> {
         }
         if typed.logical_type != LogicalType::Bool {
             let found = typed.logical_type;
-            return self.error(format!("expected a condition, found a value of type {found}"), syntax.position);
+            return self.mismatch(format!("expected a condition, found a value of type {found}"), syntax.position);
         }
         let nullable = typed.nullable;
         Ok(match typed.node {
@@ -169,7 +174,7 @@ impl Binder<'_> {
                     None => {
                         let found = part.logical_type;
                         return self
-                            .error(format!("a value of type {found} stands beside one of type {common}"), *position);
+                            .mismatch(format!("a value of type {found} stands beside one of type {common}"), *position);
                     }
                 },
             });
@@ -187,7 +192,7 @@ impl Binder<'_> {
         }
         let from = inner.logical_type;
         if cast::bound(from, to, attempt).is_none() {
-            return self.error(format!("a value of type {from} cannot be cast to {to}"), position);
+            return self.mismatch(format!("a value of type {from} cannot be cast to {to}"), position);
         }
         let nullable = inner.nullable || attempt;
         self.folded(
@@ -203,7 +208,7 @@ impl Binder<'_> {
         }
         match evaluate::constant(&typed) {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
-            Err(Fault::Value(message)) => self.error(message, position),
+            Err(Fault::Value(message)) => self.mismatch(message, position),
             Err(Fault::Malformed(message)) => self.error(message, position),
         }
     }

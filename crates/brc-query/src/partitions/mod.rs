@@ -175,9 +175,7 @@ impl Partitioning {
         let of_table = plan.schema.fields().len();
         let bounds_of = |column: usize| if column < of_table { bounds_of(table, column) } else { None };
         let bounds = plan.keys.iter().map(|&key| bounds_of(key)).collect();
-        let has_nulls = |key: usize| {
-            (0..).map_while(|split| table.split(split).map(|_| table.known(split, key).nulls)).any(|nulls| nulls)
-        };
+        let has_nulls = |key: usize| table.known_by_split(key).any(|known| known.nulls);
         let never_null = plan.keys.iter().map(|&key| key < of_table && !has_nulls(key)).collect();
         let aggregated = self.aggregated.map(|aggregated| aggregated.with_bounds(bounds_of));
         let own_keys = OwnKeys::of(plan, table, &self.memory, self.limits.of_splits);

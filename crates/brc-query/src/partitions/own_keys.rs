@@ -101,8 +101,7 @@ fn extremes_of(splits: &[Option<(i64, i64)>]) -> Option<(i64, i64)> {
 /// The smallest and the largest integer that each split has in a column, or `None` for a split of nulls; `None` if that is not
 /// known of all.
 fn bounds_of_splits(table: &dyn Table, column: usize) -> Option<Vec<Option<(i64, i64)>>> {
-    let splits = (0..).map_while(|split| table.split(split).map(|_| table.known(split, column).values));
-    let bounds = splits.map(|values| match values {
+    let bounds = table.known_by_split(column).map(|known| match known.values {
         KnownValues::Numbers { min, max } => Some(Some((i64::try_from(min).ok()?, i64::try_from(max).ok()?))),
         KnownValues::None => Some(None),
         KnownValues::Nothing | KnownValues::Strings { .. } => None,

@@ -14,11 +14,18 @@ pub struct SyntaxError {
     pub position: usize,
     /// The whole text.
     pub source_text: String,
+    /// Whether it is wrong only for the types that columns have.
+    pub is_of_types: bool,
 }
 
 impl SyntaxError {
     pub(crate) fn new(message: impl Into<String>, position: usize, source: &str) -> Self {
-        Self { message: message.into(), position, source_text: source.to_owned() }
+        Self { message: message.into(), position, source_text: source.to_owned(), is_of_types: false }
+    }
+
+    /// The same error, which columns of other types would not have.
+    pub(crate) fn of_types(self) -> Self {
+        Self { is_of_types: true, ..self }
     }
 
     /// The error with what may help behind it.
@@ -54,6 +61,9 @@ impl SyntaxError {
 
 impl From<SyntaxError> for Error {
     fn from(error: SyntaxError) -> Self {
-        Self::Usage(error.to_string())
+        match error.is_of_types {
+            true => Self::TypeMismatch(error.to_string()),
+            false => Self::Usage(error.to_string()),
+        }
     }
 }

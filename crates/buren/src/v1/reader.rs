@@ -9,15 +9,14 @@ use crate::v1::footer::{Content, Footer, RowGroup};
 use crate::v1::footer_check;
 use crate::v1::footer_message;
 use crate::v1::scanner::BurenScanner;
-use brc_core::{Dictionary, Error, Result, ScanOptions, Scanner, Schema, Split, Table};
-use std::fs::File;
+use brc_core::{Dictionary, Error, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A file of version 1.
 pub(crate) struct Reader {
     path: PathBuf,
-    file: File,
+    file: Box<dyn ReadAt>,
     file_bytes: u64,
     footer_bytes: u64,
     footer: Footer,
@@ -57,7 +56,7 @@ impl Reader {
     }
 
     pub(crate) fn source(&self) -> Source<'_> {
-        Source { file: &self.file, path: &self.path, compression: self.footer.compression }
+        Source { file: self.file.as_ref(), path: &self.path, compression: self.footer.compression }
     }
 
     pub(crate) fn corrupt(&self, place: Place<'_>, reason: impl Into<String>) -> Error {

@@ -11,8 +11,7 @@ use super::shared_dictionary::SharedDictionary;
 use crate::block::Source;
 use crate::envelope::Envelope;
 use crate::place::Place;
-use brc_core::{Error, Known, Result, ScanOptions, Scanner, Schema, Split, Table};
-use std::fs::File;
+use brc_core::{Error, Known, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -20,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// A file of version 2.
 pub(crate) struct Reader {
     path: PathBuf,
-    file: File,
+    file: Box<dyn ReadAt>,
     pub(super) file_bytes: u64,
     pub(super) footer_bytes: u64,
     footer_offset: u64,
@@ -94,7 +93,7 @@ impl Reader {
     }
 
     pub(super) fn source(&self) -> Source<'_> {
-        Source { file: &self.file, path: &self.path, compression: self.footer.compression }
+        Source { file: self.file.as_ref(), path: &self.path, compression: self.footer.compression }
     }
 
     pub(super) fn corrupt(&self, place: Place<'_>, reason: impl ToString) -> Error {

@@ -1,0 +1,133 @@
+//! Types that are inferred from a sample, and rows after it that are of others: the answer is that of all rows.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Outcome, Place};
+
+/// So many rows are more than a sample has, and than a split.
+const ROWS: usize = 400_000;
+
+/// Integers, and a word in the last row; as a file and compressed.
+fn late_word() -> Place {
+    let place = Place::new();
+    let rows: String = (0..ROWS).map(|row| format!("{row},{row},{}\n", row % 3)).collect();
+    place.write("late.csv", format!("a,b,k\n{rows}NA,NA,2\n"));
+    place.shell("gzip -k late.csv").ok();
+    place
+}
+
+/// Runs a command on a file, on a compressed one and on a pipe, by one thread and by several.
+fn everywhere(place: &Place, command: &[&str], check: impl Fn(Outcome)) {
+    let text = place.read("late.csv");
+    for threads in ["1", "3"] {
+        let arguments = |file: &'static str| [&[command[0], file], &command[1..], &["--threads", threads]].concat();
+        for file in ["late.csv", "late.csv.gz"] {
+            check(place.run_of(&arguments(file)));
+        }
+        check(place.pipe_of(&arguments("-"), &text));
+    }
+}
+
+#[test]
+fn questions_are_bound_to_the_types_of_all_rows() {
+    let place = late_word();
+    for (question, expected) in [
+        ("select count(*) as n where a = 'NA'", "n\n1\n"),
+        ("select a where a = 'NA'", "a\nNA\n"),
+        ("select a where a = 'NA' limit 1", "a\nNA\n"),
+        ("select a where a like 'N%'", "a\nNA\n"),
+        ("select upper(a) as u where k = 2 order by u desc limit 1", "u\nNA\n"),
+        ("select coalesce(a, '-') as c where a > '99999'", "c\nNA\n"),
+        ("select count(*) as n where a = b", "n\n400001\n"),
+        ("select max(a) as m group by k order by m desc limit 1", "m\nNA\n"),
+        ("select case when k = 9 then '-' else a end as c where a = 'NA'", "c\nNA\n"),
+        ("select a || '!' as c order by a desc limit 1", "c\nNA!\n"),
+        ("select k, count(distinct a) as n group by k order by k limit 1", "k,n\n0,133334\n"),
+    ] {
+        everywhere(&place, &["query", question, "--format", "csv"], |outcome| assert_eq!(outcome.text(), expected, "{question}"));
+    }
+    let condition = ["cat", "--where", "a = 'NA'", "--columns", "a,k"];
+    everywhere(&place, &condition, |outcome| assert_eq!(outcome.text(), "a,k\nNA,2\n"));
+}
+
+#[test]
+fn questions_that_only_a_sample_allows_are_refused() {
+    let place = late_word();
+    let refused = "is of type string, but is compared with a number";
+    for question in ["select a where a > 5", "select count(*) where a > 5", "select b where a > 5 order by b desc limit 3"] {
+        everywhere(&place, &["query", question, "--format", "csv"], |outcome| outcome.fails_with(2, refused));
+    }
+    everywhere(&place, &["query", "select sum(a)"], |outcome| outcome.fails_with(2, "'sum' needs"));
+    everywhere(&place, &["query", "select a + 1 as c"], |outcome| outcome.fails_with(2, "string"));
+    everywhere(&place, &["cat", "--where", "a > 5"], |outcome| outcome.fails_with(2, refused));
+}
+
+/// Types that seem to be those of the sample again in the end, but were others in between.
+#[test]
+fn a_column_may_be_empty_then_a_number_then_a_word() {
+    let place = Place::new();
+    let empty = ",1\n".repeat(50_000);
+    place.write("t.csv", format!("a,b\n{empty}7,2\nword,3\n,4\n"));
+    for question in ["select a where b > 1", "select a where a = 'word' or a = '7' or b = 4", "select a order by b desc limit 3"] {
+        for threads in ["1", "3"] {
+            let text = place.run_of(&["query", "t.csv", question, "--format", "csv", "--threads", threads]).text();
+            let mut rows: Vec<_> = text.lines().skip(1).collect();
+            rows.sort_unstable();
+            assert_eq!(rows, ["", "7", "word"], "{question}");
+        }
+    }
+    assert_eq!(place.run_of(&["cat", "t.csv", "--where", "a = 'word'"]).text(), "a,b\nword,3\n");
+    assert_eq!(place.run_of(&["cat", "t.csv", "--where", "a is not null", "--columns", "a"]).text(), "a\n7\nword\n");
+    place.run("convert t.csv t.buren").ok();
+    assert_eq!(place.run_of(&["query", "t.buren", "select a where b > 1", "--format", "csv"]).text(), "a\n7\nword\n\n");
+}
+
+/// What is asked for if nothing is said depends on the types of all columns.
+#[test]
+fn columns_that_are_empty_at_first_are_part_of_the_default_question() {
+    let place = Place::new();
+    let rows = "x,1,\n".repeat(50_000);
+    place.write("t.csv", format!("s,n,late\n{rows}x,2,2.5\n"));
+    place.run("convert t.csv t.buren").ok();
+    let answer = place.run("query t.buren --format csv").text();
+    assert_eq!(answer.lines().next(), Some("s,min(n),mean(n),max(n),min(late),mean(late),max(late)"));
+    assert_eq!(place.run("query t.csv --format csv").text(), answer);
+    assert_eq!(place.pipe("query - --format csv", &place.read("t.csv")).text(), answer);
+}
+
+#[test]
+fn samples_that_differ_may_be_of_one_type() {
+    let place = late_word();
+    place.write("words.csv", "a,b,k\nx,y,1\n");
+    place.run("convert words.csv words.parquet").ok();
+    for files in [["late.csv", "words.parquet"], ["words.parquet", "late.csv.gz"]] {
+        let count = ["query", files[0], files[1], "select count(*) as n where a = 'x' or b = 'NA'", "--format", "csv"];
+        assert_eq!(place.run_of(&count).text(), "n\n2\n");
+        place.run(&format!("convert {} {} all.buren --force", files[0], files[1])).ok();
+        assert!(place.run("schema all.buren").text().contains("a      string"));
+    }
+    place.write("numbers.csv", "a,b,k\n1,2,3\n");
+    place.run("cat numbers.csv words.parquet").fails_with(2, "is of type string, but int64 in numbers.csv");
+}
+
+#[test]
+fn a_sample_is_called_one() {
+    let place = late_word();
+    let note = "the types of the columns are those of a sample";
+    let sample = place.run("sniff late.csv -n 1").text();
+    assert!(sample.contains(note) && sample.contains("a      int64"), "{sample}");
+    let all = place.run("sniff late.csv -n 1 --all").text();
+    assert!(!all.contains(note) && all.contains("a      string"), "{all}");
+    let schema = place.run("sniff late.csv --schema");
+    assert!(schema.stderr.contains("--all infers them from all rows"), "{}", schema.stderr);
+    assert_eq!(schema.text(), "a:int64,b:int64,k:int64\n");
+    let all = place.pipe("sniff - --schema --all", &place.read("late.csv"));
+    assert_eq!((all.stderr.as_str(), all.stdout.as_slice()), ("", &b"a:string,b:string,k:int64\n"[..]));
+    assert!(place.run("schema late.csv").text().contains("a      string"));
+    assert!(place.run("schema late.csv --all").text().contains("a      string"));
+    place.write("short.csv", "a\n1\n");
+    assert!(!place.run("sniff short.csv").text().contains(note));
+}

@@ -1,0 +1,177 @@
+//! A file that is read at any offset, and need not be open all the time.
+//!
+//! A table may be made of more files than a process may have open. So files that were named by a path are closed when many
+//! others were opened since, and opened again when they are read. What is known of them stays in memory.
+
+use brc_core::ReadAt;
+use rustix::process::{Resource, getrlimit};
+use std::collections::VecDeque;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock, Weak};
+
+/// How many files are open at most, if the system allows twice as many.
+const MAX_OPEN: u64 = 256;
+/// How many files are open in any case.
+const MIN_OPEN: u64 = 8;
+
+/// A file that tables read. Clones share it.
+#[derive(Clone)]
+pub struct InputFile(Arc<Shared>);
+
+struct Shared {
+    /// `None` if it cannot be opened again.
+    origin: Option<Origin>,
+    open: RwLock<Option<Arc<File>>>,
+}
+
+/// Where a file was opened, and which one it was.
+struct Origin {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+/// The file system and the number of a file.
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+impl From<File> for InputFile {
+    /// A file that stays open.
+    fn from(file: File) -> Self {
+        Self(Arc::new(Shared { origin: None, open: RwLock::new(Some(Arc::new(file))) }))
+    }
+}
+
+impl InputFile {
+    /// A file that was opened at that path, and may be closed and opened there again.
+    pub(crate) fn of_path(path: &Path, file: File, metadata: &Metadata) -> Self {
+        let origin = Some(Origin { path: path.to_owned(), identity: identity(metadata) });
+        let shared = Arc::new(Shared { origin, open: RwLock::new(Some(Arc::new(file))) });
+        register(&shared);
+        Self(shared)
+    }
+
+    /// What the system knows of it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        self.file()?.metadata()
+    }
+
+    /// Its bytes in order, from the first one on.
+    pub(crate) fn reader(self) -> impl Read + Send {
+        InOrder { file: self, offset: 0 }
+    }
+
+    /// The open file; opens it if it was closed.
+    fn file(&self) -> io::Result<Arc<File>> {
+        let open = self.0.open.read().unwrap_or_else(PoisonError::into_inner).clone();
+        open.map_or_else(|| self.0.reopen(), Ok)
+    }
+}
+
+impl Shared {
+    fn reopen(self: &Arc<Self>) -> io::Result<Arc<File>> {
+        let origin = self.origin.as_ref().ok_or_else(|| io::Error::other("it was closed"))?;
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &*open {
+            return Ok(Arc::clone(file));
+        }
+        let file = File::open(&origin.path)?;
+        if identity(&file.metadata()?) != origin.identity {
+            return Err(io::Error::other("it was replaced by another file meanwhile"));
+        }
+        let file = Arc::new(file);
+        *open = Some(Arc::clone(&file));
+        drop(open);
+        register(self);
+        Ok(file)
+    }
+
+    fn close(&self) {
+        self.open.write().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// The files that are open and may be closed, in the order in which they were opened.
+static OPEN: Mutex<VecDeque<Weak<Shared>>> = Mutex::new(VecDeque::new());
+
+/// How many files may be open: half of what the system allows, for a process has others.
+static ALLOWED: LazyLock<usize> = LazyLock::new(|| {
+    let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    (allowed / 2).clamp(MIN_OPEN, MAX_OPEN) as usize
+});
+
+/// Takes note that a file was opened, and closes others if these are too many.
+fn register(shared: &Arc<Shared>) {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.push_back(Arc::downgrade(shared));
+    while open.len() > *ALLOWED {
+        if let Some(oldest) = open.pop_front().and_then(|oldest| oldest.upgrade()) {
+            oldest.close();
+        }
+    }
+}
+
+impl ReadAt for InputFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file()?.as_ref().read_at(buffer, offset)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}
+
+struct InOrder {
+    file: InputFile,
+    offset: u64,
+}
+
+impl Read for InOrder {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(path: &Path) -> InputFile {
+        let file = File::open(path).unwrap();
+        let metadata = file.metadata().unwrap();
+        InputFile::of_path(path, file, &metadata)
+    }
+
+    #[test]
+    fn files_are_closed_when_many_are_open_and_opened_again_when_they_are_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |number: usize| directory.path().join(number.to_string());
+        let count = *ALLOWED + 40;
+        let files: Vec<InputFile> = (0..count)
+            .map(|number| {
+                std::fs::write(path(number), format!("file {number}")).unwrap();
+                opened(&path(number))
+            })
+            .collect();
+        let open = files.iter().filter(|file| file.0.open.read().unwrap().is_some()).count();
+        assert!(open <= *ALLOWED, "{open}");
+        for (number, file) in files.iter().enumerate() {
+            let mut text = String::new();
+            file.clone().reader().read_to_string(&mut text).unwrap();
+            assert_eq!(text, format!("file {number}"));
+        }
+        files[0].0.close();
+        std::fs::write(path(count), "another").unwrap();
+        std::fs::rename(path(count), path(0)).unwrap();
+        let error = files[0].length().unwrap_err();
+        assert!(error.to_string().contains("replaced"), "{error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Copies of streams that may have to be read again.
+//!
+//! The copies of all streams lie in one unnamed temporary file: a table may be made of more streams than a process may have
+//! files open.
+
+use crate::input::temporary_file;
+use brc_core::{ReadAt, Result};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// What was read of one stream so far.
+pub(crate) struct StreamCopy {
+    space: Arc<Space>,
+    extents: RwLock<Vec<Extent>>,
+}
+
+/// The temporary file.
+struct Space {
+    file: File,
+    /// Where the next bytes go.
+    end: AtomicU64,
+}
+
+/// Bytes of a stream that lie together.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Where they start in the stream, in bytes.
+    start: u64,
+    length: u64,
+    /// Where they start in the temporary file, in bytes.
+    offset: u64,
+}
+
+static SPACE: Mutex<Option<Arc<Space>>> = Mutex::new(None);
+
+impl StreamCopy {
+    /// A copy that is empty yet.
+    ///
+    /// # Errors
+    /// If there is no directory for temporary files.
+    pub(crate) fn new() -> Result<Self> {
+        let mut space = SPACE.lock().unwrap_or_else(PoisonError::into_inner);
+        let space = match &*space {
+            Some(space) => Arc::clone(space),
+            None => {
+                let made = Arc::new(Space { file: temporary_file()?, end: AtomicU64::new(0) });
+                *space = Some(Arc::clone(&made));
+                made
+            }
+        };
+        Ok(Self { space, extents: RwLock::default() })
+    }
+
+    /// Appends the next bytes of the stream.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        let length = bytes.len() as u64;
+        let offset = self.space.end.fetch_add(length, Relaxed);
+        self.space.file.write_all_at(bytes, offset)?;
+        let mut extents = self.extents.write().unwrap_or_else(PoisonError::into_inner);
+        match extents.last_mut() {
+            Some(last) if last.offset + last.length == offset => last.length += length,
+            last => {
+                let start = last.map_or(0, |last| last.start + last.length);
+                extents.push(Extent { start, length, offset });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ReadAt for StreamCopy {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let extent = {
+            let extents = self.extents.read().unwrap_or_else(PoisonError::into_inner);
+            let after = extents.partition_point(|extent| extent.start <= offset);
+            after.checked_sub(1).map(|at| extents[at])
+        };
+        let Some(Extent { start, length, offset: at }) = extent else { return Ok(0) };
+        let skipped = (offset - start).min(length);
+        let most = usize::try_from(length - skipped).map_or(buffer.len(), |left| left.min(buffer.len()));
+        ReadAt::read_at(&self.space.file, &mut buffer[..most], at + skipped)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        let extents = self.extents.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(extents.last().map_or(0, |last| last.start + last.length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_that_grow_by_turns_are_read_apart() {
+        let [one, other] = [(); 2].map(|()| StreamCopy::new().unwrap());
+        for number in 0..50u8 {
+            one.append(&[number; 7]).unwrap();
+            other.append(&[number + 100; 3]).unwrap();
+            other.append(&[number + 100; 2]).unwrap();
+        }
+        for (copy, length, first) in [(one, 7, 0), (other, 5, 100)] {
+            let expected: Vec<u8> = (0..50).flat_map(|number| vec![number + first; length]).collect();
+            assert_eq!(copy.length().unwrap(), expected.len() as u64);
+            for start in [0, 1, 34, 35, 36, expected.len() - 1, expected.len()] {
+                let mut read = vec![0; expected.len() + 10];
+                let count = copy.read_full_at(&mut read, start as u64).unwrap();
+                assert_eq!(&read[..count], &expected[start..]);
+            }
+        }
+    }
+}
