@@ -83,3 +83,103 @@ impl Sink for Reads {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{ScanError, Scanner};
+    use std::path::Path;
+    use std::sync::Mutex;
+
+    /// A table of one split that seems to be of integers, but is of strings. It knows that once it was scanned.
+    struct Late {
+        schema: Schema,
+        inferred: Mutex<Option<Arc<Schema>>>,
+        scans: Mutex<u32>,
+    }
+
+    impl Late {
+        fn new(is_inferred: bool) -> Self {
+            let schema = Schema::parse("a:int").unwrap();
+            let inferred = is_inferred.then(|| Arc::new(schema.clone()));
+            Self { schema, inferred: Mutex::new(inferred), scans: Mutex::default() }
+        }
+    }
+
+    impl Table for Late {
+        fn path(&self) -> &Path {
+            Path::new("late")
+        }
+
+        fn schema(&self) -> &Schema {
+            &self.schema
+        }
+
+        fn inferred(&self) -> Option<Arc<Schema>> {
+            self.inferred.lock().unwrap().clone()
+        }
+
+        fn rows(&self) -> Option<u64> {
+            None
+        }
+
+        fn bytes(&self) -> Option<u64> {
+            None
+        }
+
+        fn split(&self, index: u64) -> Option<Split> {
+            (index == 0).then_some(Split { index, start: 0, end: 1 })
+        }
+
+        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+            Ok(Box::new(LateScanner(self)))
+        }
+    }
+
+    struct LateScanner<'a>(&'a Late);
+
+    impl Scanner for LateScanner<'_> {
+        fn scan(&mut self, _: &Split, _: &mut dyn Sink) -> Result<Option<Scanned>, ScanError> {
+            *self.0.scans.lock().unwrap() += 1;
+            let strings = Arc::new(Schema::parse("a:string").unwrap());
+            match self.0.inferred.lock().unwrap().replace(Arc::clone(&strings)) {
+                Some(before) if before != strings => Err(ScanError::Widened),
+                _ => Ok(Some(Scanned { rows: 1, ..Scanned::default() })),
+            }
+        }
+    }
+
+    fn mismatch<T>() -> Result<T> {
+        Err(Error::TypeMismatch("no".to_owned()))
+    }
+
+    /// How the work ended, how often it was done, and how often the table was scanned.
+    fn outcome(table: &Late, work: impl Fn(&Schema, u32) -> Result<()>) -> (Result<()>, u32, u32) {
+        let mut times = 0;
+        let outcome = with_types(table, 2, &Progress::default(), |schema| {
+            times += 1;
+            work(schema, times)
+        });
+        (outcome, times, *table.scans.lock().unwrap())
+    }
+
+    #[test]
+    fn what_does_not_fit_a_sample_is_tried_with_the_types_of_all_rows() {
+        let is_text = |schema: &Schema, _| if schema.to_string() == "a:string" { Ok(()) } else { mismatch() };
+        assert!(matches!(outcome(&Late::new(true), is_text), (Ok(()), 2, 2)));
+        let never = |_: &Schema, _| mismatch();
+        assert!(matches!(outcome(&Late::new(true), never), (Err(Error::TypeMismatch(_)), 2, 2)));
+        assert!(matches!(outcome(&Late::new(false), never), (Err(Error::TypeMismatch(_)), 1, 0)));
+        let mistake = |_: &Schema, _| Err(Error::Usage("no".to_owned()));
+        assert!(matches!(outcome(&Late::new(true), mistake), (Err(Error::Usage(_)), 1, 0)));
+    }
+
+    #[test]
+    fn work_begins_again_as_long_as_types_may_change() {
+        let second = |_: &Schema, times| if times == 2 { Ok(()) } else { Err(Error::Widened) };
+        assert!(matches!(outcome(&Late::new(true), second), (Ok(()), 2, 0)));
+        let never = |_: &Schema, _| Err(Error::Widened);
+        assert!(matches!(outcome(&Late::new(true), never), (Err(Error::Widened), 3, 2)));
+        assert!(matches!(outcome(&Late::new(false), never), (Err(Error::Widened), 1, 0)));
+    }
+}

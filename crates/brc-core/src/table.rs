@@ -578,3 +578,61 @@ pub trait ColumnarWriter: Send {
     /// If a column that turned out wider was not replaced in all parts.
     fn rearrange(&mut self, schema: &Schema) -> Result<Vec<Range<u64>>>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    /// Splits without end, of which the first few know their rows.
+    struct Endless {
+        schema: Schema,
+        known: u64,
+        calls: AtomicU64,
+    }
+
+    impl Table for Endless {
+        fn path(&self) -> &Path {
+            Path::new("endless")
+        }
+
+        fn schema(&self) -> &Schema {
+            &self.schema
+        }
+
+        fn rows(&self) -> Option<u64> {
+            None
+        }
+
+        fn bytes(&self) -> Option<u64> {
+            None
+        }
+
+        fn split(&self, index: u64) -> Option<Split> {
+            assert!(self.calls.fetch_add(1, Relaxed) < 100, "all splits are looked at");
+            Some(Split { index, start: index, end: index + 1 })
+        }
+
+        fn rows_of(&self, split: u64) -> Option<u64> {
+            (split < self.known).then_some(1)
+        }
+
+        fn known(&self, _: u64, _: usize) -> Known<'_> {
+            Known::string(b"name")
+        }
+
+        fn scanner(&self, _: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+            Err(Error::Usage("nobody scans it".to_owned()))
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_splits_ends_where_they_do_not_know_their_rows() {
+        for known in [0, 3] {
+            let table = Endless { schema: Schema::parse("a:string").unwrap(), known, calls: AtomicU64::new(0) };
+            let table: &dyn Table = &table;
+            let nulls: Vec<bool> = table.known_by_split(0).map(|known| known.nulls).collect();
+            assert_eq!(nulls, [vec![false; known as usize], vec![true]].concat());
+        }
+    }
+}
