@@ -7,7 +7,7 @@ use brc_core::{BatchWriter, Progress, Result, Table, with_types};
 use brc_encodings::{
     CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
 };
-use brc_query::{Answered, Plan, Query, QueryResult, ScanTotals};
+use brc_query::{Answered, Memory, Plan, Query, QueryResult, ScanTotals};
 use std::path::{Path, PathBuf};
 
 /// So many rows are made text by a thread at a time.
@@ -55,10 +55,11 @@ impl Destination {
         table: &dyn Table,
         rejects: impl Fn() -> RejectLog,
         threads: usize,
+        memory: &Memory,
         progress: &Progress,
     ) -> Result<ScanTotals> {
         with_types(table, threads, progress, |schema| {
-            let plan = query.plan(schema)?;
+            let plan = query.plan(schema)?.within(memory);
             let rows = plan.selected(table)?;
             let writer = self.writer(&plan, &rows)?;
             convert(&rows, writer, self.output()?, rejects(), threads, progress)?;

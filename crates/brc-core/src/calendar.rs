@@ -133,6 +133,12 @@ pub fn write_time(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
 /// `None` too if it does not fit 64 bits, or has more digits of a second than the unit, unless they are zeros.
 #[must_use]
 pub fn parse_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i64> {
+    i64::try_from(parse_wide_timestamp(text, unit, zone)?).ok()
+}
+
+/// [`parse_timestamp`] for any number of bits.
+#[must_use]
+pub fn parse_wide_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i128> {
     let end_of_date = text.iter().position(|byte| b"T t".contains(byte)).unwrap_or(text.len());
     let days = parse_date(&text[..end_of_date])?;
     let time = text.get(end_of_date + 1..);
@@ -147,8 +153,7 @@ pub fn parse_timestamp(text: &[u8], unit: TimeUnit, zone: bool) -> Option<i64> {
     };
     // The start of the first day of all lies before the first second that 64 bits count.
     let seconds = i128::from(days) * i128::from(DAY_SECONDS) - i128::from(offset);
-    let units = seconds * i128::from(unit.per_second()) + i128::from(time);
-    i64::try_from(units).ok()
+    Some(seconds * i128::from(unit.per_second()) + i128::from(time))
 }
 
 /// Reads a distance from UTC in seconds.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// How a string is compared with another, in byte order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Comparison {
     Equal,
@@ -54,7 +54,7 @@ impl Comparison {
 
 /// A condition on a row. Columns are positions in the table's schema. As in SQL it is true, false or null: it is null
 /// where a value it compares is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Predicate {
     /// True or false for every row.
     Constant(bool),

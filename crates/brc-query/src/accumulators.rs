@@ -14,6 +14,7 @@ use crate::wanted::Wanted;
 use brc_core::{Batch, BitmapBuffer, Column, Summary};
 use brc_kernels::accumulate::lanes::{self, Addend, LaneTable, MOST_AT_ONCE, MOST_LANES};
 use brc_kernels::cpu::Level;
+use std::collections::HashMap;
 
 /// What is in the lanes of so many groups is gathered by several threads.
 const MANY: usize = 1 << 14;
@@ -83,14 +84,17 @@ impl Accumulators {
 
     /// The same for groups of which most have a single row: it would not pay to add up their values elsewhere first.
     pub(crate) fn of_few_rows(plan: &Plan) -> Self {
-        let (projection, fields) = (plan.batch_columns(), plan.fields());
+        let (batch, fields) = (plan.batch_columns(), plan.fields());
+        let batch: HashMap<usize, usize> = batch.into_iter().zip(0..).collect();
         let mut columns: Vec<Aggregated> = Vec::new();
+        let mut known = HashMap::new();
         for (index, (aggregated, kind)) in plan.states().into_iter().enumerate() {
             let state = State::new(kind, &aggregated, &fields);
             let kept = Kept { index, state, place: None };
-            let place = |column| projection.iter().position(|&projected| projected == column).unwrap_or(usize::MAX);
+            let place = |column| batch.get(&column).copied().unwrap_or(usize::MAX);
             let positions: Vec<usize> = aggregated.into_iter().map(place).collect();
-            match columns.iter_mut().find(|column| column.positions == positions) {
+            let place = *known.entry(positions.clone()).or_insert(columns.len());
+            match columns.get_mut(place) {
                 Some(column) => column.states.push(kept),
                 None => columns.push(Aggregated { positions, states: vec![kept] }),
             }

@@ -2,7 +2,7 @@
 //! and files; then the groups that have a value each are counted, and folded to those that were asked for.
 //!
 //! A scan begins without that, since most columns have few values, which are counted faster as they come. It ends as soon as a
-//! worker has found many, and many in each group.
+//! worker has found many, and many in each group; or more than there is memory for.
 
 use crate::finer::Finer;
 use crate::keys::Keys;
@@ -35,18 +35,21 @@ pub(crate) struct ByDistinct<'a> {
     counted: usize,
     /// The places of all others.
     places: Vec<usize>,
+    /// Whether these keep little of each value, so that it is fast.
+    is_small: bool,
 }
 
 impl<'a> ByDistinct<'a> {
-    /// `None` if the plan counts distinct values of no column or of several, or keeps much else of each group.
+    /// `None` if the plan counts distinct values of no column or of several, or keeps else what has no limit.
     pub(crate) fn of(plan: &'a Plan) -> Option<Self> {
         let states = plan.states();
         let mut counting = states.iter().enumerate().filter(|(_, (_, kind))| *kind == StateKind::Distinct);
         let (counted, (columns, _)) = counting.next()?;
         let places: Vec<usize> = (0..states.len()).filter(|&place| place != counted).collect();
-        if !places.iter().all(|&place| states[place].1.is_small()) {
+        if places.iter().any(|&place| states[place].1.keeps_values()) {
             return None;
         }
+        let is_small = places.iter().all(|&place| states[place].1.is_small());
         let fields = plan.fields();
         let counts = |output: &Output| {
             output.bind(&fields).is_ok_and(|bound| bound.state == Some(StateKind::Distinct))
@@ -55,7 +58,12 @@ impl<'a> ByDistinct<'a> {
         let keys = plan.keys.iter().chain(columns).copied().collect();
         let of_values = plan.with_keys(keys, plan.outputs.iter().filter(|output| !counts(output)).cloned().collect());
         let are_the_others = of_values.states().iter().eq(places.iter().map(|&place| &states[place]));
-        are_the_others.then_some(Self { plan, of_values, counted, places })
+        are_the_others.then_some(Self { plan, of_values, counted, places, is_small })
+    }
+
+    /// Whether it is faster where there are many values; else it only takes less memory.
+    pub(crate) fn is_small(&self) -> bool {
+        self.is_small
     }
 
     /// Asks a table. `None` if there are so many groups that memory is short.

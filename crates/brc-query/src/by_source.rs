@@ -68,7 +68,7 @@ impl<'a> BySource<'a> {
         let limits = Limits { of_splits: u64::MAX, ..limits };
         let partitioning = Partitioning::new(of_column, limits, memory, threads).with_splits_of(table, of_column);
         let fields = plan.fields();
-        let columns = Columns { fields: &fields, projection: &[*column] };
+        let columns = Columns { fields: &fields, projection: &[*column], allowance: plan.allowance };
         let finer = Finer { plan, finer: of_column };
         finer.run(
             table,

@@ -1,7 +1,7 @@
 //! The values of one column of an answer.
 
 use crate::keys::layout::float_key;
-use crate::vector::{Fault, TOO_LONG};
+use crate::vector::Fault;
 use brc_core::{BitmapBuffer, ByteStrings, Column, Dictionary, Integers, LogicalType, PhysicalType, Value, batch};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -184,7 +184,7 @@ impl Cells {
                 let start = rows.start.checked_sub(1).map_or(0, |before| ends[before]);
                 let ends = &ends[rows.clone()];
                 let end = ends.last().map_or(start, |end| *end);
-                i32::try_from(end - start).map_err(|_| Fault::Value(TOO_LONG.to_owned()))?;
+                i32::try_from(end - start).map_err(|_| Fault::TooLarge(None))?;
                 offsets.clear();
                 offsets.push(0);
                 offsets.extend(ends.iter().map(|end| (end - start) as i32));

@@ -1,6 +1,7 @@
 //! Finds columns by name, and says what was meant where there is none.
 
 use brc_core::{Error, LeftOut, Schema};
+use std::collections::HashMap;
 
 /// A name that no column has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,13 +35,37 @@ impl From<Unknown> for Error {
     }
 }
 
-/// The position of the column of that name.
-pub(crate) fn find(schema: &Schema, name: &str) -> Result<usize, Unknown> {
-    let names = schema.fields().iter().map(|field| field.name.as_str());
-    schema.index_of(name).ok_or_else(|| match schema.left_out().iter().find(|column| column.name == name) {
-        Some(column) => Unknown::LeftOut(column.clone()),
-        None => Unknown::new("column", name, names),
-    })
+/// The columns of a table by their names.
+#[derive(Debug)]
+pub(crate) struct Names<'a> {
+    pub(crate) schema: &'a Schema,
+    positions: HashMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(schema: &'a Schema) -> Self {
+        let names = schema.fields().iter().map(|field| field.name.as_str());
+        Self { schema, positions: names.zip(0..).collect() }
+    }
+
+    /// The position of the column of that name, if there is one.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
+    }
+
+    /// The position of the column of that name.
+    ///
+    /// # Errors
+    /// That there is none, and which name is close.
+    pub(crate) fn find(&self, name: &str) -> Result<usize, Unknown> {
+        self.position(name).ok_or_else(|| match self.schema.left_out().iter().find(|column| column.name == name) {
+            Some(column) => Unknown::LeftOut(column.clone()),
+            None => {
+                let known = self.schema.fields().iter().map(|field| field.name.as_str());
+                Unknown::new("column", name, known)
+            }
+        })
+    }
 }
 
 /// The known name that is closest, if any is close enough to be a slip.
@@ -69,11 +94,11 @@ mod tests {
     #[test]
     fn the_message_lists_what_there_is() {
         assert_eq!(
-            find(&Schema::one_brc(), "statoin").unwrap_err().to_string(),
+            Names::new(&Schema::one_brc()).find("statoin").unwrap_err().to_string(),
             "unknown column 'statoin', did you mean 'station'? (columns: station, temperature)"
         );
         assert_eq!(
-            find(&Schema::one_brc(), "x").unwrap_err().to_string(),
+            Names::new(&Schema::one_brc()).find("x").unwrap_err().to_string(),
             "unknown column 'x' (columns: station, temperature)"
         );
     }

@@ -15,12 +15,20 @@ pub(crate) fn computed(value: &Typed, columns: Columns<'_>, cells: &[Cells], row
     let mut program = Program::new(value, columns);
     let mut found = Cells::with_capacity(value.logical_type, rows);
     let mut offsets = vec![Vec::new(); cells.len()];
-    for start in (0..rows).step_by(AT_A_TIME) {
-        let range = start..rows.min(start + AT_A_TIME);
+    let (mut start, mut at_a_time) = (0, AT_A_TIME);
+    while start < rows {
+        let range = start..rows.min(start + at_a_time);
         let columns = cells.iter().zip(&mut offsets).map(|(cells, offsets)| cells.column(range.clone(), offsets));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         let batch = Batch { rows: range.len(), columns: &columns };
-        push_all(&program.run(Level::best(), &batch)?.column(), range.len(), &mut found)?;
+        match program.run(Level::best(), &batch) {
+            // Strings of fewer rows take less memory.
+            Err(Fault::TooLarge(_)) if range.len() > 1 => at_a_time = range.len() / 2,
+            values => {
+                push_all(&values?.column(), range.len(), &mut found)?;
+                start = range.end;
+            }
+        }
     }
     Ok(found)
 }

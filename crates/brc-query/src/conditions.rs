@@ -10,10 +10,11 @@ use crate::group::Malformed;
 use crate::inputs::{RowPlace, Source, Stage};
 use crate::plan::Plan;
 use crate::vector::Fault;
-use crate::wanted::check_lengths;
+use crate::wanted::{check_lengths, halved};
 use brc_core::{Batch, Column, Conjunct, Field, PhysicalType, Predicate};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{count, valid_bits, words};
+use std::collections::HashMap;
 
 /// One of the conditions of a plan.
 pub(crate) struct Condition {
@@ -65,27 +66,28 @@ impl Plan {
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         let (mut conditions, fields) = (Vec::new(), self.fields());
         if let Some(predicate) = &self.predicate {
-            self.split(predicate, &mut conditions);
+            self.split(predicate, &mut conditions, &mut HashMap::new());
         }
         conditions.sort_by_key(|condition| condition.cost(&fields));
         conditions
     }
 
-    /// Splits a predicate where all of its parts must hold, but for parts that look at the same columns.
-    fn split(&self, predicate: &Predicate, conditions: &mut Vec<Condition>) {
+    /// Splits a predicate where all of its parts must hold, but for parts that look at the same columns of the table: `known`
+    /// says which condition these are.
+    fn split(&self, predicate: &Predicate, conditions: &mut Vec<Condition>, known: &mut HashMap<Vec<usize>, usize>) {
         match predicate {
-            Predicate::And(parts) => parts.iter().for_each(|part| self.split(part, conditions)),
-            Predicate::Or(parts) if parts.len() == 1 => self.split(&parts[0], conditions),
+            Predicate::And(parts) => parts.iter().for_each(|part| self.split(part, conditions, known)),
+            Predicate::Or(parts) if parts.len() == 1 => self.split(&parts[0], conditions, known),
             _ => {
                 let new = Condition::new(predicate.clone(), self);
-                let is_like = |known: &&mut Condition| {
-                    known.columns == new.columns && known.computed.is_empty() && new.computed.is_empty()
+                let next = conditions.len();
+                let index = match new.computed.is_empty() {
+                    true => *known.entry(new.columns.clone()).or_insert(next),
+                    false => next,
                 };
-                match conditions.iter_mut().find(is_like) {
-                    Some(known) => match &mut known.predicate {
-                        Predicate::And(parts) => parts.push(new.predicate),
-                        one => *one = Predicate::And(vec![one.clone(), new.predicate]),
-                    },
+                match conditions.get_mut(index).map(|condition| &mut condition.predicate) {
+                    Some(Predicate::And(parts)) => parts.push(new.predicate),
+                    Some(one) => *one = Predicate::And(vec![one.clone(), new.predicate]),
                     None => conditions.push(new),
                 }
             }
@@ -120,7 +122,10 @@ impl Conditions {
             let projection: Vec<usize> = columns.iter().copied().chain(computed).collect();
             Test {
                 positions: columns.iter().map(position).collect(),
-                computed: Stage::new(&sources, Columns { fields: &fields, projection: &columns }),
+                computed: Stage::new(
+                    &sources,
+                    Columns { fields: &fields, projection: &columns, allowance: plan.allowance },
+                ),
                 filter: Filter::new(&predicate, &fields, &projection),
             }
         };
@@ -156,7 +161,21 @@ impl Conditions {
 }
 
 impl Test {
+    /// Clears the bits of rows that do not meet the condition; returns how many are left.
     fn run(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
+        match self.run_at_once(level, batch, rows) {
+            // Strings of fewer rows take less memory.
+            Err(fault @ Fault::TooLarge(_)) => {
+                let [mut one, mut other] = halved(rows).ok_or(fault)?;
+                let left = self.run(level, batch, &mut one)? + self.run(level, batch, &mut other)?;
+                rows.iter_mut().zip(one.iter().zip(&other)).for_each(|(rows, (one, other))| *rows = one | other);
+                Ok(left)
+            }
+            left => left,
+        }
+    }
+
+    fn run_at_once(&mut self, level: Level, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize, Fault> {
         let computed = self.computed.run(level, batch, Some(rows), RowPlace::default())?;
         let with_computed: Vec<Column<'_>>;
         let mut columns = batch.columns;

@@ -14,6 +14,7 @@ mod truth;
 
 use crate::filter::Test;
 use crate::functions::{self, Bound, Kernel};
+use crate::memory::Allowance;
 use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Rows, Vector, View, both_valid};
 use crate::wanted::row_numbers;
@@ -38,6 +39,7 @@ pub(crate) struct Columns<'a> {
     pub(crate) fields: &'a [Field],
     /// Those that are in a batch, in its order.
     pub(crate) projection: &'a [usize],
+    pub(crate) allowance: Allowance,
 }
 
 /// The columns of a batch that an expression looks at, each with its type.
@@ -46,14 +48,34 @@ type Inputs = Vec<(usize, LogicalType)>;
 enum Step {
     Column(usize),
     Constant(Option<Scalar>, LogicalType),
-    Condition { holds: Box<Test>, fails: Box<Test> },
+    Condition {
+        holds: Box<Test>,
+        fails: Box<Test>,
+    },
+    /// The same of a batch that has nothing but this column.
+    Test {
+        of: Box<Step>,
+        holds: Box<Test>,
+        fails: Box<Test>,
+    },
     And(Vec<Step>),
     Or(Vec<Step>),
     Not(Box<Step>),
     IsNull(Box<Step>),
-    Case { branches: Vec<(Step, Step)>, otherwise: Option<Box<Step>>, shape: Shape },
-    Coalesce { parts: Vec<Step>, shape: Shape },
-    Call { kernel: Kernel, arguments: Vec<Step> },
+    Case {
+        branches: Vec<(Step, Step)>,
+        otherwise: Option<Box<Step>>,
+        shape: Shape,
+    },
+    Coalesce {
+        parts: Vec<Step>,
+        shape: Shape,
+    },
+    Call {
+        kernel: Kernel,
+        arguments: Vec<Step>,
+        allowance: Allowance,
+    },
     Comparison(Box<Comparison>),
     Exact(Box<Exact>),
     Memo(Box<Memo>),
@@ -141,7 +163,7 @@ impl Program {
 
 /// The value of an expression without columns.
 pub(crate) fn constant(typed: &Typed) -> Result<Option<Scalar>, Fault> {
-    let columns = Columns { fields: &[], projection: &[] };
+    let columns = Columns { fields: &[], projection: &[], allowance: Allowance::default() };
     let found = Program::new(typed, columns).run(Level::best(), &Batch { rows: 1, columns: &[] })?;
     let column = found.column();
     let view = View::of(&column)?;
@@ -166,13 +188,18 @@ impl Step {
         }
         let step = |typed: &Typed| Self::new(typed, columns, by_value);
         let steps = |parts: &[Typed]| parts.iter().map(step).collect::<Vec<_>>();
-        let output = typed.logical_type;
+        let (output, allowance) = (typed.logical_type, columns.allowance);
         match &typed.node {
             Node::Column(column) => Self::Column(columns.position(*column)),
             Node::Literal(value) => Self::Constant(value.clone(), output),
             Node::Condition(predicate) => {
                 let test = |negated| Box::new(Test::new(predicate, negated, columns.fields, columns.projection));
                 Self::Condition { holds: test(false), fails: test(true) }
+            }
+            Node::Test { of, test } => {
+                let fields = [of.field()];
+                let test = |negated| Box::new(Test::new(test, negated, &fields, &[0]));
+                Self::Test { of: Box::new(step(of)), holds: test(false), fails: test(true) }
             }
             Node::And(parts) => Self::And(steps(parts)),
             Node::Or(parts) => Self::Or(steps(parts)),
@@ -185,7 +212,7 @@ impl Step {
             },
             Node::Coalesce(parts) => Self::Coalesce { parts: steps(parts), shape: Shape::new(output, parts.iter()) },
             Node::Cast { inner, attempt } => match functions::cast::bound(inner.logical_type, output, *attempt) {
-                Some(bound) => Self::Call { kernel: bound.kernel, arguments: vec![step(inner)] },
+                Some(bound) => Self::Call { kernel: bound.kernel, arguments: vec![step(inner)], allowance },
                 None => Self::Constant(None, output),
             },
             Node::Call { function, arguments } => match (function.0.bind)(arguments) {
@@ -194,7 +221,7 @@ impl Step {
                 }
                 Ok(bound) => {
                     let is_exact = bound.exact.is_some();
-                    let call = Self::Call { kernel: bound.kernel, arguments: steps(arguments) };
+                    let call = Self::Call { kernel: bound.kernel, arguments: steps(arguments), allowance };
                     if is_exact { Exact::step(typed, step, call) } else { call }
                 }
                 Err(_) => Self::Constant(None, output),
@@ -211,6 +238,7 @@ impl Step {
             }
             Self::Constant(value, output) => Vector::repeat(*output, value.as_ref().map(Scalar::value), rows)?,
             Self::Condition { .. }
+            | Self::Test { .. }
             | Self::And(_)
             | Self::Or(_)
             | Self::Not(_)
@@ -220,9 +248,9 @@ impl Step {
                 return case(branches, otherwise.as_deref_mut(), shape, frame);
             }
             Self::Coalesce { parts, shape } => return coalesce(parts, shape, frame),
-            Self::Call { kernel, arguments } => {
+            Self::Call { kernel, arguments, allowance } => {
                 let found = arguments.iter_mut().map(|argument| argument.run(frame)).collect::<Result<Vec<_>, _>>()?;
-                applied(kernel, &found.iter().map(Lent::column).collect::<Vec<_>>(), rows)?
+                applied(kernel, &found.iter().map(Lent::column).collect::<Vec<_>>(), rows, *allowance)?
             }
             Self::Exact(exact) => return exact.run(frame),
             Self::Memo(memo) => return memo.run(frame),
@@ -233,7 +261,7 @@ impl Step {
     /// Its values in those rows whose bits are set; others have any.
     fn run_where<'a>(&mut self, frame: &Frame<'a, '_>, wanted: &[u64], output: LogicalType) -> Result<Lent<'a>, Fault> {
         match self.run(frame) {
-            Err(Fault::Value(_)) => {}
+            Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
             found => return found,
         }
         let rows = row_numbers(wanted);
@@ -274,14 +302,14 @@ impl Frame<'_, '_> {
 }
 
 /// What a function comes to, given its arguments.
-fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize) -> Result<Vector, Fault> {
+fn applied(kernel: &Kernel, columns: &[Column<'_>], rows: usize, allowance: Allowance) -> Result<Vector, Fault> {
     let mut validity = BitmapBuffer::default();
     validity.push_values(rows);
     for column in columns.iter().filter(|column| column.has_nulls()) {
         validity = both_valid(rows, validity.bitmap(), column.validity);
     }
     let views = columns.iter().map(View::of).collect::<Result<Vec<_>, _>>()?;
-    let computed = kernel(&views, &Rows::new(rows, validity.bitmap()))?;
+    let computed = kernel(&views, &Rows::new(rows, validity.bitmap(), allowance))?;
     let validity = both_valid(rows, validity.bitmap(), computed.validity.bitmap());
     Ok(Vector { values: computed.values, validity })
 }

@@ -4,10 +4,11 @@
 //! give one bit a row, set where the condition is true, and `and` and `or` work on 64 rows at once. A `not` is moved down
 //! to the conditions it is about: there a null makes neither the condition nor its opposite true.
 
+use crate::alternatives::{Ranges, TextPredicate, take_ranges};
 use crate::group::Malformed;
 use brc_core::{
-    Batch, Bitmap, Comparison, Data, Dictionary, Field, Known, KnownValues, PhysicalType, Predicate, Verdict,
-    float_order,
+    Batch, Bitmap, Data, Dictionary, Field, Known, KnownValues, PhysicalType, Predicate, Verdict, float_order,
+    for_integers,
 };
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{CodeSet, count, range, valid_bits, words};
@@ -61,6 +62,7 @@ impl Filter {
 pub(crate) enum Test {
     Constant(bool),
     Number { position: usize, low: i128, high: i128, negated: bool },
+    Numbers { position: usize, ranges: Ranges, negated: bool },
     Text(TextTest),
     Null { position: usize, negated: bool },
     All(Vec<Test>),
@@ -71,7 +73,7 @@ pub(crate) enum Test {
 #[derive(Debug)]
 pub(crate) struct TextTest {
     position: usize,
-    predicate: Predicate,
+    predicate: TextPredicate,
     /// The codes seen so far for which it holds.
     holds: CodeSet,
     /// Whether it holds for null.
@@ -85,16 +87,21 @@ impl Test {
             let position = projection.iter().position(|&projected| projected == column);
             position.unwrap_or_else(|| unreachable!("a plan projects the columns that it filters by"))
         };
-        let parts =
-            |parts: &[Predicate]| parts.iter().map(|part| Self::new(part, negated, fields, projection)).collect();
+        // Parts of which all must hold, or any.
+        let parts = |parts: &[Predicate], all: bool| {
+            let mut parts: Vec<&Predicate> = parts.iter().collect();
+            let ranges = take_ranges(&mut parts, all != negated);
+            let tests = parts.into_iter().map(|part| Self::new(part, negated, fields, projection));
+            let numbers = |(column, ranges)| Self::Numbers { position: position(column), ranges, negated: all };
+            tests.chain(ranges.into_iter().map(numbers)).collect()
+        };
         let mut columns = Vec::new();
         predicate.columns(&mut columns);
         if let [column] = &columns[..]
             && fields[*column].logical_type.physical() == PhysicalType::Bytes
         {
-            let predicate = predicate.clone();
-            let predicate = if negated { Predicate::Not(Box::new(predicate)) } else { predicate };
-            return Self::Text(TextTest::new(position(*column), predicate));
+            let test = |predicate: &Predicate| Self::Text(TextTest::new(position(*column), predicate));
+            return if negated { test(&Predicate::Not(Box::new(predicate.clone()))) } else { test(predicate) };
         }
         match predicate {
             Predicate::Constant(holds) => Self::Constant(*holds != negated),
@@ -103,9 +110,9 @@ impl Test {
             }
             Predicate::IsNull { column } => Self::Null { position: position(*column), negated },
             Predicate::Compare { .. } => unreachable!("it looks at one string column only"),
-            Predicate::And(all) if !negated => Self::All(parts(all)),
-            Predicate::Or(any) if negated => Self::All(parts(any)),
-            Predicate::And(any) | Predicate::Or(any) => Self::Any(parts(any)),
+            Predicate::And(all) if !negated => Self::All(parts(all, true)),
+            Predicate::Or(any) if negated => Self::All(parts(any, true)),
+            Predicate::And(any) | Predicate::Or(any) => Self::Any(parts(any, false)),
             Predicate::Not(part) => Self::new(part, !negated, fields, projection),
         }
     }
@@ -126,6 +133,24 @@ impl Test {
                 match column.data {
                     Data::Integers(values) if values.len() == batch.rows => range(level, values, *low, *high, mask),
                     Data::Floats(values) if values.len() == batch.rows => float_range(values, *low, *high, mask),
+                    Data::Integers(_) | Data::Floats(_) | Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
+                        return Err(Malformed("a column of numbers is not there"));
+                    }
+                }
+                if *negated {
+                    negate(mask, batch.rows);
+                }
+                only_values(mask, column.validity);
+            }
+            Self::Numbers { position, ranges, negated } => {
+                let column = batch.columns.get(*position).ok_or(Malformed("a column of numbers is not there"))?;
+                match column.data {
+                    Data::Integers(values) if values.len() == batch.rows => {
+                        for_integers!(values, values => in_ranges(values, ranges, mask, i128::from));
+                    }
+                    Data::Floats(values) if values.len() == batch.rows => {
+                        in_ranges(values, ranges, mask, |value| float_order(value).into());
+                    }
                     Data::Integers(_) | Data::Floats(_) | Data::Codes { .. } | Data::Runs { .. } | Data::Bytes(_) => {
                         return Err(Malformed("a column of numbers is not there"));
                     }
@@ -168,6 +193,15 @@ fn float_range(values: &[f64], low: i128, high: i128, mask: &mut [u64]) {
     }
 }
 
+/// Sets the bits of the values that lie in one of the ranges.
+fn in_ranges<T: Copy>(values: &[T], ranges: &Ranges, mask: &mut [u64], order: impl Fn(T) -> i128) {
+    for (word, values) in mask.iter_mut().zip(values.chunks(64)) {
+        for (bit, &value) in values.iter().enumerate() {
+            *word |= u64::from(ranges.contain(order(value))) << bit;
+        }
+    }
+}
+
 fn combine(
     parts: &mut [Test],
     level: Level,
@@ -205,10 +239,10 @@ fn only_values(mask: &mut [u64], validity: Option<Bitmap<'_>>) {
 }
 
 impl TextTest {
-    fn new(position: usize, predicate: Predicate) -> Self {
+    fn new(position: usize, predicate: &Predicate) -> Self {
         let null = Known { values: KnownValues::None, nulls: true };
         let holds_for_null = predicate.decide(&|_| null) == Verdict::Always;
-        Self { position, predicate, holds: CodeSet::default(), holds_for_null }
+        Self { position, predicate: TextPredicate::new(predicate), holds: CodeSet::default(), holds_for_null }
     }
 
     fn evaluate(&mut self, level: Level, batch: &Batch<'_>, mask: &mut [u64]) -> Result<(), Malformed> {
@@ -251,7 +285,7 @@ impl TextTest {
     }
 
     fn decide(&self, string: &[u8]) -> bool {
-        holds(&self.predicate, string)
+        self.predicate.holds(string)
     }
 
     fn holds(&self, code: u32) -> Result<bool, Malformed> {
@@ -264,20 +298,6 @@ impl TextTest {
             let holds = self.decide(dictionary.get(code as u32));
             self.holds.push(holds);
         }
-    }
-}
-
-/// Whether a predicate of one string column holds for a string.
-fn holds(predicate: &Predicate, string: &[u8]) -> bool {
-    match predicate {
-        Predicate::Constant(holds) => *holds,
-        Predicate::Compare { comparison: Comparison::Equal, value, .. } => string == value,
-        Predicate::Compare { comparison, value, .. } => comparison.holds(string.cmp(value)),
-        Predicate::And(parts) => parts.iter().all(|part| holds(part, string)),
-        Predicate::Or(parts) => parts.iter().any(|part| holds(part, string)),
-        Predicate::Not(part) => !holds(part, string),
-        // Strings are no numbers.
-        Predicate::IsNull { .. } | Predicate::Range { .. } => false,
     }
 }
 

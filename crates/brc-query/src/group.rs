@@ -15,11 +15,11 @@ use crate::partitions::{Dealer, OwnGroups, OwnPart, Partitioning, Parts, Records
 use crate::plan::Plan;
 use crate::states::GroupIds;
 use crate::vector::Fault;
-use crate::wanted::check_lengths;
+use crate::wanted::{check_lengths, halved};
 use brc_core::{Batch, Column, Error, Result, Schema, Sink, Summary};
 use brc_kernels::accumulate::UnknownGroup;
 use brc_kernels::cpu::Level;
-use brc_kernels::filter::{compress, count};
+use brc_kernels::filter::{compress, count, valid_bits, words};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ impl<'a> GroupTable<'a> {
         let place = |key: &usize| projection.iter().position(|projected| projected == key).unwrap_or(usize::MAX);
         let key_positions: Vec<usize> = plan.keys.iter().map(place).collect();
         let (used, sources) = plan.grouped_sources();
-        let of_table = Columns { fields: &fields, projection: &scanned };
+        let of_table = Columns { fields: &fields, projection: &scanned, allowance: plan.allowance };
         Self {
             path,
             plan,
@@ -157,7 +157,14 @@ impl<'a> GroupTable<'a> {
     /// Writes all that is kept to a file, if memory is short because of it.
     fn relieve(&mut self) -> Result<()> {
         let (Some(partitioning), Some(gauge)) = (self.partitioning, &self.gauge) else { return Ok(()) };
-        if !gauge.is_short() || !partitioning.memory_is_short() {
+        if !gauge.is_short() {
+            return Ok(());
+        }
+        let (values, groups) = (self.accumulators.distinct_values(), self.keys.len().max(1));
+        if partitioning.limits.may_count_by_groups() && values > partitioning.limits.distinct_of_group * groups {
+            return Err(by_distinct::too_many());
+        }
+        if !partitioning.memory_is_short() {
             return Ok(());
         }
         let groups = (self.keys.len() > 0).then(|| self.without_groups());
@@ -258,7 +265,18 @@ impl<'a> GroupTable<'a> {
             Selection::All => None,
             Selection::Some(mask, _) => Some(mask),
         };
-        let computed = self.computed.run(self.level, batch, mask, place)?;
+        let computed = match self.computed.run(self.level, batch, mask, place) {
+            // Strings of fewer rows take less memory. Nothing was grouped yet.
+            Err(fault @ Fault::TooLarge(_)) => {
+                let all = || (0..words(batch.rows)).map(|word| valid_bits(batch.rows, word)).collect();
+                let halves = halved(&mask.map_or_else(all, <[u64]>::to_vec)).ok_or(fault)?;
+                return halves.iter().try_for_each(|half| {
+                    let half = Selection::Some(half, count(self.level, half));
+                    self.compute(batch, half, place, weights)
+                });
+            }
+            computed => computed?,
+        };
         let mut columns = batch.columns.to_vec();
         for (&position, column) in self.computed_positions.iter().zip(&computed) {
             // Between are conditions, which nobody looks at any more.

@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::packing::{PackedKeys, push_tuple};
 use crate::plan::{Plan, SortKey};
-use crate::vector::Fault;
+use crate::vector::{Fault, too_large};
 use brc_core::{Error, Field, Result, Value};
 use std::ops::Range;
 
@@ -29,6 +29,8 @@ pub(crate) struct Groups<'a> {
     partials: &'a [Partial],
     /// The keys of each partial, if they are packed.
     packed: Vec<Option<&'a PackedKeys>>,
+    /// Which state each aggregate is computed from.
+    states: Vec<Option<usize>>,
     /// The columns of the aggregates, and those that groups have.
     inputs: Vec<Field>,
     fields: Vec<Field>,
@@ -72,7 +74,8 @@ impl Chosen<'_> {
 impl<'a> Groups<'a> {
     pub(crate) fn new(plan: &'a Plan, partials: &'a [Partial]) -> Self {
         let packed = partials.iter().map(Partial::packed_keys).collect();
-        Self { plan, partials, packed, inputs: plan.fields(), fields: plan.group_fields() }
+        let states = plan.states_of_outputs();
+        Self { plan, partials, packed, states, inputs: plan.fields(), fields: plan.group_fields() }
     }
 
     /// The groups of the answer in its order; all of them, if only rows that differ are wanted.
@@ -143,7 +146,7 @@ impl<'a> Groups<'a> {
         let Field { name, logical_type, .. } = &self.fields[self.plan.keys.len() + number];
         let output = &self.plan.outputs[number];
         let bound = output.bind(&self.inputs).map_err(|needed| Error::Usage(format!("{name} needs {needed}")))?;
-        let state = bound.state.and_then(|kind| self.plan.state_of(&output.columns, kind));
+        let state = self.states[number];
         if let Some(write) = bound.all
             && match chosen {
                 Chosen::Range(partial, groups) => write(partial, state, groups.clone(), cells),
@@ -194,8 +197,9 @@ impl<'a> Groups<'a> {
         let fault = |fault: Fault| match fault {
             Fault::Value(message) => Error::Expression(format!("{name}: {message}")),
             Fault::Malformed(message) => Error::Expression(format!("{name}: {message}")),
+            Fault::TooLarge(limit) => too_large(limit),
         };
-        let columns = Columns { fields: &self.fields, projection: &used };
+        let columns = Columns { fields: &self.fields, projection: &used, allowance: self.plan.allowance };
         computed(typed, columns, &inputs, chosen.len()).map_err(fault)
     }
 

@@ -6,6 +6,8 @@ use crate::vector::{Fault, Values, Vector};
 use brc_core::{Batch, BitmapBuffer, Field, LogicalType, Schema};
 use brc_kernels::cpu::Level;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// A column that is computed of those of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +17,7 @@ pub(crate) struct Computed {
 }
 
 /// How it is computed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Source {
     /// Where the row lies in the table: later rows have larger numbers.
     RowNumber,
@@ -31,11 +33,14 @@ pub(crate) struct Inputs {
     /// How many of them are those of the table.
     of_table: usize,
     pub(crate) computed: Vec<Computed>,
+    /// Where each source is among what is computed.
+    positions: HashMap<Source, usize>,
 }
 
 impl Inputs {
     pub(crate) fn new(schema: &Schema) -> Self {
-        Self { fields: schema.fields().to_vec(), of_table: schema.fields().len(), computed: Vec::new() }
+        let fields = schema.fields().to_vec();
+        Self { of_table: fields.len(), fields, computed: Vec::new(), positions: HashMap::new() }
     }
 
     pub(crate) fn fields(&self) -> &[Field] {
@@ -56,14 +61,16 @@ impl Inputs {
     }
 
     fn add(&mut self, name: &str, logical_type: LogicalType, nullable: bool, source: Source) -> usize {
-        let known = self.computed.iter().position(|computed| computed.source == source);
-        let place = known.unwrap_or_else(|| {
-            let field = Field { name: name.to_owned(), logical_type, nullable };
-            self.fields.push(field.clone());
-            self.computed.push(Computed { field, source });
-            self.computed.len() - 1
-        });
-        self.of_table + place
+        let next = self.of_table + self.computed.len();
+        match self.positions.entry(source) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let field = Field { name: name.to_owned(), logical_type, nullable };
+                self.fields.push(field.clone());
+                self.computed.push(Computed { field, source: new.key().clone() });
+                *new.insert(next)
+            }
+        }
     }
 }
 

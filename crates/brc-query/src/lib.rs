@@ -35,6 +35,7 @@
 
 mod accumulators;
 mod aggregates;
+mod alternatives;
 mod bind;
 mod by_distinct;
 mod by_source;

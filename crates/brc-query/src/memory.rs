@@ -58,6 +58,25 @@ impl Memory {
     }
 }
 
+/// How many bytes the program may have allocated while values are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Allowance(pub(crate) u64);
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(u64::MAX)
+    }
+}
+
+impl Allowance {
+    /// Whether a buffer may grow from one number of bytes to another.
+    pub(crate) fn allows(self, from: usize, to: usize) -> bool {
+        /// A buffer may have that much whatever the limit.
+        const LEAST: usize = 1 << 23;
+        to <= LEAST || in_use().saturating_sub(from as u64).saturating_add(to as u64) <= self.0
+    }
+}
+
 /// Tells one thread when memory is short because of what it keeps.
 #[derive(Debug, Clone)]
 pub(crate) struct Gauge {

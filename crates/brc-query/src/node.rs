@@ -1,11 +1,11 @@
 //! Expressions bound to columns: plain data, which may travel with a plan.
 
 use crate::functions::Function;
-use brc_core::{LogicalType, Predicate, Value};
+use brc_core::{Field, LogicalType, Predicate, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An expression of which the type is known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Typed {
     pub(crate) node: Node,
     pub(crate) logical_type: LogicalType,
@@ -13,12 +13,17 @@ pub(crate) struct Typed {
 }
 
 /// What it is. Columns are positions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Node {
     Column(usize),
     Literal(Option<Scalar>),
     /// Comparisons of columns with constants.
     Condition(Predicate),
+    /// The same of an expression, which is column 0.
+    Test {
+        of: Box<Typed>,
+        test: Predicate,
+    },
     And(Vec<Typed>),
     Or(Vec<Typed>),
     Not(Box<Typed>),
@@ -71,7 +76,7 @@ impl From<Value<'_>> for Scalar {
 }
 
 /// A function, which is its name where it is plain data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FunctionName(pub(crate) &'static Function);
 
 impl Serialize for FunctionName {
@@ -101,6 +106,11 @@ impl Typed {
         Self { node, logical_type: LogicalType::Bool, nullable }
     }
 
+    /// What a column of its values is like.
+    pub(crate) fn field(&self) -> Field {
+        Field { name: String::new(), logical_type: self.logical_type, nullable: self.nullable }
+    }
+
     /// Whether it is a column as it stands.
     pub(crate) fn is_column(&self) -> bool {
         matches!(self.node, Node::Column(_))
@@ -123,13 +133,20 @@ impl Typed {
         match &self.node {
             Node::Column(_) | Node::Literal(_) | Node::Condition(_) => Vec::new(),
             Node::And(parts) | Node::Or(parts) | Node::Coalesce(parts) => parts.iter().collect(),
-            Node::Not(part) | Node::IsNull(part) | Node::Cast { inner: part, .. } => vec![part],
+            Node::Not(part) | Node::IsNull(part) | Node::Cast { inner: part, .. } | Node::Test { of: part, .. } => {
+                vec![part]
+            }
             Node::Case { branches, otherwise } => {
                 let branches = branches.iter().flat_map(|(when, then)| [when, then]);
                 branches.chain(otherwise.as_deref()).collect()
             }
             Node::Call { arguments, .. } => arguments.iter().collect(),
         }
+    }
+
+    /// How many parts it has, all that these are made of as well.
+    pub(crate) fn size(&self) -> usize {
+        1 + self.parts().into_iter().map(Self::size).sum::<usize>()
     }
 
     /// Appends the columns that it looks at.

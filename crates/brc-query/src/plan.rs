@@ -4,6 +4,7 @@ use crate::aggregates::{AggregateFunction, Bound, FunctionName};
 use crate::conditions::Condition;
 use crate::inputs::{Computed, Source};
 use crate::keys::Keys;
+use crate::memory::{Allowance, Memory};
 use crate::node::{Node, Typed};
 use crate::partial::{Partial, Rows};
 use crate::result::OutputColumn;
@@ -11,6 +12,8 @@ use crate::result_table;
 use crate::states::{State, StateKind};
 use brc_core::{Error, Field, LogicalType, Order, PhysicalType, Predicate, Result, ScanOptions, Schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// What [`crate::Query::plan`] makes of a question.
 ///
@@ -36,10 +39,12 @@ pub struct Plan {
     pub(crate) limit: Option<u64>,
     pub(crate) statistics: bool,
     pub(crate) timings: bool,
+    #[serde(skip)]
+    pub(crate) allowance: Allowance,
 }
 
 /// An aggregate to compute.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Output {
     /// The function.
     #[serde(serialize_with = "serialize_function", deserialize_with = "deserialize_function")]
@@ -105,6 +110,12 @@ pub(crate) struct SortKey {
 }
 
 impl Plan {
+    /// The same plan, of which strings are computed with no more memory than that. It stays here if the plan travels.
+    #[must_use]
+    pub fn within(self, memory: &Memory) -> Self {
+        Self { allowance: Allowance(memory.limit), ..self }
+    }
+
     /// The columns of the table that this is a plan for.
     #[must_use]
     pub fn schema(&self) -> &Schema {
@@ -230,7 +241,8 @@ impl Plan {
         let fields = self.fields();
         let state = |output: &Output| Some((output.columns.clone(), output.bind(&fields).ok()?.state?));
         let all = distinct(self.outputs.iter().filter_map(state));
-        let has = |columns: &[usize], kind| all.iter().any(|(all, other)| all == columns && *other == kind);
+        let known: HashSet<&(Vec<usize>, StateKind)> = all.iter().collect();
+        let has = |columns: &[usize], kind| known.contains(&(columns.to_vec(), kind));
         let is_needed = |(columns, kind): &&(Vec<usize>, StateKind)| match kind {
             // What also knows bounds knows sums.
             StateKind::Sums => !has(columns, StateKind::Integers),
@@ -244,15 +256,20 @@ impl Plan {
         all.iter().filter(is_needed).map(combined).collect()
     }
 
-    /// Which of all states an aggregate of these columns is computed from that needs one of this kind.
-    pub(crate) fn state_of(&self, columns: &[usize], kind: StateKind) -> Option<usize> {
-        let states = self.states();
-        let find = |kind| states.iter().position(|state| state.0 == columns && state.1 == kind);
-        find(kind).or_else(|| match kind {
-            StateKind::Sums => find(StateKind::Integers),
-            StateKind::Values | StateKind::Moments => find(StateKind::ValuesAndMoments),
-            _ => None,
-        })
+    /// Which of all states each aggregate is computed from; `None` if it needs none but the number of rows.
+    pub(crate) fn states_of_outputs(&self) -> Vec<Option<usize>> {
+        let fields = self.fields();
+        let positions: HashMap<_, _> = self.states().into_iter().zip(0..).collect();
+        let state = |output: &Output| {
+            let kind = output.bind(&fields).ok()?.state?;
+            let find = |kind| positions.get(&(output.columns.clone(), kind)).copied();
+            find(kind).or_else(|| match kind {
+                StateKind::Sums => find(StateKind::Integers),
+                StateKind::Values | StateKind::Moments => find(StateKind::ValuesAndMoments),
+                _ => None,
+            })
+        };
+        self.outputs.iter().map(state).collect()
     }
 
     /// The aggregates that keep values of rows, so that there is no limit to what they keep of one group.
@@ -317,8 +334,9 @@ impl Plan {
     /// What is computed of wanted rows: what is grouped by and aggregated. Each with its place in [`Plan::computed`].
     pub(crate) fn grouped_sources(&self) -> (Vec<usize>, Vec<Computed>) {
         let of_table = self.schema.fields().len();
-        let aggregated: Vec<usize> = self.outputs.iter().flat_map(|output| output.columns.iter().copied()).collect();
-        let is_used = |place: &usize| self.keys.iter().chain(&aggregated).any(|column| *column == of_table + place);
+        let aggregated = self.outputs.iter().flat_map(|output| &output.columns);
+        let used: HashSet<usize> = self.keys.iter().chain(aggregated).copied().collect();
+        let is_used = |place: &usize| used.contains(&(of_table + place));
         (0..self.computed.len()).filter(is_used).map(|place| (place, self.computed[place].clone())).unzip()
     }
 
@@ -425,6 +443,7 @@ fn is_sound(typed: &Typed, fields: &[Field]) -> bool {
     let here = match &typed.node {
         Node::Column(column) => fields.get(*column).is_some_and(|field| field.logical_type == typed.logical_type),
         Node::Condition(predicate) => predicate_fits(predicate, fields),
+        Node::Test { of, test } => predicate_fits(test, &[of.field()]),
         Node::Cast { inner, attempt } => {
             crate::functions::cast::bound(inner.logical_type, typed.logical_type, *attempt).is_some()
         }
@@ -456,12 +475,8 @@ fn predicate_fits(predicate: &Predicate, fields: &[Field]) -> bool {
     }
 }
 
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-    }
-    seen
+/// Each item once, where it comes first.
+fn distinct<T: Clone + Eq + Hash>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    items.filter(|item| seen.insert(item.clone())).collect()
 }

@@ -3,15 +3,17 @@
 use crate::bind::groups::{GroupScope, has_aggregates, ordinal};
 use crate::bind::rows::RowScope;
 use crate::bind::{self, Scope};
+use crate::columns::Names;
 use crate::expression::{Expression, OrderBy, SelectItem};
 use crate::inputs::Inputs;
-use crate::memory::Memory;
+use crate::memory::{Allowance, Memory};
 use crate::node::{Node, Typed};
 use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
 use crate::run::Answered;
 use crate::sql::{Kind, Parser, SyntaxError};
 use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table, read_rows, with_types};
+use std::collections::HashSet;
 
 /// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
 #[derive(Debug, Clone)]
@@ -92,13 +94,15 @@ impl Query {
             limit: self.limit,
             statistics: self.statistics,
             timings: self.timings,
+            allowance: Allowance::default(),
         };
-        let mut inputs = Inputs::new(schema);
-        plan.predicate = self.filter.as_ref().map(|filter| predicate(filter, schema, &mut inputs)).transpose()?;
+        let (names, mut inputs) = (Names::new(schema), Inputs::new(schema));
+        let rows = RowScope::new(&names);
+        plan.predicate = self.filter.as_ref().map(|filter| predicate(filter, rows, &mut inputs)).transpose()?;
         plan.conditions = inputs.computed.len();
         match self.selects_rows() {
-            true => self.rows(schema, &inputs, &mut plan)?,
-            false => self.groups(schema, inputs, &mut plan)?,
+            true => self.rows(schema, rows, &inputs, &mut plan)?,
+            false => self.groups(schema, rows, inputs, &mut plan)?,
         }
         check_names(&plan.columns)?;
         Ok(plan)
@@ -165,10 +169,9 @@ impl Query {
         ungrouped && ordered && items.iter().all(is_plain)
     }
 
-    fn rows(&self, schema: &Schema, inputs: &Inputs, plan: &mut Plan) -> Result<()> {
+    fn rows(&self, schema: &Schema, mut scope: RowScope<'_>, inputs: &Inputs, plan: &mut Plan) -> Result<()> {
         plan.grouped = false;
         plan.computed.clone_from(&inputs.computed);
-        let mut scope = RowScope::new(schema);
         for (name, expression) in self.items(schema) {
             plan.columns.push(Answer { name, value: bind::bind(&expression, &mut scope)? });
         }
@@ -180,10 +183,10 @@ impl Query {
         Ok(())
     }
 
-    fn groups(&self, schema: &Schema, inputs: Inputs, plan: &mut Plan) -> Result<()> {
+    fn groups(&self, schema: &Schema, rows: RowScope<'_>, inputs: Inputs, plan: &mut Plan) -> Result<()> {
         let items = self.select.is_some().then(|| self.items(schema));
-        let keys = self.keys(schema, items.as_deref())?;
-        let (mut scope, positions) = GroupScope::new(schema, inputs, keys.clone());
+        let keys = self.keys(schema, rows, items.as_deref())?;
+        let (mut scope, positions) = GroupScope::new(rows, inputs, keys.clone());
         let items = match items {
             Some(items) => items,
             None => self.keys_and_aggregates(schema, &keys, &positions)?,
@@ -195,7 +198,7 @@ impl Query {
                 true => Typed::column(index, keys[index].1.logical_type, keys[index].1.nullable),
                 false => bind::bind(&expression, &mut scope)?,
             };
-            scope.aliases.push((name.clone(), value.clone()));
+            scope.name(&name, &value);
             plan.columns.push(Answer { name, value });
         }
         plan.having =
@@ -206,8 +209,8 @@ impl Query {
             plan.order_by.push(sort_key(order, value));
         }
         // Groups differ by their keys: where an answer has all of those, its rows do too.
-        let is_shown = |key| plan.columns.iter().any(|column| column.value.node == Node::Column(key));
-        plan.distinct &= !(0..positions.len()).all(is_shown);
+        let shown: HashSet<&Node> = plan.columns.iter().map(|column| &column.value.node).collect();
+        plan.distinct &= !(0..positions.len()).all(|key| shown.contains(&Node::Column(key)));
         plan.keys = positions;
         plan.computed = scope.inputs.computed;
         plan.outputs = scope.outputs;
@@ -232,9 +235,13 @@ impl Query {
     }
 
     /// What is grouped by, each with its name.
-    fn keys(&self, schema: &Schema, items: Option<&[(String, Expression)]>) -> Result<Vec<(String, Typed)>> {
-        let mut scope = RowScope::new(schema);
-        let mut keys: Vec<(String, Typed)> = Vec::new();
+    fn keys(
+        &self,
+        schema: &Schema,
+        mut scope: RowScope<'_>,
+        items: Option<&[(String, Expression)]>,
+    ) -> Result<Vec<(String, Typed)>> {
+        let (mut keys, mut known) = (Vec::new(), HashSet::new());
         let by = match (&self.by, items) {
             // All that is selected is what distinct rows differ by.
             (Some(by), Some(items))
@@ -246,9 +253,9 @@ impl Query {
             (None, _) => default_keys(schema)?,
         };
         for key in &by {
-            let key = item(key, items, schema)?;
+            let key = item(key, items, scope)?;
             let typed = bind::bind(&key, &mut scope)?;
-            if keys.iter().any(|(_, known)| *known == typed) {
+            if !known.insert(typed.clone()) {
                 if items.is_some() {
                     continue;
                 }
@@ -276,7 +283,7 @@ impl Query {
 }
 
 /// What an item of `group by` stands for: a number or a name of an item of `select` for that.
-fn item(key: &Expression, items: Option<&[(String, Expression)]>, schema: &Schema) -> Result<Expression> {
+fn item(key: &Expression, items: Option<&[(String, Expression)]>, rows: RowScope<'_>) -> Result<Expression> {
     let Some(items) = items else { return Ok(key.clone()) };
     if let Some(number) = ordinal(key.syntax()) {
         let item = number.checked_sub(1).and_then(|place| items.get(place));
@@ -286,7 +293,7 @@ fn item(key: &Expression, items: Option<&[(String, Expression)]>, schema: &Schem
         };
     }
     if let Kind::Column(name) = &key.syntax().kind
-        && schema.index_of(name).is_none()
+        && !rows.has(name)
         && let Some((_, expression)) = items.iter().find(|(alias, _)| alias == name)
     {
         return Ok(expression.clone());
@@ -317,8 +324,8 @@ fn sort_key(order: &OrderBy, value: Typed) -> SortKey {
 }
 
 /// A filter as what rows are tested by: what is more than comparisons of columns with constants is computed first.
-fn predicate(filter: &Expression, schema: &Schema, inputs: &mut Inputs) -> Result<Predicate> {
-    let typed = bind::condition(filter, &mut RowScope::new(schema))?;
+fn predicate(filter: &Expression, mut rows: RowScope<'_>, inputs: &mut Inputs) -> Result<Predicate> {
+    let typed = bind::condition(filter, &mut rows)?;
     let mut test = |part: Typed| match part.node {
         Node::Condition(predicate) => predicate,
         _ => Predicate::Range { column: inputs.position("where", part), low: 1, high: 1 },
@@ -330,9 +337,9 @@ fn predicate(filter: &Expression, schema: &Schema, inputs: &mut Inputs) -> Resul
 }
 
 fn check_names(columns: &[Answer]) -> Result<()> {
-    for (index, column) in columns.iter().enumerate() {
-        if columns[..index].iter().any(|other| other.name == column.name) {
-            let name = &column.name;
+    let mut names = HashSet::new();
+    for Answer { name, .. } in columns {
+        if !names.insert(name) {
             return Err(Error::Usage(format!("two output columns are named '{name}'; rename one with: as NAME")));
         }
     }

@@ -111,7 +111,7 @@ impl Plan {
         memory: &Memory,
         progress: &Progress,
     ) -> Result<Answered> {
-        self.run_limited(table, threads, memory, progress, Limits::default())
+        self.clone().within(memory).run_limited(table, threads, memory, progress, Limits::default())
     }
 
     /// The same with other limits.
@@ -137,19 +137,38 @@ impl Plan {
         {
             return Ok(answer);
         }
-        let by_distinct = ByDistinct::of(self);
-        let limits = if by_distinct.is_none() { Limits { distinct: usize::MAX, ..limits } } else { limits };
-        let partitioning = Partitioning::new(self, limits, memory, threads).with_splits_of(table, self);
-        let scanned = self.scanned(table, || self.groups(table, progress, &partitioning));
-        if let (Err(error), Some(by_distinct)) = (&scanned, &by_distinct)
-            && by_distinct::is_too_many(error)
-        {
-            progress.restart();
-            let answer = by_distinct.run(table, threads, memory, progress, limits)?;
-            let limits = Limits { distinct: usize::MAX, ..limits };
-            return answer.map_or_else(|| self.run_limited(table, threads, memory, progress, limits), Ok);
+        let counted = Limits { distinct: usize::MAX, ..limits };
+        let Some(by_distinct) = ByDistinct::of(self) else {
+            return self.answer_in_groups(table, threads, memory, progress, counted);
+        };
+        let first = if by_distinct.is_small() { limits } else { counted };
+        match self.answer_in_groups(table, threads, memory, progress, first) {
+            Err(error) if by_distinct::is_too_many(&error) || matches!(error, Error::Memory { .. }) => {
+                progress.restart();
+                match by_distinct.run(table, threads, memory, progress, limits)? {
+                    Some(answer) => Ok(answer),
+                    None if by_distinct::is_too_many(&error) => {
+                        progress.restart();
+                        self.answer_in_groups(table, threads, memory, progress, counted)
+                    }
+                    None => Err(error),
+                }
+            }
+            answer => answer,
         }
-        let (mut found, mut totals) = scanned?;
+    }
+
+    /// The answer of a plan that groups rows, by the groups that it asks for.
+    fn answer_in_groups(
+        &self,
+        table: &dyn Table,
+        threads: usize,
+        memory: &Memory,
+        progress: &Progress,
+        limits: Limits,
+    ) -> Result<Answered> {
+        let partitioning = Partitioning::new(self, limits, memory, threads).with_splits_of(table, self);
+        let (mut found, mut totals) = self.scanned(table, || self.groups(table, progress, &partitioning))?;
         let start = Instant::now();
         let mut own: Vec<OwnPart> = found.iter_mut().flat_map(|found| std::mem::take(&mut found.own)).collect();
         own.sort_unstable_by_key(|part| part.rank);

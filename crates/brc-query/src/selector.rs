@@ -39,26 +39,41 @@ impl<'a> Selector<'a> {
         batch: &Batch<'_>,
         wanted: Option<Vec<u32>>,
         most: usize,
-        deliver: impl FnOnce(&Batch<'_>) -> Result<()>,
+        mut deliver: impl FnMut(&Batch<'_>) -> Result<()>,
     ) -> Result<usize> {
         let path = self.path;
         let wanted = wanted.map(|rows| rows.into_iter().take(most).collect::<Vec<_>>());
         let wanted = wanted.or_else(|| (batch.rows > most).then(|| (0..most as u32).collect()));
         let rows = wanted.as_ref().map_or(batch.rows, Vec::len);
         if rows > 0 {
-            self.values.of(batch, wanted.as_deref(), deliver).map_err(|fault| fault.error(path))??;
+            let values = self.values(batch, wanted.as_deref(), &mut |selected, _| deliver(selected));
+            values.map_err(|fault| fault.error(path))??;
         }
         Ok(rows)
     }
 
-    /// Computes the values of these rows of a batch, or of all, and calls `with` with them.
-    pub(crate) fn values<T>(
+    /// Computes the values of these rows of a batch, or of all, and calls `each` with them and with the rows that they are of:
+    /// once, unless strings of all of them need too much memory.
+    pub(crate) fn values<E>(
         &mut self,
         batch: &Batch<'_>,
         rows: Option<&[u32]>,
-        with: impl FnOnce(&Batch<'_>) -> T,
-    ) -> Result<T, Fault> {
-        self.values.of(batch, rows, with)
+        each: &mut impl FnMut(&Batch<'_>, Option<&[u32]>) -> Result<(), E>,
+    ) -> Result<Result<(), E>, Fault> {
+        match self.values.of(batch, rows, |selected| each(selected, rows)) {
+            Err(fault @ Fault::TooLarge(_)) => {
+                let rows = rows.map_or_else(|| (0..batch.rows as u32).collect(), <[u32]>::to_vec);
+                let (one, other) = rows.split_at(rows.len() / 2);
+                if one.is_empty() {
+                    return Err(fault);
+                }
+                match self.values(batch, Some(one), each)? {
+                    Ok(()) => self.values(batch, Some(other), each),
+                    failed => Ok(failed),
+                }
+            }
+            done => done,
+        }
     }
 
     /// The rows that are wanted; `None` is all of them.
@@ -84,7 +99,7 @@ pub(crate) struct Values {
 impl Values {
     pub(crate) fn new<'v>(plan: &Plan, values: impl Iterator<Item = &'v Typed>) -> Self {
         let (scanned, fields) = (plan.projection(), plan.fields());
-        let of_table = Columns { fields: &fields, projection: &scanned };
+        let of_table = Columns { fields: &fields, projection: &scanned, allowance: plan.allowance };
         let programs: Vec<Program> = values.map(|value| Program::new(value, of_table)).collect();
         let mut columns: Vec<_> = scanned.iter().map(|&column| (fields[column].logical_type, false)).collect();
         programs.iter().flat_map(Program::positions).for_each(|position| columns[position].1 = true);

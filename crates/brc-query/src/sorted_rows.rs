@@ -63,7 +63,7 @@ impl SortedRows<'_> {
         let of_columns = Plan { columns: used.iter().map(column).collect(), ..plan.clone() };
         let rows = self.narrowed(&of_columns)?.load(self.threads)?;
         let totals = rows.totals().clone();
-        let columns = Columns { fields: &fields, projection: &used };
+        let columns = Columns { fields: &fields, projection: &used, allowance: plan.allowance };
         let compute = |(rows, cells): (usize, Vec<Cells>)| {
             let shown = plan.columns.iter().map(|answer| computed(&answer.value, columns, &cells, rows));
             Ok((rows, shown.collect::<std::result::Result<_, Fault>>()?))
@@ -273,7 +273,7 @@ impl<'a> Sorting<'a> {
             return Ok(());
         }
         let rows = &mut self.rows;
-        self.selector.values(batch, wanted.as_deref(), |selected| match &wanted {
+        self.selector.values(batch, wanted.as_deref(), &mut |selected, wanted| match wanted {
             Some(wanted) => rows.push(selected, wanted.iter().map(|&row| place + i64::from(row))),
             None => rows.push(selected, (0..).map(|row| place + row).take(selected.rows)),
         })?

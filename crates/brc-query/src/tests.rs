@@ -1,11 +1,14 @@
 //! Whole questions against plain code.
 
 mod by_source;
+mod comparisons;
 pub(crate) mod conditions;
+mod growth;
 mod many_groups;
 pub(crate) mod memory;
 mod select;
 mod sorted_rows;
+mod strings;
 mod tested;
 mod typed;
 pub(crate) mod typed_table;

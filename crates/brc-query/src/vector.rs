@@ -1,6 +1,7 @@
 //! Columns that expressions compute, and how rows of any column are looked at.
 
 use crate::group::Malformed;
+use crate::memory::Allowance;
 use brc_core::batch::codes_of;
 use brc_core::{
     Bitmap, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, Integers, LogicalType, PhysicalType, Value,
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) const TOO_LONG: &str = "strings of more than 2 GiB in a batch";
+pub(crate) const TOO_LONG: &str = "a string of more than 2 GiB";
 
 /// A column of a batch that owns its memory.
 #[derive(Debug, Clone)]
@@ -62,13 +63,68 @@ impl Strings {
     }
 
     /// Adds what `write` appends.
-    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Fault> {
-        write(&mut self.bytes);
-        let end = i32::try_from(self.bytes.len());
-        self.offsets.push(end.map_err(|_| Fault::Value(TOO_LONG.to_owned()))?);
-        Ok(())
+    pub(crate) fn push(&mut self, allowance: Allowance, write: impl FnOnce(&mut Text<'_>)) -> Result<(), Fault> {
+        let mut text = Text { bytes: &mut self.bytes, allowance, fault: None };
+        write(&mut text);
+        match text.fault {
+            Some(fault) => Err(fault),
+            None => Ok(self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| Fault::TooLarge(None))?)),
+        }
     }
 }
+
+/// The strings of a batch while another one is written. What would be too much is not appended, nor is anything after it.
+pub(crate) struct Text<'a> {
+    bytes: &'a mut Vec<u8>,
+    allowance: Allowance,
+    fault: Option<Fault>,
+}
+
+impl Text<'_> {
+    pub(crate) fn extend_from_slice(&mut self, more: &[u8]) {
+        if self.has_room_for(more.len()) {
+            self.bytes.extend_from_slice(more);
+        }
+    }
+
+    /// Appends bytes that are as many as `length`.
+    pub(crate) fn extend(&mut self, length: usize, more: impl Iterator<Item = u8>) {
+        if self.has_room_for(length) {
+            self.bytes.extend(more);
+        }
+    }
+
+    /// Appends the text form of a value.
+    pub(crate) fn push_value(&mut self, value: Value<'_>, logical_type: LogicalType) {
+        match value {
+            Value::Bytes(bytes) => self.extend_from_slice(bytes),
+            // Numbers have few digits.
+            Value::Integer(_) | Value::Float(_) if self.has_room_for(0) => value.write(logical_type, self.bytes),
+            Value::Integer(_) | Value::Float(_) => {}
+        }
+    }
+
+    /// Whether so many bytes may be appended; room is made for them.
+    pub(crate) fn has_room_for(&mut self, more: usize) -> bool {
+        let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
+        if self.fault.is_some() || more <= capacity - length {
+            return self.fault.is_none();
+        }
+        let needed = length.saturating_add(more);
+        let grown = needed.max(capacity.saturating_mul(2)).min(MOST_BYTES);
+        if needed > MOST_BYTES {
+            self.fault = Some(Fault::TooLarge(None));
+        } else if !self.allowance.allows(capacity, grown) {
+            self.fault = Some(Fault::TooLarge(Some(self.allowance.0)));
+        } else {
+            self.bytes.reserve_exact(grown - length);
+        }
+        self.fault.is_none()
+    }
+}
+
+/// Offsets of strings have 31 bits.
+const MOST_BYTES: usize = i32::MAX as usize;
 
 /// Why an expression cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +133,16 @@ pub(crate) enum Fault {
     Malformed(&'static str),
     /// A value of a row does not allow it.
     Value(String),
+    /// Strings of a batch need more than the bytes of memory that are allowed, or than batches may have at all.
+    TooLarge(Option<u64>),
+}
+
+/// Strings are too large, even of one row.
+pub(crate) fn too_large(limit: Option<u64>) -> Error {
+    match limit {
+        Some(limit) => Error::Memory { what: "a computed string".to_owned(), limit },
+        None => Error::Expression(TOO_LONG.to_owned()),
+    }
 }
 
 impl Fault {
@@ -85,6 +151,7 @@ impl Fault {
         match self {
             Self::Malformed(reason) => Error::corrupt(path, "a batch of rows", reason),
             Self::Value(message) => Error::Expression(message),
+            Self::TooLarge(limit) => too_large(limit),
         }
     }
 }
@@ -118,7 +185,7 @@ impl Vector {
             PhysicalType::Bytes => {
                 let mut strings = Strings::default();
                 for value in values {
-                    strings.push(|out| {
+                    strings.push(Allowance::default(), |out| {
                         if let Some(Value::Bytes(bytes)) = value {
                             out.extend_from_slice(bytes);
                         }
@@ -278,11 +345,12 @@ impl<'a> View<'a> {
 pub(crate) struct Rows<'a> {
     pub(crate) count: usize,
     valid: Option<Bitmap<'a>>,
+    allowance: Allowance,
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(count: usize, valid: Option<Bitmap<'a>>) -> Self {
-        Self { count, valid }
+    pub(crate) fn new(count: usize, valid: Option<Bitmap<'a>>, allowance: Allowance) -> Self {
+        Self { count, valid, allowance }
     }
 
     pub(crate) fn is_valid(&self, row: usize) -> bool {
@@ -334,10 +402,10 @@ impl<'a> Rows<'a> {
     }
 
     /// Strings, row by row: what is appended.
-    pub(crate) fn strings(&self, mut of: impl FnMut(usize, &mut Vec<u8>)) -> Result<Vector, Fault> {
+    pub(crate) fn strings(&self, mut of: impl FnMut(usize, &mut Text<'_>)) -> Result<Vector, Fault> {
         let mut strings = Strings::default();
         for row in 0..self.count {
-            strings.push(|out| {
+            strings.push(self.allowance, |out| {
                 if self.is_valid(row) {
                     of(row, out);
                 }

@@ -163,6 +163,18 @@ pub(crate) fn check_lengths(rows: usize, columns: &[Column<'_>]) -> Result<(), M
     if columns.iter().all(fits) { Ok(()) } else { Err(Malformed("its columns are not equally long")) }
 }
 
+/// The rows of a mask in two masks, half of them in each; `None` if there are fewer than two.
+pub(crate) fn halved(mask: &[u64]) -> Option<[Vec<u64>; 2]> {
+    let rows = row_numbers(mask);
+    let half = rows.len() / 2;
+    let of = |rows: &[u32]| {
+        let mut part = vec![0; mask.len()];
+        rows.iter().for_each(|&row| part[row as usize / 64] |= 1 << (row % 64));
+        part
+    };
+    (half > 0).then(|| [of(&rows[..half]), of(&rows[half..])])
+}
+
 /// The numbers of the rows whose bits are set.
 pub(crate) fn row_numbers(mask: &[u64]) -> Vec<u32> {
     let mut rows = Vec::new();

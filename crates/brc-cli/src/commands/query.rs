@@ -109,11 +109,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.explain {
         explain::before(from, table, &plan);
     }
+    let memory = args.memory.memory();
     let totals = if plan.is_row_by_row() {
         let rejects = || args.source.text.reject_log();
-        watch(&progress, total(), || destination.stream(&query, table, rejects, threads, &progress))?
+        watch(&progress, total(), || destination.stream(&query, table, rejects, threads, &memory, &progress))?
     } else {
-        let memory = args.memory.memory();
         let (plan, answer) = watch(&progress, total(), || query.ask_within(table, threads, &memory, &progress))?;
         destination.write(&plan, answer, threads)?
     };

@@ -33,6 +33,7 @@ use crate::states::{State, StateKind};
 use brc_core::{Field, LogicalType, PhysicalType, Value};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 /// All functions, in the order in which help texts show them.
@@ -87,7 +88,7 @@ pub struct AggregateFunction {
 }
 
 /// What stands between the parentheses of a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A column.
     Column,
@@ -266,6 +267,12 @@ impl PartialEq for AggregateFunction {
 }
 
 impl Eq for AggregateFunction {}
+
+impl Hash for AggregateFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.name, self.form).hash(state);
+    }
+}
 
 impl fmt::Debug for AggregateFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

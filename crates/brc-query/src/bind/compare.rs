@@ -1,55 +1,132 @@
-//! Comparisons: of a column with a constant a range, of all else a function.
+//! Comparisons: with constants a test of what lies where, of all else a function.
 
-use super::{Binder, Result, constant, literal};
+use super::{Binder, Result, conjunction, constant, disjunction, literal};
 use crate::functions::compare;
 use crate::node::{FunctionName, Node, Typed};
 use crate::sql::{Kind, Literal, Syntax};
-use brc_core::{Comparison, LogicalType};
+use brc_core::{Comparison, LogicalType, Predicate};
+
+/// How many parts an expression may have in all of its places, where it is compared several times.
+const MOST_PARTS: usize = 1 << 20;
+
+/// Why nothing is compared with null.
+const NULL: &str = "nothing is equal to null; write 'is null' or 'is not null'";
+
+/// A comparison of a value.
+enum Compared {
+    /// With a constant: a test of the value, which is column 0 unless it is a column.
+    Test(Predicate),
+    Condition(Typed),
+}
 
 impl Binder<'_> {
     pub(super) fn compare(&mut self, comparison: Comparison, left: &Syntax, right: &Syntax) -> Result {
-        for side in [left, right] {
-            if side.kind == Kind::Literal(Literal::Null) {
-                let message = "nothing is equal to null; write 'is null' or 'is not null'";
-                return self.error(message, side.position);
-            }
-        }
-        let (one, other) = match (&left.kind, &right.kind) {
-            (Kind::Literal(one), Kind::Literal(_)) => {
-                let other = self.bind(right)?;
-                (self.literal_like(one, other.logical_type, left.position)?, other)
-            }
-            (Kind::Literal(literal), _) => {
-                let column = self.bind(right)?;
-                match self.with_constant(&column, comparison.mirrored(), literal, left.position)? {
-                    Some(condition) => return Ok(condition),
-                    None => (self.literal_like(literal, column.logical_type, left.position)?, column),
-                }
-            }
-            (_, Kind::Literal(literal)) => {
-                let column = self.bind(left)?;
-                match self.with_constant(&column, comparison, literal, right.position)? {
-                    Some(condition) => return Ok(condition),
-                    None => {
-                        let constant = self.literal_like(literal, column.logical_type, right.position)?;
-                        (column, constant)
-                    }
-                }
+        let is_text = matches!(right.kind, Kind::Literal(Literal::Text(_)));
+        match left.kind {
+            // What a string stands for, the other side says.
+            Kind::Literal(_) if !is_text => {
+                let value = self.value(right)?;
+                self.compare_with(&value, comparison.mirrored(), left)
             }
             _ => {
-                let one = self.bind(left)?;
-                let other = self.bind_beside(&one, right)?;
-                (one, other)
-            }
-        };
-        for (column, constant, comparison) in [(&one, &other, comparison), (&other, &one, comparison.mirrored())] {
-            if let Some(literal) = literal::written(constant)
-                && let Some(condition) = self.with_constant(column, comparison, &literal, right.position)?
-            {
-                return Ok(condition);
+                let value = self.value(left)?;
+                self.compare_with(&value, comparison, right)
             }
         }
-        self.function(comparison, one, other, right.position)
+    }
+
+    pub(super) fn between(&mut self, [operand, low, high]: &[Syntax; 3]) -> Result {
+        let bounds = [(Comparison::GreaterOrEqual, low), (Comparison::LessOrEqual, high)];
+        let join = |tests| Predicate::And(constant::intersected(tests));
+        self.compare_with_all(operand, &bounds, join, conjunction)
+    }
+
+    pub(super) fn is_in(&mut self, operand: &Syntax, list: &[Syntax]) -> Result {
+        let items: Vec<_> = list.iter().map(|item| (Comparison::Equal, item)).collect();
+        self.compare_with_all(operand, &items, Predicate::Or, disjunction)
+    }
+
+    /// `case operand when … when …`: the conditions.
+    pub(super) fn equal_to_each(&mut self, operand: &Syntax, others: &[&Syntax]) -> Result<Vec<Typed>> {
+        if let Kind::Literal(_) = operand.kind {
+            return others.iter().map(|other| self.compare(Comparison::Equal, operand, other)).collect();
+        }
+        let value = self.operand(operand, others.len())?;
+        others.iter().map(|other| self.compare_with(&value, Comparison::Equal, other)).collect()
+    }
+
+    /// Compares one operand with several others, and joins what comes out: tests of constants to one.
+    fn compare_with_all(
+        &mut self,
+        operand: &Syntax,
+        others: &[(Comparison, &Syntax)],
+        join_tests: impl Fn(Vec<Predicate>) -> Predicate,
+        join: impl Fn(Vec<Typed>) -> Typed,
+    ) -> Result {
+        if let Kind::Literal(_) = operand.kind {
+            let conditions = others.iter().map(|(comparison, other)| self.compare(*comparison, operand, other));
+            return Ok(join(conditions.collect::<Result<_>>()?));
+        }
+        let is_constant = |(_, other): &&(Comparison, &Syntax)| matches!(other.kind, Kind::Literal(_));
+        let value = self.operand(operand, others.len() - others.iter().filter(is_constant).count())?;
+        let (mut tests, mut conditions) = (Vec::new(), Vec::new());
+        for (comparison, other) in others {
+            match self.compared(&value, *comparison, other)? {
+                Compared::Test(test) => tests.push(test),
+                Compared::Condition(condition) => conditions.push(condition),
+            }
+        }
+        if !tests.is_empty() {
+            conditions.insert(0, self.tested(&value, join_tests(tests), operand.position)?);
+        }
+        Ok(if conditions.len() == 1 { conditions.remove(0) } else { join(conditions) })
+    }
+
+    /// A value that is compared.
+    fn value(&mut self, syntax: &Syntax) -> Result {
+        if syntax.kind == Kind::Literal(Literal::Null) {
+            return self.error(NULL, syntax.position);
+        }
+        self.bind(syntax)
+    }
+
+    /// The same, where it has to be computed several times.
+    fn operand(&mut self, syntax: &Syntax, times: usize) -> Result {
+        let value = self.value(syntax)?;
+        match value.size().saturating_mul(times) <= MOST_PARTS {
+            true => Ok(value),
+            false => self.error("the expression is too long to be compared with so many others", syntax.position),
+        }
+    }
+
+    fn compare_with(&mut self, value: &Typed, comparison: Comparison, other: &Syntax) -> Result {
+        match self.compared(value, comparison, other)? {
+            Compared::Test(test) => self.tested(value, test, other.position),
+            Compared::Condition(condition) => Ok(condition),
+        }
+    }
+
+    fn compared(&mut self, value: &Typed, comparison: Comparison, other: &Syntax) -> Result<Compared> {
+        let position = other.position;
+        if let Kind::Literal(literal) = &other.kind {
+            if let Some(test) = self.test(value, comparison, literal, position)? {
+                return Ok(Compared::Test(test));
+            }
+            let constant = self.literal_like(literal, value.logical_type, position)?;
+            return self.function(comparison, value.clone(), constant, position).map(Compared::Condition);
+        }
+        let other = self.bind_beside(value, other)?;
+        if let Some(literal) = literal::written(&other, value.logical_type)
+            && let Some(test) = self.test(value, comparison, &literal, position)?
+        {
+            return Ok(Compared::Test(test));
+        }
+        if let Some(literal) = literal::written(value, other.logical_type)
+            && let Some(test) = self.test(&other, comparison.mirrored(), &literal, position)?
+        {
+            return self.tested(&other, test, position).map(Compared::Condition);
+        }
+        self.function(comparison, value.clone(), other, position).map(Compared::Condition)
     }
 
     /// What a value is compared with. A name without a column, beside a string, is often a string without its quotes.
@@ -58,36 +135,44 @@ impl Binder<'_> {
         self.bind(other).map_err(|error| if is_name { error.with_hint(constant::STRINGS) } else { error })
     }
 
-    /// A column compared with a constant; `None` if it is no column.
-    fn with_constant(
+    /// The test that a value compares so with a constant; `None` if its type says of no value where that is.
+    fn test(
         &self,
-        column: &Typed,
+        value: &Typed,
         comparison: Comparison,
         literal: &Literal,
         position: usize,
-    ) -> Result<Option<Typed>> {
-        let Node::Column(index) = column.node else { return Ok(None) };
-        let field = &self.scope.fields()[index];
-        match constant::comparison(index, field, comparison, literal) {
-            Some(predicate) => Ok(Some(Typed::truth(Node::Condition(predicate), field.nullable))),
-            None => {
-                let (name, logical_type) = (&field.name, field.logical_type);
+    ) -> Result<Option<Predicate>> {
+        if *literal == Literal::Null {
+            return self.error(NULL, position);
+        }
+        let column = if let Node::Column(column) = value.node { Some(column) } else { None };
+        let tested = constant::Tested { column: column.unwrap_or(0), of: value.logical_type, nullable: value.nullable };
+        match (tested.comparison(comparison, literal), column) {
+            (None, Some(column)) => {
+                let (name, logical_type) = (&self.scope.fields()[column].name, value.logical_type);
                 let (kind, hint) = (literal.kind(), constant::hint(literal, logical_type));
                 let message = format!("column '{name}' is of type {logical_type}, but is compared with {kind}{hint}");
                 self.mismatch(message, position)
             }
+            (test, _) => Ok(test),
         }
+    }
+
+    /// The condition that a value meets a test.
+    fn tested(&self, value: &Typed, test: Predicate, position: usize) -> Result {
+        if value.is_column() {
+            return Ok(Typed::truth(Node::Condition(test), value.nullable));
+        }
+        self.folded(Typed::truth(Node::Test { of: Box::new(value.clone()), test }, value.nullable), position)
     }
 
     fn function(&self, comparison: Comparison, one: Typed, other: Typed, position: usize) -> Result {
         let (from, to) = (one.logical_type, other.logical_type);
-        let Some(common) = common(from, to) else {
+        if common(from, to).is_none() {
             return self.mismatch(format!("a value of type {from} is compared with one of type {to}"), position);
-        };
-        // Numbers are compared as they are: exactly.
-        let is_one_kind = from == to || (from.is_numeric() && to.is_numeric());
-        let side = |side| if is_one_kind { Ok(side) } else { self.cast(side, common, false, position) };
-        let arguments = vec![side(one)?, side(other)?];
+        }
+        let arguments = vec![one, other];
         let nullable = arguments.iter().any(|argument| argument.nullable);
         let function = FunctionName(compare::function(comparison));
         self.folded(Typed::truth(Node::Call { function, arguments }, nullable), position)

@@ -1,16 +1,29 @@
-//! Constants among the values of a column: a comparison of the two becomes a range.
+//! Constants among the values of a column or an expression: a comparison of the two becomes a range.
 
-use super::range::{self, Place};
+use super::range::{self, FloatPlace, Place};
 use crate::sql::Literal;
-use brc_core::{Comparison, Field, LogicalType, Predicate, TimeUnit, Value, calendar};
+use brc_core::{Comparison, LogicalType, Predicate, TimeUnit, Value, calendar};
+use std::collections::HashMap;
 
-/// The condition that a column compares so with a constant; `None` if they do not compare.
-pub(super) fn comparison(column: usize, field: &Field, comparison: Comparison, literal: &Literal) -> Option<Predicate> {
-    Some(match among(literal, field.logical_type)? {
-        Found::Bytes(value) => Predicate::Compare { column, comparison, value },
-        Found::Integer(place) => range::of_integers(column, field, comparison, place),
-        Found::Float(value) => range::of_floats(column, comparison, value),
-    })
+/// What is compared with constants.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tested {
+    /// The column that it is in a predicate.
+    pub(super) column: usize,
+    /// Its type.
+    pub(super) of: LogicalType,
+    pub(super) nullable: bool,
+}
+
+impl Tested {
+    /// The condition that it compares so with a constant; `None` if they do not compare.
+    pub(super) fn comparison(self, comparison: Comparison, literal: &Literal) -> Option<Predicate> {
+        Some(match among(literal, self.of)? {
+            Found::Bytes(value) => Predicate::Compare { column: self.column, comparison, value },
+            Found::Integer(place) => range::of_integers(self, comparison, place),
+            Found::Float(place) => range::of_floats(self.column, comparison, place),
+        })
+    }
 }
 
 /// How to write strings, for messages.
@@ -32,7 +45,7 @@ pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str
 enum Found {
     Bytes(Vec<u8>),
     Integer(Place),
-    Float(f64),
+    Float(FloatPlace),
 }
 
 /// What a constant is among the values of a type; `None` if they do not compare.
@@ -57,33 +70,21 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             let (floor, exact) = number.floor(logical_type.scale());
             Some(Found::Integer(Place { floor, exact }))
         }
-        (LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(number.to_float())),
+        (LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(FloatPlace::of(number))),
         (LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
-            Ok(Value::Float(value)) => Some(Found::Float(value)),
+            Ok(Value::Float(floor)) => Some(Found::Float(FloatPlace { floor, exact: true })),
             _ => None,
         },
-        (LogicalType::Date, Literal::Text(text) | Literal::Date(text)) if calendar::parse_date(text).is_some() => {
-            calendar::parse_date(text).map(exactly)
-        }
+        (LogicalType::Date, Literal::Date(text)) => calendar::parse_date(text).map(exactly),
         (LogicalType::Date, Literal::Text(text) | Literal::Timestamp(text)) => {
-            let microseconds = calendar::parse_timestamp(text, TimeUnit::Microsecond, false)?;
-            Some(floored(microseconds, TimeUnit::Microsecond.per_second() * 86_400))
+            Some(floored(nanoseconds(text)?, FINEST.per_second() * calendar::DAY_SECONDS))
         }
-        (LogicalType::Time { unit }, Literal::Text(text) | Literal::Time(text)) => finer(unit)
-            .find_map(|finer| Some((finer, calendar::parse_time(text, finer)?)))
-            .map(|(finer, value)| floored(value, finer.per_second() / unit.per_second())),
-        (
-            LogicalType::Timestamp { unit, zone },
-            Literal::Text(text) | Literal::Date(text) | Literal::Timestamp(text),
-        ) => {
-            // Without an offset an instant is one of UTC.
-            let parse = |unit: TimeUnit| {
-                let instant = calendar::parse_timestamp(text, unit, zone);
-                instant.or_else(|| calendar::parse_timestamp(text, unit, false).filter(|_| zone))
-            };
-            finer(unit)
-                .find_map(|finer| Some((finer, parse(finer)?)))
-                .map(|(finer, value)| floored(value, finer.per_second() / unit.per_second()))
+        (LogicalType::Time { unit }, Literal::Text(text) | Literal::Time(text)) => {
+            let nanoseconds = calendar::parse_time(text, FINEST)?;
+            Some(floored(nanoseconds.into(), FINEST.per_second() / unit.per_second()))
+        }
+        (LogicalType::Timestamp { unit, .. }, Literal::Text(text) | Literal::Date(text) | Literal::Timestamp(text)) => {
+            Some(floored(nanoseconds(text)?, FINEST.per_second() / unit.per_second()))
         }
         (
             LogicalType::Bool
@@ -104,33 +105,36 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
     }
 }
 
-/// The unit and those that are finer.
-fn finer(unit: TimeUnit) -> impl Iterator<Item = TimeUnit> {
-    TimeUnit::ALL.into_iter().filter(move |finer| *finer >= unit)
+/// In this unit any constant is exact.
+const FINEST: TimeUnit = TimeUnit::Nanosecond;
+
+/// A point in time. Without a distance from UTC it is one of UTC.
+fn nanoseconds(text: &[u8]) -> Option<i128> {
+    [false, true].into_iter().find_map(|zone| calendar::parse_wide_timestamp(text, FINEST, zone))
 }
 
 /// A number of units of which so many make one of the column.
-fn floored(value: i64, units: i64) -> Found {
-    let floor = value.div_euclid(units).into();
-    Found::Integer(Place { floor, exact: value.rem_euclid(units) == 0 })
+fn floored(value: i128, units: i64) -> Found {
+    let units = i128::from(units);
+    Found::Integer(Place { floor: value.div_euclid(units), exact: value.rem_euclid(units) == 0 })
 }
 
 /// Joins the ranges that the same column has to lie in, so that rows are compared once.
 pub(super) fn intersected(parts: Vec<Predicate>) -> Vec<Predicate> {
     let mut joined: Vec<Predicate> = Vec::with_capacity(parts.len());
+    let mut ranges = HashMap::new();
     for part in parts {
-        if let Predicate::Range { column, low, high } = part {
-            let same = joined.iter_mut().find_map(|earlier| match earlier {
-                Predicate::Range { column: other, low, high } if *other == column => Some((low, high)),
-                _ => None,
-            });
-            if let Some((earlier_low, earlier_high)) = same {
-                *earlier_low = low.max(*earlier_low);
-                *earlier_high = high.min(*earlier_high);
-                continue;
+        let next = joined.len();
+        let index = match part {
+            Predicate::Range { column, .. } => *ranges.entry(column).or_insert(next),
+            _ => next,
+        };
+        match (joined.get_mut(index), part) {
+            (Some(Predicate::Range { low, high, .. }), Predicate::Range { low: new_low, high: new_high, .. }) => {
+                (*low, *high) = (new_low.max(*low), new_high.min(*high));
             }
+            (_, part) => joined.push(part),
         }
-        joined.push(part);
     }
     joined
 }

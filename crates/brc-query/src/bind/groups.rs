@@ -8,32 +8,42 @@ use crate::inputs::{Inputs, Source};
 use crate::node::{Node, Scalar, Typed};
 use crate::plan::Output;
 use crate::sql::{Call, Kind, Literal, Syntax};
-use brc_core::{Field, LogicalType, Schema};
+use brc_core::{Field, LogicalType};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The columns that groups have: keys, then aggregates as they are met.
 pub(crate) struct GroupScope<'a> {
-    schema: &'a Schema,
+    rows: RowScope<'a>,
     /// What is grouped and aggregated.
     pub(crate) inputs: Inputs,
-    /// The keys as they were bound to rows.
-    keys: Vec<Typed>,
+    /// Which column each key is, as it was bound to rows.
+    keys: HashMap<Typed, usize>,
     pub(crate) outputs: Vec<Output>,
+    /// Which column each output is.
+    columns: HashMap<Output, usize>,
     fields: Vec<Field>,
     /// Output columns that were named, which may be named again.
-    pub(crate) aliases: Vec<(String, Typed)>,
+    aliases: HashMap<String, Typed>,
 }
 
 impl<'a> GroupScope<'a> {
     /// Groups by these keys, of which each has a name.
-    pub(crate) fn new(schema: &'a Schema, mut inputs: Inputs, keys: Vec<(String, Typed)>) -> (Self, Vec<usize>) {
+    pub(crate) fn new(rows: RowScope<'a>, mut inputs: Inputs, keys: Vec<(String, Typed)>) -> (Self, Vec<usize>) {
         let mut positions = Vec::with_capacity(keys.len());
         let mut fields = Vec::with_capacity(keys.len());
         for (name, key) in &keys {
             positions.push(inputs.position(name, key.clone()));
             fields.push(Field { name: name.clone(), logical_type: key.logical_type, nullable: key.nullable });
         }
-        let keys = keys.into_iter().map(|(_, key)| key).collect();
-        (Self { schema, inputs, keys, outputs: Vec::new(), fields, aliases: Vec::new() }, positions)
+        let keys = keys.into_iter().map(|(_, key)| key).zip(0..).collect();
+        let (outputs, columns, aliases) = (Vec::new(), HashMap::new(), HashMap::new());
+        (Self { rows, inputs, keys, outputs, columns, fields, aliases }, positions)
+    }
+
+    /// Lets later expressions name an output column; of several of a name, the first.
+    pub(crate) fn name(&mut self, alias: &str, typed: &Typed) {
+        self.aliases.entry(alias.to_owned()).or_insert_with(|| typed.clone());
     }
 
     /// An aggregate over the rows of a group.
@@ -44,8 +54,7 @@ impl<'a> GroupScope<'a> {
         function: &'static AggregateFunction,
         position: usize,
     ) -> Result {
-        let schema = self.schema;
-        let mut scope = RowScope::new(schema);
+        let mut scope = self.rows;
         let mut binder = Binder { expression, scope: &mut scope };
         let mut arguments = call.arguments.iter().map(|argument| binder.bind(argument)).collect::<Result<Vec<_>>>()?;
         let filter = call.filter.as_deref().map(|filter| binder.truth(filter)).transpose()?;
@@ -82,15 +91,17 @@ impl<'a> GroupScope<'a> {
             let place = call.arguments.first().map_or(position, |argument| argument.position);
             expression.error(format!("'{}' needs {needed}{found}", function.name), place).of_types()
         })?;
-        let place = self.outputs.iter().position(|known| *known == output).unwrap_or_else(|| {
-            let name = output.name(self.inputs.fields());
-            self.fields.push(Field { name, logical_type: bound.output, nullable: function.form != Form::Rows });
-            self.outputs.push(output);
-            self.outputs.len() - 1
-        });
-        let place = self.keys.len() + place;
-        let field = &self.fields[place];
-        Ok(Typed::column(place, field.logical_type, field.nullable))
+        let column = match self.columns.entry(output) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let name = new.key().name(self.inputs.fields());
+                self.fields.push(Field { name, logical_type: bound.output, nullable: function.form != Form::Rows });
+                self.outputs.push(new.key().clone());
+                *new.insert(self.fields.len() - 1)
+            }
+        };
+        let field = &self.fields[column];
+        Ok(Typed::column(column, field.logical_type, field.nullable))
     }
 }
 
@@ -105,11 +116,11 @@ impl Scope for GroupScope<'_> {
     }
 
     fn column(&mut self, expression: &Expression, name: &str, position: usize) -> Result {
-        if let Some((_, typed)) = self.aliases.iter().find(|(alias, _)| alias == name) {
+        if let Some(typed) = self.aliases.get(name) {
             return Ok(typed.clone());
         }
         // A name that is nowhere is told as such.
-        RowScope::new(self.schema).column(expression, name, position)?;
+        self.rows.column(expression, name, position)?;
         let message = format!("column '{name}' is neither in group by nor inside an aggregate");
         Err(expression.error(message, position))
     }
@@ -123,10 +134,10 @@ impl Scope for GroupScope<'_> {
         if matches!(syntax.kind, Kind::Literal(_)) || has_aggregates(syntax) {
             return Ok(None);
         }
-        let mut scope = RowScope::new(self.schema);
+        let mut scope = self.rows;
         let Ok(typed) = (Binder { expression, scope: &mut scope }).bind(syntax) else { return Ok(None) };
-        let key = self.keys.iter().position(|key| *key == typed);
-        Ok(key.map(|key| Typed::column(key, typed.logical_type, typed.nullable)))
+        let key = self.keys.get(&typed);
+        Ok(key.map(|&key| Typed::column(key, typed.logical_type, typed.nullable)))
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Binder, Result, constant};
 use crate::bind::number::Number;
 use crate::node::{Scalar, Typed};
 use crate::sql::Literal;
-use brc_core::{LogicalType, TimeUnit, Value};
+use brc_core::{LogicalType, PhysicalType, TimeUnit, Value};
 
 impl Binder<'_> {
     /// A constant by itself.
@@ -16,8 +16,7 @@ impl Binder<'_> {
             Literal::Number(number) => Some(of_number(number)),
             Literal::Date(text) => parsed(text, LogicalType::Date),
             Literal::Time(text) => finest(text, |unit| LogicalType::Time { unit }),
-            Literal::Timestamp(text) => finest(text, |unit| LogicalType::Timestamp { unit, zone: false })
-                .or_else(|| finest(text, |unit| LogicalType::Timestamp { unit, zone: true })),
+            Literal::Timestamp(text) => timestamp(text),
             Literal::Interval { .. } => {
                 return self.error("an interval can only be added to a date or timestamp", position);
             }
@@ -62,6 +61,10 @@ fn parsed(text: &[u8], logical_type: LogicalType) -> Option<Typed> {
     Some(Typed::literal(logical_type, Some(value.into())))
 }
 
+fn timestamp(text: &[u8]) -> Option<Typed> {
+    [false, true].into_iter().find_map(|zone| finest(text, |unit| LogicalType::Timestamp { unit, zone }))
+}
+
 /// In microseconds, unless that is too coarse.
 fn finest(text: &[u8], of: impl Fn(TimeUnit) -> LogicalType) -> Option<Typed> {
     [TimeUnit::Microsecond, TimeUnit::Nanosecond].into_iter().find_map(|unit| parsed(text, of(unit)))
@@ -85,8 +88,20 @@ fn of_number(number: &Number) -> Typed {
     }
 }
 
-/// A typed constant as it would be written, for comparing it with a column.
-pub(super) fn written(typed: &Typed) -> Option<Literal> {
+/// The number that a constant is, unless it is none or not finite.
+fn number(typed: &Typed) -> Option<Number> {
+    match typed.constant()??.value() {
+        _ if !typed.logical_type.is_numeric() => None,
+        // What is whole is exactly that; of other floats the shortest text that means them.
+        Value::Float(value) if value.is_finite() && value.fract() == 0.0 => Some(Number::new(&format!("{value:.0}"))),
+        Value::Float(value) if value.is_finite() => Some(Number::new(&format!("{value}"))),
+        value @ Value::Integer(_) => Some(Number::new(&value.to_text(typed.logical_type))),
+        Value::Float(_) | Value::Bytes(_) => None,
+    }
+}
+
+/// A typed constant as it would be written, for comparing it with a column of a type; `None` if the type has none like it.
+pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
     let scalar = typed.constant()??;
     let text = scalar.value().to_text(typed.logical_type);
     Some(match typed.logical_type {
@@ -96,10 +111,11 @@ pub(super) fn written(typed: &Typed) -> Option<Literal> {
         | LogicalType::Int32
         | LogicalType::Int64
         | LogicalType::UInt64
-        | LogicalType::Decimal { .. } => Literal::Number(Number::new(&text)),
-        LogicalType::Float64 => match scalar.value() {
-            Value::Float(value) if value.is_finite() => Literal::Number(Number::new(&format!("{value:e}"))),
-            _ => Literal::Text(text.into_bytes()),
+        | LogicalType::Decimal { .. } => Literal::Number(number(typed)?),
+        LogicalType::Float64 => match number(typed) {
+            Some(number) => Literal::Number(number),
+            None if beside.physical() == PhysicalType::Integers => return None,
+            None => Literal::Text(text.into_bytes()),
         },
         LogicalType::Date => Literal::Date(text.into_bytes()),
         LogicalType::Time { .. } => Literal::Time(text.into_bytes()),

@@ -9,12 +9,13 @@ pub(crate) mod number;
 mod range;
 pub(crate) mod rows;
 
+use crate::columns::Names;
 use crate::evaluate;
 use crate::expression::Expression;
 use crate::functions::cast;
 use crate::node::{Node, Typed};
 use crate::sql::{Kind, Syntax, SyntaxError};
-use crate::vector::Fault;
+use crate::vector::{Fault, TOO_LONG};
 use brc_core::{Field, LogicalType, Predicate, Schema};
 
 type Result<T = Typed> = std::result::Result<T, SyntaxError>;
@@ -46,7 +47,7 @@ pub(crate) fn condition(expression: &Expression, scope: &mut dyn Scope) -> Resul
 
 /// Binds a condition that must be comparisons of columns with constants.
 pub(crate) fn predicate(expression: &Expression, schema: &Schema) -> Result<Predicate> {
-    let typed = condition(expression, &mut rows::RowScope::new(schema))?;
+    let typed = condition(expression, &mut rows::RowScope::new(&Names::new(schema)))?;
     match typed.node {
         Node::Condition(predicate) => Ok(predicate),
         _ => {
@@ -72,6 +73,8 @@ impl Binder<'_> {
             Kind::Column(name) => self.scope.column(self.expression, name, syntax.position),
             Kind::Literal(literal) => self.literal(literal, syntax.position),
             Kind::Compare(comparison, left, right) => self.compare(*comparison, left, right),
+            Kind::Between(parts) => self.between(parts),
+            Kind::In { operand, list } => self.is_in(operand, list),
             Kind::And(parts) => self.all(parts),
             Kind::Or(parts) => self.any(parts),
             Kind::Not(part) => Ok(negated(self.truth(part)?)),
@@ -85,7 +88,9 @@ impl Binder<'_> {
                     false,
                 ))
             }
-            Kind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
+            Kind::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref())
+            }
             Kind::Cast { inner, logical_type, attempt } => {
                 let position = inner.position;
                 let inner = self.bind(inner)?;
@@ -133,23 +138,17 @@ impl Binder<'_> {
 
     fn any(&mut self, parts: &[Syntax]) -> Result {
         let parts = parts.iter().map(|part| self.truth(part)).collect::<Result<Vec<_>>>()?;
-        let nullable = parts.iter().any(|part| part.nullable);
-        let (conditions, mut others) = separated(parts);
-        let node = match others.is_empty() {
-            true => Node::Condition(Predicate::Or(conditions)),
-            false => {
-                others.splice(0..0, one(conditions, Predicate::Or));
-                Node::Or(others)
-            }
-        };
-        Ok(Typed::truth(node, nullable))
+        Ok(disjunction(parts))
     }
 
-    fn case(&mut self, branches: &[(Syntax, Syntax)], otherwise: Option<&Syntax>) -> Result {
-        let mut whens = Vec::new();
+    fn case(&mut self, operand: Option<&Syntax>, branches: &[(Syntax, Syntax)], otherwise: Option<&Syntax>) -> Result {
+        let whens: Vec<&Syntax> = branches.iter().map(|(when, _)| when).collect();
+        let whens = match operand {
+            Some(operand) => self.equal_to_each(operand, &whens)?,
+            None => whens.into_iter().map(|when| self.truth(when)).collect::<Result<_>>()?,
+        };
         let mut thens = Vec::new();
-        for (when, then) in branches {
-            whens.push(self.truth(when)?);
+        for (_, then) in branches {
             thens.push((self.bind(then)?, then.position));
         }
         if let Some(otherwise) = otherwise {
@@ -210,6 +209,7 @@ impl Binder<'_> {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
             Err(Fault::Value(message)) => self.mismatch(message, position),
             Err(Fault::Malformed(message)) => self.error(message, position),
+            Err(Fault::TooLarge(_)) => self.error(TOO_LONG, position),
         }
     }
 }
@@ -224,6 +224,20 @@ pub(crate) fn conjunction(parts: Vec<Typed>) -> Typed {
         false => {
             others.splice(0..0, one(conditions, Predicate::And));
             Node::And(others)
+        }
+    };
+    Typed::truth(node, nullable)
+}
+
+/// Any of these conditions.
+pub(crate) fn disjunction(parts: Vec<Typed>) -> Typed {
+    let nullable = parts.iter().any(|part| part.nullable);
+    let (conditions, mut others) = separated(parts);
+    let node = match others.is_empty() {
+        true => Node::Condition(Predicate::Or(conditions)),
+        false => {
+            others.splice(0..0, one(conditions, Predicate::Or));
+            Node::Or(others)
         }
     };
     Typed::truth(node, nullable)

@@ -1,5 +1,7 @@
 //! Decimal constants of any length.
 
+use std::cmp::Ordering;
+
 /// A decimal constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Number {
@@ -58,6 +60,28 @@ impl Number {
     /// How many digits it has before its point, without leading zeros.
     pub(crate) fn whole_digits(&self) -> usize {
         self.whole.trim_start_matches('0').len()
+    }
+
+    /// Whether it is written as floats are: with an exponent, or not whole.
+    pub(crate) fn is_float(&self) -> bool {
+        self.exponential || self.decimals.bytes().any(|digit| digit != b'0')
+    }
+
+    /// How the whole part of it compares with a float that is whole or infinite.
+    pub(crate) fn compare_with_whole(&self, float: f64) -> Ordering {
+        if float.is_infinite() {
+            return if float < 0.0 { Ordering::Greater } else { Ordering::Less };
+        }
+        let (ours, theirs) = (self.whole.trim_start_matches('0'), format!("{:.0}", float.abs()));
+        let theirs = theirs.trim_start_matches('0');
+        let sign = |negative: bool, digits: &str| if digits.is_empty() { 0 } else { 1 - 2 * i8::from(negative) };
+        let signs = [sign(self.negative, ours), sign(float < 0.0, theirs)];
+        let order = (ours.len(), ours).cmp(&(theirs.len(), theirs));
+        match signs[0].cmp(&signs[1]) {
+            Ordering::Equal if signs[0] < 0 => order.reverse(),
+            Ordering::Equal => order,
+            different => different,
+        }
     }
 
     /// The float nearest to it.

@@ -1,6 +1,9 @@
 //! Which values of a column compare in some way with a constant: comparisons become ranges.
 
-use brc_core::{Comparison, Field, Predicate, float_order};
+use super::constant::Tested;
+use super::number::Number;
+use brc_core::{Comparison, Predicate, float_order};
+use std::cmp::Ordering;
 
 /// A constant among the integers of a column: the largest integer that is not above it, and whether it is that.
 #[derive(Debug, Clone, Copy)]
@@ -10,9 +13,9 @@ pub(crate) struct Place {
 }
 
 /// The condition that a column of integers compares so with a constant.
-pub(crate) fn of_integers(column: usize, field: &Field, comparison: Comparison, place: Place) -> Predicate {
-    let Place { floor, exact } = place;
-    let (smallest, largest) = match field.logical_type.fits_64_bits() {
+pub(super) fn of_integers(tested: Tested, comparison: Comparison, place: Place) -> Predicate {
+    let (Tested { column, of, nullable }, Place { floor, exact }) = (tested, place);
+    let (smallest, largest) = match of.fits_64_bits() {
         true => (i64::MIN.into(), i64::MAX.into()),
         false => (i128::MIN, i128::MAX),
     };
@@ -33,14 +36,36 @@ pub(crate) fn of_integers(column: usize, field: &Field, comparison: Comparison, 
     match (low.max(smallest), high.min(largest)) {
         (low, high) if low <= high => Predicate::Range { column, low, high },
         // No value does; but of a null it is not known.
-        _ if field.nullable => Predicate::Range { column, low: largest, high: smallest },
+        _ if nullable => Predicate::Range { column, low: largest, high: smallest },
         _ => Predicate::Constant(false),
+    }
+}
+
+/// A constant among floats: the largest float that is not above it, and whether it is that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct FloatPlace {
+    pub(crate) floor: f64,
+    pub(crate) exact: bool,
+}
+
+impl FloatPlace {
+    /// That of a number. One that is not whole, or has an exponent, stands for the float nearest to it.
+    pub(crate) fn of(number: &Number) -> Self {
+        let nearest = number.to_float();
+        if number.is_float() {
+            return Self { floor: nearest, exact: true };
+        }
+        match number.compare_with_whole(nearest) {
+            Ordering::Less => Self { floor: nearest.next_down(), exact: false },
+            order => Self { floor: nearest, exact: order.is_eq() },
+        }
     }
 }
 
 /// The condition that a column of floats compares so with a constant. The two zeros are equal; so are all NaNs, which are
 /// above all numbers.
-pub(crate) fn of_floats(column: usize, comparison: Comparison, constant: f64) -> Predicate {
+pub(crate) fn of_floats(column: usize, comparison: Comparison, place: FloatPlace) -> Predicate {
+    let constant = place.floor;
     let order = |value: f64| i128::from(float_order(value));
     let range = |low: i128, high: i128| Predicate::Range { column, low, high };
     let (smallest, largest) = (order(f64::NEG_INFINITY), order(f64::INFINITY));
@@ -52,13 +77,18 @@ pub(crate) fn of_floats(column: usize, comparison: Comparison, constant: f64) ->
         _ => (order(constant), order(constant)),
     };
     let equal = || if constant.is_nan() { or_nan(low) } else { range(low, high) };
+    let none = || range(i64::MAX.into(), i64::MIN.into());
     match comparison {
+        Comparison::Equal if !place.exact => none(),
+        Comparison::NotEqual if !place.exact => Predicate::Not(Box::new(none())),
+        Comparison::Less if !place.exact => range(smallest, high),
+        Comparison::GreaterOrEqual if !place.exact => or_nan(high + 1),
         Comparison::Equal => equal(),
         Comparison::NotEqual => Predicate::Not(Box::new(equal())),
         Comparison::Less => range(smallest, low - 1),
         Comparison::LessOrEqual if constant.is_nan() => range(i64::MIN.into(), i64::MAX.into()),
         Comparison::LessOrEqual => range(smallest, high),
-        Comparison::Greater if constant.is_nan() => range(i64::MAX.into(), i64::MIN.into()),
+        Comparison::Greater if constant.is_nan() => none(),
         Comparison::Greater => or_nan(high + 1),
         Comparison::GreaterOrEqual => or_nan(low),
     }

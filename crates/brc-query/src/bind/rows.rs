@@ -1,32 +1,38 @@
 //! What names mean in a row of a table: its columns.
 
 use super::{Result, Scope};
-use crate::columns;
+use crate::columns::Names;
 use crate::expression::Expression;
 use crate::node::Typed;
 use crate::sql::Syntax;
-use brc_core::{Field, Schema};
+use brc_core::Field;
 
 /// The columns of a table.
+#[derive(Clone, Copy)]
 pub(crate) struct RowScope<'a> {
-    schema: &'a Schema,
+    names: &'a Names<'a>,
 }
 
 impl<'a> RowScope<'a> {
-    pub(crate) fn new(schema: &'a Schema) -> Self {
-        Self { schema }
+    pub(crate) fn new(names: &'a Names<'a>) -> Self {
+        Self { names }
+    }
+
+    /// Whether there is a column of that name.
+    pub(crate) fn has(self, name: &str) -> bool {
+        self.names.position(name).is_some()
     }
 }
 
 impl Scope for RowScope<'_> {
     fn fields(&self) -> &[Field] {
-        self.schema.fields()
+        self.names.schema.fields()
     }
 
     fn column(&mut self, expression: &Expression, name: &str, position: usize) -> Result {
-        match columns::find(self.schema, name) {
+        match self.names.find(name) {
             Ok(column) => {
-                let field = &self.schema.fields()[column];
+                let field = &self.fields()[column];
                 Ok(Typed::column(column, field.logical_type, field.nullable))
             }
             Err(unknown) => Err(expression.error(unknown.to_string(), position)),

@@ -2,6 +2,7 @@
 
 use super::{Frame, Lent, Step, truth};
 use crate::group::Malformed;
+use crate::memory::Allowance;
 use crate::node::{Node, Scalar, Typed};
 use crate::vector::{Fault, Strings, Values, Vector, View};
 use brc_core::{BitmapBuffer, Column, Data, Dictionary, Integers, LogicalType, PhysicalType, Value};
@@ -208,7 +209,8 @@ impl<'a> Choice<'a> {
         };
         let mut strings = Strings::default();
         for (row, &part) in of_rows.iter().enumerate() {
-            strings.push(|out| out.extend_from_slice(bytes(row, (part as usize).wrapping_sub(1))))?;
+            strings
+                .push(Allowance::default(), |out| out.extend_from_slice(bytes(row, (part as usize).wrapping_sub(1))))?;
         }
         Ok(Values::Strings(strings))
     }

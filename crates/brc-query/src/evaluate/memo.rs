@@ -104,7 +104,7 @@ impl Memo {
         match column.dictionary() {
             Some(dictionary) if !self.off && self.pays(dictionary.len()) => {
                 match self.learn(frame, dictionary) {
-                    Err(Fault::Value(_)) => self.off = true,
+                    Err(Fault::Value(_) | Fault::TooLarge(_)) => self.off = true,
                     learnt => {
                         learnt?;
                         return self.of_column(frame.level, column).map(Lent::Vector);

@@ -111,7 +111,7 @@ impl Table {
         let slack = (span / 4) as i64;
         for (low, high) in [(low.saturating_sub(slack), high.saturating_add(slack)), (low, high)] {
             match self.compute(frame, low, high) {
-                Err(Fault::Value(_)) => {}
+                Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
                 done => {
                     self.off = !done?;
                     return Ok(!self.off);
@@ -151,6 +151,7 @@ fn is_slow(typed: &Typed) -> bool {
         Node::Column(_)
         | Node::Literal(_)
         | Node::Condition(_)
+        | Node::Test { .. }
         | Node::And(_)
         | Node::Or(_)
         | Node::Not(_)

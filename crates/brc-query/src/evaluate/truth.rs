@@ -4,7 +4,7 @@ use super::{Frame, Step};
 use crate::filter::Test;
 use crate::vector::{Fault, Values, Vector};
 use crate::wanted::{row_numbers, set_rows};
-use brc_core::{BitmapBuffer, Column, Data};
+use brc_core::{Batch, BitmapBuffer, Column, Data};
 use brc_kernels::cpu::Level;
 use brc_kernels::filter::{bytes, range, valid_bits, words};
 
@@ -47,6 +47,27 @@ impl Truth {
     }
 }
 
+/// Where a test of a batch holds, and where another one of the opposite does.
+fn tested(
+    level: Level,
+    batch: &Batch<'_>,
+    has_nulls: bool,
+    holds: &mut Test,
+    fails: &mut Test,
+) -> Result<Truth, Fault> {
+    let mut spare = Vec::new();
+    let mut mask = |test: &mut Test| {
+        let mut mask = vec![0u64; words(batch.rows)];
+        test.evaluate(level, batch, &mut mask, &mut spare)?;
+        Ok::<_, Fault>(mask)
+    };
+    let holds = mask(holds)?;
+    if !has_nulls {
+        return Ok(Truth::of(holds, &[], batch.rows));
+    }
+    Ok(Truth { holds, fails: mask(fails)? })
+}
+
 /// All rows.
 pub(super) fn all(rows: usize) -> Vec<u64> {
     (0..words(rows)).map(|index| valid_bits(rows, index)).collect()
@@ -66,18 +87,12 @@ impl Step {
         let rows = frame.batch.rows;
         let none = || vec![0u64; words(rows)];
         Ok(match self {
-            Self::Condition { holds, fails } => {
-                let mut spare = Vec::new();
-                let mut mask = |test: &mut Test| {
-                    let mut mask = none();
-                    test.evaluate(frame.level, &frame.batch, &mut mask, &mut spare)?;
-                    Ok::<_, Fault>(mask)
-                };
-                let holds = mask(holds)?;
-                if !frame.has_nulls() {
-                    return Ok(Truth::of(holds, &[], rows));
-                }
-                Truth { holds, fails: mask(fails)? }
+            Self::Condition { holds, fails } => tested(frame.level, &frame.batch, frame.has_nulls(), holds, fails)?,
+            Self::Test { of, holds, fails } => {
+                let found = of.run(frame)?;
+                let column = found.column();
+                let batch = Batch { rows, columns: std::slice::from_ref(&column) };
+                tested(frame.level, &batch, column.has_nulls(), holds, fails)?
             }
             Self::And(parts) => {
                 let mut both = Truth { holds: all(rows), fails: none() };
@@ -133,7 +148,7 @@ impl Step {
     /// Where it holds and where it fails, of those rows whose bits are set; others have any.
     pub(super) fn truth_where(&mut self, frame: &Frame<'_, '_>, wanted: &[u64]) -> Result<Truth, Fault> {
         match self.truth(frame) {
-            Err(Fault::Value(_)) => {}
+            Err(Fault::Value(_) | Fault::TooLarge(_)) => {}
             found => return found,
         }
         let rows = row_numbers(wanted);

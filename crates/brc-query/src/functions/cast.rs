@@ -15,7 +15,9 @@ pub(crate) fn bound(from: LogicalType, to: LogicalType, attempt: bool) -> Option
             return Ok(rows.vector(values));
         }
         if to == LogicalType::String {
-            return rows.strings(|row, out| views[0].get(row).into_iter().for_each(|value| value.write(from, out)));
+            return rows.strings(|row, out| {
+                views[0].get(row).into_iter().for_each(|value| out.push_value(value, from));
+            });
         }
         typed(&*convert, from, to, attempt, &views[0], rows)
     });

@@ -1,14 +1,19 @@
-//! `a = b`, `a < b` …: two values of one kind. All NaNs are equal and above all numbers, and the two zeros are equal.
+//! `a = b`, `a < b` …: two values of one kind, each as what it is: no side is cast to the type of the other, so that numbers of
+//! any types compare exactly, and dates compare with timestamps that are too fine to reach them. All NaNs are equal and above
+//! all numbers, and the two zeros are equal.
 
-use super::{Bound, Function, Mismatch, count, exact, refuse};
+use super::{Bound, Function, Mismatch, count, exact, mixed_order, refuse};
 use crate::keys::layout::float_key;
 use crate::node::Typed;
-use brc_core::{Comparison, Data, Integers, LogicalType, PhysicalType};
+use crate::vector::View;
+use crate::wanted::set_rows;
+use brc_core::{Comparison, Data, Integers, LogicalType, PhysicalType, TimeUnit, calendar};
 use brc_kernels::arithmetic::{self, Line};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::integer_bounds;
 use brc_kernels::filter::{compare_floats, compare_integers, words};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 macro_rules! comparisons {
     ($($name:ident, $symbol:literal, $comparison:ident, $about:literal;)*) => {
@@ -50,24 +55,58 @@ fn bind(arguments: &[Typed], comparison: Comparison) -> Result<Bound, Mismatch> 
     if one.is_numeric() && other.is_numeric() {
         return Ok(numbers(arguments, comparison));
     }
-    if one != other {
-        return refuse(1, format!("cannot be compared: {one} with"));
+    match (ticks(one), ticks(other)) {
+        (Some((kind, one)), Some((other_kind, other))) if kind == other_kind => {
+            let most = one.max(other);
+            Ok(integers(comparison, [most / one, most / other]))
+        }
+        _ if one == other => Ok(integers(comparison, [1; 2])),
+        _ => refuse(1, format!("cannot be compared: {one} with")),
     }
-    Ok(integers(comparison, [1; 2]))
+}
+
+/// How values of a type count time: in which kind of ticks, and how many of those are a day. Of two types, one has a multiple
+/// of the ticks of the other.
+fn ticks(it: LogicalType) -> Option<(Ticks, i128)> {
+    let of_day = |unit: TimeUnit| i128::from(unit.per_second()) * i128::from(calendar::DAY_SECONDS);
+    match it {
+        LogicalType::Date => Some((Ticks::SinceEpoch, 1)),
+        LogicalType::Timestamp { unit, .. } => Some((Ticks::SinceEpoch, of_day(unit))),
+        LogicalType::Time { unit } => Some((Ticks::SinceMidnight, of_day(unit))),
+        LogicalType::Bool
+        | LogicalType::Int8
+        | LogicalType::Int16
+        | LogicalType::Int32
+        | LogicalType::Int64
+        | LogicalType::UInt64
+        | LogicalType::Decimal { .. }
+        | LogicalType::Float64
+        | LogicalType::String
+        | LogicalType::Binary => None,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ticks {
+    SinceEpoch,
+    SinceMidnight,
 }
 
 fn numbers(arguments: &[Typed], comparison: Comparison) -> Bound {
     let scales @ [one, other] = exact::scales(arguments);
-    if arguments.iter().any(|argument| argument.logical_type == LogicalType::Float64) {
-        let bound = Bound::new(LogicalType::Bool, move |views, rows| {
-            rows.truths(|row| {
-                let key = |index: usize, scale| float_key(exact::float(&views[index], scale, row));
-                comparison.holds(key(0, one).cmp(&key(1, other)))
-            })
-        });
-        return Bound { compared: Some(Compared { comparison, kind: Kind::Floats(scales) }), ..bound };
+    let is_float = |index: usize| arguments[index].logical_type.physical() == PhysicalType::Floats;
+    let are_floats = [is_float(0), is_float(1)];
+    if are_floats == [false; 2] {
+        return integers(comparison, [exact::factor(one, other), exact::factor(other, one)]);
     }
-    integers(comparison, [exact::factor(one, other), exact::factor(other, one)])
+    let order = move |views: &[View<'_>], row: usize| match are_floats {
+        [true, true] => float_key(views[0].float(row)).cmp(&float_key(views[1].float(row))),
+        [true, false] => mixed_order::compare(views[1].integer(row), other, views[0].float(row)).reverse(),
+        [false, _] => mixed_order::compare(views[0].integer(row), one, views[1].float(row)),
+    };
+    let bound =
+        Bound::new(LogicalType::Bool, move |views, rows| rows.truths(|row| comparison.holds(order(views, row))));
+    Bound { compared: Some(Compared { comparison, kind: Kind::Floats(scales) }), ..bound }
 }
 
 fn integers(comparison: Comparison, factors: [i128; 2]) -> Bound {
@@ -96,7 +135,7 @@ pub(crate) struct Compared {
 enum Kind {
     /// `one * factor` is compared with `other * factor`.
     Integers([i128; 2]),
-    /// Numbers of these scales are compared as floats.
+    /// One side is of floats; an exact number on the other has this scale.
     Floats([u8; 2]),
 }
 
@@ -118,31 +157,40 @@ impl Compared {
                 compare_integers(level, self.comparison, one, other, &mut mask).then_some(mask)
             }
             Kind::Floats(scales) => {
-                let (one, other) = (floats(level, one, scales[0])?, floats(level, other, scales[1])?);
-                (one.len() == rows && other.len() == rows).then_some(())?;
-                compare_floats(level, self.comparison, &one, &other, &mut mask);
+                let (ones, others) = (floats(level, one, scales[0])?, floats(level, other, scales[1])?);
+                (ones.len() == rows && others.len() == rows).then_some(())?;
+                compare_floats(level, self.comparison, &ones, &others, &mut mask);
+                match (one, other) {
+                    (Data::Integers(one), _) => {
+                        let order = |row| mixed_order::compare_with_nearest(one.get(row), scales[0], others[row]);
+                        self.mend_ties(level, [&ones, &others], &mut mask, order);
+                    }
+                    (_, Data::Integers(other)) => {
+                        let order = |row| mixed_order::compare_with_nearest(other.get(row), scales[1], ones[row]);
+                        self.mend_ties(level, [&ones, &others], &mut mask, |row| order(row).reverse());
+                    }
+                    _ => {}
+                }
                 Some(mask)
             }
         }
     }
 
-    /// Between which integers those of a side lie if it holds for them and a constant on the other side; `true` if it holds
-    /// outside of them instead. `None` of floats, and if that is not known.
-    pub(crate) fn range(&self, side: usize, constant: i128) -> Option<(i128, i128, bool)> {
-        let Kind::Integers(factors) = self.kind else { return None };
-        let factor = factors[side];
-        let constant = constant.checked_mul(factors[1 - side])?;
-        let comparison = if side == 0 { self.comparison } else { self.comparison.mirrored() };
-        // The largest that is not above the constant, and the smallest that is not below.
-        let (below, above) = (constant.div_euclid(factor), constant.checked_sub(1)?.div_euclid(factor) + 1);
-        Some(match comparison {
-            Comparison::Equal => (above, below, false),
-            Comparison::NotEqual => (above, below, true),
-            Comparison::Less => (i128::MIN, above - 1, false),
-            Comparison::LessOrEqual => (i128::MIN, below, false),
-            Comparison::Greater => (below.checked_add(1)?, i128::MAX, false),
-            Comparison::GreaterOrEqual => (above, i128::MAX, false),
-        })
+    /// Sets the bits of rows whose floats are equal, though one of them may only be the nearest to an exact number, by the
+    /// order of the numbers.
+    fn mend_ties(
+        &self,
+        level: Level,
+        [ones, others]: [&[f64]; 2],
+        mask: &mut [u64],
+        order: impl Fn(usize) -> Ordering,
+    ) {
+        let mut ties = vec![0; mask.len()];
+        compare_floats(level, Comparison::Equal, ones, others, &mut ties);
+        for row in set_rows(&ties) {
+            let bit = 1 << (row % 64);
+            mask[row / 64] = mask[row / 64] & !bit | if self.comparison.holds(order(row)) { bit } else { 0 };
+        }
     }
 }
 

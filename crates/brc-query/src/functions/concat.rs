@@ -19,7 +19,7 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
         rows.strings(|row, out| {
             for (view, &logical_type) in views.iter().zip(&types) {
                 if let Some(value) = view.get(row) {
-                    value.write(logical_type, out);
+                    out.push_value(value, logical_type);
                 }
             }
         })

@@ -1,11 +1,11 @@
 //! `s like pattern`: whether a string is what a pattern says, in which `%` stands for any characters and `_` for one.
 
 use super::pieces::Pieces;
+use super::segments::{Element, Matching, Segments};
 use super::{Bound, Function, Mismatch, constant_text, count, refuse, string};
 use crate::node::Typed;
 use crate::vector::{Values, ViewData};
 use brc_core::LogicalType;
-use regex::bytes::{Regex, RegexBuilder};
 
 pub(super) static LIKE: Function = Function {
     name: "like",
@@ -41,9 +41,11 @@ pub(super) fn bind(arguments: &[Typed], insensitive: bool) -> Result<Bound, Mism
 enum Part {
     /// `%`
     Any,
-    /// `_`
-    One,
-    Text(String),
+    Element(Element),
+}
+
+fn text(text: impl Into<String>) -> Part {
+    Part::Element(Element::Text(text.into()))
 }
 
 fn parts(pattern: &[u8], escape: Option<&[u8]>) -> Option<Vec<Part>> {
@@ -53,14 +55,14 @@ fn parts(pattern: &[u8], escape: Option<&[u8]>) -> Option<Vec<Part>> {
     let mut characters = std::str::from_utf8(pattern).ok()?.chars();
     while let Some(character) = characters.next() {
         let part = match character {
-            _ if escape == Some(character) => Part::Text(characters.next()?.to_string()),
+            _ if escape == Some(character) => text(characters.next()?),
             '%' => Part::Any,
-            '_' => Part::One,
-            _ => Part::Text(character.to_string()),
+            '_' => Part::Element(Element::One),
+            _ => text(character),
         };
         match (parts.last_mut(), part) {
             (Some(Part::Any), Part::Any) => {}
-            (Some(Part::Text(text)), Part::Text(more)) => text.push_str(&more),
+            (Some(Part::Element(Element::Text(text))), Part::Element(Element::Text(more))) => text.push_str(&more),
             (_, part) => parts.push(part),
         }
     }
@@ -70,12 +72,12 @@ fn parts(pattern: &[u8], escape: Option<&[u8]>) -> Option<Vec<Part>> {
 /// The pieces of text that strings have; `None` if more is asked of them.
 fn pieces(parts: &[Part]) -> Option<Pieces> {
     let (mut parts, mut start, mut end) = (parts, "", "");
-    if let [Part::Text(text), rest @ ..] = parts
+    if let [Part::Element(Element::Text(text)), rest @ ..] = parts
         && rest.first() == Some(&Part::Any)
     {
         (start, parts) = (text, rest);
     }
-    if let [rest @ .., Part::Text(text)] = parts
+    if let [rest @ .., Part::Element(Element::Text(text))] = parts
         && rest.last() == Some(&Part::Any)
     {
         (end, parts) = (text, rest);
@@ -87,33 +89,32 @@ fn pieces(parts: &[Part]) -> Option<Pieces> {
         _ => return None,
     };
     let texts = inner.iter().filter(|part| **part != Part::Any);
-    let texts = texts.map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None });
+    let texts =
+        texts.map(|part| if let Part::Element(Element::Text(text)) = part { Some(text.as_str()) } else { None });
     Some(Pieces::new(start, &texts.collect::<Option<Vec<_>>>()?, end))
 }
 
 /// Whether a string matches. In one that is not UTF-8, `_` is also a byte of no character.
 fn test(parts: &[Part], insensitive: bool) -> Result<impl Fn(&[u8]) -> bool + Send + Sync + use<>, regex::Error> {
-    let of_characters = regex(parts, insensitive, ".")?;
-    let has_one = parts.contains(&Part::One);
-    let of_bytes = has_one.then(|| regex(parts, insensitive, "(?:.|(?-u:.))")).transpose()?;
+    let segments: Vec<Vec<Element>> = parts.split(|part| *part == Part::Any).map(elements).collect();
+    let segments: Vec<&[Element]> = segments.iter().map(Vec::as_slice).collect();
+    let of = |bytes| Segments::new(&segments, Matching { insensitive, bytes });
+    let of_characters = of(false)?;
+    let has_one = parts.contains(&Part::Element(Element::One));
+    let of_bytes = has_one.then(|| of(true)).transpose()?;
     let is_binary = |text: &[u8]| std::str::from_utf8(text).is_err();
     Ok(move |text: &[u8]| {
-        of_characters.is_match(text) || of_bytes.as_ref().is_some_and(|regex| is_binary(text) && regex.is_match(text))
+        of_characters.are_in(text) || of_bytes.as_ref().is_some_and(|bytes| is_binary(text) && bytes.are_in(text))
     })
 }
 
-/// The regular expression of a pattern, in which `one` is one character.
-fn regex(parts: &[Part], insensitive: bool, one: &str) -> Result<Regex, regex::Error> {
-    let mut text = String::from("^");
-    for part in parts {
-        match part {
-            Part::Any => text.push_str("(?-u:.)*"),
-            Part::One => text.push_str(one),
-            Part::Text(part) => text.push_str(&regex::escape(part)),
-        }
-    }
-    text.push('$');
-    RegexBuilder::new(&text).dot_matches_new_line(true).case_insensitive(insensitive).build()
+/// The parts that are no `%`.
+fn elements(parts: &[Part]) -> Vec<Element> {
+    let element = |part: &Part| match part {
+        Part::Any => None,
+        Part::Element(element) => Some(element.clone()),
+    };
+    parts.iter().filter_map(element).collect()
 }
 
 /// What all strings begin with that match a pattern, and whether all that begin so match it; `None` if they have nothing in
@@ -121,7 +122,9 @@ fn regex(parts: &[Part], insensitive: bool, one: &str) -> Result<Regex, regex::E
 pub(crate) fn like_prefix(pattern: &[u8]) -> Option<(Vec<u8>, bool)> {
     let parts = parts(pattern, None)?;
     match &parts[..] {
-        [Part::Text(text), rest @ ..] if !rest.is_empty() => Some((text.clone().into(), rest == [Part::Any])),
+        [Part::Element(Element::Text(text)), rest @ ..] if !rest.is_empty() => {
+            Some((text.clone().into(), rest == [Part::Any]))
+        }
         _ => None,
     }
 }
@@ -129,6 +132,8 @@ pub(crate) fn like_prefix(pattern: &[u8]) -> Option<(Vec<u8>, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn patterns_match_whole_strings() {
@@ -168,10 +173,54 @@ mod tests {
         let binary = parts(b"__-%", None).unwrap();
         assert!(test(&binary, false).unwrap()(b"\xe9\xff-x"));
         let escaped = parts(b"100!%", Some(b"!")).unwrap();
-        assert_eq!(escaped, [Part::Text("100%".to_owned())]);
+        assert_eq!(escaped, [text("100%")]);
         assert_eq!(parts(b"a!", Some(b"!")), None);
         assert_eq!(like_prefix(b"ab%"), Some((b"ab".to_vec(), true)));
         assert_eq!(like_prefix(b"ab%c"), Some((b"ab".to_vec(), false)));
         assert_eq!(like_prefix(b"%c"), None);
+    }
+
+    /// Whether a pattern without escapes matches, in plain code.
+    fn matches(pattern: &[char], text: &[char], insensitive: bool) -> bool {
+        let folded = |character: char| match insensitive {
+            true => character.to_lowercase().next().unwrap_or(character),
+            false => character,
+        };
+        match (pattern, text) {
+            ([], _) => text.is_empty(),
+            (['%', rest @ ..], _) => (0..=text.len()).any(|skipped| matches(rest, &text[skipped..], insensitive)),
+            ([_, ..], []) => false,
+            ([one, rest @ ..], [first, others @ ..]) => {
+                (*one == '_' || folded(*one) == folded(*first)) && matches(rest, others, insensitive)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_match_as_plain_code_says(pattern in "[aAäÄ_%]{0,7}", text in "[aAäÄß]{0,7}", insensitive: bool) {
+            let found = test(&parts(pattern.as_bytes(), None).unwrap(), insensitive).unwrap()(text.as_bytes());
+            let characters = |text: &str| text.chars().collect::<Vec<_>>();
+            let expected = matches(&characters(&pattern), &characters(&text), insensitive);
+            prop_assert_eq!(found, expected, "{} like {}", text, pattern);
+        }
+    }
+
+    #[test]
+    fn long_patterns_are_no_trouble() {
+        let start = Instant::now();
+        let text = "ab".repeat(20_000);
+        for (pattern, matches) in [
+            ("%A".repeat(2000), false),
+            ("%A_".repeat(2000), true),
+            ("%a%B".repeat(5000), true),
+            ("%a%_A".repeat(5000), false),
+            ("_%".repeat(5000), true),
+        ] {
+            let matching = test(&parts(pattern.as_bytes(), None).unwrap(), true).unwrap();
+            assert_eq!(matching(text.as_bytes()), matches, "{}", &pattern[..8]);
+            assert!(!matching(b"ab"));
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 }

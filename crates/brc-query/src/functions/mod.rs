@@ -23,6 +23,7 @@ mod integer_divide;
 mod length;
 mod like;
 mod lower;
+mod mixed_order;
 mod modulo;
 mod month;
 mod multiply;
@@ -34,6 +35,7 @@ mod regexp_matches;
 mod replace;
 mod round;
 mod rounding;
+mod segments;
 mod shift;
 mod sqrt;
 mod starts_with;
@@ -49,9 +51,10 @@ pub(crate) use exact::Exact;
 pub(crate) use like::like_prefix;
 
 use crate::node::{Scalar, Typed};
-use crate::vector::{Fault, Rows, Vector, View};
+use crate::vector::{Fault, Rows, Text, Vector, View};
 use brc_core::{LogicalType, PhysicalType};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// All functions, in the order in which help texts show them.
 pub static FUNCTIONS: &[&Function] = &[
@@ -158,6 +161,12 @@ impl PartialEq for Function {
 
 impl Eq for Function {}
 
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.usage)
@@ -182,7 +191,7 @@ impl Bound {
     }
 
     /// A function of one string that appends another.
-    fn text(append: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static) -> Self {
+    fn text(append: impl Fn(&[u8], &mut Text<'_>) + Send + Sync + 'static) -> Self {
         Self::new(LogicalType::String, move |views, rows| rows.strings(|row, out| append(views[0].bytes(row), out)))
     }
 }

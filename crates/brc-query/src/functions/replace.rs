@@ -21,6 +21,9 @@ fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
             while let Some(at) = super::contains::find(rest, from).filter(|_| !from.is_empty()) {
                 out.extend_from_slice(&rest[..at]);
                 out.extend_from_slice(views[2].bytes(row));
+                if !out.has_room_for(0) {
+                    return;
+                }
                 rest = &rest[at + from.len()..];
             }
             out.extend_from_slice(rest);

@@ -99,6 +99,11 @@ impl Limits {
     pub(crate) fn are_too_many_values(&self, values: usize, groups: usize) -> bool {
         values > self.distinct && values > self.distinct_of_group * groups
     }
+
+    /// Whether a scan may end because values to be counted are too many.
+    pub(crate) fn may_count_by_groups(&self) -> bool {
+        self.distinct < usize::MAX
+    }
 }
 
 impl Default for Limits {

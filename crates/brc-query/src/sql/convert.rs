@@ -57,11 +57,9 @@ impl Converter<'_> {
             }
             Expr::InList { expr, list, negated } => self.in_list(*expr, list, negated, position)?,
             Expr::Between { expr, negated, low, high } => {
-                let (operand, low, high) = (self.boxed(*expr)?, self.boxed(*low)?, self.boxed(*high)?);
-                let above = Kind::Compare(Comparison::GreaterOrEqual, operand.clone(), low);
-                let below = Kind::Compare(Comparison::LessOrEqual, operand, high);
-                let both = Kind::And([above, below].map(|kind| Syntax { kind, position }).into());
-                if negated { not(both, position) } else { both }
+                let parts = [self.expression(*expr)?, self.expression(*low)?, self.expression(*high)?];
+                let between = Kind::Between(Box::new(parts));
+                if negated { not(between, position) } else { between }
             }
             Expr::Like { negated, any: false, expr, pattern, escape_char } => {
                 self.like("like", *expr, *pattern, escape_char.map(|escape| *escape), negated, position)?
@@ -187,14 +185,8 @@ impl Converter<'_> {
     }
 
     fn in_list(&self, operand: Expr, list: Vec<Expr>, negated: bool, position: usize) -> Converted<Kind> {
-        let operand = self.boxed(operand)?;
-        let equal = list.into_iter().map(|item| {
-            let item = self.boxed(item)?;
-            let position = item.position;
-            Ok(Syntax { kind: Kind::Compare(Comparison::Equal, operand.clone(), item), position })
-        });
-        let any = Kind::Or(equal.collect::<Converted<_>>()?);
-        Ok(if negated { not(any, position) } else { any })
+        let is_in = Kind::In { operand: self.boxed(operand)?, list: self.all(list)? };
+        Ok(if negated { not(is_in, position) } else { is_in })
     }
 
     fn like(
@@ -214,20 +206,10 @@ impl Converter<'_> {
 
     fn case(&self, operand: Option<Expr>, conditions: Vec<CaseWhen>, otherwise: Option<Expr>) -> Converted<Kind> {
         let operand = operand.map(|operand| self.boxed(operand)).transpose()?;
-        let branch = |CaseWhen { condition, result }| {
-            let condition = self.expression(condition)?;
-            let position = condition.position;
-            let condition = match &operand {
-                None => condition,
-                Some(operand) => {
-                    let kind = Kind::Compare(Comparison::Equal, operand.clone(), Box::new(condition));
-                    Syntax { kind, position }
-                }
-            };
-            Ok((condition, self.expression(result)?))
-        };
+        let branch = |CaseWhen { condition, result }| Ok((self.expression(condition)?, self.expression(result)?));
         let branches = conditions.into_iter().map(branch).collect::<Converted<_>>()?;
-        Ok(Kind::Case { branches, otherwise: otherwise.map(|otherwise| self.boxed(otherwise)).transpose()? })
+        let otherwise = otherwise.map(|otherwise| self.boxed(otherwise)).transpose()?;
+        Ok(Kind::Case { operand, branches, otherwise })
     }
 
     fn extract(&self, field: &DateTimeField, operand: Expr, position: usize) -> Converted<Kind> {

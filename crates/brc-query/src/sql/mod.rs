@@ -29,12 +29,28 @@ pub(crate) enum Kind {
     Column(String),
     Literal(Literal),
     Compare(Comparison, Box<Syntax>, Box<Syntax>),
+    /// `a between b and c`
+    Between(Box<[Syntax; 3]>),
+    /// `a in (b, c, …)`
+    In {
+        operand: Box<Syntax>,
+        list: Vec<Syntax>,
+    },
     And(Vec<Syntax>),
     Or(Vec<Syntax>),
     Not(Box<Syntax>),
     IsNull(Box<Syntax>),
-    Case { branches: Vec<(Syntax, Syntax)>, otherwise: Option<Box<Syntax>> },
-    Cast { inner: Box<Syntax>, logical_type: LogicalType, attempt: bool },
+    /// With an operand, branches begin with what it is compared with; else with conditions.
+    Case {
+        operand: Option<Box<Syntax>>,
+        branches: Vec<(Syntax, Syntax)>,
+        otherwise: Option<Box<Syntax>>,
+    },
+    Cast {
+        inner: Box<Syntax>,
+        logical_type: LogicalType,
+        attempt: bool,
+    },
     Call(Call),
 }
 
@@ -97,9 +113,15 @@ impl Syntax {
         match &self.kind {
             Kind::Column(_) | Kind::Literal(_) => {}
             Kind::Compare(_, left, right) => [left, right].into_iter().for_each(|part| part.walk(each)),
+            Kind::Between(parts) => parts.iter().for_each(|part| part.walk(each)),
+            Kind::In { operand, list } => {
+                operand.walk(each);
+                list.iter().for_each(|part| part.walk(each));
+            }
             Kind::And(parts) | Kind::Or(parts) => parts.iter().for_each(|part| part.walk(each)),
             Kind::Not(part) | Kind::IsNull(part) | Kind::Cast { inner: part, .. } => part.walk(each),
-            Kind::Case { branches, otherwise } => {
+            Kind::Case { operand, branches, otherwise } => {
+                operand.iter().for_each(|part| part.walk(each));
                 branches.iter().flat_map(|(when, then)| [when, then]).for_each(|part| part.walk(each));
                 otherwise.iter().for_each(|part| part.walk(each));
             }

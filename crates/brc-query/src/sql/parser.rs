@@ -154,19 +154,27 @@ impl Places {
 
 /// Whoever walks a tree needs stack for its depth.
 fn check_depth(tokens: &[TokenWithSpan], source: &str, places: &Places) -> Result<(), SyntaxError> {
-    let (mut depth, mut nots, mut operators) = (0usize, 0usize, 0usize);
+    // `betweens` are those whose `and` is still to come.
+    let (mut depth, mut nots, mut operators, mut betweens) = (0usize, 0usize, 0usize, 0usize);
     for TokenWithSpan { token, span } in tokens {
-        let is = |keyword| matches!(token, Token::Word(word) if word.quote_style.is_none() && word.keyword == keyword);
+        let keyword = match token {
+            Token::Word(word) if word.quote_style.is_none() => word.keyword,
+            _ => Keyword::NoKeyword,
+        };
         let place = |message: String| Err(SyntaxError::new(message, places.byte(span.start), source));
-        match token {
-            Token::Whitespace(_) => continue,
-            Token::LParen => (depth, nots) = (depth + 1, 0),
-            Token::RParen => depth = depth.saturating_sub(1),
-            Token::Comma => operators = 0,
-            _ if is(Keyword::AND) || is(Keyword::OR) => operators = 0,
-            _ if is(Keyword::NOT) => nots += 1,
-            Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) => nots = 0,
-            _ => operators += 1,
+        match (token, keyword) {
+            (Token::Whitespace(_), _) => continue,
+            (Token::LParen, _) | (_, Keyword::CASE) => (depth, nots) = (depth + 1, 0),
+            (Token::RParen, _) | (_, Keyword::END) => depth = depth.saturating_sub(1),
+            (_, Keyword::AND) if betweens > 0 => betweens -= 1,
+            (Token::Comma, _) | (_, Keyword::AND | Keyword::OR | Keyword::WHEN | Keyword::THEN) => operators = 0,
+            (_, Keyword::NOT) => nots += 1,
+            (Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_), Keyword::NoKeyword) => nots = 0,
+            (_, keyword) => {
+                operators += 1;
+                betweens += usize::from(keyword == Keyword::BETWEEN);
+                nots = if keyword == Keyword::NoKeyword { nots } else { 0 };
+            }
         }
         if depth + nots > DEEPEST {
             return place(format!("nested deeper than {DEEPEST} levels"));

@@ -204,7 +204,7 @@ fn places(wanted: &[u32], count: usize) -> Vec<Option<u32>> {
 }
 
 /// Which state it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum StateKind {
     /// The number of values, of any type.
     Counts,

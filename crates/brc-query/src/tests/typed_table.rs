@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::path::Path;
 
 /// The columns' names and types.
-pub(crate) const COLUMNS: [(&str, &str); 14] = [
+pub(crate) const COLUMNS: [(&str, &str); 15] = [
     ("b", "bool"),
     ("i8", "int8"),
     ("n", "int16 not null"),
@@ -21,6 +21,7 @@ pub(crate) const COLUMNS: [(&str, &str); 14] = [
     ("day", "date"),
     ("tod", "time(ms)"),
     ("at", "timestamp with zone"),
+    ("ns", "timestamp(ns)"),
     ("s", "string"),
     ("k", "string not null"),
     ("bin", "binary"),

@@ -1,0 +1,62 @@
+//! Functions that make long strings of short ones: they take no more memory than they may.
+
+use super::memory::{Manner, MemoryTable, Record};
+use crate::{Memory, Query};
+use brc_core::{Progress, Result};
+
+/// Forty rows, of which t has so many bytes.
+fn table(bytes: usize) -> MemoryTable {
+    let row = |place: i64| Record { s: format!("{place:02}").into_bytes(), t: vec![b'a'; bytes], x: place, y: place };
+    let manner = Manner { rows_in_split: 40, rows_in_batch: 40, runs: false, known_names: false };
+    MemoryTable { schema: Record::schema(), rows: (0..40).map(row).collect(), manner }
+}
+
+/// The rows of an answer, and the sum of its first column.
+fn ask(text: &str, bytes: usize, memory: &Memory) -> Result<(usize, i128)> {
+    let query = Query::parse(text).unwrap();
+    let answer = query.ask_within(&table(bytes), 1, memory, &Progress::default())?.1.load(1)?;
+    let number = |value| if let Some(brc_core::Value::Integer(value)) = value { value } else { 0 };
+    Ok((answer.len(), answer.rows().filter_map(|mut row| row.next()).map(number).sum()))
+}
+
+/// A string of so many bytes for each of t.
+fn replaced(bytes: usize) -> String {
+    format!("replace(t, 'a', '{}')", "b".repeat(bytes))
+}
+
+/// Nothing but small buffers.
+fn scarce() -> Memory {
+    Memory { limit: 1, ..Memory::unlimited() }
+}
+
+#[test]
+fn a_string_that_is_too_long_is_not_even_begun() {
+    for text in [
+        // Each of these would take 10 GB or more.
+        format!("select {} limit 1", replaced(10_000)),
+        format!("select length({0} || {0}) limit 1", replaced(10_000)),
+        format!("select upper({}) as u, count(*) group by u", replaced(10_000)),
+        format!("select sum(x) where {} like '%c'", replaced(10_000)),
+        format!("select replace(min(t), 'a', '{}')", "b".repeat(10_000)),
+    ] {
+        let message = ask(&text, 1_000_000, &scarce()).unwrap_err().to_string();
+        let expected = "a computed string needs more than the 1 bytes of memory that are allowed";
+        assert_eq!(message, expected, "{}", &text[..40]);
+    }
+}
+
+#[test]
+fn a_batch_of_long_strings_is_computed_in_parts() {
+    // 40 rows of a megabyte each.
+    let long = replaced(100);
+    for (text, expected) in [
+        (format!("select length({long})"), (40, 40_000_000)),
+        (format!("select length({long}) order by s"), (40, 40_000_000)),
+        (format!("select length({long}) order by s limit 39"), (39, 39_000_000)),
+        (format!("select count(*) where length({long}) = 1000000 and x < 30"), (1, 30)),
+        (format!("select sum(length({long}))"), (1, 40_000_000)),
+        (format!("select length(replace(min(t), 'a', '{}')) group by s", "b".repeat(100)), (40, 40_000_000)),
+    ] {
+        assert_eq!(ask(&text, 10_000, &scarce()).unwrap(), expected, "{}", &text[..40]);
+    }
+}
