@@ -33,23 +33,23 @@ pub(crate) fn before(encoding: &dyn Encoding, table: &dyn Table, plan: &Plan) {
 }
 
 fn tell(what: &str, text: &str) {
-    eprintln!("{what:<12}{}", printable::line(text.as_bytes()));
+    message!("{what:<12}{}", printable::line(text.as_bytes()));
 }
 
 /// Tells what was done.
 pub(crate) fn after(table: &dyn Table, totals: &ScanTotals) {
     let of = table.bytes().map_or(String::new(), |size| format!(" of {}", bytes(size)));
-    eprintln!("bytes read  {}{of}, in splits: {}", bytes(totals.bytes), count(totals.splits));
-    eprintln!("rows        read: {}", count(totals.rows));
-    eprintln!("            answered from statistics: {}", count(totals.summarised_rows));
-    eprintln!("            skipped: {}", count(totals.skipped_rows));
+    message!("bytes read  {}{of}, in splits: {}", bytes(totals.bytes), count(totals.splits));
+    message!("rows        read: {}", count(totals.rows));
+    message!("            answered from statistics: {}", count(totals.summarised_rows));
+    message!("            skipped: {}", count(totals.skipped_rows));
     let lanes: Vec<_> = totals.lanes.rows().map(|(lane, rows)| format!("{}: {}", lane.name(), count(rows))).collect();
     if !lanes.is_empty() {
-        eprintln!("rows by     {}", lanes.join(", "));
-        eprintln!("groups      {}", count(totals.groups));
+        message!("rows by     {}", lanes.join(", "));
+        message!("groups      {}", count(totals.groups));
     }
     if totals.spilled_bytes > 0 {
-        eprintln!("spilled     {}", bytes(totals.spilled_bytes));
+        message!("spilled     {}", bytes(totals.spilled_bytes));
     }
 }
 
@@ -70,6 +70,6 @@ pub(crate) fn timings(totals: &ScanTotals, total: Duration) {
     for (name, time) in parts.into_iter().filter(|(_, time)| *time >= NOTHING) {
         let threads =
             if ["scan", "regroup", "sort", "total"].contains(&name) { "" } else { "  (all threads together)" };
-        eprintln!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
+        message!("{name:<10}{:>10.3} ms{threads}", time.as_secs_f64() * 1e3);
     }
 }

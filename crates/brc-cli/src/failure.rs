@@ -75,29 +75,38 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         (None, None) => Failure::new(format!("{error:#}")),
     };
     for line in std::iter::once(&failure.message).chain(&failure.hints) {
-        eprintln!("brc: {}", printable::lines(line.as_bytes()));
+        message!("brc: {}", printable::lines(line.as_bytes()));
     }
     ExitCode::from(failure.code)
+}
+
+/// Says what is odd about a file that is read nevertheless.
+pub(crate) fn warn(path: &Path, text: &str) {
+    let text = format!("warning: {}: {text}", path.display());
+    message!("{}", printable::line(text.as_bytes()));
 }
 
 /// Ends the process when memory has run out. What is written needs none.
 pub(crate) fn out_of_memory(bytes: usize) {
     brc_encodings::remove_unfinished();
-    eprintln!("brc: out of memory: {bytes} bytes more cannot be had; fewer --threads need less");
+    message!("brc: out of memory: {bytes} bytes more cannot be had; fewer --threads need less");
     std::process::exit(1);
 }
 
 /// Ends the process when a thread panics, be it by a fault in the program or because the runtime lacks what a thread needs:
-/// not every panic would be unwound, and drop the unfinished files.
+/// not every panic would be unwound, and drop the unfinished files. A panic that becomes an error is left to do so.
 pub(crate) fn panicked(panic: &PanicHookInfo<'_>) {
+    if brc_encodings::turns_panics_into_errors() {
+        return;
+    }
     let payload = panic.payload();
     let message = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
     let place = panic.location().map(|location| format!(" at {location}")).unwrap_or_default();
     brc_encodings::remove_unfinished();
-    eprintln!("brc: internal error{place}: {}", message.unwrap_or("no message"));
+    message!("brc: internal error{place}: {}", message.unwrap_or("no message"));
     let backtrace = Backtrace::capture();
     if backtrace.status() == BacktraceStatus::Captured {
-        eprintln!("{backtrace}");
+        message!("{backtrace}");
     }
     std::process::exit(1);
 }

@@ -1,7 +1,7 @@
 //! The files that a command reads: paths and globs, one table or several that become one.
 
 use crate::args::{Files, Opened, Source};
-use crate::printable;
+use crate::{globs, printable};
 use brc_core::{Error, Result, Table};
 use brc_encodings::{Headers, Inference, OpenOptions, Union, UnionOptions, text};
 use std::path::PathBuf;
@@ -17,32 +17,17 @@ const MAX_NOTES: usize = 10;
 pub(crate) fn expand(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::with_capacity(inputs.len());
     for input in inputs {
-        match input.to_str().filter(|text| text.contains(['*', '?', '[']) && !input.exists()) {
-            Some(pattern) => paths.extend(matches(pattern)?),
-            None => paths.push(input.clone()),
+        if input.exists() || !globs::is_pattern(input.as_os_str()) {
+            paths.push(input.clone());
+            continue;
         }
-    }
-    Ok(paths)
-}
-
-fn matches(pattern: &str) -> Result<Vec<PathBuf>> {
-    let options =
-        glob::MatchOptions { require_literal_separator: true, require_literal_leading_dot: true, ..Default::default() };
-    let malformed = |error: glob::PatternError| Error::Usage(format!("{pattern}: {}", error.msg));
-    let mut paths = Vec::new();
-    for path in glob::glob_with(pattern, options).map_err(malformed)? {
-        let path = path.map_err(|error| {
-            let listed = error.path().to_owned();
-            Error::io(&listed, "list")(error.into())
-        })?;
-        if !path.is_dir() {
-            paths.push(path);
+        let found = globs::matches(input)?;
+        if found.is_empty() {
+            let reason = "no such file, and none matches the pattern";
+            return Err(Error::Usage(format!("{}: {reason}", input.display())));
         }
+        paths.extend(found);
     }
-    if paths.is_empty() {
-        return Err(Error::Usage(format!("{pattern}: no such file, and none matches the pattern")));
-    }
-    paths.sort();
     Ok(paths)
 }
 
@@ -77,10 +62,10 @@ impl Source {
         };
         let notes = opened.table.notes();
         for note in notes.iter().take(MAX_NOTES) {
-            eprintln!("note: {}", printable::line(note.as_bytes()));
+            message!("note: {}", printable::line(note.as_bytes()));
         }
         if notes.len() > MAX_NOTES {
-            eprintln!("note: {} more of this kind; brc sniff shows what was inferred", notes.len() - MAX_NOTES);
+            message!("note: {} more of this kind; brc sniff shows what was inferred", notes.len() - MAX_NOTES);
         }
         Ok(opened)
     }

@@ -1,6 +1,11 @@
 //! The binary `brc`: turns text tables into binary ones and asks them questions.
 
 #![forbid(unsafe_code)]
+// They panic where the stream is closed or full.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
+#[macro_use]
+mod stderr;
 
 mod answer;
 mod args;
@@ -10,6 +15,7 @@ mod describe;
 mod explain;
 mod failure;
 mod generate;
+mod globs;
 mod inputs;
 mod interrupt;
 mod limits;
@@ -35,6 +41,7 @@ fn main() -> ExitCode {
     memory::when_exhausted(failure::out_of_memory);
     interrupt::take_large_files_for_errors();
     limits::allow_open_files();
+    brc_encodings::on_warning(failure::warn);
     let outcome = match commands::compare_cell::Args::of_this_process() {
         Some(args) => commands::compare_cell::run(&args).map(|()| ExitCode::SUCCESS),
         None => cli::Cli::parse().run(),

@@ -141,8 +141,6 @@ fn gzip_with_zeros_behind_it_is_sound() {
             assert_eq!(outcome.text(), ANSWER, "{compress}");
         }
         place.run("verify t.csv.gz").ok();
-        place.write("t.csv.gz", [&padded[..], b"garbage"].concat());
-        all_fail(&place, "t.csv.gz", "", 4, &["something other than zeros"]);
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn deflate(mut compress: Compress, input: &[u8], flush: FlushCompress
     }
 }
 
-/// How [`inflate`] ended.
+/// How inflating ended.
 #[derive(PartialEq, Eq)]
 pub(crate) enum End {
     /// With the end of the stream.
@@ -40,23 +40,50 @@ pub(crate) enum End {
 /// Inflates all of `input` into exactly `output`.
 pub(crate) fn inflate(
     compression: &'static str,
-    mut decompress: Decompress,
+    decompress: Decompress,
     input: &[u8],
     output: &mut [u8],
 ) -> Result<End, DecompressError> {
+    let Inflated { read, written, end } = inflate_stream(compression, decompress, input, output)?;
+    match end {
+        End::Stream if read < input.len() => Err(behind_end(compression)),
+        _ if written != output.len() => Err(DecompressError::Length { expected: output.len(), found: written }),
+        end => Ok(end),
+    }
+}
+
+/// What [`inflate_stream`] did.
+pub(crate) struct Inflated {
+    /// Bytes of input.
+    pub(crate) read: usize,
+    /// Bytes of output.
+    pub(crate) written: usize,
+    pub(crate) end: End,
+}
+
+/// Inflates one stream, which `output` has to hold. What follows it in `input` is not looked at.
+pub(crate) fn inflate_stream(
+    compression: &'static str,
+    mut decompress: Decompress,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<Inflated, DecompressError> {
     let malformed = |reason: &str| DecompressError::Malformed { compression, reason: reason.to_owned() };
     let status = decompress
         .decompress(input, output, FlushDecompress::Finish)
         .map_err(|error| malformed(error.message().unwrap_or("corrupt deflate stream")))?;
-    let found = decompress.total_out() as usize;
-    let all_read = decompress.total_in() as usize == input.len();
-    match (status, all_read) {
-        (Status::StreamEnd, false) => Err(malformed("there are bytes behind its end")),
-        (_, true) if found != output.len() => Err(DecompressError::Length { expected: output.len(), found }),
-        (Status::StreamEnd, true) => Ok(End::Stream),
-        (_, true) => Ok(End::Input),
-        (_, false) => Err(malformed("it goes on behind the length it should have")),
-    }
+    let (read, written) = (decompress.total_in() as usize, decompress.total_out() as usize);
+    let end = match status {
+        Status::StreamEnd => End::Stream,
+        _ if read == input.len() => End::Input,
+        _ => return Err(malformed("it goes on behind the length it should have")),
+    };
+    Ok(Inflated { read, written, end })
+}
+
+/// The error of bytes that follow the end of all streams.
+pub(crate) fn behind_end(compression: &'static str) -> DecompressError {
+    DecompressError::Malformed { compression, reason: "there are bytes behind its end".to_owned() }
 }
 
 /// Inflates some more of a stream; 0 bytes at its end.

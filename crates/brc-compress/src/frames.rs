@@ -4,7 +4,7 @@
 //! holding the content against the marks, and never ending silently where a file is cut.
 
 use crate::marks::{Marks, Tally};
-use crate::source::{Source, cut, damaged};
+use crate::source::{Source, TrailingBytes, cut, damaged};
 use std::io::{self, Read};
 
 /// The frames of one format.
@@ -69,8 +69,10 @@ impl<F: Frames> Read for FrameReader<F> {
             return Ok(0);
         }
         let result = self.step(output);
-        if result.is_err() {
-            self.state = State::Failed;
+        match &result {
+            Err(error) if TrailingBytes::of(error).is_some() => self.state = State::Over,
+            Err(_) => self.state = State::Failed,
+            Ok(_) => {}
         }
         result
     }

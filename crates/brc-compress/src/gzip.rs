@@ -2,11 +2,11 @@
 //! field of the header. The blocks of [BGZF](bgzf) are read side by side, too.
 
 use crate::bgzf;
-use crate::deflate::{self, End};
+use crate::deflate::{self, End, Inflated};
 use crate::file_format::ReadAt;
 use crate::frames::{FrameReader, Frames};
 use crate::marks::{Marks, Spelling, Tally};
-use crate::source::{Source, damaged};
+use crate::source::{Source, damaged, pass_trailing};
 use crate::{ChunkPlace, ChunkSummary, Compression, DecompressError, FileFormat, Levels};
 use flate2::{Compress, Crc, Decompress, FlushCompress};
 use std::io::{self, Read};
@@ -54,10 +54,22 @@ impl Compression for Gzip {
         deflate::deflate(compress, input, FlushCompress::Finish, output);
     }
 
+    /// Others write a block as several members.
     fn decompress(&self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
-        match deflate::inflate(NAME, Decompress::new_gzip(WINDOW_BITS), input, output)? {
-            End::Stream => Ok(()),
-            End::Input => Err(DecompressError::Malformed { compression: NAME, reason: "it is cut off".to_owned() }),
+        let (mut rest, mut found) = (input, 0);
+        loop {
+            let member = Decompress::new_gzip(WINDOW_BITS);
+            let Inflated { read, written, end } = deflate::inflate_stream(NAME, member, rest, &mut output[found..])?;
+            (rest, found) = (&rest[read..], found + written);
+            match end {
+                End::Input => {
+                    return Err(DecompressError::Malformed { compression: NAME, reason: "it is cut off".to_owned() });
+                }
+                End::Stream if rest.starts_with(&MAGIC) => {}
+                End::Stream if !rest.is_empty() => return Err(deflate::behind_end(NAME)),
+                End::Stream if found == output.len() => return Ok(()),
+                End::Stream => return Err(DecompressError::Length { expected: output.len(), found }),
+            }
         }
     }
 
@@ -119,40 +131,22 @@ struct Members {
     started: bool,
 }
 
-impl Members {
-    /// Passes over the zeros behind the last member, which have to be all there is: tapes fill their blocks up with
-    /// them, and gzip(1) ignores them, too.
-    fn skip_padding(&mut self) -> io::Result<()> {
-        loop {
-            let there = self.source.fill()?;
-            if there.iter().any(|byte| *byte != 0) {
-                return Err(damaged("something other than zeros stands behind the last gzip member"));
-            }
-            let count = there.len();
-            if count == 0 {
-                return Ok(());
-            }
-            self.source.consume(count);
-        }
-    }
-}
-
 impl Frames for Members {
     fn source(&mut self) -> &mut Source {
         &mut self.source
     }
 
     fn begin(&mut self, tally: &mut Tally) -> io::Result<bool> {
-        if self.started && self.source.peek(1)? == [0] {
-            self.skip_padding()?;
-            return Ok(false);
-        }
         let head = self.source.peek(MARKS.head_bytes())?;
         if head.is_empty() {
             return Ok(false);
         }
         if !MAGIC.starts_with(&head[..head.len().min(MAGIC.len())]) {
-            return Err(damaged("no gzip member starts here"));
+            if !self.started {
+                return Err(damaged("no gzip member starts here"));
+            }
+            pass_trailing(&mut self.source, NAME, &MAGIC)?;
+            return Ok(false);
         }
         if let Some(mark) = MARKS.read(head)? {
             tally.mark(mark)?;

@@ -9,6 +9,8 @@
 
 #[cfg(feature = "deflate")]
 mod bgzf;
+#[cfg(feature = "bzip2")]
+mod bzip2;
 mod compressor;
 #[cfg(feature = "deflate")]
 mod deflate;
@@ -32,6 +34,7 @@ mod zstd;
 
 pub use compressor::{Compressor, CompressorError};
 pub use file_format::{ChunkPlace, ChunkSummary, FileFormat};
+pub use source::TrailingBytes;
 
 /// A general byte compressor applied to blocks.
 pub trait Compression: Sync {

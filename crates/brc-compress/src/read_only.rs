@@ -1,7 +1,9 @@
 //! Compressions of whole files that are read but not written: others make such files, and buren, Parquet and the rest have
 //! better ones.
 
-#[cfg(any(feature = "bzip2", feature = "xz"))]
+#[cfg(feature = "bzip2")]
+use crate::{bzip2, frames::FrameReader};
+#[cfg(feature = "xz")]
 use std::io;
 use std::io::Read;
 
@@ -25,7 +27,7 @@ pub static READ_ONLY: &[ReadOnly] = &[
         name: "bzip2",
         extensions: &["bz2"],
         sniff: is_bzip2,
-        reader: |stored| Box::new(Checked(bzip2::read::MultiBzDecoder::new(stored))),
+        reader: |stored| Box::new(FrameReader::new(bzip2::Streams::new(stored))),
     },
     #[cfg(feature = "xz")]
     ReadOnly {
@@ -49,9 +51,12 @@ pub fn by_extension(extension: &str) -> Option<&'static ReadOnly> {
     READ_ONLY.iter().find(|compression| compression.extensions.iter().any(is_its))
 }
 
+/// What bzip2 streams begin with, before the size of their blocks.
+pub(crate) const BZIP2_MAGIC: &[u8] = b"BZh";
+
 /// A text may start with `BZh9`, but not with what stands behind it: the start of the first block, or of the end.
 pub(crate) fn is_bzip2(prefix: &[u8]) -> bool {
-    let block = prefix.strip_prefix(b"BZh").and_then(|rest| match rest {
+    let block = prefix.strip_prefix(BZIP2_MAGIC).and_then(|rest| match rest {
         [b'1'..=b'9', block @ ..] => Some(block),
         _ => None,
     });
@@ -65,10 +70,10 @@ pub(crate) fn is_xz(prefix: &[u8]) -> bool {
 }
 
 /// A decoder whose errors are [`io::ErrorKind::InvalidData`], but for those of the system and a file that is cut off.
-#[cfg(any(feature = "bzip2", feature = "xz"))]
+#[cfg(feature = "xz")]
 struct Checked<R>(R);
 
-#[cfg(any(feature = "bzip2", feature = "xz"))]
+#[cfg(feature = "xz")]
 impl<R: Read> Read for Checked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| match error.kind() {
@@ -111,6 +116,7 @@ mod tests {
     #[test]
     fn damage_is_seen() {
         for file in [BZIP2, XZ] {
+            assert_eq!(read(&[file, &[0; 12]].concat()).unwrap(), b"Abha;1.0\n");
             for length in 10..file.len() {
                 let kind = read(&file[..length]).unwrap_err().kind();
                 assert!(matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData), "{length}: {kind}");

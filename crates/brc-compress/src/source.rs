@@ -94,6 +94,50 @@ impl Read for Source {
     }
 }
 
+/// The error of bytes behind the end of a file's compressed data, all of which was read and found sound by then. Who
+/// reads on after it reads nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("{bytes} bytes after the end of the {compression} data")]
+pub struct TrailingBytes {
+    /// The compression's name.
+    pub compression: &'static str,
+    /// How many bytes there are.
+    pub bytes: u64,
+}
+
+impl TrailingBytes {
+    /// What an error says of such bytes, if it does.
+    #[must_use]
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+/// Passes over all that follows the last member or stream of a file. Zeros are no error: tapes fill their blocks up with
+/// them, and gzip(1) ignores them, too. `head` is what a member begins with: what resembles it is damaged instead.
+///
+/// # Errors
+/// [`TrailingBytes`] if there is anything but zeros.
+pub(crate) fn pass_trailing(source: &mut Source, compression: &'static str, head: &[u8]) -> io::Result<()> {
+    let found = source.peek(head.len())?;
+    let equal = found.iter().zip(head).filter(|(found, head)| found == head).count();
+    if 2 * equal > head.len() {
+        return Err(damaged(format!("a {compression} member has a damaged header")));
+    }
+    let (mut bytes, mut is_zero) = (0, true);
+    loop {
+        let there = source.fill()?;
+        let count = there.len();
+        if count == 0 {
+            break;
+        }
+        is_zero &= there.iter().all(|byte| *byte == 0);
+        bytes += count as u64;
+        source.consume(count);
+    }
+    if is_zero { Ok(()) } else { Err(damaged(TrailingBytes { compression, bytes })) }
+}
+
 /// The error of a file that ends too early.
 pub(crate) fn cut() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the compressed file ends too early")

@@ -17,6 +17,7 @@ pub mod error;
 pub mod identifier;
 mod inferred;
 pub mod logical_type;
+pub mod names;
 pub mod predicate;
 mod processors;
 mod read_at;

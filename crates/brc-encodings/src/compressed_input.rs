@@ -3,12 +3,13 @@
 //! What is recognised by its first bytes is read, whatever its name. But where they say nothing, a name that promises a
 //! compression is held to it: a damaged or empty file would else be a table, if a strange one.
 
+use crate::warnings;
 use brc_compress::read_only::{self, ReadOnly};
 use brc_compress::unsupported::{self, Unsupported};
-use brc_compress::{Compression, by_extension, by_prefix};
+use brc_compress::{Compression, TrailingBytes, by_extension, by_prefix};
 use brc_core::{Error, Result};
-use std::io::Read;
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 /// A compression as far as it concerns who reads.
 #[derive(Clone, Copy)]
@@ -32,14 +33,33 @@ impl Kind {
     }
 
     /// Reads a whole file.
-    pub(crate) fn reader(self, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        match self {
+    pub(crate) fn reader(self, path: &Path, stored: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+        let stored = match self {
             Self::Full(compression) => match compression.file_format() {
                 Some(format) => format.reader(stored),
-                None => stored,
+                None => return stored,
             },
             Self::ReadOnly(compression) => (compression.reader)(stored),
-        }
+        };
+        Box::new(Lenient { path: path.to_owned(), stored })
+    }
+}
+
+/// Reads a file to the end of its compressed data, and warns of what follows it: the data is whole.
+struct Lenient {
+    path: PathBuf,
+    stored: Box<dyn Read + Send>,
+}
+
+impl Read for Lenient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stored.read(buffer).or_else(|error| match TrailingBytes::of(&error) {
+            Some(bytes) => {
+                warnings::warn(&self.path, &format!("{bytes} are ignored"));
+                Ok(0)
+            }
+            None => Err(error),
+        })
     }
 }
 

@@ -180,7 +180,7 @@ impl Input {
     }
 
     fn decompressed(path: PathBuf, stored: Box<dyn Read + Send>, kind: Kind) -> Result<Self> {
-        let (prefix, stream) = taken(&path, kind.reader(stored))?;
+        let (prefix, stream) = taken(&path, kind.reader(&path, stored))?;
         check_content(&path, kind, &prefix)?;
         let is_whole = prefix.len() < PREFIX_BYTES;
         Ok(Self { path, prefix, is_whole, source: Source::Stream(stream), compression: Some(kind.name()) })

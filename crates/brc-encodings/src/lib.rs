@@ -53,6 +53,7 @@ mod stream_copy;
 mod text;
 mod unfinished;
 pub mod union;
+mod warnings;
 mod widened;
 mod write_back;
 
@@ -64,6 +65,8 @@ mod table_capnp;
 #[cfg(feature = "arrow")]
 pub use arrow::stream_writer::arrow_stream;
 pub use brc_text;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+pub use columnar::turns_panics_into_errors;
 pub use convert::{Converted, Target, Workers, convert, convert_inferred};
 pub use csv::{Headers, Inference, sniff_text};
 pub use description::{Description, Fact, Facts};
@@ -80,6 +83,7 @@ pub use registry::{
 pub use rejects::{RejectLog, RejectReason};
 pub use unfinished::remove_unfinished;
 pub use union::{Union, UnionOptions};
+pub use warnings::on_warning;
 
 /// The example of the README is compiled and run as a test.
 #[cfg(doctest)]

@@ -20,7 +20,6 @@
 pub mod charset;
 pub mod dialect;
 pub mod infer;
-pub mod names;
 pub mod rows;
 pub mod sniff;
 pub mod typed;

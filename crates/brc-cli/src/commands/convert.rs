@@ -133,10 +133,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let workers = budget.workers(args.threads.count(), row_group_bytes);
     let converted =
         watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
-    eprintln!("{}", summary(&converted, start.elapsed().as_secs_f64()));
+    message!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     let skipped = skipped(&converted.skipped_lines);
     for line in skipped.into_iter().chain(rejected(&converted)).chain(altered(table.as_ref())).chain(converted.remark) {
-        eprintln!("{}", printable::lines(line.as_bytes()));
+        message!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())
 }

@@ -86,6 +86,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     })?;
     let seconds = start.elapsed().as_secs_f64();
     let (rows, size, speed) = (quantity::count(args.rows), quantity::bytes(bytes), bytes as f64 / 1e6 / seconds);
-    eprintln!("{rows} rows, {size} in {seconds:.2} s ({speed:.0} MB/s)");
+    message!("{rows} rows, {size} in {seconds:.2} s ({speed:.0} MB/s)");
     Ok(())
 }

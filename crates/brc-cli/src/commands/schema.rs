@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let text = if args.json { json(schema).into_bytes() } else { columns(schema) };
     stdout::print_names(&text)?;
     for column in schema.left_out() {
-        eprintln!("{}", printable::line(column.to_string().as_bytes()));
+        message!("{}", printable::line(column.to_string().as_bytes()));
     }
     Ok(())
 }

@@ -32,6 +32,13 @@ use writer::{MAGIC, Writer};
 /// The encoding's name.
 const NAME: &str = "arrow";
 
+/// What files of the first version of Feather begin with: they are no Arrow files yet.
+const FEATHER_1: &[u8] = b"FEA1";
+
+/// What is said of one.
+const FEATHER_1_REFUSED: &str = "is a Feather file of version 1, which is not supported: convert it with pyarrow, \
+                                 feather.write_feather(feather.read_table(OLD), NEW)";
+
 pub(crate) struct Arrow;
 
 impl Encoding for Arrow {
@@ -48,7 +55,7 @@ impl Encoding for Arrow {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        prefix.starts_with(MAGIC) || stream::is_stream(prefix)
+        prefix.starts_with(MAGIC) || prefix.starts_with(FEATHER_1) || stream::is_stream(prefix)
     }
 
     fn supports(&self, _: &Schema) -> Result<(), String> {
@@ -92,6 +99,9 @@ fn table(input: Input, options: &OpenOptions) -> Result<ArrowTable> {
     let path = input.path.clone();
     if stream::is_stream(&input.prefix) {
         return Err(Error::unsupported(&path, stream::REFUSED));
+    }
+    if input.prefix.starts_with(FEATHER_1) {
+        return Err(Error::unsupported(&path, FEATHER_1_REFUSED));
     }
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as arrow files do"));

@@ -35,6 +35,7 @@ pub(super) struct ArrowTable {
     pub(super) schema: Schema,
     /// The columns as the file has them at its start.
     begins_with: Schema,
+    notes: Vec<String>,
     pub(super) columns: Vec<FileColumn>,
     pub(super) batches: Vec<BatchLayout>,
     /// The first record batch of each split, and the end of the last.
@@ -83,7 +84,7 @@ impl ArrowTable {
         let pairs = flat_schema.custom_metadata().into_iter().flatten();
         let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let columns = types::columns(flat_schema);
-        let Columns { held: mut columns, behind, left_out } =
+        let Columns { held: mut columns, behind, left_out, note } =
             columns.map_err(|reason| Error::unsupported(&path, reason))?;
         let field = |column: &FileColumn| Field {
             name: column.name.clone(),
@@ -132,6 +133,7 @@ impl ArrowTable {
             created_by,
             schema,
             begins_with,
+            notes: note.into_iter().collect(),
             columns,
             batches,
             dictionaries,
@@ -320,6 +322,10 @@ impl Table for ArrowTable {
 
     fn reads_by_column(&self) -> bool {
         true
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn rows(&self) -> Option<u64> {

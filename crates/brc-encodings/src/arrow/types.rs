@@ -4,6 +4,7 @@ use crate::columnar::arrow_columns::logical_type;
 use crate::columnar::{Fault, guarded};
 use arrow_ipc::{Field, Int, Schema as FlatSchema, Type, UnionMode};
 use arrow_schema::DataType;
+use brc_core::names::{renamed, unique_names};
 use brc_core::{LeftOut, LogicalType};
 
 /// The width of codes.
@@ -68,6 +69,8 @@ pub(super) struct Columns {
     pub(super) behind: Gap,
     /// Those that no table can hold.
     pub(super) left_out: Vec<LeftOut>,
+    /// What a user should know of their names.
+    pub(super) note: Option<String>,
 }
 
 /// What columns take up in the metadata of a record batch.
@@ -123,17 +126,20 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, String> {
         return Err("its numbers are big-endian".into());
     }
     let (mut held, mut behind, mut left_out) = (Vec::new(), Gap::default(), Vec::new());
-    for field in schema.fields().into_iter().flatten() {
+    let own = || schema.fields().into_iter().flatten().map(|field| field.name().unwrap_or_default());
+    let names = unique_names(own());
+    let note = renamed(own(), &names);
+    for (field, name) in schema.fields().into_iter().flatten().zip(names) {
         match column(field) {
-            Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), ..column }),
+            Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), name, ..column }),
             Err(kind) => {
-                let column = LeftOut { name: field.name().unwrap_or_default().to_owned(), kind };
+                let column = LeftOut { name, kind };
                 behind.add(field, MOST_NESTED).ok_or_else(|| column.to_string())?;
                 left_out.push(column);
             }
         }
     }
-    Ok(Columns { held, behind, left_out })
+    Ok(Columns { held, behind, left_out, note })
 }
 
 /// How deep types may be nested.

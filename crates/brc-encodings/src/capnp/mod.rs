@@ -53,12 +53,6 @@ impl Capnp {
             Form::Packed => PACKED_FRAME,
         }
     }
-
-    /// Whether bytes that are no [`START`] were one: half of it is left. Who writes the message anew leaves neither.
-    fn is_damaged_start(&self, bytes: &[u8]) -> bool {
-        let (first, second) = self.magic().split_at(self.magic().len() / 2);
-        bytes.starts_with(first) || bytes.get(first.len()..).is_some_and(|behind| behind.starts_with(second))
-    }
 }
 
 impl Layout for Capnp {
@@ -148,10 +142,6 @@ impl Layout for Capnp {
             if at >= least && at > 0 {
                 // How many rows messages have is not looked up, as no row is told of them.
                 return Ok(Some((at, 0)));
-            }
-            if self.is_damaged_start(rest) {
-                let reason = "the first message is damaged".to_owned();
-                return Err(Malformed::corrupt(at, 0, reason));
             }
             match self.0.skip(&mut rest) {
                 Ok(()) => {}

@@ -12,6 +12,7 @@ use crate::description::{self, Fact, Facts};
 use crate::encoding::unread;
 use brc_core::{Bitmap, Error, Field, Integers, LeftOut, LogicalType, Result, Schema, Table, for_integers};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -107,10 +108,23 @@ pub(crate) fn facts(
     facts
 }
 
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread is about to become an error of the file that is read: a panic hook has nothing to report
+/// then, and must not end the process.
+#[must_use]
+pub fn turns_panics_into_errors() -> bool {
+    GUARDED.get()
+}
+
 /// Calls into a library that means to return errors but may yet panic on bytes that nobody foresaw.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(call))
-        .unwrap_or_else(|_| Err(Fault::corrupt("the library that decodes it gave up on its content")))
+    let outer = GUARDED.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(call));
+    GUARDED.set(outer);
+    outcome.unwrap_or_else(|_| Err(Fault::corrupt("the library that decodes it gave up on its content")))
 }
 
 /// Sees to it that the values that are not null are within the bounds of their type.
@@ -258,7 +272,10 @@ mod tests {
 
     #[test]
     fn panics_become_faults() {
-        let fault = guarded(|| -> Result<(), Fault> { std::panic::resume_unwind(Box::new(())) }).unwrap_err();
-        assert!(matches!(fault, Fault::Corrupt(_)));
+        let fault = guarded(|| -> Result<(), Fault> {
+            assert!(turns_panics_into_errors());
+            std::panic::resume_unwind(Box::new(()))
+        });
+        assert!(matches!(fault.unwrap_err(), Fault::Corrupt(_)) && !turns_panics_into_errors());
     }
 }

@@ -44,7 +44,9 @@ pub(crate) fn seal(footer: &mut [u8]) -> bool {
 
 /// Checks a footer.
 pub(crate) fn check(footer: &[u8]) -> Seal {
-    let Some(at) = place(footer) else { return Seal::None };
+    let Some(at) = place(footer) else {
+        return if has_damaged_mark(footer) { Seal::Broken } else { Seal::None };
+    };
     let mut unsealed = footer.to_vec();
     let Some(digits) = unsealed.get_mut(at..at + DIGITS) else { return Seal::Broken };
     let found = digits.to_vec();
@@ -58,6 +60,23 @@ fn text(checksum: u32) -> String {
 
 fn place(footer: &[u8]) -> Option<usize> {
     memchr::memmem::rfind(footer, START.as_bytes()).map(|at| at + START.len())
+}
+
+/// How many bytes of a mark may be damaged so that it is still taken for one. Other programs have the first seven bytes of
+/// it before a hexadecimal number, which cannot be as much like it.
+const DAMAGED: usize = 4;
+
+/// The least bytes that are left in a row of a mark of which [`DAMAGED`] bytes are damaged.
+const LEFT: usize = (START.len() - DAMAGED).div_ceil(DAMAGED + 1);
+
+/// Whether there is a mark of which some bytes are damaged.
+fn has_damaged_mark(footer: &[u8]) -> bool {
+    let start = START.as_bytes();
+    (0..=start.len() - LEFT).any(|at| {
+        let places = memchr::memmem::find_iter(footer, &start[at..at + LEFT]);
+        let mut marks = places.filter_map(|place| footer.get(place.checked_sub(at)?..)?.get(..start.len()));
+        marks.any(|mark| mark.iter().zip(start).filter(|(found, own)| found != own).count() <= DAMAGED)
+    })
 }
 
 /// Checksums of the parts of a file, as text.
@@ -85,7 +104,16 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert_ne!(check(&damaged), Seal::Sound, "bit {bit}");
         }
-        assert_eq!(check(b"parquet-cpp"), Seal::None);
+        for (first, second) in (0..footer.len()).flat_map(|first| (0..first).map(move |second| (first, second))) {
+            let mut damaged = footer.clone();
+            damaged[first] ^= 0x11;
+            damaged[second] ^= 0xff;
+            assert_eq!(check(&damaged), Seal::Broken, "bytes {first} and {second}");
+        }
+        for other in ["parquet-cpp-arrow version 26.0.1", "parquet-mr version 1.12.3 (build bcc-cc32c)", "(build brc)"]
+        {
+            assert_eq!(check(other.as_bytes()), Seal::None);
+        }
         assert!(!seal(&mut [0; 9]));
         let end = footer.iter().position(|&byte| byte == b')').unwrap();
         assert_eq!(check(&footer[..end - 1]), Seal::Broken);

@@ -66,6 +66,10 @@ fn schema(layout: &dyn Layout, input: &mut Input, options: &OpenOptions) -> Resu
         return Err(Error::corrupt(&input.path, "header", "the file ends within it"));
     }
     if !input.prefix.starts_with(layout.magic()) {
+        // Rows without frames have no checksums: a damaged file must not be read as one of those.
+        if has_lost_header(layout, &input.prefix) {
+            return Err(Error::corrupt(&input.path, "header", "the first bytes are damaged or missing"));
+        }
         let schema = options.schema.clone().or_else(|| layout.told_schema(&input.prefix));
         return schema.map(|schema| (schema, None)).ok_or_else(|| without_header(layout, input));
     }
@@ -112,13 +116,23 @@ fn read_header(layout: &dyn Layout, input: &mut Input) -> Result<(FileHeader, us
     }
 }
 
-/// What is wrong with a file that does not begin with the magic and of which nobody said the columns. Where a frame is,
-/// there was a header: then the file is damaged.
+/// How many bytes at the end of a magic only files of `brc` have; what precedes them may begin other files as well.
+const MARK_BYTES: usize = 16;
+
+/// Whether a file that does not begin with the magic once did: half of its mark is left, or there is a frame.
+fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
+    let magic = layout.magic();
+    let mark = magic.len().saturating_sub(MARK_BYTES)..magic.len();
+    let found = prefix.get(mark.start..).unwrap_or_default();
+    // Zeros tell nothing: messages of other programs have them too.
+    let told = magic[mark].iter().enumerate().filter(|(_, own)| **own != 0);
+    let equal = told.clone().filter(|(at, own)| found.get(*at) == Some(own)).count();
+    2 * equal >= told.count()
+        || prefix.windows(layout.frame_header_bytes()).any(|bytes| layout.read_frame_header(bytes).is_some())
+}
+
+/// The error of a file that begins with no header, and of which no one said the columns.
 fn without_header(layout: &dyn Layout, input: &Input) -> Error {
-    let has_frames = input.prefix.windows(layout.frame_header_bytes()).any(|it| layout.read_frame_header(it).is_some());
-    if has_frames {
-        return Error::corrupt(&input.path, "header", "the first bytes are damaged or missing");
-    }
     let (path, name) = (input.path.display(), layout.name());
     Error::Usage(format!(
         "{path}: has no header that tells its columns; if it is {name}, name them with --schema \

@@ -375,6 +375,32 @@ fn damage_is_seen() {
     }
 }
 
+/// However two bytes of what tells a file of `brc` are damaged, it is not read as one without checksums, not even if
+/// someone says its columns.
+#[test]
+fn a_damaged_magic_turns_no_checksum_off() {
+    let rows = small();
+    for layout in LAYOUTS {
+        let bytes = rows.file(*layout);
+        let length = layout.magic().len();
+        for (first, second) in (0..length).flat_map(|first| (first..length).map(move |second| (first, second))) {
+            for masks in [[0x01, 0x02], [0x80, 0x10], [0xff, 0x7f]] {
+                let mut damaged = bytes.clone();
+                damaged[first] ^= masks[0];
+                damaged[second] ^= masks[1];
+                let error = open(*layout, file(&damaged), Some(&rows.schema), 1 << 20).map(drop).unwrap_err();
+                let place = format!("{}: bytes {first} and {second}: {error}", layout.name());
+                assert!(matches!(error, Error::Corrupt { .. }), "{place}");
+            }
+        }
+        // Then only the frames tell.
+        for start in 1..=length {
+            let error = open(*layout, file(&bytes[start..]), Some(&rows.schema), 1 << 20).map(drop).unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{}: from byte {start}: {error}", layout.name());
+        }
+    }
+}
+
 /// A later version may come; version 0 never was.
 #[test]
 fn other_versions_are_refused() {

@@ -8,7 +8,7 @@ use super::page::{
     RLE_DICTIONARY,
 };
 use super::paging::{Page, Paging};
-use super::{NAME, choice, types};
+use super::{NAME, choice, codec, types};
 use crate::columnar::part_rows::{PartRows, Rows, Values};
 use crate::refused::Refused;
 use crate::rows::foreign;
@@ -279,7 +279,7 @@ fn write(
 ) -> Result<Chunk> {
     let is_packed = !compressor.is_none() && packed.compress(pages, compressor);
     let codec = match is_packed {
-        true => types::codec(compressor.compression).ok_or_else(|| Error::Usage(no_codec(compressor)))?,
+        true => codec::written(compressor.compression).ok_or_else(|| Error::Usage(no_codec(compressor)))?,
         false => CompressionCodec::UNCOMPRESSED,
     };
     let start = out.len();

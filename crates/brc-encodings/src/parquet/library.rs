@@ -3,6 +3,7 @@
 //! The library gets pages that were read, checked and decompressed here, so that damage is told as everywhere else, and
 //! columns nobody asked for are neither read nor in the way.
 
+use super::int96;
 use super::page::{
     BIT_PACKED, BYTE_STREAM_SPLIT, DATA_PAGE_V2, DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY,
     DICTIONARY_PAGE, PLAIN, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY,
@@ -10,7 +11,9 @@ use super::page::{
 use super::table::FileColumn;
 use crate::columnar::{Fault, WINDOW, guarded};
 use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
 use arrow_schema::{DataType, Field, Fields};
+use brc_core::TimeUnit;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowGroups};
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
@@ -27,6 +30,10 @@ use std::time::Duration;
 /// A column chunk that the library decodes.
 pub(super) struct LibraryColumn {
     reader: ParquetRecordBatchReader,
+    /// The unit of timestamps of 96 bits, which come as twelve bytes.
+    int96: Option<TimeUnit>,
+    /// How many rows were delivered.
+    row: usize,
     /// In nanoseconds.
     decompress_time: Arc<AtomicU64>,
 }
@@ -51,7 +58,7 @@ impl LibraryColumn {
             let levels = parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), Some(&hints)).map_err(fault)?;
             ParquetRecordBatchReader::try_new_with_row_groups(&levels, &chunk, WINDOW, None).map_err(fault)
         });
-        Ok(Self { reader: reader?, decompress_time })
+        Ok(Self { reader: reader?, int96: column.int96, row: 0, decompress_time })
     }
 
     /// The next rows, which must be so many.
@@ -65,7 +72,14 @@ impl LibraryColumn {
         if batch.num_rows() != rows || batch.num_columns() != 1 {
             return Err(fewer());
         }
-        Ok(Arc::clone(batch.column(0)))
+        let row = self.row;
+        self.row += rows;
+        let array = batch.column(0);
+        match (self.int96, array.as_fixed_size_binary_opt()) {
+            (None, _) => Ok(Arc::clone(array)),
+            (Some(unit), Some(values)) => int96::timestamps(values, unit, row),
+            (Some(_), None) => Err(Fault::corrupt("its timestamps do not have 96 bits")),
+        }
     }
 
     /// Whether no value is left.

@@ -5,11 +5,13 @@
 //! which covers the headers of pages too (the format's own checksums do not).
 
 mod choice;
+mod codec;
 mod delta_decoder;
 mod delta_encoder;
 mod encoder;
 mod floats;
 mod hybrid;
+mod int96;
 mod library;
 mod numbers;
 mod page;
@@ -29,6 +31,7 @@ use crate::encoding::{CreateOptions, Encoding, OpenOptions, Verified, read_all};
 use crate::input::Input;
 use brc_compress::Compression;
 use brc_core::{BatchWriter, Error, LogicalType, PhysicalType, Progress, Result, Schema, Table, Value};
+use codec::Codec;
 use table::{Bounds, Chunk, ParquetTable};
 use writer::{MAGIC, Writer};
 
@@ -70,7 +73,7 @@ impl Encoding for Parquet {
     }
 
     fn can_compress(&self, compression: &dyn Compression) -> Result<(), String> {
-        types::codec(compression).map(|_| ()).ok_or_else(|| format!("parquet has no {}", compression.name()))
+        codec::written(compression).map(|_| ()).ok_or_else(|| format!("parquet has no {}", compression.name()))
     }
 
     fn open(&self, input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
@@ -102,7 +105,8 @@ fn table(input: Input, options: &OpenOptions) -> Result<ParquetTable> {
     if !input.prefix.starts_with(MAGIC) {
         return Err(Error::corrupt(&path, "header", "the file does not begin as parquet files do"));
     }
-    let table = ParquetTable::open(path, input.into_file(options.longest_copy)?)?;
+    let file = input.into_file(options.longest_copy)?;
+    let table = ParquetTable::open(path, file, options.schema.as_ref())?;
     options.check_schema(&table.path, &table.schema)?;
     Ok(table)
 }
@@ -121,8 +125,7 @@ fn describe(table: &ParquetTable) -> Description {
 fn describe_column(table: &ParquetTable, column: usize) -> Facts {
     let field = &table.schema.fields()[column];
     let chunks: Vec<&Chunk> = table.row_groups.iter().map(|row_group| &row_group.chunks[column]).collect();
-    let mut compressions: Vec<_> =
-        chunks.iter().map(|chunk| chunk.compression.map_or("none", |it| it.name())).collect();
+    let mut compressions: Vec<_> = chunks.iter().map(|chunk| chunk.codec.map_or("none", Codec::name)).collect();
     compressions.sort_unstable();
     compressions.dedup();
     let mut facts: Facts = vec![

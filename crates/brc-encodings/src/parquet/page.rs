@@ -3,9 +3,9 @@
 //! The header is read here rather than by the library, so that sizes are checked before anything is allocated, and
 //! checksums before anything is decompressed.
 
+use super::codec::Codec;
 use super::thrift::{Structure, walk};
 use crate::columnar::Fault;
-use brc_compress::Compression;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -104,7 +104,7 @@ pub(super) fn write(kind: i64, values: usize, encoding: i64, unpacked: usize, bo
 pub(super) struct Pages {
     stored: Vec<u8>,
     at: usize,
-    compression: Option<&'static dyn Compression>,
+    codec: Option<Codec>,
     /// How large the chunk says to be without compression.
     unpacked: usize,
     /// The body of a compressed page.
@@ -116,15 +116,10 @@ pub(super) struct Pages {
 
 impl Pages {
     /// Begins a chunk; its bytes are to be put into the buffer returned.
-    pub(super) fn start(
-        &mut self,
-        stored: usize,
-        unpacked: usize,
-        compression: Option<&'static dyn Compression>,
-    ) -> &mut [u8] {
+    pub(super) fn start(&mut self, stored: usize, unpacked: usize, codec: Option<Codec>) -> &mut [u8] {
         self.stored.clear();
         self.stored.resize(stored, 0);
-        (self.at, self.unpacked, self.compression, self.place) = (0, unpacked, compression, (false, 0..0));
+        (self.at, self.unpacked, self.codec, self.place) = (0, unpacked, codec, (false, 0..0));
         &mut self.stored
     }
 
@@ -166,10 +161,10 @@ impl Pages {
                 self.place = (false, 0..0);
                 return Ok(Some(header));
             }
-            self.place = match self.compression {
-                Some(compression) if header.is_compressed => {
+            self.place = match self.codec {
+                Some(codec) if header.is_compressed => {
                     let begun = Instant::now();
-                    let unpacked = self.decompress(&header, compression, start..end)?;
+                    let unpacked = self.decompress(&header, codec, start..end)?;
                     self.decompress_time += begun.elapsed();
                     (true, 0..unpacked)
                 }
@@ -187,12 +182,7 @@ impl Pages {
     }
 
     /// Decompresses a page; its levels, in version 2, are not compressed.
-    fn decompress(
-        &mut self,
-        header: &PageHeader,
-        compression: &dyn Compression,
-        stored: Range<usize>,
-    ) -> Result<usize, Fault> {
+    fn decompress(&mut self, header: &PageHeader, codec: Codec, stored: Range<usize>) -> Result<usize, Fault> {
         if header.unpacked > self.unpacked.max(ALWAYS_FINE) {
             return Err(Fault::corrupt("a page is larger than its column chunk"));
         }
@@ -205,7 +195,7 @@ impl Pages {
             (Some((levels, packed)), Some((levels_out, out))) => {
                 levels_out.copy_from_slice(levels);
                 if !out.is_empty() {
-                    compression.decompress(packed, out).map_err(|error| Fault::corrupt(error.to_string()))?;
+                    codec.decompress(packed, out)?;
                 }
                 Ok(header.unpacked)
             }

@@ -1,5 +1,7 @@
 //! An open parquet file: its footer, checked, in the form that scans need.
 
+use super::codec::Codec;
+use super::int96;
 use super::scanner::ParquetScanner;
 use super::thrift;
 use super::types::{self, Stored};
@@ -8,8 +10,12 @@ use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
 use crate::input_file::InputFile;
 use brc_compress::Compression;
-use brc_core::{Error, Field, Known, KnownValues, LeftOut, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
-use parquet::basic::Encoding;
+use brc_core::names::{renamed, unique_names};
+use brc_core::{
+    Error, Field, Known, KnownValues, LeftOut, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table,
+    TimeUnit,
+};
+use parquet::basic::{Encoding, Type as Physical};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::TypePtr;
@@ -43,6 +49,7 @@ pub(super) struct ParquetTable {
     pub(super) schema: Schema,
     /// How the columns of the schema lie in the file.
     pub(super) columns: Vec<FileColumn>,
+    notes: Vec<String>,
     pub(super) rows: u64,
     pub(super) row_groups: Vec<RowGroup>,
     pub(super) metadata: ParquetMetaData,
@@ -59,6 +66,8 @@ pub(super) struct FileColumn {
     pub(super) is_optional: bool,
     /// What the library is told that it is.
     pub(super) file_type: TypePtr,
+    /// The unit that timestamps of 96 bits are delivered in.
+    pub(super) int96: Option<TimeUnit>,
 }
 
 pub(super) struct RowGroup {
@@ -84,7 +93,7 @@ pub(super) struct Chunk {
     pub(super) start: u64,
     pub(super) stored: usize,
     pub(super) unpacked: usize,
-    pub(super) compression: Option<&'static dyn Compression>,
+    pub(super) codec: Option<Codec>,
     pub(super) bounds: Bounds,
     /// Whether a row may be null.
     pub(super) has_nulls: bool,
@@ -103,19 +112,22 @@ pub(super) enum Bounds {
 }
 
 impl ParquetTable {
-    pub(super) fn open(path: PathBuf, file: InputFile) -> Result<Self> {
+    /// Opens a file; `wanted` are the columns that someone said it has.
+    pub(super) fn open(path: PathBuf, file: InputFile, wanted: Option<&Schema>) -> Result<Self> {
         let bytes = file.length().map_err(Error::io(&path, "open"))?;
         let footer = Footer::read(&path, &file, bytes, MAGIC)?;
         let (end, is_own) = (footer.start, footer.is_own);
         let at_footer = |fault: Fault| fault.at(&path, "footer");
-        thrift::walk(&footer.bytes, &mut |_, _| {}).map_err(at_footer)?;
+        let mut encrypted = EncryptedChunks::default();
+        let mut is_cut = |path: &[i16]| encrypted.look(path) || is_unneeded(path);
+        let needed = thrift::without(&footer.bytes, &mut is_cut).map_err(at_footer)?;
         let metadata = guarded(|| {
-            ParquetMetaDataReader::decode_metadata(&footer.bytes).map_err(|error| Fault::corrupt(error.to_string()))
+            ParquetMetaDataReader::decode_metadata(&needed).map_err(|error| Fault::corrupt(error.to_string()))
         });
         let metadata = metadata.map_err(at_footer)?;
         let created_by = metadata.file_metadata().created_by().map(str::to_owned);
         footer.check_writer(&path, created_by.as_deref())?;
-        let (schema, columns) = schema(&path, &metadata, is_own)?;
+        let (schema, columns, note) = schema(&path, &metadata, &encrypted, is_own)?;
         let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
         let pairs = pairs.map(|pair| (pair.key.as_str(), pair.value.as_deref()));
         let schema = schema.with_metadata(columnar::table_metadata(pairs));
@@ -132,10 +144,43 @@ impl ParquetTable {
             row_groups.push(row_group.map_err(|fault| fault.at(&path, &format!("row group {index}")))?);
         }
         let rows: u64 = row_groups.iter().map(|row_group| row_group.rows as u64).sum();
-        if u64::try_from(metadata.file_metadata().num_rows()) != Ok(rows) {
+        // The first writer in Rust says that there are none.
+        let stated = metadata.file_metadata().num_rows();
+        if u64::try_from(stated) != Ok(rows) && (is_own || stated != 0) {
             return Err(Error::corrupt(&path, "footer", "the rows of the row groups are not those of the file"));
         }
-        Ok(Self { path, file, bytes, end, is_own, created_by, schema, columns, rows, row_groups, metadata })
+        let notes = note.into_iter().collect();
+        let mut table =
+            Self { path, file, bytes, end, is_own, created_by, schema, columns, notes, rows, row_groups, metadata };
+        table.choose_units(wanted)?;
+        Ok(table)
+    }
+
+    /// Chooses the units of timestamps of 96 bits: those that someone wants, or that their values need.
+    fn choose_units(&mut self, wanted: Option<&Schema>) -> Result<()> {
+        // Spark has no nanoseconds.
+        let keys = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        let is_of_spark = keys.into_iter().any(|pair| pair.key.starts_with("org.apache.spark."));
+        let mut fields = self.schema.fields().to_vec();
+        let columns = self.columns.iter_mut().zip(&mut fields).enumerate();
+        for (index, (column, field)) in columns.filter(|(_, (column, _))| column.int96.is_some()) {
+            let wanted = wanted.and_then(|schema| schema.fields().iter().find(|wanted| wanted.name == field.name));
+            let unit = match wanted.map(|wanted| wanted.logical_type) {
+                Some(LogicalType::Timestamp { unit, .. }) => unit,
+                _ if is_of_spark => TimeUnit::Microsecond,
+                _ => {
+                    let chunks = self.row_groups.iter().map(|row_group| &row_group.chunks[index]);
+                    int96::unit(&self.file, chunks, column.is_optional).map_err(Error::io(&self.path, "read"))?
+                }
+            };
+            column.int96 = Some(unit);
+            field.logical_type = LogicalType::Timestamp { unit, zone: false };
+        }
+        if fields != self.schema.fields() {
+            let (left_out, metadata) = (self.schema.left_out().to_vec(), self.schema.metadata().to_vec());
+            self.schema = columnar::schema(&self.path, fields, left_out)?.with_metadata(metadata);
+        }
+        Ok(())
     }
 
     /// Checks the bytes of a file of `brc` that are neither footer nor in a column chunk; those of other files may be any.
@@ -155,10 +200,58 @@ impl ParquetTable {
     }
 }
 
-/// The columns of the table; those that it cannot hold are left out.
-fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Schema, Vec<FileColumn>)> {
+/// Which column chunks are encrypted, as the footer is walked over.
+#[derive(Default)]
+struct EncryptedChunks {
+    /// How many column chunks were begun.
+    begun: usize,
+    chunks: Vec<usize>,
+}
+
+impl EncryptedChunks {
+    /// Looks at a field, by the field numbers that lead to it. Returns `false`: none has to go.
+    fn look(&mut self, path: &[i16]) -> bool {
+        const FILE_OFFSET: i16 = 2;
+        const ENCRYPTION: i16 = 8;
+        match path {
+            // Every column chunk has it, before all that matters here.
+            [ROW_GROUPS, COLUMNS, FILE_OFFSET] => self.begun += 1,
+            [ROW_GROUPS, COLUMNS, ENCRYPTION] => self.chunks.extend(self.begun.checked_sub(1)),
+            _ => {}
+        }
+        false
+    }
+
+    /// Whether some column chunk of a leaf is encrypted, of a file with so many leaves.
+    fn has(&self, leaf: usize, leaves: usize) -> bool {
+        self.chunks.iter().any(|chunk| chunk % leaves == leaf)
+    }
+}
+
+/// Field numbers of the footer.
+const ROW_GROUPS: i16 = 4;
+const COLUMNS: i16 = 1;
+
+/// Whether a field of the footer, by the field numbers that lead to it, is of no use here: what column chunks have behind
+/// their statistics. Some writers have fields of their own there, at which the library fails.
+fn is_unneeded(path: &[i16]) -> bool {
+    const METADATA: i16 = 3;
+    const STATISTICS: i16 = 12;
+    matches!(path, [ROW_GROUPS, COLUMNS, METADATA, field] if *field > STATISTICS)
+}
+
+/// The columns of the table, and what a user should know of their names; those that it cannot hold are left out.
+fn schema(
+    path: &Path,
+    metadata: &ParquetMetaData,
+    encrypted: &EncryptedChunks,
+    is_own: bool,
+) -> Result<(Schema, Vec<FileColumn>, Option<String>)> {
     let (mut fields, mut columns, mut left_out) = (Vec::new(), Vec::new(), Vec::<LeftOut>::new());
     let descriptor = metadata.file_metadata().schema_descr();
+    let roots = || descriptor.root_schema().get_fields().iter().map(|root| root.name());
+    let names = unique_names(roots());
+    let note = renamed(roots(), &names);
     let mut last_root = None;
     for leaf in 0..descriptor.num_columns() {
         let index = descriptor.get_column_root_idx(leaf);
@@ -167,14 +260,19 @@ fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Sche
             continue;
         }
         let root = descriptor.get_column_root_ptr(leaf);
-        let name = root.name().to_owned();
+        let name = names.get(index).cloned().unwrap_or_default();
         let found = guarded(|| Ok(types::column(&root)));
         match found.map_err(|fault| fault.at(path, "footer"))? {
+            Ok(_) if encrypted.has(leaf, descriptor.num_columns()) => {
+                left_out.push(LeftOut { name, kind: "encrypted".to_owned() });
+            }
             Ok(column) => {
                 let is_optional = descriptor.column(leaf).max_def_level() > 0;
                 fields.push(Field { name, logical_type: column.logical_type, nullable: column.nullable });
                 let (stored, file_type) = (column.stored, column.file_type);
-                columns.push(FileColumn { leaf, stored, is_optional, file_type });
+                let is_int96 = root.is_primitive() && root.get_physical_type() == Physical::INT96;
+                let int96 = is_int96.then_some(TimeUnit::Microsecond);
+                columns.push(FileColumn { leaf, stored, is_optional, file_type, int96 });
             }
             Err(kind) => left_out.push(LeftOut { name, kind }),
         }
@@ -184,13 +282,13 @@ fn schema(path: &Path, metadata: &ParquetMetaData, is_own: bool) -> Result<(Sche
     }
     let schema = columnar::schema(path, fields, left_out)?;
     match own_text(metadata, SCHEMA).filter(|_| is_own).map(Schema::parse) {
-        None => Ok((schema, columns)),
+        None => Ok((schema, columns, note)),
         Some(Ok(own)) if own.fields().len() == columns.len() => {
             for (column, field) in columns.iter_mut().zip(own.fields()) {
                 // Our own reader does not divide.
                 column.stored = column.stored.filter(|_| types::factor(field.logical_type) == 1);
             }
-            Ok((own, columns))
+            Ok((own, columns, note))
         }
         Some(_) => Err(Error::corrupt(path, "footer", "its two schemas are not of the same columns")),
     }
@@ -262,12 +360,12 @@ impl Chunk {
         let is_fast = has_dictionary || chunk.encodings().any(|it| it == Encoding::DELTA_LENGTH_BYTE_ARRAY);
         let is_fast = is_known && (is_fast || column.stored != Some(Stored::Bytes));
         let codec = chunk.compression_codec();
-        let compression = types::compression(codec);
+        let unread = || Fault::unsupported(format!("it is compressed with {codec:?}, which is not supported"));
         Ok(Self {
             start,
             stored: usize::try_from(stored).map_err(|_| outside())?,
             unpacked: usize::try_from(chunk.uncompressed_size()).map_err(|_| outside())?,
-            compression: compression.ok_or_else(|| Fault::unsupported(format!("it is compressed with {codec:?}")))?,
+            codec: Codec::of(codec).ok_or_else(unread)?,
             bounds: Bounds::of(chunk.statistics(), column),
             has_nulls,
             has_dictionary,
@@ -322,6 +420,10 @@ impl Table for ParquetTable {
 
     fn reads_by_column(&self) -> bool {
         true
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn rows(&self) -> Option<u64> {

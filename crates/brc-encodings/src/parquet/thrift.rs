@@ -3,6 +3,8 @@
 //! Readers tend to allocate what a list says it has. The walk finds every length that the bytes at hand cannot hold.
 
 use crate::columnar::Fault;
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// How deep structures may be nested: a footer needs eight levels.
 const DEEPEST: usize = 24;
@@ -27,9 +29,31 @@ const UUID: u8 = 13;
 /// # Errors
 /// If the structure is not whole or not well-formed.
 pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Result<usize, Fault> {
-    let mut walk = Walk { bytes, at: 0, path: Vec::new(), lists: 0, visit };
+    let mut walk = Walk { bytes, at: 0, path: Vec::new(), lists: 0, visit, is_cut: &mut |_| false, cuts: Vec::new() };
     walk.structure()?;
     Ok(walk.at)
+}
+
+/// The structure at the start of `bytes` without the fields that `is_cut`, which sees each field by the field numbers that
+/// lead to it, in their order. In each structure these have to be the fields from some number on.
+///
+/// # Errors
+/// If the structure is not whole or not well-formed.
+pub(super) fn without<'a>(bytes: &'a [u8], is_cut: &mut dyn FnMut(&[i16]) -> bool) -> Result<Cow<'a, [u8]>, Fault> {
+    let mut walk = Walk { bytes, at: 0, path: Vec::new(), lists: 0, visit: &mut |_, _| {}, is_cut, cuts: Vec::new() };
+    walk.structure()?;
+    let cuts = walk.cuts;
+    if cuts.is_empty() {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut start = 0;
+    for cut in cuts {
+        kept.extend_from_slice(&bytes[start..cut.start]);
+        start = cut.end;
+    }
+    kept.extend_from_slice(&bytes[start..]);
+    Ok(Cow::Owned(kept))
 }
 
 struct Walk<'a> {
@@ -39,6 +63,9 @@ struct Walk<'a> {
     /// How many lists we are in.
     lists: usize,
     visit: &'a mut dyn FnMut(&[i16], i64),
+    is_cut: &'a mut dyn FnMut(&[i16]) -> bool,
+    /// Where the fields are that are cut.
+    cuts: Vec<Range<usize>>,
 }
 
 impl Walk<'_> {
@@ -48,6 +75,7 @@ impl Walk<'_> {
         }
         let mut field = 0i16;
         loop {
+            let start = self.at;
             let header = self.byte()?;
             if header == 0 {
                 return Ok(());
@@ -61,6 +89,11 @@ impl Walk<'_> {
                 TRUE => self.found(1),
                 FALSE => self.found(0),
                 kind => self.value(kind)?,
+            }
+            if (self.is_cut)(&self.path) {
+                // Fields of one that is cut as a whole go with it.
+                self.cuts.retain(|cut| cut.start < start);
+                self.cuts.push(start..self.at);
             }
             self.path.pop();
         }
@@ -234,6 +267,19 @@ mod tests {
         for end in 0..length {
             assert!(integers(&bytes[..end]).is_err());
         }
+    }
+
+    #[test]
+    fn fields_are_cut() {
+        let inner = |more| {
+            let kept = Structure::default().integer(1, -1).integer(4, 5);
+            if more { kept.integer(13, 7).structure(15, Structure::default().integer(1, 9)) } else { kept }
+        };
+        let whole = |more| Structure::default().integer(2, 300).structure(5, inner(more)).integer(6, 1).finish();
+        let cut = &mut |path: &[i16]| matches!(path, [5, field] if *field > 12);
+        assert_eq!(without(&whole(true), cut).unwrap(), whole(false));
+        assert!(matches!(without(&whole(false), cut).unwrap(), Cow::Borrowed(_)));
+        assert!(without(&whole(true)[1..], cut).is_err());
     }
 
     #[test]

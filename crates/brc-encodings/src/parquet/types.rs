@@ -1,12 +1,10 @@
 //! Which parquet columns are which columns of a table, and the other way round.
 
+use super::int96;
 use crate::columnar::arrow_columns;
-use brc_compress::{Compression, Compressor};
 use brc_core::{Field, LogicalType, TimeUnit};
 use parquet::arrow::parquet_to_arrow_schema;
-use parquet::basic::{
-    CompressionCodec, ConvertedType, LogicalType as Annotation, Repetition, TimeUnit as Unit, Type as Physical,
-};
+use parquet::basic::{ConvertedType, LogicalType as Annotation, Repetition, TimeUnit as Unit, Type as Physical};
 use parquet::errors::Result;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use std::sync::Arc;
@@ -41,7 +39,7 @@ pub(super) struct ColumnType {
     pub(super) nullable: bool,
     /// `None` if only the library knows how to read it.
     pub(super) stored: Option<Stored>,
-    /// What the library is told that it is: strings are any bytes to it.
+    /// What the library is told that it is: strings are any bytes to it, timestamps of 96 bits are twelve.
     pub(super) file_type: TypePtr,
 }
 
@@ -72,12 +70,13 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
         (Physical::BYTE_ARRAY, LogicalType::String | LogicalType::Binary) => Some(Stored::Bytes),
         _ => None,
     };
-    let file_type = match stored {
-        Some(Stored::Bytes) => Type::primitive_type_builder(root.name(), physical)
-            .with_repetition(info.repetition())
-            .build()
-            .map(Arc::new)
-            .map_err(|error| error.to_string())?,
+    let plain = |physical, length| {
+        let column = Type::primitive_type_builder(root.name(), physical).with_length(length);
+        column.with_repetition(info.repetition()).build().map(Arc::new).map_err(|error| error.to_string())
+    };
+    let file_type = match (stored, physical) {
+        (Some(Stored::Bytes), _) => plain(physical, 0)?,
+        (_, Physical::INT96) => plain(Physical::FIXED_LEN_BYTE_ARRAY, int96::BYTES)?,
         _ => Arc::clone(root),
     };
     let nullable = info.repetition() == Repetition::OPTIONAL || field.data_type().is_null();
@@ -171,25 +170,4 @@ pub(super) fn field(field: &Field) -> Result<TypePtr> {
     };
     let repetition = if field.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     Ok(Arc::new(column.with_repetition(repetition).build()?))
-}
-
-/// Compressions under the format's names.
-const CODECS: [(CompressionCodec, &str); 5] = [
-    (CompressionCodec::UNCOMPRESSED, "none"),
-    (CompressionCodec::SNAPPY, "snappy"),
-    (CompressionCodec::LZ4_RAW, "lz4"),
-    (CompressionCodec::GZIP, "gzip"),
-    (CompressionCodec::ZSTD, "zstd"),
-];
-
-/// What the format calls a compression.
-pub(super) fn codec(compression: &dyn Compression) -> Option<CompressionCodec> {
-    CODECS.iter().find(|(_, name)| *name == compression.name()).map(|(codec, _)| *codec)
-}
-
-/// The compression that the format calls so; `Some(None)` is no compression.
-pub(super) fn compression(codec: CompressionCodec) -> Option<Option<&'static dyn Compression>> {
-    let (_, name) = CODECS.iter().find(|(known, _)| *known == codec)?;
-    let compression = brc_compress::by_name(name)?;
-    Some(if Compressor::of(compression).is_none() { None } else { Some(compression) })
 }

@@ -18,7 +18,7 @@ mod score;
 pub use charset::is_utf16;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
-use crate::names::{column_names, numbered_names};
+use brc_core::names::{numbered_names, unique_names};
 use comments::Comments;
 use layout::Layout;
 use samples::Samples;
@@ -85,7 +85,7 @@ impl Sniffed {
     pub fn with_header(mut self) -> Self {
         if !self.first_row.is_empty() {
             self.dialect.header = true;
-            self.names = column_names(&self.first_row);
+            self.names = header_names(&self.first_row);
         }
         self
     }
@@ -216,7 +216,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     dialect.trim = report.trim(best);
 
     let names = match &layout.header.cells {
-        Some(cells) if dialect.header => column_names(cells),
+        Some(cells) if dialect.header => header_names(cells),
         _ if ranked[0].shape.rows == 0 => Vec::new(),
         _ => numbered_names(layout.width),
     };
@@ -383,6 +383,11 @@ fn unnamed_columns(columns: usize) -> String {
         count(columns, "column"),
         if columns == 1 { "it" } else { "them" }
     )
+}
+
+/// The names of columns with such a header, without the blanks around them.
+fn header_names(cells: &[String]) -> Vec<String> {
+    unique_names(cells.iter().map(|cell| cell.trim()))
 }
 
 fn count(number: usize, noun: &str) -> String {
