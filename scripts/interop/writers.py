@@ -35,6 +35,17 @@ def _encodings(table, choice):
     return encodings
 
 
+# Times beyond what nanoseconds reach, in microseconds since 1970: 0001-01-01, the last one of 9999, one before 1970.
+FAR_TIMES = [-62_135_596_800_000_000, None, 253_402_300_799_999_999, -1]
+
+
+def _doubled_names():
+    """A table of which columns have the same name or none, and what brc makes of it."""
+    columns = [pa.array([row, row + 1]) for row in range(5)]
+    renamed = ["v", "v_2", "column_3", "V", "v_1"]
+    return (pa.Table.from_arrays(columns, names=names) for names in (["v", "v", "", "V", "v_1"], renamed))
+
+
 def pyarrow_parquet(directory):
     typed, required, other = every_type(), every_type(gap=0), only_others_have()
     small = {"data_page_size": 1000, "row_group_size": 700}
@@ -60,10 +71,20 @@ def pyarrow_parquet(directory):
         path = directory / f"pyarrow-{name}-{form}-v{page[0]}.parquet"
         pyarrow.parquet.write_table(table, path, **options)
         yield path, table
-    for compression, page in itertools.product(("none", "snappy", "gzip", "zstd", "lz4"), ("1.0", "2.0")):
+    for compression, page in itertools.product(("none", "snappy", "gzip", "zstd", "lz4", "brotli"), ("1.0", "2.0")):
         path = directory / f"pyarrow-{compression}-v{page[0]}.parquet"
         pyarrow.parquet.write_table(typed, path, compression=compression, data_page_version=page)
         yield path, typed
+    far = pa.table({"timestamp us": pa.array(FAR_TIMES * 500, pa.timestamp("us"))})
+    for dictionary, page in itertools.product((True, False), ("1.0", "2.0")):
+        path = directory / f"pyarrow-far-int96-{dictionary}-v{page[0]}.parquet"
+        options = {"use_deprecated_int96_timestamps": True, "use_dictionary": dictionary, "data_page_version": page}
+        pyarrow.parquet.write_table(far, path, **options)
+        yield path, far
+    doubled, renamed = _doubled_names()
+    path = directory / "pyarrow-doubled-names.parquet"
+    pyarrow.parquet.write_table(doubled, path)
+    yield path, renamed
     for version in ("1.0", "2.4", "2.6"):
         path = directory / f"pyarrow-format-{version}.parquet"
         # Older versions of the format have no nanoseconds.
@@ -103,6 +124,8 @@ def pyarrow_arrow(directory):
     yield _arrow(directory / "pyarrow-slice.arrow", typed.slice(13, 1001)), typed.slice(13, 1001)
     yield _arrow(directory / "pyarrow-empty.arrow", typed.slice(0, 0)), typed.slice(0, 0)
     yield _arrow(directory / "pyarrow-other.arrow", other), other
+    doubled, renamed = _doubled_names()
+    yield _arrow(directory / "pyarrow-doubled-names.arrow", doubled), renamed
     dictionaries = _dictionaries(typed)
     yield _arrow(directory / "pyarrow-dictionaries.arrow", dictionaries), dictionaries
     yield _arrow(directory / "pyarrow-dictionary-batches.arrow", dictionaries, rows=100), dictionaries

@@ -50,6 +50,15 @@ fn fields_of_its_own_writer_in_a_footer_are_passed_over() {
 }
 
 #[test]
+fn column_chunks_that_do_not_count_all_of_their_bytes_are_read() {
+    let place = with("unsaid-bytes.parquet");
+    let statement = "select sum(nation_key), min(name), count(comment_col)";
+    let answer = query(&place, "unsaid-bytes.parquet", statement).text();
+    assert_eq!(answer, "sum(nation_key),min(name),count(comment_col)\n300,ALGERIA,25\n");
+    place.run("verify unsaid-bytes.parquet").ok();
+}
+
+#[test]
 fn doubled_and_empty_names_are_made_unique_with_a_note() {
     for (name, header, note) in [
         ("doubled-name.parquet", "v,v_1", "another 'v', is called 'v_1'"),

@@ -91,7 +91,7 @@ pub(super) fn unit<'c>(
 ) -> io::Result<TimeUnit> {
     let mut pages = Pages::default();
     for chunk in chunks {
-        let stored = pages.start(chunk.stored, chunk.unpacked, chunk.codec);
+        let stored = pages.start(chunk.stored, chunk.unpacked, chunk.codec, chunk.is_padded.then_some(chunk.rows));
         if read_full_at(file, stored, chunk.start)? < chunk.stored {
             break;
         }

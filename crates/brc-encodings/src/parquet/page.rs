@@ -107,6 +107,8 @@ pub(super) struct Pages {
     codec: Option<Codec>,
     /// How large the chunk says to be without compression.
     unpacked: usize,
+    /// How many values are left, if what follows the last of them may be anything.
+    left: Option<usize>,
     /// The body of a compressed page.
     body: Vec<u8>,
     /// Where the body of the page is: in `body` or in `stored`.
@@ -115,11 +117,18 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Begins a chunk; its bytes are to be put into the buffer returned.
-    pub(super) fn start(&mut self, stored: usize, unpacked: usize, codec: Option<Codec>) -> &mut [u8] {
+    /// Begins a chunk; its bytes are to be put into the buffer returned. If only their number of `values` tells where its
+    /// pages end, other bytes may follow.
+    pub(super) fn start(
+        &mut self,
+        stored: usize,
+        unpacked: usize,
+        codec: Option<Codec>,
+        values: Option<usize>,
+    ) -> &mut [u8] {
         self.stored.clear();
         self.stored.resize(stored, 0);
-        (self.at, self.unpacked, self.codec, self.place) = (0, unpacked, codec, (false, 0..0));
+        (self.at, self.unpacked, self.codec, self.left, self.place) = (0, unpacked, codec, values, (false, 0..0));
         &mut self.stored
     }
 
@@ -140,7 +149,7 @@ impl Pages {
     ) -> Result<Option<PageHeader>, Fault> {
         loop {
             let rest = self.stored.get(self.at..).unwrap_or_default();
-            if rest.is_empty() {
+            if rest.is_empty() || self.left == Some(0) {
                 return Ok(None);
             }
             let header = header(rest)?;
@@ -156,6 +165,9 @@ impl Pages {
             // Index pages, and whatever may come, hold no data.
             if !matches!(header.kind, DATA_PAGE | DATA_PAGE_V2 | DICTIONARY_PAGE) {
                 continue;
+            }
+            if header.kind != DICTIONARY_PAGE {
+                self.left = self.left.map(|left| left.saturating_sub(header.values));
             }
             if header.kind != DICTIONARY_PAGE && is_skipped(&header) {
                 self.place = (false, 0..0);

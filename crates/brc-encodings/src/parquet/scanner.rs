@@ -196,7 +196,7 @@ impl ScanColumn {
     /// Reads a column chunk into memory and checks it. Returns the time that reading took.
     fn read(&mut self, table: &ParquetTable, index: usize, rows: usize, chunk: &Chunk) -> Result<Duration> {
         let begun = Instant::now();
-        let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.codec);
+        let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.codec, chunk.is_padded.then_some(rows));
         let read = read_full_at(&table.file, stored, chunk.start).map_err(Error::io(&table.path, "read"))?;
         let took = begun.elapsed();
         let corrupt = |reason: &str| Error::corrupt(&table.path, table.place(index, self.column), reason);

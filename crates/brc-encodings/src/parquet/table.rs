@@ -91,7 +91,10 @@ impl RowGroup {
 /// A column chunk, of which place and size are known to lie in the file.
 pub(super) struct Chunk {
     pub(super) start: u64,
+    pub(super) rows: usize,
     pub(super) stored: usize,
+    /// Whether `stored` may be more than the chunk has: where its pages end, only its rows tell.
+    pub(super) is_padded: bool,
     pub(super) unpacked: usize,
     pub(super) codec: Option<Codec>,
     pub(super) bounds: Bounds,
@@ -133,6 +136,7 @@ impl ParquetTable {
         let schema = schema.with_metadata(columnar::table_metadata(pairs));
         let checksums = if is_own { checksums(&metadata).map_err(at_footer)? } else { Vec::new() };
         let mut checksums = checksums.into_iter();
+        let space = Space { end, unsaid: if is_short(created_by.as_deref()) { LONGEST_UNSAID } else { 0 } };
         let mut row_groups = Vec::with_capacity(metadata.num_row_groups());
         for (index, row_group) in metadata.row_groups().iter().enumerate() {
             // Other writers have them, with places that mean nothing.
@@ -140,7 +144,7 @@ impl ParquetTable {
                 checksums.by_ref().take(columns.len()).for_each(drop);
                 continue;
             }
-            let row_group = guarded(|| RowGroup::new(row_group, &columns, end, &mut checksums));
+            let row_group = guarded(|| RowGroup::new(row_group, &columns, &space, &mut checksums));
             row_groups.push(row_group.map_err(|fault| fault.at(&path, &format!("row group {index}")))?);
         }
         let rows: u64 = row_groups.iter().map(|row_group| row_group.rows as u64).sum();
@@ -308,11 +312,30 @@ fn checksums(metadata: &ParquetMetaData) -> Result<Vec<u32>, Fault> {
         .ok_or_else(|| Fault::corrupt("there is not one checksum for each column chunk"))
 }
 
+/// Where column chunks may lie.
+struct Space {
+    /// Where the footer begins.
+    end: u64,
+    /// How many bytes column chunks may have more than they say.
+    unsaid: u64,
+}
+
+/// The most bytes that old writers did not count: the header of a page with a dictionary.
+const LONGEST_UNSAID: u64 = 100;
+
+/// Whether a file is by parquet-mr before 1.2.9, which left the headers of dictionaries out of the sizes of column chunks.
+fn is_short(created_by: Option<&str>) -> bool {
+    let Some(version) = created_by.and_then(|by| by.strip_prefix("parquet-mr")) else { return false };
+    let version = version.trim_start().trim_start_matches("version ");
+    let numbers = version.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0u32));
+    numbers.take(3).lt([1, 2, 9])
+}
+
 impl RowGroup {
     fn new(
         row_group: &RowGroupMetaData,
         columns: &[FileColumn],
-        end: u64,
+        space: &Space,
         checksums: &mut impl Iterator<Item = u32>,
     ) -> Result<Self, Fault> {
         let rows = usize::try_from(row_group.num_rows()).map_err(|_| Fault::corrupt("it has less than no rows"))?;
@@ -320,7 +343,7 @@ impl RowGroup {
             let chunk = row_group.columns().get(column.leaf);
             let chunk = chunk.ok_or_else(|| Fault::corrupt("it does not have the columns of the table"))?;
             let name = chunk.column_path().string();
-            Chunk::new(chunk, column, rows, end, checksums.next()).map_err(|fault| match fault {
+            Chunk::new(chunk, column, rows, space, checksums.next()).map_err(|fault| match fault {
                 Fault::Corrupt(reason) => Fault::corrupt(format!("column '{name}': {reason}")),
                 Fault::Unsupported(reason) => Fault::unsupported(format!("column '{name}': {reason}")),
             })
@@ -334,7 +357,7 @@ impl Chunk {
         chunk: &ColumnChunkMetaData,
         column: &FileColumn,
         rows: usize,
-        end: u64,
+        space: &Space,
         checksum: Option<u32>,
     ) -> Result<Self, Fault> {
         let outside = || Fault::corrupt("its place is not inside the file");
@@ -349,9 +372,10 @@ impl Chunk {
         let dictionary = chunk.dictionary_page_offset().and_then(|offset| u64::try_from(offset).ok());
         let start = dictionary.filter(|offset| *offset > 0 && *offset < data).unwrap_or(data);
         let stored = u64::try_from(chunk.compressed_size()).map_err(|_| outside())?;
-        if start < MAGIC.len() as u64 || start.checked_add(stored).is_none_or(|chunk_end| chunk_end > end) {
+        if start < MAGIC.len() as u64 || start.checked_add(stored).is_none_or(|end| end > space.end) {
             return Err(outside());
         }
+        let stored = stored + space.unsaid.min(space.end - start - stored);
         let has_dictionary = start < data || chunk.encodings().any(|it| DICTIONARY.contains(&it));
         let nulls = chunk.statistics().and_then(Statistics::null_count_opt);
         let has_nulls = column.is_optional && nulls != Some(0);
@@ -363,6 +387,8 @@ impl Chunk {
         let unread = || Fault::unsupported(format!("it is compressed with {codec:?}, which is not supported"));
         Ok(Self {
             start,
+            rows,
+            is_padded: space.unsaid > 0,
             stored: usize::try_from(stored).map_err(|_| outside())?,
             unpacked: usize::try_from(chunk.uncompressed_size()).map_err(|_| outside())?,
             codec: Codec::of(codec).ok_or_else(unread)?,
@@ -450,5 +476,25 @@ impl Table for ParquetTable {
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
         Ok(Box::new(ParquetScanner::new(self, options.clone())?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_that_do_not_count_all_bytes_are_known() {
+        for short in
+            ["parquet-mr", "parquet-mr version 1.2.8 (build 9)", "parquet-mr version 1.2", "parquet-mr version 0.9.9"]
+        {
+            assert!(is_short(Some(short)), "{short}");
+        }
+        for other in
+            ["parquet-mr version 1.2.9", "parquet-mr version 1.12.3-SNAPSHOT", "parquet-mr version 2.0.0", "impala"]
+        {
+            assert!(!is_short(Some(other)), "{other}");
+        }
+        assert!(!is_short(None));
     }
 }
