@@ -81,7 +81,7 @@ mod totals;
 mod vector;
 mod wanted;
 
-pub use aggregates::{AGGREGATES, AggregateFunction, Form};
+pub use aggregates::{AGGREGATES, AggregateFunction, EXAMPLE_TABLE, Form};
 pub use expression::{Expression, OrderBy, SelectItem};
 pub use functions::{FUNCTIONS, Function, OPERATORS};
 pub use lanes::{Lane, Lanes};

@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod compare_cell;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod functions;
 pub(crate) mod generate;
 pub(crate) mod head;
 pub(crate) mod inspect;

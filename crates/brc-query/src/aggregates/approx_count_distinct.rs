@@ -7,7 +7,8 @@ use brc_core::{LogicalType, Value};
 pub(super) static APPROX_COUNT_DISTINCT: AggregateFunction = AggregateFunction {
     name: "approx_count_distinct",
     aliases: &[],
-    about: "about the number of distinct values, by HyperLogLog: within 1.6 % mostly",
+    about: "the approximate number of distinct values (HyperLogLog, mostly within 1.6 %)",
+    example: ("approx_count_distinct(city)", "2"),
     form: Form::Column,
     bind: |fields| {
         fields.first().ok_or("a column")?;

@@ -9,7 +9,8 @@ use num_bigint::BigUint;
 pub(super) static AVG: AggregateFunction = AggregateFunction {
     name: "avg",
     aliases: &[],
-    about: "the float nearest to the exact sum over the count",
+    about: "the average, as the float64 nearest to the exact one",
+    example: ("avg(price)", "10.5"),
     form: Form::Column,
     bind: |fields| {
         let logical_type = numbers(fields)?.logical_type;

@@ -10,7 +10,8 @@ use num_bigint::Sign;
 pub(super) static CORR: AggregateFunction = AggregateFunction {
     name: "corr",
     aliases: &[],
-    about: "the correlation of two columns",
+    about: "the correlation coefficient",
+    example: ("corr(sold, price)", "-0.9625334218796219"),
     form: Form::Numbers,
     bind: |fields| {
         pairs(fields)?;

@@ -7,7 +7,8 @@ use brc_core::{LogicalType, Value};
 pub(super) static COUNT: AggregateFunction = AggregateFunction {
     name: "count",
     aliases: &[],
-    about: "the number of rows, or of values of a column",
+    about: "the number of rows, or of values of a column that are not null",
+    example: ("count(price)", "4"),
     form: Form::Rows,
     bind: |fields| {
         let output = LogicalType::Int64;

@@ -8,6 +8,7 @@ pub(super) static COUNT_DISTINCT: AggregateFunction = AggregateFunction {
     name: "count",
     aliases: &[],
     about: "the number of distinct values",
+    example: ("count(distinct city)", "2"),
     form: Form::Distinct,
     bind: |fields| {
         fields.first().ok_or("a column")?;

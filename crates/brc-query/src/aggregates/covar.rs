@@ -9,7 +9,8 @@ use num_bigint::{BigInt, BigUint};
 pub(super) static COVAR_SAMP: AggregateFunction = AggregateFunction {
     name: "covar_samp",
     aliases: &["covar"],
-    about: "the covariance of a sample",
+    about: "the sample covariance",
+    example: ("covar_samp(sold, price)", "-7.0"),
     form: Form::Numbers,
     bind: |fields| {
         pairs(fields)?;
@@ -20,7 +21,8 @@ pub(super) static COVAR_SAMP: AggregateFunction = AggregateFunction {
 pub(super) static COVAR_POP: AggregateFunction = AggregateFunction {
     name: "covar_pop",
     aliases: &[],
-    about: "the covariance of a population",
+    about: "the population covariance",
+    example: ("covar_pop(sold, price)", "-5.25"),
     form: Form::Numbers,
     bind: |fields| {
         pairs(fields)?;

@@ -6,7 +6,8 @@ use crate::states::StateKind;
 pub(super) static FIRST: AggregateFunction = AggregateFunction {
     name: "first",
     aliases: &["any_value"],
-    about: "the first value, in the order of rows",
+    about: "the first value, in row order",
+    example: ("first(city)", "Oslo"),
     form: Form::InOrder,
     bind: |fields| {
         let output = fields.first().ok_or("a column")?.logical_type;

@@ -6,7 +6,8 @@ use crate::states::StateKind;
 pub(super) static LAST: AggregateFunction = AggregateFunction {
     name: "last",
     aliases: &[],
-    about: "the last value, in the order of rows",
+    about: "the last value, in row order",
+    example: ("last(price)", "7.50"),
     form: Form::InOrder,
     bind: |fields| {
         let output = fields.first().ok_or("a column")?.logical_type;

@@ -6,6 +6,7 @@ pub(super) static MAX: AggregateFunction = AggregateFunction {
     name: "max",
     aliases: &[],
     about: "the largest value",
+    example: ("max(price)", "12.50"),
     form: Form::Column,
     bind: |fields| {
         let (output, state) = bounds_of(fields)?;

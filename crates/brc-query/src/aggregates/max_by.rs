@@ -6,7 +6,8 @@ use crate::states::StateKind;
 pub(super) static MAX_BY: AggregateFunction = AggregateFunction {
     name: "max_by",
     aliases: &["arg_max", "argmax"],
-    about: "the value where another column is largest",
+    about: "the value of x in the row where y is largest",
+    example: ("max_by(day, price)", "2024-01-30"),
     form: Form::Pair,
     bind: |fields| {
         let output = fields.first().ok_or("a column")?.logical_type;

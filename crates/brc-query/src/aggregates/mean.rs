@@ -9,7 +9,8 @@ use num_bigint::BigInt;
 pub(super) static MEAN: AggregateFunction = AggregateFunction {
     name: "mean",
     aliases: &[],
-    about: "the exact sum over the count, rounded half up to the column's scale",
+    about: "the average, rounded half up to the column's scale",
+    example: ("mean(price)", "10.50"),
     form: Form::Column,
     bind: |fields| {
         let output = numbers(fields)?.logical_type;

@@ -10,7 +10,8 @@ use num_bigint::BigInt;
 pub(super) static MEDIAN: AggregateFunction = AggregateFunction {
     name: "median",
     aliases: &[],
-    about: "the float nearest to the value in the middle, or to the mean of the two there",
+    about: "the middle value, or the average of the two middle values, as float64",
+    example: ("median(price)", "11.0"),
     form: Form::Column,
     bind: |fields| {
         numbers(fields)?;

@@ -6,6 +6,7 @@ pub(super) static MIN: AggregateFunction = AggregateFunction {
     name: "min",
     aliases: &[],
     about: "the smallest value",
+    example: ("min(price)", "7.50"),
     form: Form::Column,
     bind: |fields| {
         let (output, state) = bounds_of(fields)?;

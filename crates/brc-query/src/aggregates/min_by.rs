@@ -6,7 +6,8 @@ use crate::states::StateKind;
 pub(super) static MIN_BY: AggregateFunction = AggregateFunction {
     name: "min_by",
     aliases: &["arg_min", "argmin"],
-    about: "the value where another column is smallest",
+    about: "the value of x in the row where y is smallest",
+    example: ("min_by(day, price)", "2024-02-01"),
     form: Form::Pair,
     bind: |fields| {
         let output = fields.first().ok_or("a column")?.logical_type;

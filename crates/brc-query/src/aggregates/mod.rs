@@ -73,6 +73,16 @@ pub static AGGREGATES: &[&AggregateFunction] = &[
     &top::TOP,
 ];
 
+/// The table, as CSV, that the examples of aggregates are computed from.
+pub const EXAMPLE_TABLE: &str = "\
+city,day,price,sold
+Oslo,2024-01-30,12.50,1
+Oslo,2024-01-31,10.50,6
+Bergen,2024-01-31,11.50,4
+Bergen,2024-02-01,,5
+Oslo,2024-02-01,7.50,9
+";
+
 /// A function of the values of a group. Nulls are no values.
 pub struct AggregateFunction {
     /// Its name.
@@ -81,6 +91,8 @@ pub struct AggregateFunction {
     pub aliases: &'static [&'static str],
     /// One line on what it is.
     pub about: &'static str,
+    /// An expression over the columns of [`EXAMPLE_TABLE`], and its value as text.
+    pub example: (&'static str, &'static str),
     /// What stands between its parentheses.
     pub form: Form,
     /// How it is computed for columns; for [`Form::Rows`], also without one. The error says what it needs instead.
@@ -244,17 +256,17 @@ impl AggregateFunction {
         functions.find(|function| is_it(&function.name) || function.aliases.iter().any(is_it)).copied()
     }
 
-    /// How it is written, for help texts: `min(…)`.
+    /// How it is written, for help texts: `min(x)`.
     #[must_use]
     pub fn usage(&self) -> String {
         let inside = match self.form {
-            Form::Column | Form::Rows => "…",
-            Form::Distinct => "distinct …",
-            Form::Fraction => "…, 0.9",
-            Form::Pair | Form::Numbers => "…, …",
-            Form::InOrder => "…",
-            Form::Joined => "…, ', '",
-            Form::Count => "…, 3",
+            Form::Column | Form::Rows | Form::InOrder => "x",
+            Form::Distinct => "distinct x",
+            Form::Fraction => "x, 0.9",
+            Form::Pair => "x, y",
+            Form::Numbers => "y, x",
+            Form::Joined => "s, ', '",
+            Form::Count => "x, 3",
         };
         format!("{}({inside})", self.name)
     }

@@ -7,7 +7,8 @@ use crate::states::StateKind;
 pub(super) static MODE: AggregateFunction = AggregateFunction {
     name: "mode",
     aliases: &[],
-    about: "the most frequent value, the smallest of several",
+    about: "the most frequent value; the smallest of several",
+    example: ("mode(city)", "Oslo"),
     form: Form::Column,
     bind: |fields| {
         let output = fields.first().ok_or("a column")?.logical_type;

@@ -6,7 +6,8 @@ use crate::states::StateKind;
 pub(super) static QUANTILE: AggregateFunction = AggregateFunction {
     name: "quantile",
     aliases: &["quantile_disc"],
-    about: "the smallest value that the given part of all values does not exceed",
+    about: "the smallest value that at least this fraction of all values does not exceed",
+    example: ("quantile(price, 0.75)", "11.50"),
     form: Form::Fraction,
     bind: |fields| {
         let output = numbers(fields)?.logical_type;

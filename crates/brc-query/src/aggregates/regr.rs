@@ -9,11 +9,12 @@ use brc_core::{Field, LogicalType, Value};
 use num_bigint::{BigInt, BigUint};
 
 macro_rules! regressions {
-    ($($static:ident, $name:literal, $about:literal, $value:expr;)*) => {
+    ($($static:ident, $name:literal, $about:literal, $example:expr, $value:expr;)*) => {
         $(pub(super) static $static: AggregateFunction = AggregateFunction {
             name: $name,
             aliases: &[],
             about: $about,
+            example: $example,
             form: Form::Numbers,
             bind: |fields| bound(fields, |group| $value(&Regression::of(group)?).map(Value::Float)),
         };)*
@@ -22,20 +23,29 @@ macro_rules! regressions {
 
 // The first argument, `y`, is the `x` of the moments.
 regressions! {
-    REGR_SLOPE, "regr_slope", "the slope of the regression line of y on x", |it: &Regression<'_, '_>| it.slope();
-    REGR_INTERCEPT, "regr_intercept", "where the regression line of y on x meets zero", |it: &Regression<'_, '_>| it.intercept();
-    REGR_R2, "regr_r2", "the part of the variance of y that the regression explains", |it: &Regression<'_, '_>| it.r2();
-    REGR_SXX, "regr_sxx", "the sum of squared deviations of x", |it: &Regression<'_, '_>| it.deviation(&it.products.yy, 1, 1);
-    REGR_SYY, "regr_syy", "the sum of squared deviations of y", |it: &Regression<'_, '_>| it.deviation(&it.products.xx, 0, 0);
-    REGR_SXY, "regr_sxy", "the sum of products of deviations", |it: &Regression<'_, '_>| it.deviation(&it.products.xy, 0, 1);
-    REGR_AVGX, "regr_avgx", "the mean of x", |it: &Regression<'_, '_>| it.mean(&it.products.moment.y, 1);
-    REGR_AVGY, "regr_avgy", "the mean of y", |it: &Regression<'_, '_>| it.mean(&it.products.moment.x, 0);
+    REGR_SLOPE, "regr_slope", "the slope of the regression line of y on x",
+        ("regr_slope(sold, price)", "-1.5"), |it: &Regression<'_, '_>| it.slope();
+    REGR_INTERCEPT, "regr_intercept", "the intercept of the regression line of y on x",
+        ("regr_intercept(sold, price)", "20.75"), |it: &Regression<'_, '_>| it.intercept();
+    REGR_R2, "regr_r2", "the coefficient of determination of the regression",
+        ("regr_r2(sold, price)", "0.9264705882352942"), |it: &Regression<'_, '_>| it.r2();
+    REGR_SXX, "regr_sxx", "the sum of the squared deviations of x",
+        ("regr_sxx(sold, price)", "14.0"), |it: &Regression<'_, '_>| it.deviation(&it.products.yy, 1, 1);
+    REGR_SYY, "regr_syy", "the sum of the squared deviations of y",
+        ("regr_syy(sold, price)", "34.0"), |it: &Regression<'_, '_>| it.deviation(&it.products.xx, 0, 0);
+    REGR_SXY, "regr_sxy", "the sum of the products of the deviations of x and y",
+        ("regr_sxy(sold, price)", "-21.0"), |it: &Regression<'_, '_>| it.deviation(&it.products.xy, 0, 1);
+    REGR_AVGX, "regr_avgx", "the average of x where neither is null",
+        ("regr_avgx(sold, price)", "10.5"), |it: &Regression<'_, '_>| it.mean(&it.products.moment.y, 1);
+    REGR_AVGY, "regr_avgy", "the average of y where neither is null",
+        ("regr_avgy(sold, price)", "5.0"), |it: &Regression<'_, '_>| it.mean(&it.products.moment.x, 0);
 }
 
 pub(super) static REGR_COUNT: AggregateFunction = AggregateFunction {
     name: "regr_count",
     aliases: &[],
-    about: "the number of pairs of which none is null",
+    about: "the number of rows in which neither x nor y is null",
+    example: ("regr_count(sold, price)", "4"),
     form: Form::Numbers,
     bind: |fields| {
         pairs(fields)?;

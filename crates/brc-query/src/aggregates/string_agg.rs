@@ -7,7 +7,8 @@ use brc_core::PhysicalType;
 pub(super) static STRING_AGG: AggregateFunction = AggregateFunction {
     name: "string_agg",
     aliases: &["listagg", "group_concat"],
-    about: "the strings in the order of rows, with a separator between",
+    about: "the strings in row order, joined by a separator",
+    example: ("string_agg(city, '+')", "Oslo+Oslo+Bergen+Bergen+Oslo"),
     form: Form::Joined,
     bind: |fields| match fields.first() {
         Some(field) if field.logical_type.physical() == PhysicalType::Bytes => {

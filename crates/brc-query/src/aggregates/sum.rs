@@ -11,6 +11,7 @@ pub(super) static SUM: AggregateFunction = AggregateFunction {
     name: "sum",
     aliases: &[],
     about: "the exact sum",
+    example: ("sum(price)", "42.00"),
     form: Form::Column,
     bind: |fields| {
         let logical_type = numbers(fields)?.logical_type;

@@ -6,7 +6,8 @@ use crate::states::StateKind;
 pub(super) static TOP: AggregateFunction = AggregateFunction {
     name: "top",
     aliases: &[],
-    about: "the largest numbers, largest first, as text with commas between",
+    about: "the largest numbers, largest first, as one string",
+    example: ("top(sold, 3)", "9, 6, 5"),
     form: Form::Count,
     bind: |fields| {
         numbers(fields)?;

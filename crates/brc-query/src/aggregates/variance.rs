@@ -11,7 +11,8 @@ use num_bigint::{BigInt, BigUint};
 pub(super) static VAR_SAMP: AggregateFunction = AggregateFunction {
     name: "var_samp",
     aliases: &["var", "variance"],
-    about: "the variance of a sample",
+    about: "the sample variance",
+    example: ("var_samp(price)", "4.666666666666667"),
     form: Form::Column,
     bind: |fields| bound(fields, |group| variance(group, 1).map(Value::Float)),
 };
@@ -19,7 +20,8 @@ pub(super) static VAR_SAMP: AggregateFunction = AggregateFunction {
 pub(super) static VAR_POP: AggregateFunction = AggregateFunction {
     name: "var_pop",
     aliases: &[],
-    about: "the variance of a population",
+    about: "the population variance",
+    example: ("var_pop(price)", "3.5"),
     form: Form::Column,
     bind: |fields| bound(fields, |group| variance(group, 0).map(Value::Float)),
 };
@@ -27,7 +29,8 @@ pub(super) static VAR_POP: AggregateFunction = AggregateFunction {
 pub(super) static STDDEV_SAMP: AggregateFunction = AggregateFunction {
     name: "stddev_samp",
     aliases: &["stddev"],
-    about: "the standard deviation of a sample",
+    about: "the sample standard deviation",
+    example: ("stddev_samp(price)", "2.160246899469287"),
     form: Form::Column,
     bind: |fields| bound(fields, |group| variance(group, 1).map(|variance| Value::Float(variance.sqrt()))),
 };
@@ -35,7 +38,8 @@ pub(super) static STDDEV_SAMP: AggregateFunction = AggregateFunction {
 pub(super) static STDDEV_POP: AggregateFunction = AggregateFunction {
     name: "stddev_pop",
     aliases: &[],
-    about: "the standard deviation of a population",
+    about: "the population standard deviation",
+    example: ("stddev_pop(price)", "1.8708286933869707"),
     form: Form::Column,
     bind: |fields| bound(fields, |group| variance(group, 0).map(|variance| Value::Float(variance.sqrt()))),
 };

@@ -5,8 +5,14 @@ use crate::node::Typed;
 use crate::vector::Fault;
 use brc_core::LogicalType;
 
-pub(super) static ABS: Function =
-    Function { name: "abs", aliases: &[], usage: "abs(x)", about: "a number without its sign", bind };
+pub(super) static ABS: Function = Function {
+    name: "abs",
+    aliases: &[],
+    usage: "abs(x)",
+    about: "the absolute value",
+    example: ("abs(-2.5)", "2.5"),
+    bind,
+};
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, "abs(x)")?;

@@ -6,7 +6,8 @@ use crate::node::Typed;
 use brc_core::LogicalType;
 use brc_kernels::arithmetic;
 
-pub(super) static ADD: Function = Function { name: "+", aliases: &[], usage: "a + b", about: "the sum", bind };
+pub(super) static ADD: Function =
+    Function { name: "+", aliases: &[], usage: "a + b", about: "the exact sum", example: ("2 + 0.25", "2.25"), bind };
 
 #[derive(Clone, Copy)]
 struct Add;

@@ -8,7 +8,8 @@ pub(super) static BUCKET: Function = Function {
     name: "bucket",
     aliases: &[],
     usage: "bucket(x, width)",
-    about: "the largest multiple of a width not above a number",
+    about: "the largest multiple of width not greater than x",
+    example: ("bucket(17, 5)", "15"),
     bind,
 };
 

@@ -8,7 +8,8 @@ pub(super) static CEIL: Function = Function {
     name: "ceil",
     aliases: &["ceiling"],
     usage: "ceil(x)",
-    about: "the smallest whole number not below a number",
+    about: "the smallest integer not less than x",
+    example: ("ceil(2.1)", "3"),
     bind,
 };
 

@@ -16,12 +16,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 macro_rules! comparisons {
-    ($($name:ident, $symbol:literal, $comparison:ident, $about:literal;)*) => {
+    ($($name:ident, $symbol:literal, $comparison:ident, $about:literal, $example:expr;)*) => {
         $(pub(super) static $name: Function = Function {
             name: $symbol,
             aliases: &[],
             usage: concat!("a ", $symbol, " b"),
             about: $about,
+            example: $example,
             bind: |arguments| bind(arguments, Comparison::$comparison),
         };)*
 
@@ -35,12 +36,13 @@ macro_rules! comparisons {
 }
 
 comparisons! {
-    EQUAL, "=", Equal, "whether two values are equal";
-    NOT_EQUAL, "<>", NotEqual, "whether two values are different";
-    LESS, "<", Less, "whether a value is below another";
-    LESS_OR_EQUAL, "<=", LessOrEqual, "whether a value is not above another";
-    GREATER, ">", Greater, "whether a value is above another";
-    GREATER_OR_EQUAL, ">=", GreaterOrEqual, "whether a value is not below another";
+    EQUAL, "=", Equal, "whether a and b are equal; numbers of any types compare exactly",
+        ("0.1 + 0.2 = 0.3", "true");
+    NOT_EQUAL, "<>", NotEqual, "whether a and b differ; also !=", ("'a' <> 'b'", "true");
+    LESS, "<", Less, "whether a is less than b", ("2 < 10", "true");
+    LESS_OR_EQUAL, "<=", LessOrEqual, "whether a is at most b", ("'b' <= 'a'", "false");
+    GREATER, ">", Greater, "whether a is greater than b", ("date '2024-02-01' > date '2024-01-31'", "true");
+    GREATER_OR_EQUAL, ">=", GreaterOrEqual, "whether a is at least b", ("2 >= 2", "true");
 }
 
 fn bind(arguments: &[Typed], comparison: Comparison) -> Result<Bound, Mismatch> {

@@ -8,7 +8,8 @@ pub(super) static CONCAT: Function = Function {
     name: "concat",
     aliases: &["||"],
     usage: "concat(a, b, …)",
-    about: "values one behind the other, as text, without nulls; a || b is null if one is",
+    about: "the values joined as text; nulls are skipped (a || b is null if either is null)",
+    example: ("concat('Oslo', '/', 12)", "Oslo/12"),
     bind,
 };
 

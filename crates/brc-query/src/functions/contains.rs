@@ -8,7 +8,8 @@ pub(super) static CONTAINS: Function = Function {
     name: "contains",
     aliases: &[],
     usage: "contains(s, part)",
-    about: "whether a string contains another",
+    about: "whether s contains part",
+    example: ("contains('Oslo', 'sl')", "true"),
     bind,
 };
 

@@ -10,7 +10,8 @@ pub(super) static DATE_TRUNC: Function = Function {
     name: "date_trunc",
     aliases: &["datetrunc"],
     usage: "date_trunc('part', t)",
-    about: "where the year, quarter, month, week, day, hour, minute or second begins in which a date or timestamp lies",
+    about: "the start of the year, quarter, month, week, day, hour, minute or second of t",
+    example: ("date_trunc('month', date '2024-02-29')", "2024-02-01"),
     bind,
 };
 

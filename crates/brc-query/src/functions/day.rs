@@ -3,8 +3,14 @@
 use super::{Bound, Function, Mismatch, count, extract};
 use crate::node::Typed;
 
-pub(super) static DAY: Function =
-    Function { name: "day", aliases: &[], usage: "day(t)", about: "the day of the month of a date or timestamp", bind };
+pub(super) static DAY: Function = Function {
+    name: "day",
+    aliases: &[],
+    usage: "day(t)",
+    about: "the day of the month of a date or timestamp",
+    example: ("day(date '2024-02-29')", "29"),
+    bind,
+};
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, DAY.usage)?;

@@ -14,7 +14,8 @@ pub(super) static DIVIDE: Function = Function {
     name: "/",
     aliases: &[],
     usage: "a / b",
-    about: "the float nearest to the quotient; null where exact numbers are divided by zero",
+    about: "the quotient, as the nearest float64; null where an exact number is divided by zero",
+    example: ("7 / 2", "3.5"),
     bind,
 };
 

@@ -1,4 +1,4 @@
-//! `ends_with(s, part)`: whether a string ends with another.
+//! `ends_with(s, suffix)`: whether a string ends with another.
 
 use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
@@ -7,8 +7,9 @@ use brc_core::LogicalType;
 pub(super) static ENDS_WITH: Function = Function {
     name: "ends_with",
     aliases: &[],
-    usage: "ends_with(s, part)",
-    about: "whether a string ends with another",
+    usage: "ends_with(s, suffix)",
+    about: "whether s ends with suffix",
+    example: ("ends_with('Oslo', 'lo')", "true"),
     bind,
 };
 

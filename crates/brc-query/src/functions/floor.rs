@@ -8,7 +8,8 @@ pub(super) static FLOOR: Function = Function {
     name: "floor",
     aliases: &[],
     usage: "floor(x)",
-    about: "the largest whole number not above a number",
+    about: "the largest integer not greater than x",
+    example: ("floor(-2.5)", "-3"),
     bind,
 };
 

@@ -6,6 +6,7 @@ pub(super) static ILIKE: Function = Function {
     name: "ilike",
     aliases: &[],
     usage: "s ilike pattern [escape c]",
-    about: "as like, whatever the case of letters",
+    about: "as like, ignoring case",
+    example: ("'Oslo' ilike 'o_lo'", "true"),
     bind: |arguments| like::bind(arguments, true),
 };

@@ -9,7 +9,8 @@ pub(super) static INTEGER_DIVIDE: Function = Function {
     name: "//",
     aliases: &[],
     usage: "a // b",
-    about: "the quotient of integers, truncated; null where they are divided by zero",
+    about: "the quotient of integers, truncated; null where the divisor is zero",
+    example: ("-7 // 2", "-3"),
     bind,
 };
 

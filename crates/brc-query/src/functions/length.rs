@@ -9,7 +9,8 @@ pub(super) static LENGTH: Function = Function {
     name: "length",
     aliases: &["len", "char_length", "character_length"],
     usage: "length(s)",
-    about: "the number of characters of a string, or of bytes of binary data",
+    about: "the number of characters; of binary data, of bytes",
+    example: ("length('blåbær')", "6"),
     bind,
 };
 

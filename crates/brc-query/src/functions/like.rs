@@ -11,7 +11,8 @@ pub(super) static LIKE: Function = Function {
     name: "like",
     aliases: &[],
     usage: "s like pattern [escape c]",
-    about: "whether a string matches a pattern: % is any characters, _ is one",
+    about: "whether s matches a pattern: % is any text, _ any one character",
+    example: ("'Oslo' like 'O%'", "true"),
     bind: |arguments| bind(arguments, false),
 };
 

@@ -4,8 +4,14 @@ use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
 use crate::vector::Text;
 
-pub(super) static LOWER: Function =
-    Function { name: "lower", aliases: &["lcase"], usage: "lower(s)", about: "a string in lower case", bind };
+pub(super) static LOWER: Function = Function {
+    name: "lower",
+    aliases: &["lcase"],
+    usage: "lower(s)",
+    about: "s in lower case",
+    example: ("lower('Oslo')", "oslo"),
+    bind,
+};
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, LOWER.usage)?;

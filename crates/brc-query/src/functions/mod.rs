@@ -114,6 +114,8 @@ pub struct Function {
     pub usage: &'static str,
     /// One line on what it is.
     pub about: &'static str,
+    /// An expression of constants, and its value as text.
+    pub example: (&'static str, &'static str),
     /// How it is computed of arguments.
     pub(crate) bind: fn(&[Typed]) -> Result<Bound, Mismatch>,
 }

@@ -6,7 +6,7 @@ use crate::node::Typed;
 use brc_core::LogicalType;
 
 pub(super) static MODULO: Function =
-    Function { name: "%", aliases: &["mod"], usage: "a % b", about: "the rest of a division", bind };
+    Function { name: "%", aliases: &["mod"], usage: "a % b", about: "the remainder", example: ("7 % 3", "1"), bind };
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 2..=2, "a % b")?;

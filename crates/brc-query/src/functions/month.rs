@@ -7,7 +7,8 @@ pub(super) static MONTH: Function = Function {
     name: "month",
     aliases: &[],
     usage: "month(t)",
-    about: "the month of a date or timestamp, from 1",
+    about: "the month of a date or timestamp, 1 to 12",
+    example: ("month(date '2024-02-29')", "2"),
     bind,
 };
 

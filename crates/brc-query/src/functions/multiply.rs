@@ -6,7 +6,14 @@ use crate::node::Typed;
 use brc_core::LogicalType;
 use brc_kernels::arithmetic;
 
-pub(super) static MULTIPLY: Function = Function { name: "*", aliases: &[], usage: "a * b", about: "the product", bind };
+pub(super) static MULTIPLY: Function = Function {
+    name: "*",
+    aliases: &[],
+    usage: "a * b",
+    about: "the exact product",
+    example: ("1.5 * 0.5", "0.75"),
+    bind,
+};
 
 #[derive(Clone, Copy)]
 struct Multiply;

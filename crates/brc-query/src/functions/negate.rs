@@ -5,8 +5,14 @@ use crate::node::Typed;
 use crate::vector::Fault;
 use brc_core::LogicalType;
 
-pub(super) static NEGATE: Function =
-    Function { name: "negate", aliases: &[], usage: "-a", about: "the number of the other sign", bind };
+pub(super) static NEGATE: Function = Function {
+    name: "negate",
+    aliases: &[],
+    usage: "-a",
+    about: "the negated number",
+    example: ("-(1 - 4)", "3"),
+    bind,
+};
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, "-a")?;

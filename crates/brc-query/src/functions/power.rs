@@ -7,7 +7,8 @@ pub(super) static POWER: Function = Function {
     name: "power",
     aliases: &["pow"],
     usage: "power(x, y)",
-    about: "a number to the power of another, as a float",
+    about: "x to the power of y, as float64",
+    example: ("power(2, 10)", "1024.0"),
     bind,
 };
 

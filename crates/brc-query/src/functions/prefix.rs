@@ -8,7 +8,8 @@ pub(super) static PREFIX: Function = Function {
     name: "prefix",
     aliases: &["left"],
     usage: "prefix(s, n)",
-    about: "the first n characters of a string",
+    about: "the first n characters",
+    example: ("prefix('database', 4)", "data"),
     bind,
 };
 

@@ -8,7 +8,8 @@ pub(super) static REPLACE: Function = Function {
     name: "replace",
     aliases: &[],
     usage: "replace(s, from, to)",
-    about: "a string with each occurrence of another replaced",
+    about: "s with every occurrence of from replaced by to",
+    example: ("replace('a-b-c', '-', '+')", "a+b+c"),
     bind,
 };
 

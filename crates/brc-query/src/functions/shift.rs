@@ -12,7 +12,8 @@ pub(super) static SHIFT: Function = Function {
     name: "shift",
     aliases: &[],
     usage: "t + interval '1 day'",
-    about: "a date or a timestamp so much later",
+    about: "a date or timestamp moved by an interval",
+    example: ("date '2024-01-31' + interval '1 month'", "2024-02-29"),
     bind,
 };
 

@@ -4,8 +4,14 @@ use super::{Bound, Function, Mismatch, count, exact, number};
 use crate::node::Typed;
 use brc_core::LogicalType;
 
-pub(super) static SQRT: Function =
-    Function { name: "sqrt", aliases: &[], usage: "sqrt(x)", about: "the square root", bind };
+pub(super) static SQRT: Function = Function {
+    name: "sqrt",
+    aliases: &[],
+    usage: "sqrt(x)",
+    about: "the square root, as float64",
+    example: ("sqrt(9)", "3.0"),
+    bind,
+};
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, SQRT.usage)?;

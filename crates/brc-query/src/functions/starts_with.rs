@@ -1,4 +1,4 @@
-//! `starts_with(s, part)`: whether a string starts with another.
+//! `starts_with(s, prefix)`: whether a string starts with another.
 
 use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
@@ -7,8 +7,9 @@ use brc_core::LogicalType;
 pub(super) static STARTS_WITH: Function = Function {
     name: "starts_with",
     aliases: &[],
-    usage: "starts_with(s, part)",
-    about: "whether a string starts with another",
+    usage: "starts_with(s, prefix)",
+    about: "whether s starts with prefix",
+    example: ("starts_with('Oslo', 'Os')", "true"),
     bind,
 };
 

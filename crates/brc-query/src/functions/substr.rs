@@ -9,7 +9,8 @@ pub(super) static SUBSTR: Function = Function {
     name: "substr",
     aliases: &["substring"],
     usage: "substr(s, from[, length])",
-    about: "the characters of a string from one on, which is number 1 if it is the first",
+    about: "the characters of s from position from; the first is 1",
+    example: ("substr('database', 5, 3)", "bas"),
     bind,
 };
 

@@ -7,7 +7,7 @@ use brc_core::LogicalType;
 use brc_kernels::arithmetic;
 
 pub(super) static SUBTRACT: Function =
-    Function { name: "-", aliases: &[], usage: "a - b", about: "the difference", bind };
+    Function { name: "-", aliases: &[], usage: "a - b", about: "the exact difference", example: ("5 - 7", "-2"), bind };
 
 #[derive(Clone, Copy)]
 struct Subtract;

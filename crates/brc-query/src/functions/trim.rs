@@ -3,8 +3,14 @@
 use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
 
-pub(super) static TRIM: Function =
-    Function { name: "trim", aliases: &[], usage: "trim(s)", about: "a string without spaces around it", bind };
+pub(super) static TRIM: Function = Function {
+    name: "trim",
+    aliases: &[],
+    usage: "trim(s)",
+    about: "s without leading and trailing spaces",
+    example: ("trim('  Oslo ')", "Oslo"),
+    bind,
+};
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, TRIM.usage)?;

@@ -4,8 +4,14 @@ use super::lower::append;
 use super::{Bound, Function, Mismatch, count, string};
 use crate::node::Typed;
 
-pub(super) static UPPER: Function =
-    Function { name: "upper", aliases: &["ucase"], usage: "upper(s)", about: "a string in upper case", bind };
+pub(super) static UPPER: Function = Function {
+    name: "upper",
+    aliases: &["ucase"],
+    usage: "upper(s)",
+    about: "s in upper case",
+    example: ("upper('Oslo')", "OSLO"),
+    bind,
+};
 
 fn bind(arguments: &[Typed]) -> Result<Bound, Mismatch> {
     count(arguments, 1..=1, UPPER.usage)?;
