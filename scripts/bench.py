@@ -2,7 +2,7 @@
 """Measures brc: whole processes, against what reading and writing the same bytes costs by itself.
 
     scripts/bench.py [--rows 100M] [--runs 11] [--threads 2] [--data DIR] [--out bench-results/DATE-ROWS] [--cold]
-                     [--readme]
+                     [--manual]
 
 Needs Python 3.9 and cargo, nothing else. Builds the release binary, makes the tables of the presets 1brc (413 names) and
 1brc-10k (10,000 names) and measures what the list of cells in this file says: each one once to warm up, then --runs
@@ -74,7 +74,7 @@ GOALS = [
 # The goals of time are for this many rows and threads only.
 GOALS_ROWS, GOALS_THREADS = 100_000_000, 2
 
-# What the project's README shows: what, cell, measure.
+# What docs/performance.md shows: what, cell, measure.
 FIGURES = [
     ("`cat` the text to nowhere", "cat text", "ms"),
     ("read the text into a buffer, and nothing else", "read text", "ms"),
@@ -614,12 +614,12 @@ class Bench:
         return [*lines, ""]
 
     def figures(self):
-        """The table for the project's README."""
+        """The table for docs/performance.md."""
         m, options = self.machine, self.options
         results = os.path.relpath(options.out, ROOT)
         lines = [
             f"{options.rows:,} rows, threads: {options.threads}, {m['cores']} cores of an {m['cpu']}, warm page cache,",
-            f"{m['date'][:10]}; median of {options.runs} runs of whole processes. All about it: [{results}]({results}/README.md).",
+            f"{m['date'][:10]}; median of {options.runs} runs of whole processes. All results: [{results}](../{results}/README.md).",
             "",
             "| | 413 names | 10,000 names |",
             "|---|---:|---:|",
@@ -642,10 +642,10 @@ class Bench:
         size = cell.stored or cell.size
         return f"{size / 1e6:,.0f} MB, {size / cell.rows:.2f} bytes a row"
 
-    def write_readme(self):
-        """Puts the table into the project's README, between its marks."""
-        path = os.path.join(ROOT, "README.md")
-        begin, end = "<!-- figures: scripts/bench.py --readme -->\n", "<!-- end of figures -->\n"
+    def write_manual(self):
+        """Puts the table into docs/performance.md, between its marks."""
+        path = os.path.join(ROOT, "docs", "performance.md")
+        begin, end = "<!-- figures: scripts/bench.py --manual -->\n", "<!-- end of figures -->\n"
         text = content(path).decode()
         before, rest = text.split(begin)
         after = rest.split(end)[1]
@@ -675,7 +675,7 @@ def parse(arguments):
     parser.add_argument("--threads", type=int, default=2, help="threads of each process (default 2)")
     parser.add_argument("--data", help="directory in which the tables are kept")
     parser.add_argument("--out", help="directory of the results (default bench-results/DATE-ROWS)")
-    parser.add_argument("--readme", action="store_true", help="put the main figures into the project's README.md")
+    parser.add_argument("--manual", action="store_true", help="put the main figures into docs/performance.md")
     parser.add_argument("--cold", action="store_true", help="measure with a cold page cache too")
     options = parser.parse_args(arguments)
     if options.rows < 100_000 or options.runs < 1 or options.threads < 1:
@@ -702,8 +702,8 @@ def main():
         bench.measure_rounds(list(bench.cells.values()), options.runs)
         if options.cold:
             bench.measure_rounds([bench.cells[name] for name in bench.make_cold_cells()], options.runs)
-        if options.readme:
-            bench.write_readme()
+        if options.manual:
+            bench.write_manual()
     except Wrong as wrong:
         sys.exit(f"bench: {wrong}")
     finally:

@@ -9,7 +9,7 @@ use brc_compress::Compressor;
 use brc_core::{Schema, Table};
 use brc_encodings::brc_text::Delimiter;
 use brc_encodings::{ENCODINGS, Encoding, Input, MemoryBudget, OpenOptions};
-use brc_query::{AGGREGATES, Memory};
+use brc_query::Memory;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 // A number of worker threads.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Threads {
-    /// How many threads work [default: the processors this process may use]
+    /// The number of threads [default: the processors this process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
@@ -56,8 +56,8 @@ impl MemoryArgs {
 // How much memory a conversion may take.
 #[derive(Clone, clap::Args)]
 pub(crate) struct ConversionMemory {
-    /// How much memory to use: less than 400M makes row groups and dictionaries of the output smaller, and lets fewer
-    /// threads work; k, M, G are powers of 1024 [default: 60 % of what this process may use]
+    /// How much memory to use; less than 400M means smaller row groups and dictionaries, and fewer threads; k, M, G are
+    /// powers of 1024 [default: 60 % of what this process may use]
     #[arg(long, value_name = "BYTES", value_parser = quantity::parse_bytes)]
     memory: Option<u64>,
 }
@@ -81,14 +81,14 @@ pub(crate) struct Source {
     #[arg(long, value_name = "ENCODING", value_parser = encoding())]
     pub(crate) from: Option<&'static dyn Encoding>,
 
-    /// The columns of a text or of binary rows without a header, as 'name:type,other:type not null …', or @FILE to read
-    /// them from a file, as brc sniff --schema writes it [default: inferred from the data]
+    /// The columns of a text or of binary rows without a header: 'name:type,other:type not null …', or @FILE with the
+    /// output of brc sniff --schema [default: inferred from the data]
     #[arg(long, value_name = "COLUMNS|@FILE", allow_hyphen_values = true, value_parser = schema,
           conflicts_with_all = ["names", "types", "all_strings", "exact_text"])]
     pub(crate) schema: Option<Schema>,
 
-    /// The largest temporary copy to make of a buren, parquet or arrow file that is compressed as a whole or comes from a
-    /// pipe; k, M, G are powers of 1024
+    /// The size limit of the temporary copy of a buren, parquet or arrow file that is compressed as a whole or comes
+    /// from a pipe; k, M, G are powers of 1024
     #[arg(long, value_name = "BYTES", default_value = "64G", value_parser = quantity::parse_bytes)]
     pub(crate) max_copy: u64,
 
@@ -153,27 +153,20 @@ impl Source {
 // What to compute of a table, without how the result is printed.
 #[derive(clap::Args)]
 pub(crate) struct QueryArgs {
-    /// What to group by: columns or expressions, with commas between; '' makes all rows one group [default: the string
+    /// The columns or expressions to group by, separated by commas; '' makes all rows one group [default: the string
     /// column]
     #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     by: Option<String>,
 
-    #[arg(long, value_name = "AGGREGATES", allow_hyphen_values = true, help = AGG_HELP.as_str())]
+    /// The aggregates to compute for each group, separated by commas, as in count(*),sum(price * 2); brc functions
+    /// lists them [default: min, mean and max of each number column]
+    #[arg(long, value_name = "AGGREGATES", allow_hyphen_values = true)]
     agg: Option<String>,
 
-    /// Which rows count: a condition of SQL, as in price * 2 > 30 and city like 'A%'
+    /// Use only rows that satisfy this SQL condition, as in price * 2 > 30 and city like 'A%'
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     filter: Option<String>,
 }
-
-static AGG_HELP: LazyLock<String> = LazyLock::new(|| {
-    let functions: Vec<_> = AGGREGATES.iter().map(|function| function.usage()).collect();
-    format!(
-        "What to compute for each group: expressions with commas between, of the aggregates {} [default: min, mean and max \
-         of each column of numbers]",
-        functions.join(", ")
-    )
-});
 
 impl QueryArgs {
     /// The same as plain data.
@@ -219,12 +212,12 @@ pub(crate) fn query_options(text: &str) -> Result<QueryOptions, String> {
 // How several files become one table.
 #[derive(Clone, Default, clap::Args)]
 pub(crate) struct Files {
-    /// Match the columns of several files by name, and fill those that a file lacks with nulls [default: all files have
-    /// the same columns in the same order]
+    /// Match the columns of several files by name, and fill missing ones with null [default: all files have the same
+    /// columns in the same order]
     #[arg(long)]
     pub(crate) union_by_name: bool,
 
-    /// Add a string column of this name, with the name of the file that each row is from
+    /// Add a string column of this name with the file that each row comes from
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) file_name: Option<String>,
 }

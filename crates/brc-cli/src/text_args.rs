@@ -37,7 +37,7 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true, value_parser = names)]
     names: Option<Names>,
 
-    /// Skip the first N lines of the file, before the header [default: lines before the table are detected]
+    /// Skip the first N lines of the file, before the header [default: detected]
     #[arg(long, value_name = "N")]
     skip: Option<u64>,
 
@@ -62,8 +62,8 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no())]
     trim: Option<bool>,
 
-    /// Rows with too few or too many fields: error is a bad row like any other, pad fills missing fields with nulls,
-    /// reject leaves such rows out and counts them [default: error]
+    /// How to treat rows with too few or too many fields: error treats them as bad rows, pad fills missing fields with
+    /// null, reject leaves them out and counts them [default: error]
     #[arg(long, value_name = "HOW", value_parser = ragged())]
     ragged: Option<Ragged>,
 
@@ -72,11 +72,11 @@ pub(crate) struct TextArgs {
     #[arg(long = "type", value_name = "NAME=TYPE", allow_hyphen_values = true, value_parser = types)]
     types: Vec<Types>,
 
-    /// Read all columns as strings, except those of --type
+    /// Read all columns as strings, except those with --type
     #[arg(long)]
     all_strings: bool,
 
-    /// Keep columns as strings where a value would change its text form, as 1.5 does in a column of two decimals (1.50)
+    /// Keep a column as strings if a value would be written differently, such as 1.5 in a column with two decimals (1.50)
     #[arg(long)]
     exact_text: bool,
 }

@@ -1,7 +1,7 @@
-//! The readme tells the truth: its tables of encodings and functions are made from the lists of them, and its examples are
-//! run.
+//! The README and the manual tell the truth: their tables are made from the lists in the code, and their console examples
+//! are run, page by page.
 //!
-//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` writes the tables and the output of the examples anew.
+//! `SNAPSHOTS=overwrite cargo test -p brc-cli --test readme` renews the tables and the output of the examples.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used)]
@@ -10,50 +10,107 @@ mod common;
 
 use brc_compress::COMPRESSIONS;
 use brc_encodings::ENCODINGS;
-use brc_query::{AGGREGATES, FUNCTIONS};
+use brc_query::{AGGREGATES, EXAMPLE_TABLE, FUNCTIONS, Function, OPERATORS};
 use common::Place;
 use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Held by who reads or writes the readme.
-static FILE: Mutex<()> = Mutex::new(());
+/// Held while a page is read and written.
+static FILES: Mutex<()> = Mutex::new(());
 
 fn overwrite() -> bool {
     std::env::var_os("SNAPSHOTS").is_some_and(|what| what == "overwrite")
 }
 
-/// Sees to it that what the readme has between two marks is what the lists say, or writes it there.
+/// The README, and all pages of the manual.
+fn pages() -> Vec<PathBuf> {
+    fn add(directory: &Path, pages: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                add(&path, pages);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    let mut pages = vec![Path::new(ROOT).join("README.md")];
+    add(&Path::new(ROOT).join("docs"), &mut pages);
+    pages.sort();
+    pages
+}
+
+/// Checks, or renews, what pages have between two marks; at least one page must have them.
 fn check_tables(name: &str, expected: &str) {
     let start = format!("<!-- {name}: SNAPSHOTS=overwrite cargo test -p brc-cli --test readme -->\n");
     let end = format!("<!-- end of {name} -->\n");
-    let _file = FILE.lock();
-    let readme = std::fs::read_to_string(README).unwrap();
-    let (before, rest) = readme.split_once(&start).unwrap();
-    let (found, after) = rest.split_once(&end).unwrap();
-    if overwrite() {
-        std::fs::write(README, [before, &start, expected, &end, after].concat()).unwrap();
-    } else {
-        assert_eq!(found, expected);
+    let _files = FILES.lock();
+    let mut found_somewhere = false;
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        let Some((before, rest)) = page.split_once(&start) else { continue };
+        let (found, after) = rest.split_once(&end).unwrap();
+        found_somewhere = true;
+        if overwrite() {
+            fs::write(&path, [before, &start, expected, &end, after].concat()).unwrap();
+        } else {
+            assert_eq!(found, expected, "{}", path.display());
+        }
     }
+    assert!(found_somewhere, "no page has the mark of {name}");
+}
+
+/// Code in a cell of a table.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('|', "\\|"))
+}
+
+fn function_rows(title: &str, functions: &[&Function]) -> String {
+    let mut table = format!("\n| {title} | value | example |\n|---|---|---|\n");
+    for function in functions {
+        let (expression, value) = function.example;
+        let about = function.about.replace('|', "\\|");
+        writeln!(table, "| {} | {about} | {} → {} |", code(function.usage), code(expression), code(value)).unwrap();
+    }
+    table
 }
 
 #[test]
 fn functions_are_listed() {
-    let mut table = "| aggregate | what it is |\n|---|---|\n".to_owned();
+    let mut table = "| aggregate | value | example |\n|---|---|---|\n".to_owned();
     for function in AGGREGATES {
-        writeln!(table, "| `{}` | {} |", function.usage(), function.about).unwrap();
+        let (expression, value) = function.example;
+        let (usage, about) = (function.usage(), function.about);
+        writeln!(table, "| {} | {about} | {} → {} |", code(&usage), code(expression), code(value)).unwrap();
     }
-    table.push_str("\n| function | what it is |\n|---|---|\n");
-    for function in FUNCTIONS {
-        writeln!(table, "| `{}` | {} |", function.usage, function.about).unwrap();
-    }
+    table.push_str(&function_rows("function", FUNCTIONS));
+    table.push_str(&function_rows("operator", OPERATORS));
     check_tables("functions", &table);
+    check_tables("example-table", &format!("```text\n{EXAMPLE_TABLE}```\n"));
 }
 
-fn table() -> String {
-    let mut table = "| encoding | extensions | what it is | compressed |\n|---|---|---|---|\n".to_owned();
+/// Each example of a function, as a column of the first row of an answer over the example table.
+#[test]
+fn examples_of_functions_give_what_they_say() {
+    let place = Place::new();
+    place.write("sales.csv", EXAMPLE_TABLE);
+    let aggregates = AGGREGATES.iter().map(|it| it.example);
+    let functions = FUNCTIONS.iter().chain(OPERATORS).map(|it| it.example);
+    for (expression, value) in aggregates.chain(functions) {
+        let select = format!("select {expression} as x limit 1");
+        let answer = place.run_of(&["query", "sales.csv", &select, "--format", "csv"]).text();
+        let printed = answer.strip_prefix("x\n").unwrap().trim_end().trim_matches('"');
+        assert_eq!(printed, value, "{expression}");
+    }
+}
+
+#[test]
+fn encodings_and_compressions_are_listed() {
+    let mut encodings = "| encoding | extensions | what it is | compressed |\n|---|---|---|---|\n".to_owned();
     for encoding in ENCODINGS {
         let extensions: Vec<_> = encoding.extensions().iter().map(|extension| format!("`.{extension}`")).collect();
         let refused: Vec<_> = COMPRESSIONS
@@ -64,27 +121,24 @@ fn table() -> String {
         let place = if encoding.compresses_blocks() { "blocks" } else { "whole file" };
         let but = if refused.is_empty() { String::new() } else { format!(", not {}", refused.join(", ")) };
         let (name, about) = (encoding.name(), encoding.about());
-        writeln!(table, "| {name} | {} | {about} | {place}{but} |", extensions.join(" ")).unwrap();
+        writeln!(encodings, "| {name} | {} | {about} | {place}{but} |", extensions.join(" ")).unwrap();
     }
-    table.push_str("\n| compression | extension | levels | what it is |\n|---|---|---|---|\n");
+    check_tables("encodings", &encodings);
+
+    let mut compressions = "| compression | extension | levels | what it is |\n|---|---|---|---|\n".to_owned();
     for compression in COMPRESSIONS {
         let extension = compression.file_format().map(|format| format!("`.{}`", format.extensions()[0]));
         let levels = compression.levels().map(|it| format!("{} to {}, usually {}", it.lowest, it.highest, it.usual));
         let (name, about) = (compression.name(), compression.about());
         let [extension, levels] = [extension, levels].map(Option::unwrap_or_default);
-        writeln!(table, "| {name} | {extension} | {levels} | {about} |").unwrap();
+        writeln!(compressions, "| {name} | {extension} | {levels} | {about} |").unwrap();
     }
-    table
-}
-
-#[test]
-fn encodings_and_compressions_are_listed() {
-    check_tables("encodings", &table());
+    check_tables("compressions", &compressions);
 }
 
 /// A command of an example, and the output that is shown for it.
 struct Example {
-    /// With its prompt and all of its lines.
+    /// With its prompt, its continued lines and its here-document.
     typed: String,
     shown: String,
 }
@@ -94,22 +148,28 @@ impl Example {
     fn command(&self) -> &str {
         self.typed.strip_prefix(PROMPT).unwrap()
     }
+
+    /// Whether the next line of the block belongs to the command.
+    fn goes_on(&self) -> bool {
+        let here_document = self.typed.contains("<<'END'") && !self.typed.ends_with("\nEND\n");
+        here_document || self.typed.ends_with("\\\n")
+    }
 }
 
 const PROMPT: &str = "$ ";
 const CONSOLE: &str = "```console\n";
 const END_OF_BLOCK: &str = "```\n";
 
-/// The text before each block of examples with what begins the block, and its examples; then the text behind the last one.
-fn examples(readme: &str) -> (Vec<(&str, Vec<Example>)>, &str) {
-    let (mut blocks, mut rest) = (Vec::new(), readme);
+/// The text before each block of examples with what begins the block, and its examples; then the text after the last one.
+fn examples(page: &str) -> (Vec<(&str, Vec<Example>)>, &str) {
+    let (mut blocks, mut rest) = (Vec::new(), page);
     while let Some(start) = rest.find(CONSOLE) {
         let (before, block) = rest.split_at(start + CONSOLE.len());
         let (block, after) = block.split_at(block.find(END_OF_BLOCK).unwrap());
         let mut examples: Vec<Example> = Vec::new();
         for line in block.split_inclusive('\n') {
             match examples.last_mut() {
-                Some(example) if example.typed.ends_with("\\\n") => example.typed.push_str(line),
+                Some(example) if example.goes_on() => example.typed.push_str(line),
                 Some(example) if !line.starts_with(PROMPT) => example.shown.push_str(line),
                 _ => examples.push(Example { typed: line.to_owned(), shown: String::new() }),
             }
@@ -135,13 +195,9 @@ fn lasting(output: &str) -> String {
     output.lines().map(without).collect::<Vec<_>>().join("\n")
 }
 
-/// Whoever types the examples one after the other in an empty directory gets what is shown.
-#[test]
-fn the_examples_can_be_typed_in_order() {
-    let _file = FILE.lock();
-    let readme = std::fs::read_to_string(README).unwrap();
-    let (blocks, after) = examples(&readme);
-    assert!(blocks.len() > 5, "the blocks are found");
+/// Runs the examples of a page in an empty directory, checks what they print, and returns the page with that.
+fn run_examples(path: &Path, page: &str) -> String {
+    let (blocks, after) = examples(page);
     let place = Place::new();
     let mut renewed = String::new();
     for (before, examples) in blocks {
@@ -151,13 +207,45 @@ fn the_examples_can_be_typed_in_order() {
                 place.shell(&format!("exec 2>&1; brc() {{ \"$BRC\" \"$@\"; }}; {}", example.command())).stdout;
             let printed = String::from_utf8(printed).unwrap();
             let same = lasting(&printed) == lasting(&example.shown);
-            assert!(same || overwrite(), "{}\nshould print\n{}\nbut prints\n{printed}", example.typed, example.shown);
-            renewed.push_str(&example.typed);
-            renewed.push_str(if same { &example.shown } else { &printed });
+            let (path, Example { typed, shown }) = (path.display(), &example);
+            assert!(same || overwrite(), "{path}: {typed}\nshould print\n{shown}\nbut prints\n{printed}");
+            renewed.push_str(typed);
+            renewed.push_str(if same { shown } else { &printed });
         }
     }
     renewed.push_str(after);
-    if overwrite() {
-        std::fs::write(README, renewed).unwrap();
+    renewed
+}
+
+/// The examples of a page can be typed one after the other in an empty directory.
+#[test]
+fn the_examples_can_be_typed_in_order() {
+    let _files = FILES.lock();
+    let mut pages_with_examples = 0;
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        if !page.contains(CONSOLE) {
+            continue;
+        }
+        pages_with_examples += 1;
+        let renewed = run_examples(&path, &page);
+        if overwrite() {
+            fs::write(&path, renewed).unwrap();
+        }
     }
+    assert!(pages_with_examples > 5, "the pages are found");
+}
+
+/// The book has every page, and the README stays one page.
+#[test]
+fn the_book_has_every_page() {
+    let docs = Path::new(ROOT).join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    for path in pages() {
+        let Ok(name) = path.strip_prefix(&docs) else { continue };
+        let link = format!("({})", name.display());
+        assert!(name == Path::new("SUMMARY.md") || summary.contains(&link), "SUMMARY.md lacks {link}");
+    }
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
+    assert!(readme.lines().count() <= 200, "the README is longer than a page");
 }

@@ -20,7 +20,7 @@ impl Encoding for Buren {
     }
 
     fn about(&self) -> &'static str {
-        "dictionary-encoded columns in runs of one key: small, and asked in milliseconds"
+        "packed and dictionary-encoded columns with statistics: small, and queried in milliseconds"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {

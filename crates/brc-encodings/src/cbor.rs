@@ -72,7 +72,7 @@ impl Layout for Cbor {
     }
 
     fn about(&self) -> &'static str {
-        "rows as CBOR arrays, one after the other: compact, an Internet standard"
+        "rows as a sequence of CBOR arrays: compact, an Internet standard"
     }
 
     fn magic(&self) -> &'static [u8] {

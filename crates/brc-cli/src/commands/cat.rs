@@ -22,11 +22,11 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 
-    /// The columns to write, in this order, with commas between [default: all]
+    /// The columns to write, in this order, separated by commas [default: all]
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = columns)]
     columns: Option<Columns>,
 
-    /// Which rows to write: comparisons of columns with numbers and 'strings', in (…), and, or, not, parentheses
+    /// Write only rows that satisfy this SQL condition
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     filter: Option<String>,
 
@@ -49,8 +49,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     files: Files,
 
-    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter if given, else a comma; a semicolon for
-    /// the table of the One Billion Row Challenge]
+    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter, else a comma; a semicolon for the
+    /// table of the One Billion Row Challenge]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     output_delimiter: Option<u8>,
 

@@ -15,11 +15,11 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The tables: files of any encoding, each compared by itself
+    /// The files to compare, of any encoding, each on its own
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Which encodings to compare, with commas between [default: all]
+    /// The encodings to compare, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = encoding())]
     encodings: Vec<&'static dyn Encoding>,
 
@@ -34,33 +34,33 @@ pub(crate) struct Args {
           conflicts_with_all = ["by", "agg", "filter"], help = QUERY_HELP.as_str())]
     queries: Vec<QueryOptions>,
 
-    /// Take only the first N rows of each table
+    /// Use only the first N rows of each table
     #[arg(long, value_name = "N", value_parser = some_rows)]
     rows: Option<u64>,
 
-    /// How many timed runs of the query, and of reading the file
+    /// The number of timed runs of the query, and of reading the file
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
 
-    /// How many timed conversions to each file
+    /// The number of timed conversions to each file
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     convert_runs: u32,
 
-    /// How many runs of the query before those; at least one is made, to check the result
+    /// The number of untimed runs before those; at least one is made, to check the answer
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     warmup: u32,
 
-    /// Measure everything once more with the file dropped from the page cache before each run
+    /// Also measure with the file dropped from the page cache before each run
     #[arg(long)]
     cold: bool,
 
-    /// How long one run of a cell may take (90s, 10min, 2h): it is ended then, and the cell fails
-    /// [default: 10min, or 100 times what the first look at the table takes]
+    /// The time limit of one run (90s, 10min, 2h); a run that exceeds it fails [default: 10min, or 100 times the first read
+    /// of the table]
     #[arg(long, value_name = "TIME", value_parser = quantity::parse_duration)]
     timeout: Option<Duration>,
 
-    /// Keep the results in this directory: report.html, README.md, results.csv, results.json; a run that was interrupted
-    /// goes on there
+    /// Save the results in this directory: report.html, README.md, results.csv, results.json; an interrupted run is
+    /// continued there
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "out")]
     keep: bool,
 
-    /// Measure anew, and replace the results and reports that are there
+    /// Measure again, and replace existing results and reports
     #[arg(long)]
     force: bool,
 
@@ -87,8 +87,8 @@ pub(crate) struct Args {
 static QUERY_HELP: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<_> = KNOWN_QUERIES.iter().map(|query| query.name).collect();
     format!(
-        "A query in one argument: a select, or --by, --agg and --where as above, or the name of a query of a benchmark ({}); \
-         given several times, each one is compared",
+        "The query as one argument: a select, the options --by, --agg and --where, or the name of a benchmark query ({}); may \
+         be repeated to compare several queries",
         names.join(", ")
     )
 });
@@ -96,7 +96,7 @@ static QUERY_HELP: LazyLock<String> = LazyLock::new(|| {
 static COMPRESSIONS_HELP: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<_> = COMPRESSIONS.iter().map(|compression| compression.name()).collect();
     format!(
-        "Which compressions to compare, with commas between: {}; some have levels, as in zstd:9 [default: all, each at its \
+        "The compressions to compare, separated by commas: {}; some have levels, as in zstd:9 [default: all, each at its \
          usual level]",
         names.join(", ")
     )

@@ -11,10 +11,13 @@ pub(crate) struct Args {
 }
 
 const AFTER_HELP: &str = "\
+Each line also makes the directory; the completions work in a new shell. For zsh, ~/.zshrc needs:
+  fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit
+
 Examples:
-  brc completions bash > ~/.local/share/bash-completion/completions/brc
-  brc completions zsh > ~/.zfunc/_brc
-  brc completions fish > ~/.config/fish/completions/brc.fish";
+  brc completions bash | install -Dm644 /dev/stdin ~/.local/share/bash-completion/completions/brc
+  brc completions zsh | install -Dm644 /dev/stdin ~/.zfunc/_brc
+  brc completions fish | install -Dm644 /dev/stdin ~/.config/fish/completions/brc.fish";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut script = Vec::new();

@@ -19,8 +19,8 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP, override_usage = "brc convert [OPTIONS] <IN>... <OUT>")]
 pub(crate) struct Args {
-    /// The files to read, as one table, and last the file to write; - is standard input or output, and a quoted
-    /// 'part-*.csv' is expanded
+    /// The files to read as one table, then the file to write; - is standard input or output, and a quoted 'part-*.csv' is
+    /// expanded
     // One list, because clap takes no options between two positional arguments of which the first has several values.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     files: Files,
 
-    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter if given, else a comma; a semicolon for
-    /// the table of the One Billion Row Challenge]
+    /// The delimiter of a text output [default: a tab for .tsv, else that of --delimiter, else a comma; a semicolon for the
+    /// table of the One Billion Row Challenge]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     output_delimiter: Option<u8>,
 
@@ -40,13 +40,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME[:LEVEL]", value_parser = compression(), help = COMPRESSION_HELP.as_str())]
     compression: Option<Compressor>,
 
-    /// The cluster key: the column by which rows are grouped inside a row group of buren, so that conditions on it read less;
-    /// none for no key [default: a column that makes the file at least 2 % smaller; of a few strings and numbers without nulls, the
-    /// string column with the fewest distinct values]
+    /// The column by which buren groups rows inside a row group, so that conditions on it read less, or none [default: a
+    /// column that saves at least 2 %; for a few strings and numbers without nulls, the string column with the fewest
+    /// distinct values]
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
 
-    /// Write the numbers of a ppm image as text (P3) and not in binary (P6)
+    /// Write a ppm image as text (P3) instead of binary (P6)
     #[arg(long)]
     ascii: bool,
 
@@ -68,12 +68,12 @@ pub(crate) struct Args {
     #[arg(long)]
     no_sync: bool,
 
-    /// Leave malformed rows of a text out, and write them to this tab-separated file with line, byte offset, column and
-    /// reason; rows that the encoding of the output cannot hold still stop the conversion
+    /// Write malformed rows of a text to this tab-separated file, with line, byte offset, column and reason, and go on;
+    /// rows that the output encoding cannot hold still stop the conversion
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
 
-    /// How many rows may be rejected [default: any number]
+    /// Fail if more than N rows are rejected [default: no limit]
     #[arg(long, value_name = "N", requires = "rejects", value_parser = quantity::parse_count)]
     max_rejects: Option<u64>,
 
@@ -84,7 +84,7 @@ pub(crate) struct Args {
 static COMPRESSION_HELP: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<_> = brc_compress::COMPRESSIONS.iter().map(|compression| compression.name()).collect();
     format!(
-        "How the output is compressed: {}; some have levels, as in zstd:9 [default: inferred from a second extension, as in \
+        "The compression of the output: {}; some have levels, as in zstd:9 [default: inferred from a second extension, as in \
          .csv.gz, else none]",
         names.join(", ")
     )

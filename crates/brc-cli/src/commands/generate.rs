@@ -17,23 +17,23 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
-    /// What kind of table
+    /// The kind of table
     #[arg(long, value_name = "NAME", default_value = "1brc", value_parser = preset())]
     preset: &'static dyn Preset,
 
-    /// How many rows: digits, with k, M, G or B for thousands, millions, billions
+    /// The number of rows; k, M, G or B stand for thousands, millions and billions
     #[arg(long, value_name = "N", default_value = "1M", value_parser = quantity::parse_count)]
     rows: u64,
 
-    /// How many stations [default: what the preset has]
+    /// The number of stations [default: that of the preset]
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     stations: Option<u64>,
 
-    /// How many groups the frequent ids of g1 have [default: 100]
+    /// The number of groups of the frequent ids of g1 [default: 100]
     #[arg(long, value_name = "K", value_parser = quantity::parse_count)]
     groups: Option<u64>,
 
-    /// How much of g1 is null, in percent [default: 0]
+    /// The percentage of nulls in g1 [default: 0]
     #[arg(long, value_name = "PERCENT", value_parser = quantity::parse_count)]
     nulls: Option<u64>,
 
@@ -41,14 +41,14 @@ pub(crate) struct Args {
     #[arg(long)]
     sorted: bool,
 
-    /// What the random numbers start from
+    /// The seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
     #[command(flatten)]
     threads: Threads,
 
-    /// Replace the file if it is there
+    /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
 }

@@ -15,11 +15,11 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
 
-    /// How many rows
+    /// The number of rows
     #[arg(long, short = 'n', value_name = "N", default_value = "10", value_parser = quantity::parse_count)]
     rows: u64,
 
-    /// How they are printed
+    /// How to print them
     #[arg(long, value_name = "NAME", default_value = "table", value_parser = row_format())]
     format: &'static dyn Format,
 

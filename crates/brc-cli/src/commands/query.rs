@@ -16,20 +16,20 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to ask, as one table, and perhaps a question in SQL behind them: 'select city, max(price) group by city';
-    /// - is standard input, and a quoted 'part-*.buren' is expanded
+    /// The files to query as one table, optionally followed by a SQL query: 'select city, max(price) group by city'; - is
+    /// standard input, and a quoted 'part-*.buren' is expanded
     #[arg(value_name = "FILE", required = true)]
     arguments: Vec<PathBuf>,
 
     #[command(flatten)]
     query: QueryArgs,
 
-    /// Which groups are part of the answer: a condition of keys and aggregates
+    /// Return only groups that satisfy this condition of keys and aggregates
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     having: Option<String>,
 
-    /// How to sort the answer: expressions with commas between, each with an optional desc and nulls first [default: by the
-    /// keys]
+    /// How to sort the answer: expressions separated by commas, each optionally followed by desc and nulls first [default:
+    /// by the keys]
     #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     order_by: Option<String>,
 
@@ -37,15 +37,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     limit: Option<u64>,
 
-    /// Leave out the first N rows of the answer
+    /// Skip the first N rows of the answer
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     offset: Option<u64>,
 
-    /// How the answer is printed [default: 1brc if the question has that shape, else table]
+    /// How to print the answer [default: 1brc if the query has that shape, else table]
     #[arg(long, value_name = "NAME", value_parser = format())]
     format: Option<&'static dyn Format>,
 
-    /// Write the answer to a file, as a table in the encoding of its extension: parquet, arrow, buren, csv, json …
+    /// Save the answer to a file in the encoding of its extension: parquet, arrow, buren, csv, json …
     #[arg(long, short, value_name = "OUT", conflicts_with = "format")]
     out: Option<PathBuf>,
 
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ENCODING", requires = "out", value_parser = encoding())]
     to: Option<&'static dyn Encoding>,
 
-    /// Overwrite the file of --out if it exists
+    /// Overwrite the output if it exists
     #[arg(long, requires = "out")]
     force: bool,
 
@@ -66,15 +66,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     memory: MemoryArgs,
 
-    /// Read the data even where statistics in the file would answer
+    /// Read the rows even where statistics in the file could answer
     #[arg(long)]
     no_statistics: bool,
 
-    /// Tell on standard error what is read, what is skipped and what is answered from statistics
+    /// Report on standard error what is read, skipped, and answered from statistics
     #[arg(long)]
     explain: bool,
 
-    /// Tell on standard error how long reading, decoding and aggregating took
+    /// Report on standard error how long reading, decoding and aggregating took
     #[arg(long)]
     timings: bool,
 

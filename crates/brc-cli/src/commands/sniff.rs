@@ -20,7 +20,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Print only the columns, in the form that --schema of other commands takes
+    /// Print only the columns, as --schema of other commands takes them
     #[arg(long = "schema")]
     print_schema: bool,
 
