@@ -12,7 +12,6 @@ use brc_encodings::{ENCODINGS, Encoding, Input, MemoryBudget, OpenOptions};
 use brc_query::Memory;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 // A number of worker threads.
 #[derive(Clone, Copy, clap::Args)]

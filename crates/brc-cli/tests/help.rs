@@ -17,6 +17,7 @@ const COMMANDS: &[&str] = &[
     "cat",
     "inspect",
     "verify",
+    "functions",
     "completions",
     "man",
 ];
