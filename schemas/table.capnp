@@ -70,6 +70,12 @@ struct Field {
     }
 
     binary @15 :Void;
+
+    float32 @17 :Void;
+
+    uuid @18 :Void;
+    # Integers of 128 bits: the 16 bytes of the UUID, the first of them the highest, minus 2^127. So they are ordered as the
+    # texts are.
   }
 
   nullable @16 :Bool;
@@ -151,5 +157,6 @@ struct Column {
     }
 
     float64 @12 :List(Float64);
+    float32 @13 :List(Float32);
   }
 }

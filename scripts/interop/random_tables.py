@@ -1,5 +1,7 @@
 """Random tables with columns of random types, as pyarrow tables."""
 
+import struct
+import uuid
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -35,6 +37,18 @@ def _moments(rng):
     return lambda: start + timedelta(days=rng.randrange(36500)) + step * rng.randrange(86_400)
 
 
+def _short_floats(rng):
+    """Floats of 32 bits, as Python has them: widened."""
+    kinds = [lambda: rng.randint(-99_999, 99_999) / 100, rng.random, lambda: rng.uniform(-3e38, 3e38), lambda: 1.1]
+    return lambda: struct.unpack("f", struct.pack("f", rng.choice(kinds)()))[0]
+
+
+def _uuids(rng):
+    few = [uuid.UUID(int=rng.getrandbits(128)).bytes for _ in range(5)]
+    ends = [bytes(16), b"\xff" * 16]
+    return lambda: rng.choice([rng.choice(few), rng.choice(ends), uuid.UUID(int=rng.getrandbits(128), version=4).bytes])
+
+
 def _columns(rng):
     """For each kind of column, its type and what makes a value."""
     words = rng.sample(WORDS, 6)
@@ -44,6 +58,8 @@ def _columns(rng):
         "large integers": (pa.uint64(), _integers(rng, 2**64 - 1, positive=True)),
         "decimals": _decimals(rng),
         "floats": (pa.float64(), lambda: rng.choice([rng.random(), rng.uniform(-1e300, 1e300), float(rng.randint(-9, 9))])),
+        "short floats": (pa.float32(), _short_floats(rng)),
+        "uuids": (pa.uuid(), _uuids(rng)),
         "booleans": (pa.bool_(), lambda: rng.random() < 0.5),
         "dates": (pa.date32(), lambda: date(1900, 1, 1) + timedelta(days=rng.randrange(80_000))),
         "times": (pa.time64("us"), lambda: time(rng.randrange(24), rng.randrange(60), rng.randrange(60))),
@@ -58,7 +74,8 @@ def _columns(rng):
 def random_table(rng):
     """A table of some columns, one of which at least is no string, so that a header can be told."""
     kinds = _columns(rng)
-    typed = [name for name, (kind, _) in kinds.items() if not pa.types.is_string(kind)]
+    # A UUID in a text is a string.
+    typed = [name for name, (kind, _) in kinds.items() if not pa.types.is_string(kind) and kind != pa.uuid()]
     chosen = [rng.choice(typed), *rng.choices(list(kinds), k=rng.randint(1, 7))]
     rng.shuffle(chosen)
     rows = rng.choice([rng.randint(3, 10), rng.randint(10, 100), rng.randint(100, 1500)])

@@ -26,6 +26,8 @@ def _parse(column, kind):
     column = column.cast(pa.string())
     if pa.types.is_binary(kind):
         return pa.array([value and bytes.fromhex(value) for value in column.to_pylist()], kind)
+    if kind == pa.uuid():
+        return column
     if pa.types.is_time(kind):
         days = pa.compute.binary_join_element_wise("1970-01-01", column, " ")
         return days.cast(pa.timestamp(kind.unit)).cast(kind)
@@ -42,7 +44,7 @@ def _pyarrow(path, expected, unread):
     if path.suffix == ".arrow":
         return pyarrow.ipc.open_file(path).read_all()
     options = pyarrow.csv.ConvertOptions(
-        column_types=expected,
+        column_types={field.name: pa.string() if field.type == pa.uuid() else field.type for field in expected},
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
@@ -59,6 +61,7 @@ def _pyarrow(path, expected, unread):
 def duckdb_type(kind):
     """The type of DuckDB for a type of pyarrow."""
     names = {"double": "DOUBLE", "float": "FLOAT", "date32[day]": "DATE", "string": "VARCHAR", "binary": "BLOB"}
+    names |= {"extension<arrow.uuid>": "UUID"}
     names |= {"bool": "BOOLEAN", "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT"}
     names |= {"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT"}
     if pa.types.is_decimal(kind):

@@ -1,5 +1,6 @@
 """Tables of every type, as pyarrow has them, and whether two of them hold the same values."""
 
+import uuid
 from decimal import Context, Decimal
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ ROWS = 2000
 EXACT = Context(prec=80)
 STRINGS = ["Abha", "São Paulo", "", "a name of more than twelve bytes", 'a "quoted" one', "one, with\na line feed", " "]
 FLOATS = [0.0, -0.0, 0.1, 1.5, -1e300, 5e-324, float("inf"), -float("inf"), float("nan"), 1.7976931348623157e308]
+SHORT_FLOATS = [0.0, -0.0, 1.1, 1.5, -1e30, 1e-45, float("inf"), -float("inf"), float("nan"), 3.4028234663852886e38]
 DAY = 86_400
 PER_SECOND = {"s": 1, "ms": 1000, "us": 10**6, "ns": 10**9}
 
@@ -51,6 +53,8 @@ def every_type(rows=ROWS, gap=5):
     columns = {
         "bool": pa.array([row % 3 == 0 for row in range(rows)], pa.bool_()),
         "float64": pa.array([FLOATS[row % len(FLOATS)] if row % 2 else row / 100 for row in range(rows)], pa.float64()),
+        "float32": pa.array([SHORT_FLOATS[row % len(SHORT_FLOATS)] if row % 2 else row / 100 for row in range(rows)], pa.float32()),
+        "uuid": pa.array([value.to_bytes(16) for value in _spread(0, 2**128 - 1, rows)], pa.uuid()),
         "uint64": pa.array(_spread(0, 2**64 - 1, rows), pa.uint64()),
         "date": _column([row * 11 - 9000 for row in range(rows)], pa.int32(), pa.date32()),
         "string": pa.array([STRINGS[row * row % len(STRINGS)] for row in range(rows)], pa.string()),
@@ -71,7 +75,6 @@ def every_type(rows=ROWS, gap=5):
 def only_others_have(rows=ROWS, gap=7):
     """Types that brc reads as a wider one of its own."""
     columns = {
-        "float32": pa.array([FLOATS[row % 4] for row in range(rows)], pa.float32()),
         "date64": _column([(row - 900) * DAY * 1000 for row in range(rows)], pa.int64(), pa.date64()),
         "fixed": pa.array([bytes([row % 256, 0, 255]) for row in range(rows)], pa.binary(3)),
         "large string": pa.array([STRINGS[row % len(STRINGS)] for row in range(rows)], pa.large_string()),
@@ -111,7 +114,7 @@ def brc_type(kind):
         return f"time({kind.unit})"
     if pa.types.is_timestamp(kind):
         return f"timestamp({kind.unit}){' with zone' if kind.tz else ''}"
-    return {"double": "float64", "date32[day]": "date"}.get(str(kind), str(kind))
+    return {"float": "float32", "double": "float64", "date32[day]": "date", "extension<arrow.uuid>": "uuid"}.get(str(kind), str(kind))
 
 
 def _bits(column, kind):
@@ -122,6 +125,8 @@ def _bits(column, kind):
         kind = kind.value_type
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if kind == pa.uuid():
+        return _uuids(column)
     column = column.cast(kind)
     # A NaN has no sign and no payload in most programs.
     if pa.types.is_floating(kind):
@@ -129,6 +134,12 @@ def _bits(column, kind):
         column = pa.compute.if_else(pa.compute.is_nan(column), nan, column)
         return pa.chunked_array([chunk.view(f"int{kind.bit_width}") for chunk in column.chunks], f"int{kind.bit_width}")
     return column
+
+
+def _uuids(column):
+    """The 16 bytes of UUIDs, which some programs have as text."""
+    value = lambda it: uuid.UUID(it) if isinstance(it, str) else uuid.UUID(bytes=it) if isinstance(it, bytes) else it
+    return pa.chunked_array([pa.array([it and value(it).bytes for it in column.to_pylist()], pa.binary(16))])
 
 
 def assert_same(found, expected, in_microseconds=()):

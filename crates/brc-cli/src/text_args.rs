@@ -67,8 +67,8 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "HOW", value_parser = ragged())]
     ragged: Option<Ragged>,
 
-    /// The type of a column, NAME=TYPE; may be repeated. The types are bool, int8 … int64, uint64, decimal(p,s), float64,
-    /// date, time, timestamp, string and binary, each optionally 'not null' [default: inferred from all values]
+    /// The type of a column, NAME=TYPE; may be repeated. The types are bool, int8 … int64, uint64, decimal(p,s), float32,
+    /// float64, date, time, timestamp, string, binary and uuid, each optionally 'not null' [default: inferred from all values]
     #[arg(long = "type", value_name = "NAME=TYPE", allow_hyphen_values = true, value_parser = types)]
     types: Vec<Types>,
 

@@ -3,8 +3,8 @@
 //! It is reckoned, not written: a table may well have strings that text cannot hold.
 
 use brc_core::{
-    Batch, Data, Dictionary, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, Worker,
-    scan,
+    Batch, Data, Dictionary, LogicalType, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
+    Value, Worker, scan, uuid,
 };
 
 /// The rows of a table, and its bytes as text with one byte behind each value.
@@ -22,15 +22,14 @@ pub(crate) fn text_size(table: &dyn Table, threads: usize) -> Result<(u64, u64)>
 }
 
 struct TextSize {
-    /// The decimals of each column; 0 for strings.
-    scales: Vec<u8>,
+    types: Vec<LogicalType>,
     rows: u64,
     bytes: u64,
 }
 
 impl TextSize {
     fn new(schema: &Schema) -> Self {
-        Self { scales: schema.fields().iter().map(|field| field.logical_type.scale()).collect(), rows: 0, bytes: 0 }
+        Self { types: schema.fields().iter().map(|field| field.logical_type).collect(), rows: 0, bytes: 0 }
     }
 }
 
@@ -48,15 +47,18 @@ impl Worker for TextSize {
 impl Sink for TextSize {
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
         let length = |dictionary: &Dictionary, code: u32| dictionary.get(code).len() as u64;
-        for (column, &scale) in batch.columns.iter().zip(&self.scales) {
+        for (column, &logical_type) in batch.columns.iter().zip(&self.types) {
             let values: u64 = match column.data {
                 Data::Codes { codes, dictionary } => codes.iter().map(|&code| length(dictionary, code)).sum(),
                 Data::Runs { runs, dictionary } => {
                     runs.iter().map(|&Run { code, rows }| length(dictionary, code) * u64::from(rows)).sum()
                 }
                 Data::Bytes(strings) => strings.iter().map(|string| string.len() as u64).sum(),
-                Data::Integers(values) => (0..values.len()).map(|row| number_length(values.get(row), scale)).sum(),
-                Data::Floats(values) => values.iter().map(|value| format!("{value:?}").len() as u64).sum(),
+                Data::Integers(values) if logical_type == LogicalType::Uuid => (values.len() * uuid::TEXT_BYTES) as u64,
+                Data::Integers(values) => (0..values.len()).map(|row| number_length(values.get(row), logical_type.scale())).sum(),
+                Data::Floats(values) => {
+                    values.iter().map(|&value| Value::Float(value).to_text(logical_type).len() as u64).sum()
+                }
             };
             self.bytes += values + batch.rows as u64;
         }

@@ -14,6 +14,7 @@ pub mod calendar;
 pub mod decimal;
 pub mod dictionary;
 pub mod error;
+pub mod float32;
 pub mod identifier;
 mod inferred;
 pub mod logical_type;
@@ -26,6 +27,7 @@ pub mod scan;
 pub mod schema;
 pub mod statistics;
 pub mod table;
+pub mod uuid;
 pub mod value;
 pub mod workers;
 

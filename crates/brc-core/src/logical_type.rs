@@ -29,6 +29,8 @@ pub enum LogicalType {
         /// How many of them stand behind the decimal point, 0 to `precision`.
         scale: u8,
     },
+    /// An IEEE 754 number of 32 bits; every bit of it is kept.
+    Float32,
     /// An IEEE 754 number of 64 bits; every bit of it is kept.
     Float64,
     /// A day: days since 1970-01-01 in the proleptic Gregorian calendar, of 32 bits.
@@ -49,6 +51,8 @@ pub enum LogicalType {
     String,
     /// A byte string that means no text.
     Binary,
+    /// A UUID of 128 bits; see [`crate::uuid`].
+    Uuid,
 }
 
 /// What times count.
@@ -99,7 +103,7 @@ impl TimeUnit {
 pub enum PhysicalType {
     /// Integers of 8 to 128 bits.
     Integers,
-    /// IEEE 754 numbers of 64 bits.
+    /// IEEE 754 numbers of 64 bits. Those of 32 bits are widened, which keeps order and bits: see [`crate::float32`].
     Floats,
     /// Byte strings, or dictionary codes of them.
     Bytes,
@@ -137,8 +141,9 @@ impl LogicalType {
             | Self::Decimal { .. }
             | Self::Date
             | Self::Time { .. }
-            | Self::Timestamp { .. } => PhysicalType::Integers,
-            Self::Float64 => PhysicalType::Floats,
+            | Self::Timestamp { .. }
+            | Self::Uuid => PhysicalType::Integers,
+            Self::Float32 | Self::Float64 => PhysicalType::Floats,
             Self::String | Self::Binary => PhysicalType::Bytes,
         }
     }
@@ -154,12 +159,14 @@ impl LogicalType {
             | Self::Int32
             | Self::Int64
             | Self::UInt64
+            | Self::Float32
             | Self::Float64
             | Self::Date
             | Self::Time { .. }
             | Self::Timestamp { .. }
             | Self::String
-            | Self::Binary => 0,
+            | Self::Binary
+            | Self::Uuid => 0,
         }
     }
 
@@ -179,7 +186,8 @@ impl LogicalType {
                 Some((-most, most))
             }
             Self::Time { unit } => Some((0, i128::from(unit.per_second()) * 86_400 - 1)),
-            Self::Float64 | Self::String | Self::Binary => None,
+            Self::Uuid => Some((i128::MIN, i128::MAX)),
+            Self::Float32 | Self::Float64 | Self::String | Self::Binary => None,
         }
     }
 
@@ -199,14 +207,27 @@ impl LogicalType {
             | Self::Int64
             | Self::UInt64
             | Self::Decimal { .. }
+            | Self::Float32
             | Self::Float64 => true,
-            Self::Bool | Self::Date | Self::Time { .. } | Self::Timestamp { .. } | Self::String | Self::Binary => false,
+            Self::Bool
+            | Self::Date
+            | Self::Time { .. }
+            | Self::Timestamp { .. }
+            | Self::String
+            | Self::Binary
+            | Self::Uuid => false,
         }
+    }
+
+    /// Whether values are floats of either width.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        self.physical() == PhysicalType::Floats
     }
 
     /// The forms that [`parse`](str::parse) reads, for messages and help.
     pub const FORMS: &'static str = "bool, int8, int16, int32, int64 (or int), uint64, decimal(PRECISION, SCALE) or decimal(SCALE), \
-         float64, date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary";
+         float32 (or real, float4), float64, date, time, timestamp[(s|ms|us|ns)][ with zone], string, binary, uuid";
 }
 
 /// Why some text is not a type.
@@ -261,10 +282,12 @@ impl std::str::FromStr for LogicalType {
             "int32" => plain(Self::Int32),
             "int64" | "int" => plain(Self::Int64),
             "uint64" => plain(Self::UInt64),
+            "float32" | "real" | "float4" => plain(Self::Float32),
             "float64" => plain(Self::Float64),
             "date" => plain(Self::Date),
             "string" => plain(Self::String),
             "binary" => plain(Self::Binary),
+            "uuid" => plain(Self::Uuid),
             "time" => Ok(Self::Time { unit: unit()? }),
             "timestamp" => Ok(Self::Timestamp { unit: unit()?, zone }),
             "decimal" => {
@@ -298,6 +321,7 @@ impl fmt::Display for LogicalType {
             Self::Int64 => f.write_str("int64"),
             Self::UInt64 => f.write_str("uint64"),
             Self::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})"),
+            Self::Float32 => f.write_str("float32"),
             Self::Float64 => f.write_str("float64"),
             Self::Date => f.write_str("date"),
             Self::Time { unit: TimeUnit::Microsecond } => f.write_str("time"),
@@ -311,6 +335,7 @@ impl fmt::Display for LogicalType {
             }
             Self::String => f.write_str("string"),
             Self::Binary => f.write_str("binary"),
+            Self::Uuid => f.write_str("uuid"),
         }
     }
 }
@@ -330,6 +355,7 @@ mod tests {
             "uint64",
             "decimal(18,1)",
             "decimal(38,38)",
+            "float32",
             "float64",
             "date",
             "time",
@@ -340,11 +366,14 @@ mod tests {
             "timestamp with zone",
             "string",
             "binary",
+            "uuid",
         ] {
             assert_eq!(text.parse::<LogicalType>().unwrap().to_string(), text);
         }
         for (text, written) in [
             ("int", "int64"),
+            ("real", "float32"),
+            ("FLOAT4", "float32"),
             ("decimal(2)", "decimal(18,2)"),
             ("decimal(20)", "decimal(20,20)"),
             (" Decimal( 10 , 2 ) ", "decimal(10,2)"),

@@ -4,14 +4,16 @@ use crate::batch::{Column, Data};
 use crate::calendar;
 use crate::decimal;
 use crate::error::RowFault;
+use crate::float32;
 use crate::logical_type::LogicalType;
+use crate::uuid;
 
 /// A value of any type that is not null, as its physical type has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
     /// What lies on integers; decimals in units of their scale.
     Integer(i128),
-    /// A float.
+    /// A float; one of 32 bits widened by [`float32::widen`].
     Float(f64),
     /// A string's bytes.
     Bytes(&'a [u8]),
@@ -65,19 +67,29 @@ impl<'a> Value<'a> {
             | LogicalType::Int64
             | LogicalType::UInt64
             | LogicalType::Decimal { .. } => Self::Integer(decimal::parse_wide(text, logical_type.scale())?),
+            LogicalType::Float32 => match float32::parse(text) {
+                Some(value) if value.is_finite() || !text.iter().any(u8::is_ascii_digit) => {
+                    Self::Float(float32::widen(value))
+                }
+                Some(_) => {
+                    return Err(RowFault::OutOfRange { text: RowFault::quote(text), expected: logical_type });
+                }
+                None => return Err(malformed()),
+            },
             LogicalType::Float64 => Self::Float(parse_float(text).ok_or_else(malformed)?),
             LogicalType::Date => integer(calendar::parse_date(text))?,
             LogicalType::Time { unit } => integer(calendar::parse_time(text, unit))?,
             LogicalType::Timestamp { unit, zone } => integer(calendar::parse_timestamp(text, unit, zone))?,
             LogicalType::String => Self::Bytes(text),
             LogicalType::Binary => Self::Bytes(text),
+            LogicalType::Uuid => Self::Integer(uuid::parse(text).ok_or_else(malformed)?),
         };
         value
             .check(logical_type)
             .map_err(|()| RowFault::OutOfRange { text: RowFault::quote(text), expected: logical_type })
     }
 
-    /// Whether the type has such a value: integers within its bounds.
+    /// Whether the type has such a value: integers within its bounds, floats of 32 bits widened.
     ///
     /// # Errors
     /// If it does not.
@@ -86,6 +98,9 @@ impl<'a> Value<'a> {
         match (self, logical_type.bounds()) {
             (Self::Integer(value), Some((min, max))) if (min..=max).contains(&value) => Ok(self),
             (Self::Integer(_), _) | (_, Some(_)) => Err(()),
+            (Self::Float(value), None) if logical_type == LogicalType::Float32 => {
+                float32::narrow(value).map(|_| self).ok_or(())
+            }
             (Self::Float(_) | Self::Bytes(_), None) => Ok(self),
         }
     }
@@ -94,6 +109,7 @@ impl<'a> Value<'a> {
     pub fn write(self, logical_type: LogicalType, out: &mut Vec<u8>) {
         match self {
             Self::Bytes(bytes) => out.extend_from_slice(bytes),
+            Self::Float(value) if logical_type == LogicalType::Float32 => float32::write(value, out),
             Self::Float(value) => write_float(value, out),
             Self::Integer(value) => write_integer(value, logical_type, out),
         }
@@ -116,12 +132,14 @@ fn write_integer(value: i128, logical_type: LogicalType, out: &mut Vec<u8>) {
         LogicalType::Date => calendar::write_date(narrow, out),
         LogicalType::Time { unit } => calendar::write_time(narrow, unit, out),
         LogicalType::Timestamp { unit, zone } => calendar::write_timestamp(narrow, unit, zone, out),
+        LogicalType::Uuid => out.extend_from_slice(&uuid::text(value)),
         LogicalType::Int8
         | LogicalType::Int16
         | LogicalType::Int32
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. }
+        | LogicalType::Float32
         | LogicalType::Float64
         | LogicalType::String
         | LogicalType::Binary => decimal::format(value, logical_type.scale(), out),
@@ -197,6 +215,15 @@ mod tests {
             ("int8", "-128"),
             ("uint64", "18446744073709551615"),
             ("decimal(38,2)", "-999999999999999999999999999999999999.99"),
+            ("float32", "1.1"),
+            ("float32", "3.4028235e38"),
+            ("float32", "1e-45"),
+            ("float32", "-0.0"),
+            ("float32", "NaN"),
+            ("float32", "-inf"),
+            ("uuid", "00000000-0000-0000-0000-000000000000"),
+            ("uuid", "123e4567-e89b-12d3-a456-426614174000"),
+            ("uuid", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
             ("float64", "1e300"),
             ("float64", "-0.0"),
             ("float64", "NaN"),
@@ -216,12 +243,19 @@ mod tests {
     #[test]
     fn what_a_type_does_not_hold_is_refused() {
         for (logical_type, written) in
-            [("int8", "128"), ("uint64", "-1"), ("decimal(3,1)", "100.0"), ("int64", "9223372036854775808")]
+            [("int8", "128"), ("float32", "3.5e38"), ("uint64", "-1"), ("decimal(3,1)", "100.0"), ("int64", "9223372036854775808")]
         {
             let fault = Value::parse(written.as_bytes(), logical_type.parse().unwrap()).unwrap_err();
             assert!(matches!(fault, RowFault::OutOfRange { .. }), "{fault}");
         }
-        for (logical_type, written) in [("bool", "yes"), ("date", "2024-02-30"), ("float64", "1,5"), ("time", "")] {
+        for (logical_type, written) in [
+            ("bool", "yes"),
+            ("date", "2024-02-30"),
+            ("float64", "1,5"),
+            ("float32", "x"),
+            ("time", ""),
+            ("uuid", "123e4567-e89b-12d3-a456-42661417400"),
+        ] {
             let fault = Value::parse(written.as_bytes(), logical_type.parse().unwrap()).unwrap_err();
             assert!(matches!(fault, RowFault::MalformedValue { .. }), "{fault}");
         }

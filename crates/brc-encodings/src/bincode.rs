@@ -1,5 +1,5 @@
 //! Rows as the crate `bincode` writes tuples: strings as a 64-bit length and their bytes, integers as wide as their type,
-//! decimals in units of their scale as 64 bits or, from 19 digits on, as 128.
+//! decimals in units of their scale as 64 bits or, from 19 digits on, as 128, and UUIDs as their 16 bytes.
 //!
 //! Values of columns that may have nulls are options: a byte 0 stands for a null, a byte 1 before a value.
 //!
@@ -13,7 +13,7 @@ use crate::frames::{
 use crate::rows::values::{self, float, integer};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
 use ::bincode::{DefaultOptions, ErrorKind, Options};
-use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value};
+use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value, float32, uuid};
 use serde::de::Deserialize;
 use std::io;
 
@@ -106,14 +106,14 @@ fn width(logical_type: LogicalType) -> usize {
     match logical_type {
         LogicalType::Bool | LogicalType::Int8 => 1,
         LogicalType::Int16 => 2,
-        LogicalType::Int32 | LogicalType::Date => 4,
+        LogicalType::Int32 | LogicalType::Date | LogicalType::Float32 => 4,
         LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Time { .. }
         | LogicalType::Timestamp { .. }
         | LogicalType::Float64 => 8,
         LogicalType::Decimal { .. } if logical_type.fits_64_bits() => 8,
-        LogicalType::Decimal { .. } => 16,
+        LogicalType::Decimal { .. } | LogicalType::Uuid => 16,
         LogicalType::String | LogicalType::Binary => 8,
     }
 }
@@ -134,7 +134,9 @@ impl RowWriter for Tuples {
         }
         match logical_type {
             LogicalType::String | LogicalType::Binary => write(values::bytes(value), out),
+            LogicalType::Float32 => out.push(&float32::nearest(float(value)).to_le_bytes()),
             LogicalType::Float64 => out.push(&float(value).to_le_bytes()),
+            LogicalType::Uuid => out.push(&uuid::to_bytes(integer(value))),
             LogicalType::Bool
             | LogicalType::Int8
             | LogicalType::Int16
@@ -236,7 +238,9 @@ impl<'a> RowReader<'a> for TupleReader<'a> {
     fn value(&mut self, column: usize, logical_type: LogicalType) -> Result<Value<'a>, Fault> {
         Ok(match logical_type {
             LogicalType::String | LogicalType::Binary => Value::Bytes(self.text(column)?),
+            LogicalType::Float32 => Value::Float(float32::widen(f32::from_bits(self.unsigned(4)? as u32))),
             LogicalType::Float64 => Value::Float(f64::from_bits(self.unsigned(8)? as u64)),
+            LogicalType::Uuid => Value::Integer(uuid::from_bytes(self.unsigned(16)?.to_le_bytes())),
             // One that is neither 0 nor 1 is out of bounds.
             LogicalType::Bool | LogicalType::UInt64 => Value::Integer(self.unsigned(width(logical_type))? as i128),
             LogicalType::Int8

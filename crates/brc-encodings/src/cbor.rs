@@ -3,11 +3,12 @@
 //! The first item is tagged as CBOR and is a map that tells what the columns are. Before the rows of each frame stands a
 //! byte string with the tag [`FRAME_TAG`]. A row is an array of
 //!
-//! - null, booleans, floats of 64 bits;
+//! - null, booleans, floats of 32 or 64 bits;
 //! - strings of text, or of bytes if they are not UTF-8; binary data as byte strings;
 //! - integers in their shortest form: numbers, decimals in units of their scale, times and timestamps in units of their
 //!   type. What CBOR's integers do not hold is a bignum (tags 2 and 3);
-//! - days since 1970-01-01 with the tag 100 (RFC 8943).
+//! - days since 1970-01-01 with the tag 100 (RFC 8943);
+//! - UUIDs as their 16 bytes with the tag 37.
 //!
 //! Files of other programs are read as well: they need neither map nor tags, their integers may have any form, their arrays
 //! may be of indefinite length, a null may be undefined, a decimal may be a decimal fraction, and a date may be a text with
@@ -17,12 +18,13 @@
 
 use crate::frames::{
     ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
-    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_of, take_integer, take_text,
+    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of, take_integer,
+    take_text,
     wrong_length,
 };
 use crate::rows::values::{self, float, float_of, integer};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
-use brc_core::{LogicalType, Schema, UnsupportedReason, Value, calendar};
+use brc_core::{LogicalType, Schema, UnsupportedReason, Value, calendar, float32, uuid};
 use minicbor::data::{Int, Tag, Type};
 use minicbor::decode::Error as DecodeError;
 use minicbor::{Decoder, Encoder};
@@ -54,6 +56,8 @@ const NEGATIVE_BIGNUM: u64 = 3;
 
 /// The tags of dates: days since 1970-01-01, and a text.
 const DAYS: u64 = 100;
+/// The tag of the bytes of a UUID.
+const UUID: u64 = 37;
 const DATE_TEXT: u64 = 1004;
 
 /// The first three bits of arrays.
@@ -175,12 +179,17 @@ impl RowWriter for Arrays {
             LogicalType::Date => {
                 written(encoder.tag(Tag::new(DAYS)).and_then(|encoder| write_integer(encoder, integer(value))));
             }
+            LogicalType::Float32 => written(encoder.f32(float32::nearest(float(value))).map(drop)),
             LogicalType::Float64 => written(encoder.f64(float(value)).map(drop)),
             LogicalType::String => match std::str::from_utf8(values::bytes(value)) {
                 Ok(text) => written(encoder.str(text).map(drop)),
                 Err(_) => written(encoder.bytes(values::bytes(value)).map(drop)),
             },
             LogicalType::Binary => written(encoder.bytes(values::bytes(value)).map(drop)),
+            LogicalType::Uuid => {
+                let bytes = uuid::to_bytes(integer(value));
+                written(encoder.tag(Tag::new(UUID)).and_then(|encoder| encoder.bytes(&bytes)).map(drop));
+            }
         }
         Ok(())
     }
@@ -333,8 +342,22 @@ impl<'a> ArrayReader<'a> {
                 let inexact = || Fault::unsupported("an integer that is no float of 64 bits");
                 float_of(self.integer(0)?).ok_or_else(inexact)
             }
+            // Of a NaN, no bit may change.
+            Some(0xfa) => self.take(&not_of(logical_type), Decoder::f32).map(float32::widen),
             _ => self.take(&not_of(logical_type), Decoder::f64),
         }
+    }
+
+    /// A UUID: its bytes or its text, with its tag or without.
+    fn uuid(&mut self, column: usize, logical_type: LogicalType) -> Result<i128, Fault> {
+        if self.rest.first().is_some_and(|initial| initial >> 5 == 6) {
+            let not_a_uuid = not_of(logical_type);
+            let tag = self.take(&not_a_uuid, Decoder::tag)?.as_u64();
+            if tag != UUID {
+                return Err(Fault::unsupported(format!("an item with the tag {tag} {not_a_uuid}")));
+            }
+        }
+        values::uuid(self.text(column)?).ok_or_else(not_a_uuid)
     }
 
     /// A string that is not checked to be UTF-8: strings may hold any bytes.
@@ -471,8 +494,9 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { .. } => Value::Integer(self.integer(logical_type.scale())?),
             LogicalType::Date => Value::Integer(self.date(logical_type)?),
-            LogicalType::Float64 => Value::Float(self.float(logical_type)?),
+            LogicalType::Float32 | LogicalType::Float64 => Value::Float(self.float(logical_type)?),
             LogicalType::String | LogicalType::Binary => Value::Bytes(self.text(column)?),
+            LogicalType::Uuid => Value::Integer(self.uuid(column, logical_type)?),
         })
     }
 

@@ -3,8 +3,9 @@
 //! The first item is a map that tells what the columns are. Before the rows of each frame stands an extension of
 //! [`FRAME_TYPE`]. A row is an array of
 //!
-//! - nil for a null, booleans, floats of 64 bits;
-//! - strings as `str`, or as `bin` if they are not UTF-8; binary data as `bin`;
+//! - nil for a null, booleans, floats of 32 or 64 bits;
+//! - strings as `str`, or as `bin` if they are not UTF-8; binary data as `bin`, and so
+//!   are the 16 bytes of UUIDs;
 //! - integers in their shortest form: numbers, decimals in units of their scale, days, times and timestamps without a zone
 //!   in units of their type. A decimal that does not fit 64 bits is a `bin` of 16 bytes in two's complement, the highest
 //!   first;
@@ -17,12 +18,13 @@
 
 use crate::frames::{
     ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
-    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_of, take_integer, take_text,
+    NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of, take_integer,
+    take_text,
     wrong_length,
 };
 use crate::rows::values::{self, float, float_of, from_seconds, integer, integer_64, seconds_and_nanos};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};
-use brc_core::{LogicalType, Schema, TimeUnit, UnsupportedReason, Value};
+use brc_core::{LogicalType, Schema, TimeUnit, UnsupportedReason, Value, float32, uuid};
 use rmp::Marker;
 use rmp::decode::{self, Bytes, NumValueReadError, ValueReadError};
 use rmp::encode;
@@ -153,10 +155,12 @@ impl RowWriter for Arrays {
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { zone: false, .. } => write_integer(integer(value), out),
             LogicalType::Timestamp { zone: true, unit } => write_timestamp(integer_64(value), unit, out),
+            LogicalType::Float32 => written(encode::write_f32(out, float32::nearest(float(value)))),
             LogicalType::Float64 => written(encode::write_f64(out, float(value))),
             LogicalType::String => write_string(values::bytes(value), out),
             // One that is longer than MessagePack allows does not fit a frame either.
             LogicalType::Binary => written(encode::write_bin(out, values::bytes(value))),
+            LogicalType::Uuid => written(encode::write_bin(out, &uuid::to_bytes(integer(value)))),
         }
         Ok(())
     }
@@ -293,7 +297,7 @@ impl<'a> ArrayReader<'a> {
     fn float(&mut self, logical_type: LogicalType) -> Result<f64, Fault> {
         let float = match Marker::from_u8(*self.0.first().ok_or(Fault::CutOff)?) {
             Marker::F64 => self.take(decode::read_f64),
-            Marker::F32 => self.take(decode::read_f32).map(f64::from),
+            Marker::F32 => self.take(decode::read_f32).map(float32::widen),
             marker if is_integer(marker) => {
                 let inexact = || Fault::unsupported("an integer that is no float of 64 bits");
                 return float_of(self.integer()?).ok_or_else(inexact);
@@ -422,8 +426,9 @@ impl<'a> RowReader<'a> for ArrayReader<'a> {
             | LogicalType::Date
             | LogicalType::Time { .. } => Value::Integer(self.integer()?),
             LogicalType::Timestamp { unit, .. } => Value::Integer(self.timestamp(logical_type, unit)?),
-            LogicalType::Float64 => Value::Float(self.float(logical_type)?),
+            LogicalType::Float32 | LogicalType::Float64 => Value::Float(self.float(logical_type)?),
             LogicalType::String | LogicalType::Binary => Value::Bytes(self.text(column)?),
+            LogicalType::Uuid => Value::Integer(values::uuid(self.text(column)?).ok_or_else(not_a_uuid)?),
         })
     }
 

@@ -6,7 +6,8 @@
 use brc_compress::Compressor;
 use brc_core::{
     Batch, BatchWriter, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, Field, Integers, LogicalType,
-    Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, TimeUnit, Value, Worker, scan,
+    Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, TimeUnit, Value, Worker,
+    float32, scan,
 };
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, by_name};
 use std::collections::BTreeSet;
@@ -37,10 +38,12 @@ fn types() -> Vec<LogicalType> {
         LogicalType::Int32,
         LogicalType::Int64,
         LogicalType::UInt64,
+        LogicalType::Float32,
         LogicalType::Float64,
         LogicalType::Date,
         LogicalType::String,
         LogicalType::Binary,
+        LogicalType::Uuid,
     ];
     types.extend(
         [(1, 0), (9, 9), (10, 2), (18, 1), (19, 3), (38, 0), (38, 38)]
@@ -57,6 +60,11 @@ fn types() -> Vec<LogicalType> {
 fn values(logical_type: LogicalType) -> Vec<Cell> {
     let floats = [0.0, -0.0, 1.5, f64::MIN, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     match logical_type {
+        LogicalType::Float32 => {
+            let floats = [0.0, -0.0, 1.1, f32::MIN, f32::MAX, f32::MIN_POSITIVE, 1e-45, f32::INFINITY, f32::NEG_INFINITY];
+            let odd = [f32::NAN, f32::from_bits(0xffc0_0123)];
+            floats.into_iter().chain(odd).map(|value| Cell::Float(float32::widen(value).to_bits())).collect()
+        }
         LogicalType::Float64 => {
             let payload = f64::NAN.to_bits() | 0x8000_0000_0000_0123;
             floats.iter().map(|value| value.to_bits()).chain([payload]).map(Cell::Float).collect()
@@ -139,7 +147,7 @@ fn deliver(table: &[Cells], rows: std::ops::Range<usize>, how: usize, sink: &mut
         .zip(&lent)
         .map(|(cells, lent)| {
             let data = match cells.field.logical_type {
-                LogicalType::Float64 => Data::Floats(&lent.floats),
+                LogicalType::Float32 | LogicalType::Float64 => Data::Floats(&lent.floats),
                 LogicalType::String | LogicalType::Binary if how.is_multiple_of(2) => {
                     Data::Bytes(ByteStrings::new(&lent.offsets, &lent.bytes))
                 }

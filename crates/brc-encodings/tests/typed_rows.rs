@@ -15,7 +15,7 @@ const ENCODINGS: [&str; 7] = ["capnp", "capnp-packed", "protobuf", "bincode", "m
 
 /// What is at the edges of a type. The text form of a NaN is the same for all of them.
 fn values(logical_type: LogicalType, is_text: bool) -> Vec<Cell> {
-    let is_held = |cell: &Cell| !is_text || logical_type != LogicalType::Float64 || is_plain(cell, logical_type);
+    let is_held = |cell: &Cell| !is_text || !logical_type.is_float() || is_plain(cell, logical_type);
     extremes(logical_type).into_iter().filter(is_held).collect()
 }
 

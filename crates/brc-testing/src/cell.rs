@@ -1,6 +1,6 @@
 //! Single values, and those of each type that are worth a test.
 
-use brc_core::{LogicalType, PhysicalType, TimeUnit, Value};
+use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float32};
 
 /// A value with memory of its own. Floats are their bits, so that each is equal to itself alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,10 +36,12 @@ pub fn all_types() -> Vec<LogicalType> {
         LogicalType::Int32,
         LogicalType::Int64,
         LogicalType::UInt64,
+        LogicalType::Float32,
         LogicalType::Float64,
         LogicalType::Date,
         LogicalType::String,
         LogicalType::Binary,
+        LogicalType::Uuid,
     ];
     let decimals = [(1, 0), (3, 3), (9, 9), (10, 2), (18, 1), (19, 3), (38, 0), (38, 10), (38, 38)];
     types.extend(decimals.map(|(precision, scale)| LogicalType::Decimal { precision, scale }));
@@ -81,6 +83,13 @@ pub fn extremes(logical_type: LogicalType) -> Vec<Cell> {
             let near = [0, 1, -1, 100, -128, 40_000, 1 << 40, -(1 << 33) - 1, min / 1000, max / 1000, min + 1, max / 3];
             let near = near.into_iter().filter(|value| (min..=max).contains(value));
             [min, max].into_iter().chain(near).map(Cell::Integer).collect()
+        }
+        PhysicalType::Floats if logical_type == LogicalType::Float32 => {
+            let payload = f32::from_bits(0xffc0_beef);
+            let odd = [f32::NAN, payload, f32::INFINITY, f32::NEG_INFINITY, -0.0, 1e-45, 1.1, 0.1 + 0.2, 16_777_217.0];
+            let ends = [0.0, 1.5, f32::MIN, f32::MAX, f32::MIN_POSITIVE];
+            let floats = ends.into_iter().chain(odd);
+            floats.map(|float| Cell::Float(float32::widen(float).to_bits())).collect()
         }
         PhysicalType::Floats => {
             let payload = f64::from_bits(0xfff8_0000_dead_beef);

@@ -86,7 +86,7 @@ fn key_column(schema: &Schema, name: &str) -> Result<usize> {
         schema.index_of(name).ok_or_else(|| Error::Usage(format!("there is no column '{name}' to cluster by")))?;
     match schema.fields()[column].logical_type {
         LogicalType::Decimal { precision, .. } if precision <= LogicalType::MAX_PRECISION_64 => Ok(column),
-        other @ (LogicalType::Float64 | LogicalType::Decimal { .. }) => {
+        other @ (LogicalType::Float32 | LogicalType::Float64 | LogicalType::Uuid | LogicalType::Decimal { .. }) => {
             Err(Error::Usage(format!("cannot cluster by column '{name}': it is {other}")))
         }
         _ => Ok(column),

@@ -22,6 +22,8 @@ fn small_file(compression: &str, key: Option<&str>) -> Vec<u8> {
         (LogicalType::Binary, 2, 0),
         (LogicalType::String, 1 << 40, 20),
         (LogicalType::Bool, 0, 100),
+        (LogicalType::Float32, 300, 20),
+        (LogicalType::Uuid, 0, 10),
     ];
     write(&Typed::new(&types, 90, 3).with_dates(), &[70], options(compression, key), 0).unwrap()
 }

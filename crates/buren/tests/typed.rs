@@ -107,7 +107,7 @@ proptest! {
         cut in 0usize..1000,
         predicate_on_key: bool,
     ) {
-        if let LogicalType::Float64 | LogicalType::Decimal { precision: 38, .. } = columns[key].0 {
+        if let LogicalType::Float32 | LogicalType::Float64 | LogicalType::Uuid | LogicalType::Decimal { precision: 38, .. } = columns[key].0 {
             columns[key].0 = LogicalType::String;
         }
         columns[key].1 = columns[key].1.min(5);

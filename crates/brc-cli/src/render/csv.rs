@@ -84,8 +84,8 @@ impl<'a> Fields<'a> {
             Data::Integers(values) if is_number => Kind::Numbers(values, logical_type.scale()),
             Data::Bytes(strings) => Kind::Strings(strings),
             Data::Codes { codes, dictionary } => Kind::Codes(codes, dictionary),
-            Data::Floats(values) => Kind::Floats(values),
-            Data::Integers(_) | Data::Runs { .. } => Kind::Others(logical_type),
+            Data::Floats(values) if logical_type == LogicalType::Float64 => Kind::Floats(values),
+            Data::Floats(_) | Data::Integers(_) | Data::Runs { .. } => Kind::Others(logical_type),
         };
         Self { column: *column, has_nulls: column.has_nulls(), kind }
     }

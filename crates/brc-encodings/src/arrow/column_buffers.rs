@@ -3,7 +3,10 @@
 use super::NAME;
 use super::messages::{ColumnBuffers, padding};
 use crate::columnar::part_rows::{Rows, Strings, Values};
-use brc_core::{BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, for_integers};
+use arrow_buffer::ToByteSlice;
+use brc_core::{
+    BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, float32, for_integers, uuid,
+};
 use std::ops::Range;
 
 /// Appends the buffers of some rows of a column.
@@ -34,8 +37,8 @@ pub(super) fn lay_out(
             let values = numbers.as_values().slice(rows);
             end_buffer(&mut laid, body, |body| integers(logical_type, &values, body))?;
         }
-        Values::Floats(floats) => end_buffer(&mut laid, body, |body| {
-            body.extend(floats[rows].iter().flat_map(|value| value.to_le_bytes()));
+        Values::Floats(values) => end_buffer(&mut laid, body, |body| {
+            floats(logical_type, &values[rows], body);
             Ok(())
         })?,
     }
@@ -91,6 +94,15 @@ fn binary(
     })
 }
 
+/// Floats in the width of their type.
+pub(super) fn floats(logical_type: LogicalType, values: &[f64], body: &mut Vec<u8>) {
+    if logical_type == LogicalType::Float32 {
+        body.extend(values.iter().flat_map(|&value| float32::nearest(value).to_le_bytes()));
+    } else {
+        body.extend_from_slice(values.to_byte_slice());
+    }
+}
+
 /// Integers in the width that the format has for their type.
 pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &mut Vec<u8>) -> Result<()> {
     match logical_type {
@@ -125,7 +137,11 @@ pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &
             narrowed(values, i64::to_le_bytes, body)
         }
         LogicalType::Decimal { .. } => narrowed(values, i128::to_le_bytes, body),
-        LogicalType::Float64 | LogicalType::String | LogicalType::Binary => Err(crate::rows::foreign()),
+        LogicalType::Uuid => {
+            body.extend((0..values.len()).flat_map(|row| uuid::to_bytes(values.get(row))));
+            Ok(())
+        }
+        LogicalType::Float32 | LogicalType::Float64 | LogicalType::String | LogicalType::Binary => Err(crate::rows::foreign()),
     }
 }
 

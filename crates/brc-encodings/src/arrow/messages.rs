@@ -4,12 +4,12 @@ use crate::columnar::metadata_of;
 use arrow_ipc::{
     Binary, BinaryArgs, Block, BodyCompression, BodyCompressionArgs, BodyCompressionMethod, Bool, BoolArgs, Buffer,
     CompressionType, Date, DateArgs, DateUnit, Decimal, DecimalArgs, DictionaryBatch, DictionaryBatchArgs,
-    DictionaryEncoding, DictionaryEncodingArgs, Field, FieldArgs, FieldNode, FloatingPoint, FloatingPointArgs, Footer,
+    DictionaryEncoding, DictionaryEncodingArgs, Field, FieldArgs, FieldNode, FixedSizeBinary, FixedSizeBinaryArgs, FloatingPoint, FloatingPointArgs, Footer,
     FooterArgs, Int, IntArgs, KeyValue, KeyValueArgs, Message, MessageArgs, MessageHeader, MetadataVersion, Precision,
     RecordBatch, RecordBatchArgs, Schema as FlatSchema, SchemaArgs, Time, TimeArgs, TimeUnit as FlatUnit, Timestamp,
     TimestampArgs, Type, Utf8, Utf8Args,
 };
-use brc_core::{Field as TableField, LogicalType, Schema, TimeUnit};
+use brc_core::{Field as TableField, LogicalType, Schema, TimeUnit, uuid};
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, UnionWIPOffset, Vector, WIPOffset};
 use std::ops::Range;
 
@@ -22,6 +22,15 @@ type About<'a> = Vector<'a, ForwardsUOffset<KeyValue<'a>>>;
 pub(super) fn value_of<'a>(about: Option<About<'a>>, key: &str) -> Option<&'a str> {
     about?.iter().find(|about| about.key() == Some(key))?.value()
 }
+
+/// The key of a field under which the extension is named that its type is.
+pub(super) const EXTENSION: &str = "ARROW:extension:name";
+
+/// The key of the extension's parameters; that of UUIDs has none.
+const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
+
+/// The extension of UUIDs, which are 16 bytes each.
+pub(super) const UUID: &str = "arrow.uuid";
 
 /// What stands before the length of a message.
 pub(super) const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -178,9 +187,13 @@ fn flat_field<'a>(
     });
     // Some readers expect an empty list of children rather than none.
     let children = Some(builder.create_vector::<WIPOffset<Field<'_>>>(&[]));
+    let about = match field.logical_type {
+        LogicalType::Uuid => &[(EXTENSION, UUID.to_owned()), (EXTENSION_METADATA, String::new())][..],
+        _ => &[],
+    };
+    let custom_metadata = flat_about(builder, about);
     let nullable = field.nullable;
-    let field =
-        FieldArgs { name, nullable, type_type, type_: Some(type_), dictionary, children, custom_metadata: None };
+    let field = FieldArgs { name, nullable, type_type, type_: Some(type_), dictionary, children, custom_metadata };
     Field::create(builder, &field)
 }
 
@@ -200,6 +213,10 @@ fn flat_type<'a>(builder: &mut FlatBufferBuilder<'a>, logical_type: LogicalType)
             let decimal = DecimalArgs { precision: precision.into(), scale: scale.into(), bitWidth: bits };
             (Type::Decimal, Decimal::create(builder, &decimal).as_union_value())
         }
+        LogicalType::Float32 => {
+            let single = FloatingPointArgs { precision: Precision::SINGLE };
+            (Type::FloatingPoint, FloatingPoint::create(builder, &single).as_union_value())
+        }
         LogicalType::Float64 => {
             let double = FloatingPointArgs { precision: Precision::DOUBLE };
             (Type::FloatingPoint, FloatingPoint::create(builder, &double).as_union_value())
@@ -217,6 +234,10 @@ fn flat_type<'a>(builder: &mut FlatBufferBuilder<'a>, logical_type: LogicalType)
         }
         LogicalType::String => (Type::Utf8, Utf8::create(builder, &Utf8Args {}).as_union_value()),
         LogicalType::Binary => (Type::Binary, Binary::create(builder, &BinaryArgs {}).as_union_value()),
+        LogicalType::Uuid => {
+            let bytes = FixedSizeBinaryArgs { byteWidth: uuid::BYTES as i32 };
+            (Type::FixedSizeBinary, FixedSizeBinary::create(builder, &bytes).as_union_value())
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! beforehand, and written out elsewhere. Either way no part needs to know of another.
 
 use super::NAME;
-use super::column_buffers::{bitmap_bytes, integers};
+use super::column_buffers::{bitmap_bytes, floats, integers};
 use super::messages::{self, ColumnBuffers, padding};
 use super::writer::{END, write_dictionary};
 use crate::refused::Refused;
@@ -289,15 +289,14 @@ impl Gathered {
                     integers(self.logical_type, &Integers::I128(&values), bytes)?;
                 }
             },
-            (Values::Numbers(bytes), Data::Floats(values)) if self.logical_type == LogicalType::Float64 => {
-                match validity {
-                    None => bytes.extend_from_slice(values.to_byte_slice()),
-                    Some(_) => {
-                        let value = |(row, &value): (usize, &f64)| if is_valid(row) { value } else { 0.0 };
-                        bytes.extend(values.iter().enumerate().map(value).flat_map(f64::to_le_bytes));
-                    }
+            (Values::Numbers(bytes), Data::Floats(values)) if self.logical_type.is_float() => match validity {
+                None => floats(self.logical_type, values, bytes),
+                Some(_) => {
+                    let value = |(row, &value): (usize, &f64)| if is_valid(row) { value } else { 0.0 };
+                    let values: Vec<_> = values.iter().enumerate().map(value).collect();
+                    floats(self.logical_type, &values, bytes);
                 }
-            }
+            },
             (Values::Strings { .. } | Values::Codes { .. } | Values::Bools(_) | Values::Numbers(_), _) => {
                 return Err(foreign());
             }

@@ -1,5 +1,6 @@
 //! Which arrow columns are which columns of a table.
 
+use super::messages::{EXTENSION, UUID, value_of};
 use crate::columnar::arrow_columns::logical_type;
 use crate::columnar::{Fault, guarded};
 use arrow_ipc::{Field, Int, Schema as FlatSchema, Type, UnionMode};
@@ -189,7 +190,11 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
         Ok::<_, Fault>(data_type)
     });
     let data_type = data_type.map_err(|_| "of an unknown type".to_owned())?;
-    let logical_type = logical_type(&data_type)?;
+    let is_uuid = value_of(field.custom_metadata(), EXTENSION) == Some(UUID);
+    let logical_type = match data_type {
+        DataType::FixedSizeBinary(16) if is_uuid => LogicalType::Uuid,
+        _ => logical_type(&data_type)?,
+    };
     let dictionary = match field.dictionary() {
         None => None,
         // Codes of 32 bits are what a file means that does not say.

@@ -6,7 +6,7 @@ use crate::frames::{DecodeError, FrameDecoder, Malformed};
 use crate::table_capnp::{column, entry, rows};
 use crate::text::BATCH_ROWS;
 use ::capnp::{primitive_list, text_list};
-use brc_core::{BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, Schema, Value};
+use brc_core::{BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, Schema, Value, float32};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -40,7 +40,10 @@ enum Lent {
         /// Values of 128 bits, put together.
         wide: Vec<i128>,
     },
-    Floats,
+    Floats {
+        /// Values of 32 bits, widened.
+        widened: Vec<f64>,
+    },
     Skipped,
 }
 
@@ -70,6 +73,7 @@ enum Lists<'m> {
     I64(primitive_list::Reader<'m, i64>),
     I128 { low: primitive_list::Reader<'m, u64>, high: primitive_list::Reader<'m, i64> },
     Floats(primitive_list::Reader<'m, f64>),
+    ShortFloats(primitive_list::Reader<'m, f32>),
 }
 
 /// What is wrong with a column or a message.
@@ -151,7 +155,7 @@ impl Wanted {
         let lent = match field.logical_type.physical() {
             _ if !wanted => Lent::Skipped,
             PhysicalType::Integers => Lent::Numbers { widened: Vec::new(), wide: Vec::new() },
-            PhysicalType::Floats => Lent::Floats,
+            PhysicalType::Floats => Lent::Floats { widened: Vec::new() },
             PhysicalType::Bytes => Lent::Text(Box::new(Text {
                 interner: Interner::new(Level::best()),
                 map: vec![0; NARROW_CODES],
@@ -202,6 +206,10 @@ impl Wanted {
                 }
                 Lists::I128 { low, high }
             }
+            column::Float32(values) => Lists::ShortFloats(values.map_err(malformed)?),
+            column::Float64(_) if self.logical_type == LogicalType::Float32 => {
+                return Err(NoMessage::Malformed("holds floats of 64 bits where those of 32 should be".to_owned()));
+            }
             column::Float64(values) => Lists::Floats(values.map_err(malformed)?),
             column::Nullable(_) => return Err(NoMessage::Malformed("holds nulls twice".to_owned())),
         };
@@ -244,7 +252,12 @@ impl Wanted {
                 wide.extend(halves.map(|(&high, &low)| i128::from(high) << 64 | i128::from(low)));
                 Ok(())
             }
-            (Lent::Floats, Lists::Floats(values)) => slice(values, rows.clone()).map(drop),
+            (Lent::Floats { .. }, Lists::Floats(values)) => slice(values, rows.clone()).map(drop),
+            (Lent::Floats { widened }, Lists::ShortFloats(values)) => {
+                widened.clear();
+                widened.extend(slice(values, rows.clone())?.iter().map(|&value| float32::widen(value)));
+                Ok(())
+            }
             _ => Ok(()),
         }?;
         self.check(&column.values, rows)
@@ -279,7 +292,8 @@ impl Wanted {
             (Lent::Text(text), _) => {
                 return Data::Codes { codes: &text.codes, dictionary: text.interner.dictionary() };
             }
-            (Lent::Floats, Lists::Floats(values)) => return Data::Floats(slice(values, rows).unwrap_or(&[])),
+            (Lent::Floats { .. }, Lists::Floats(values)) => return Data::Floats(slice(values, rows).unwrap_or(&[])),
+            (Lent::Floats { widened }, Lists::ShortFloats(_)) => return Data::Floats(widened),
             (Lent::Numbers { widened, .. }, Lists::I8(_) | Lists::Bools(_)) => Integers::I16(widened),
             (Lent::Numbers { .. }, Lists::I16(values)) => Integers::I16(slice(values, rows).unwrap_or(&[])),
             (Lent::Numbers { .. }, Lists::I32(values)) => Integers::I32(slice(values, rows).unwrap_or(&[])),
@@ -362,6 +376,7 @@ impl Lists<'_> {
             Self::I128 { low, .. } => low.len(),
             Self::Bools(values) => values.len(),
             Self::Floats(values) => values.len(),
+            Self::ShortFloats(values) => values.len(),
         }
     }
 
@@ -371,7 +386,7 @@ impl Lists<'_> {
             Self::Bools(_) | Self::I8(_) | Self::I16(_) | Self::I32(_) | Self::I64(_) | Self::I128 { .. } => {
                 PhysicalType::Integers
             }
-            Self::Floats(_) => PhysicalType::Floats,
+            Self::Floats(_) | Self::ShortFloats(_) => PhysicalType::Floats,
         }
     }
 }

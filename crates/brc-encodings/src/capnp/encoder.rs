@@ -11,6 +11,7 @@ use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::primitive_list;
 use ::capnp::private::layout::PrimitiveElement;
 use brc_core::{
+
     Batch, Bitmap, BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, Result, Schema, batch,
     for_integers,
 };
@@ -44,6 +45,8 @@ enum Values {
     Numbers(Numbers),
     Bools(Vec<bool>),
     Floats(Vec<f64>),
+    /// Floats of 32 bits, widened.
+    ShortFloats(Vec<f64>),
 }
 
 impl ColumnsEncoder {
@@ -118,6 +121,7 @@ impl Pending {
         let values = match field.logical_type.physical() {
             PhysicalType::Integers if field.logical_type == LogicalType::Bool => Values::Bools(Vec::new()),
             PhysicalType::Integers => Values::Numbers(Numbers::default()),
+            PhysicalType::Floats if field.logical_type == LogicalType::Float32 => Values::ShortFloats(Vec::new()),
             PhysicalType::Floats => Values::Floats(Vec::new()),
             PhysicalType::Bytes => Values::Strings(Strings::default()),
         };
@@ -156,7 +160,9 @@ impl Pending {
             (Values::Bools(bools), Data::Integers(values)) => {
                 for_integers!(values.slice(rows), values => bools.extend(values.iter().map(|&value| value != 0)));
             }
-            (Values::Floats(floats), Data::Floats(values)) => floats.extend_from_slice(&values[rows]),
+            (Values::Floats(floats) | Values::ShortFloats(floats), Data::Floats(values)) => {
+                floats.extend_from_slice(&values[rows]);
+            }
             (Values::Strings(strings), Data::Codes { codes, .. }) => strings.push(&codes[rows]),
             (Values::Strings(strings), Data::Runs { .. }) => {
                 self.unrolled.clear();
@@ -183,7 +189,9 @@ impl Pending {
                 let values = values.slice(rows);
                 bools.extend(validity.iter().enumerate().map(|(row, is_valid)| is_valid && values.get(row) != 0));
             }
-            (Values::Floats(floats), Data::Floats(values)) => floats.extend(or_zero(&values[rows], validity)),
+            (Values::Floats(floats) | Values::ShortFloats(floats), Data::Floats(values)) => {
+                floats.extend(or_zero(&values[rows], validity));
+            }
             (Values::Strings(strings), Data::Codes { .. } | Data::Runs { .. }) => {
                 self.unrolled.clear();
                 batch::codes_of_rows(column, rows, &mut self.unrolled);
@@ -210,6 +218,7 @@ impl Pending {
             },
             Values::Bools(_) => rows.div_ceil(WORD_BITS),
             Values::Floats(_) => rows,
+            Values::ShortFloats(_) => rows.div_ceil(2),
         };
         let validity = if self.validity.nulls() > 0 { rows.div_ceil(WORD_BITS) + COLUMN_WORDS } else { 0 };
         values + validity
@@ -226,6 +235,9 @@ impl Pending {
             Values::Numbers(numbers) => numbers.build(column),
             Values::Bools(bools) => fill_bits(column.init_bools(bools.len() as u32), bools.iter().copied()),
             Values::Floats(floats) => fill(column.init_float64(floats.len() as u32), floats, |value| value),
+            Values::ShortFloats(floats) => {
+                fill(column.init_float32(floats.len() as u32), floats, float32::nearest);
+            }
         }
     }
 
@@ -235,7 +247,7 @@ impl Pending {
             Values::Strings(strings) => strings.clear(),
             Values::Numbers(numbers) => numbers.clear(),
             Values::Bools(bools) => bools.clear(),
-            Values::Floats(floats) => floats.clear(),
+            Values::Floats(floats) | Values::ShortFloats(floats) => floats.clear(),
         }
     }
 }

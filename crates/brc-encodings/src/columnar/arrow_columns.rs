@@ -14,7 +14,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowNativeTypeOp};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit as ArrowUnit};
-use brc_core::{Bitmap, ByteStrings, Column, Data, Integers, LogicalType, TimeUnit};
+use brc_core::{Bitmap, ByteStrings, Column, Data, Integers, LogicalType, TimeUnit, float32, uuid};
 use brc_kernels::cpu::Level;
 use brc_kernels::interner::Interner;
 use std::ops::Range;
@@ -40,7 +40,8 @@ pub(crate) fn logical_type(data_type: &DataType) -> Result<LogicalType, String> 
         DataType::Int32 | DataType::UInt16 => LogicalType::Int32,
         DataType::Int64 | DataType::UInt32 => LogicalType::Int64,
         DataType::UInt64 => LogicalType::UInt64,
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => LogicalType::Float64,
+        DataType::Float16 | DataType::Float32 => LogicalType::Float32,
+        DataType::Float64 => LogicalType::Float64,
         DataType::Decimal32(precision, scale)
         | DataType::Decimal64(precision, scale)
         | DataType::Decimal128(precision, scale)
@@ -254,9 +255,13 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault
             }
         }
         DataType::Float16 => {
-            Values::Floats(array.as_primitive::<Float16Type>().values().iter().map(|it| it.to_f64()).collect())
+            let values = array.as_primitive::<Float16Type>().values();
+            Values::Floats(values.iter().map(|value| float32::widen(value.to_f32())).collect())
         }
-        DataType::Float32 => Values::Floats(cast::<Float32Type, _>(array)),
+        DataType::Float32 => {
+            let values = array.as_primitive::<Float32Type>().values();
+            Values::Floats(values.iter().map(|&value| float32::widen(value)).collect())
+        }
         DataType::Float64 => Values::Floats(lent::<Float64Type>(array)),
         DataType::Decimal32(..) => Values::I32(lent::<Decimal32Type>(array)),
         DataType::Decimal64(..) => Values::I64(lent::<Decimal64Type>(array)),
@@ -287,6 +292,11 @@ fn numbers(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<Values, Fault
         DataType::Timestamp(ArrowUnit::Millisecond, _) => Values::I64(lent::<TimestampMillisecondType>(array)),
         DataType::Timestamp(ArrowUnit::Microsecond, _) => Values::I64(lent::<TimestampMicrosecondType>(array)),
         DataType::Timestamp(ArrowUnit::Nanosecond, _) => Values::I64(lent::<TimestampNanosecondType>(array)),
+        // Those of other widths are binary data.
+        DataType::FixedSizeBinary(_) => {
+            let bytes = array.as_fixed_size_binary().value_data().as_chunks().0;
+            Values::I128(bytes.iter().map(|&bytes| uuid::from_bytes(bytes)).collect())
+        }
         other => return Err(Fault::corrupt(format!("{other} where numbers belong"))),
     })
 }

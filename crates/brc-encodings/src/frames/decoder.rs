@@ -110,6 +110,12 @@ pub(crate) fn not_of(logical_type: LogicalType) -> String {
     format!("in a column of type {logical_type}; see --schema")
 }
 
+/// The fault that a value of a column of UUIDs is none.
+#[cold]
+pub(crate) fn not_a_uuid() -> Fault {
+    Fault::unsupported("a value that is no UUID, neither as 16 bytes nor as text; see --schema")
+}
+
 /// The decoder of such frames.
 pub(crate) struct RowDecoder<L> {
     schema: Schema,

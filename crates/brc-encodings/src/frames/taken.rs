@@ -83,12 +83,14 @@ pub(crate) fn has_any_64_bits(logical_type: LogicalType) -> bool {
         | LogicalType::Int16
         | LogicalType::Int32
         | LogicalType::UInt64
+        | LogicalType::Float32
         | LogicalType::Float64
         | LogicalType::Date
         | LogicalType::Time { .. }
         | LogicalType::Timestamp { .. }
         | LogicalType::String
-        | LogicalType::Binary => false,
+        | LogicalType::Binary
+        | LogicalType::Uuid => false,
     }
 }
 

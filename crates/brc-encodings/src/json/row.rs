@@ -6,7 +6,7 @@
 use super::{hex, number};
 use crate::frames::has_any_64_bits;
 use crate::text::{BadRow, LONGEST_LINE};
-use brc_core::{Field, LogicalType, RowFault, Schema};
+use brc_core::{Field, LogicalType, RowFault, Schema, float32};
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, error::Category};
@@ -76,9 +76,12 @@ fn value<'a>(raw: &'a RawValue, field: &Field) -> Result<Value<'a>, RowFault> {
         {
             integer(raw.get(), logical_type)
         }
+        LogicalType::Float32 if kind == Kind::Number => float_32(raw.get()),
         LogicalType::Float64 if kind == Kind::Number => float(raw.get()),
-        LogicalType::Float64 if kind == Kind::String => not_finite_float(raw.get()).ok_or(wrong),
-        LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } if kind == Kind::String => {
+        LogicalType::Float32 | LogicalType::Float64 if kind == Kind::String => not_finite_float(raw.get()).ok_or(wrong),
+        LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Uuid
+            if kind == Kind::String =>
+        {
             match brc_core::Value::parse(string(raw)?.as_bytes(), logical_type)? {
                 brc_core::Value::Integer(units) => Ok(Value::Integer(units)),
                 brc_core::Value::Float(_) | brc_core::Value::Bytes(_) => Err(wrong),
@@ -98,12 +101,14 @@ fn value<'a>(raw: &'a RawValue, field: &Field) -> Result<Value<'a>, RowFault> {
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. }
+        | LogicalType::Float32
         | LogicalType::Float64
         | LogicalType::Date
         | LogicalType::Time { .. }
         | LogicalType::Timestamp { .. }
         | LogicalType::String
-        | LogicalType::Binary => Err(wrong),
+        | LogicalType::Binary
+        | LogicalType::Uuid => Err(wrong),
     }
 }
 
@@ -128,6 +133,13 @@ fn integer(text: &str, logical_type: LogicalType) -> Result<Value<'_>, RowFault>
 fn float(text: &str) -> Result<Value<'_>, RowFault> {
     let fault = || RowFault::OutOfRange { text: RowFault::quote(text.as_bytes()), expected: LogicalType::Float64 };
     text.parse().ok().filter(|float: &f64| float.is_finite()).map(Value::Float).ok_or_else(fault)
+}
+
+/// A float of 32 bits, rounded once; one that is too large to be one is not taken for infinity.
+fn float_32(text: &str) -> Result<Value<'_>, RowFault> {
+    let fault = || RowFault::OutOfRange { text: RowFault::quote(text.as_bytes()), expected: LogicalType::Float32 };
+    let float = float32::parse(text.as_bytes()).filter(|float| float.is_finite());
+    float.map(float32::widen).map(Value::Float).ok_or_else(fault)
 }
 
 /// A float for which JSON has no number, from its string with quotes.

@@ -1,7 +1,7 @@
 //! Writes rows as JSON: the keys in the order of the columns, no spaces.
 //!
 //! Numbers have all decimals of their columns; floats are the shortest text that reads back as the same, and where JSON has
-//! none the strings `NaN`, `Infinity` and `-Infinity`. Dates and times are strings in their text form, binary data are
+//! none the strings `NaN`, `Infinity` and `-Infinity`. Dates, times and UUIDs are strings in their text form, binary data are
 //! strings of hexadecimal digits. Nulls are written, so that every row names every column.
 
 use super::hex;
@@ -50,9 +50,9 @@ impl RowWriter for Lines {
             | LogicalType::Int64
             | LogicalType::UInt64
             | LogicalType::Decimal { .. } => out.push(&text()),
-            LogicalType::Float64 if float(value).is_finite() => out.push(&text()),
-            LogicalType::Float64 => out.push(not_finite(float(value))),
-            LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => {
+            LogicalType::Float32 | LogicalType::Float64 if float(value).is_finite() => out.push(&text()),
+            LogicalType::Float32 | LogicalType::Float64 => out.push(not_finite(float(value))),
+            LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Uuid => {
                 out.push(b"\"");
                 out.push(&text());
                 out.push(b"\"");

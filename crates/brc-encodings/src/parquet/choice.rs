@@ -5,8 +5,8 @@ use super::page::{BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRA
 use super::paging::{Page, Paging, code_width};
 use super::{hybrid, types};
 use brc_compress::Compressor;
-use brc_core::Dictionary;
 use brc_core::bounds::bounds;
+use brc_core::{Dictionary, uuid};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use std::hash::Hash;
@@ -59,9 +59,16 @@ pub(super) const INT_64: Coder<i64> = Coder {
 /// Decimals of more digits than 64 bits have.
 pub(super) const DECIMAL: Coder<i128> = Coder { width: types::WIDE_BYTES, plain: plain_decimals, other: None };
 
-/// Bits of floats.
-pub(super) const FLOAT: Coder<i64> =
-    Coder { width: 8, plain: plain_64, other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split, parts: 8 }) };
+/// UUIDs.
+pub(super) const UUID: Coder<i128> = Coder { width: uuid::BYTES, plain: plain_uuids, other: None };
+
+/// Bits of floats of 32 bits.
+pub(super) const FLOAT_32: Coder<i64> =
+    Coder { width: 4, plain: plain_32, other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<4>, parts: 4 }) };
+
+/// Bits of floats of 64 bits.
+pub(super) const FLOAT_64: Coder<i64> =
+    Coder { width: 8, plain: plain_64, other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<8>, parts: 8 }) };
 
 fn plain_32(values: &[i64], out: &mut Vec<u8>) {
     plain(values, |value| (value as i32).to_le_bytes(), out);
@@ -75,6 +82,10 @@ fn plain_decimals(values: &[i128], out: &mut Vec<u8>) {
     plain(values, |value| -> [u8; types::WIDE_BYTES] { value.to_be_bytes() }, out);
 }
 
+fn plain_uuids(values: &[i128], out: &mut Vec<u8>) {
+    plain(values, uuid::to_bytes, out);
+}
+
 fn plain<T: Copy, const WIDTH: usize>(values: &[T], bytes: impl Fn(T) -> [u8; WIDTH], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + values.len() * WIDTH, 0);
@@ -84,9 +95,9 @@ fn plain<T: Copy, const WIDTH: usize>(values: &[T], bytes: impl Fn(T) -> [u8; WI
 }
 
 /// The first bytes of all values, then the second ones, and so on.
-fn split(values: &[i64], out: &mut Vec<u8>) {
+fn split<const WIDTH: usize>(values: &[i64], out: &mut Vec<u8>) {
     let start = out.len();
-    out.resize(start + values.len() * 8, 0);
+    out.resize(start + values.len() * WIDTH, 0);
     for (byte, out) in out[start..].chunks_exact_mut(values.len().max(1)).enumerate() {
         for (out, value) in out.iter_mut().zip(values) {
             *out = (value >> (8 * byte)) as u8;

@@ -15,8 +15,8 @@ use crate::rows::foreign;
 use brc_compress::Compressor;
 use brc_core::bounds::{bounds, string_bounds};
 use brc_core::{
-    Batch, Bitmap, BitmapBuffer, Data, Error, Field, Integers, Part, PartEncoder, Result, Schema, Sink, Summary,
-    UnsupportedReason, Value, for_integers,
+    Batch, Bitmap, BitmapBuffer, Data, Error, Field, Integers, LogicalType, Part, PartEncoder, Result, Schema, Sink,
+    Summary, UnsupportedReason, Value, float32, for_integers,
 };
 use parquet::basic::{CompressionCodec, Encoding, Type as Physical};
 use std::sync::Arc;
@@ -156,8 +156,14 @@ fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> R
         }
         Values::Floats(floats) => {
             let floats = dense(floats, validity);
-            let bits: Vec<_> = floats.iter().map(|value| value.to_bits() as i64).collect();
-            let pages = choice::numbers(&paging(0), &bits, &choice::FLOAT, choice::number_by_hash, compressor);
+            let (bits, coder): (Vec<_>, _) = match field.logical_type {
+                LogicalType::Float32 => {
+                    let bits = floats.iter().map(|&value| i64::from(float32::nearest(value).to_bits()));
+                    (bits.collect(), &choice::FLOAT_32)
+                }
+                _ => (floats.iter().map(|value| value.to_bits() as i64).collect(), &choice::FLOAT_64),
+            };
+            let pages = choice::numbers(&paging(0), &bits, coder, choice::number_by_hash, compressor);
             Ok((pages, float_bounds(&floats)))
         }
         Values::Integers(numbers) => integer_pages(&numbers.as_values(), validity, field, &paging(0), compressor),
@@ -176,7 +182,8 @@ fn integer_pages(
     if physical == Physical::FIXED_LEN_BYTE_ARRAY {
         let values =
             for_integers!(values, values => dense(values, validity).into_iter().map(i128::from).collect::<Vec<_>>());
-        let pages = choice::numbers(paging, &values, &choice::DECIMAL, choice::number_by_hash, compressor);
+        let coder = if field.logical_type == LogicalType::Uuid { &choice::UUID } else { &choice::DECIMAL };
+        let pages = choice::numbers(paging, &values, coder, choice::number_by_hash, compressor);
         return Ok((pages, integer_bounds(&values)));
     }
     let values = stored_integers(values, validity, field)?;

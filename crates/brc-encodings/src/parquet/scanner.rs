@@ -231,9 +231,9 @@ impl ScanColumn {
                     if let Lane::Numbers { numbers, .. } = before { numbers } else { Numbers::I16(Vec::new()) };
                 Lane::Numbers { chunk: NumberChunk::new(stored, chunk.is_narrow(), is_optional), numbers }
             }
-            Some(Stored::Float64) => {
+            Some(stored @ (Stored::Float32 | Stored::Float64)) => {
                 let floats = if let Lane::Floats { floats, .. } = before { floats } else { Vec::new() };
-                Lane::Floats { chunk: FloatChunk::new(is_optional), floats }
+                Lane::Floats { chunk: FloatChunk::new(stored, is_optional), floats }
             }
         };
         Ok(())

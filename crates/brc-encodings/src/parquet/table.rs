@@ -13,9 +13,10 @@ use brc_compress::Compression;
 use brc_core::names::{renamed, unique_names};
 use brc_core::{
     Error, Field, Known, KnownValues, LeftOut, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table,
-    TimeUnit,
+    TimeUnit, uuid,
 };
-use parquet::basic::{Encoding, Type as Physical};
+use parquet::basic::{Encoding, LogicalType as Annotation, Type as Physical};
+use parquet::data_type::FixedLenByteArray;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::TypePtr;
@@ -68,6 +69,12 @@ pub(super) struct FileColumn {
     pub(super) file_type: TypePtr,
     /// The unit that timestamps of 96 bits are delivered in.
     pub(super) int96: Option<TimeUnit>,
+}
+
+impl FileColumn {
+    fn is_uuid(&self) -> bool {
+        self.file_type.get_basic_info().logical_type_ref() == Some(&Annotation::Uuid)
+    }
 }
 
 pub(super) struct RowGroup {
@@ -421,6 +428,15 @@ impl Bounds {
         match (statistics, column.stored) {
             (Some(Statistics::Int32(known)), Some(Stored::Int32)) => numbers(known),
             (Some(Statistics::Int64(known)), Some(Stored::Int64)) => numbers(known),
+            (Some(all @ Statistics::FixedLenByteArray(known)), None)
+                if column.is_uuid() && known.min_is_exact() && known.max_is_exact() && !all.is_min_max_deprecated() =>
+            {
+                let uuid = |bytes: Option<&FixedLenByteArray>| Some(uuid::from_bytes(bytes?.data().try_into().ok()?));
+                match (uuid(known.min_opt()), uuid(known.max_opt())) {
+                    (Some(min), Some(max)) => Self::Numbers(min, max),
+                    _ => Self::Unknown,
+                }
+            }
             // Old files order strings as if their bytes were signed.
             (Some(all @ Statistics::ByteArray(known)), Some(Stored::Bytes))
                 if known.min_is_exact() && known.max_is_exact() && !all.is_min_max_deprecated() =>

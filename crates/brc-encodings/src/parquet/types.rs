@@ -2,6 +2,7 @@
 
 use super::int96;
 use crate::columnar::arrow_columns;
+use arrow_schema::DataType;
 use brc_core::{Field, LogicalType, TimeUnit};
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::{ConvertedType, LogicalType as Annotation, Repetition, TimeUnit as Unit, Type as Physical};
@@ -18,6 +19,8 @@ pub(super) enum Stored {
     Int32,
     /// Signed integers of 64 bits.
     Int64,
+    /// Floats of 32 bits.
+    Float32,
     /// Floats of 64 bits.
     Float64,
 }
@@ -27,7 +30,7 @@ impl Stored {
     pub(super) fn width(self) -> usize {
         match self {
             Self::Bytes => 0,
-            Self::Int32 => 4,
+            Self::Int32 | Self::Float32 => 4,
             Self::Int64 | Self::Float64 => 8,
         }
     }
@@ -59,13 +62,18 @@ pub(super) fn column(root: &TypePtr) -> Result<ColumnType, String> {
     let schema = schema.map_err(|error| format!("of a type that the library does not know ({error})"))?;
     let field = schema.fields().first().ok_or("of no type")?;
     let is_enum = annotation == Some(&Annotation::Enum) || converted == ConvertedType::ENUM;
-    let logical_type = if is_enum { LogicalType::String } else { arrow_columns::logical_type(field.data_type())? };
     let physical = root.get_physical_type();
+    let logical_type = match field.data_type() {
+        _ if is_enum => LogicalType::String,
+        DataType::FixedSizeBinary(UUID_BYTES) if annotation == Some(&Annotation::Uuid) => LogicalType::Uuid,
+        data_type => arrow_columns::logical_type(data_type)?,
+    };
     let is_unsigned = field.data_type().is_unsigned_integer();
     let stored = match (physical, logical_type) {
         _ if field.data_type().is_null() || is_unsigned => None,
         (Physical::INT32, _) => Some(Stored::Int32),
         (Physical::INT64, _) => Some(Stored::Int64),
+        (Physical::FLOAT, _) => Some(Stored::Float32),
         (Physical::DOUBLE, _) => Some(Stored::Float64),
         (Physical::BYTE_ARRAY, LogicalType::String | LogicalType::Binary) => Some(Stored::Bytes),
         _ => None,
@@ -95,6 +103,9 @@ fn nested(root: &Type) -> &'static str {
     }
 }
 
+/// The bytes of a UUID.
+const UUID_BYTES: i32 = 16;
+
 /// The bytes of a decimal of more digits than 64 bits have.
 pub(super) const WIDE_BYTES: usize = 16;
 
@@ -116,7 +127,8 @@ pub(super) fn physical(logical_type: LogicalType) -> Physical {
         | LogicalType::Timestamp { .. } => Physical::INT64,
         LogicalType::Decimal { precision, .. } if precision <= DIGITS_32 => Physical::INT32,
         LogicalType::Decimal { precision, .. } if precision <= LogicalType::MAX_PRECISION_64 => Physical::INT64,
-        LogicalType::Decimal { .. } => Physical::FIXED_LEN_BYTE_ARRAY,
+        LogicalType::Decimal { .. } | LogicalType::Uuid => Physical::FIXED_LEN_BYTE_ARRAY,
+        LogicalType::Float32 => Physical::FLOAT,
         LogicalType::Float64 => Physical::DOUBLE,
         LogicalType::String | LogicalType::Binary => Physical::BYTE_ARRAY,
     }
@@ -133,12 +145,14 @@ pub(super) fn factor(logical_type: LogicalType) -> i64 {
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. }
+        | LogicalType::Float32
         | LogicalType::Float64
         | LogicalType::Date
         | LogicalType::Time { .. }
         | LogicalType::Timestamp { .. }
         | LogicalType::String
-        | LogicalType::Binary => 1,
+        | LogicalType::Binary
+        | LogicalType::Uuid => 1,
     }
 }
 
@@ -151,7 +165,11 @@ pub(super) fn field(field: &Field) -> Result<TypePtr> {
         TimeUnit::Nanosecond => Unit::NANOS,
     };
     let column = match field.logical_type {
-        LogicalType::Bool | LogicalType::Int64 | LogicalType::Float64 | LogicalType::Binary => column,
+        LogicalType::Bool
+        | LogicalType::Int64
+        | LogicalType::Float32
+        | LogicalType::Float64
+        | LogicalType::Binary => column,
         LogicalType::Int8 => column.with_logical_type(Some(Annotation::integer(8, true))),
         LogicalType::Int16 => column.with_logical_type(Some(Annotation::integer(16, true))),
         LogicalType::Int32 => column.with_logical_type(Some(Annotation::integer(32, true))),
@@ -167,6 +185,7 @@ pub(super) fn field(field: &Field) -> Result<TypePtr> {
             column.with_logical_type(Some(Annotation::timestamp(zone, unit(of))))
         }
         LogicalType::String => column.with_logical_type(Some(Annotation::String)),
+        LogicalType::Uuid => column.with_length(UUID_BYTES).with_logical_type(Some(Annotation::Uuid)),
     };
     let repetition = if field.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     Ok(Arc::new(column.with_repetition(repetition).build()?))

@@ -5,7 +5,7 @@ use super::encoder::{Bounds, Chunk, Encoder, PartMeta};
 use super::types;
 use crate::columnar::{metadata_of, seal};
 use brc_compress::Compressor;
-use brc_core::{BatchWriter, ColumnarWriter, Error, Part, PartEncoder, Result, Schema};
+use brc_core::{BatchWriter, ColumnarWriter, Error, LogicalType, Part, PartEncoder, Result, Schema, float32, uuid};
 use parquet::basic::Type as Physical;
 use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::errors::ParquetError;
@@ -131,9 +131,18 @@ fn statistics(chunk: &Chunk, stored: Physical) -> Statistics {
             Statistics::int32(min.map(|min| min as i32), max.map(|max| max as i32), None, nulls, false)
         }
         Physical::FIXED_LEN_BYTE_ARRAY => {
-            let bytes = |value: Option<i128>| value.map(|it| FixedLenByteArray::from(it.to_be_bytes().to_vec()));
+            let is_uuid = chunk.field.logical_type == LogicalType::Uuid;
+            let bytes = |value: i128| if is_uuid { uuid::to_bytes(value) } else { value.to_be_bytes() };
+            let bytes = |value: Option<i128>| value.map(|value| FixedLenByteArray::from(bytes(value).to_vec()));
             Statistics::fixed_len_byte_array(bytes(integers.0), bytes(integers.1), None, nulls, false)
         }
+        Physical::FLOAT => match chunk.bounds {
+            Bounds::Floats(min, max) => {
+                let [min, max] = [min, max].map(|bound| Some(float32::nearest(bound)));
+                Statistics::float(min, max, None, nulls, false)
+            }
+            _ => Statistics::float(None, None, None, nulls, false),
+        },
         Physical::DOUBLE => match chunk.bounds {
             Bounds::Floats(min, max) => Statistics::double(Some(min), Some(max), None, nulls, false),
             _ => Statistics::double(None, None, None, nulls, false),
@@ -145,7 +154,7 @@ fn statistics(chunk: &Chunk, stored: Physical) -> Statistics {
             }
             _ => Statistics::byte_array(None, None, None, nulls, false),
         },
-        Physical::INT64 | Physical::INT96 | Physical::FLOAT => {
+        Physical::INT64 | Physical::INT96 => {
             // Unsigned ones are ordered as such, and lie there as their bits.
             let (min, max) = both(|value| value as i64);
             Statistics::int64(min, max, None, nulls, false)

@@ -90,9 +90,10 @@ const OPTIONAL: i32 = 1;
 fn type_number(logical_type: LogicalType) -> i32 {
     match (Kind::of(logical_type), logical_type) {
         (Kind::Double, _) => 1,
+        (Kind::Float, _) => 2,
         (Kind::Varint, LogicalType::Bool) => 8,
         (Kind::Varint, _) => 4,
-        (Kind::Bytes | Kind::Wide, _) => 12,
+        (Kind::Bytes | Kind::Wide | Kind::Uuid, _) => 12,
         (Kind::Zigzag, _) => 18,
     }
 }

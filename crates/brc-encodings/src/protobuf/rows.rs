@@ -3,10 +3,10 @@
 //! A field of a column without nulls is left out if it is empty or zero, as proto3 has it; one of a column that may have
 //! nulls is left out for a null, and only for one.
 
-use crate::frames::{Fault, RowLayout, RowReader, take_text};
+use crate::frames::{Fault, RowLayout, RowReader, not_a_uuid, take_text};
 use crate::rows::values::{self, float, integer, integer_64};
 use crate::rows::{RowBuffer, RowWriter, Short};
-use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value};
+use brc_core::{Field, LogicalType, Schema, UnsupportedReason, Value, float32, uuid};
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 
 /// A row is a message with its length before it.
@@ -27,12 +27,16 @@ pub(super) enum Kind {
     Varint,
     /// `sint64`.
     Zigzag,
+    /// `float`.
+    Float,
     /// `double`.
     Double,
     /// `bytes`.
     Bytes,
     /// Integers of 128 bits as 16 `bytes` in two's complement, the highest first.
     Wide,
+    /// The 16 `bytes` of UUIDs.
+    Uuid,
 }
 
 impl Kind {
@@ -48,16 +52,19 @@ impl Kind {
             | LogicalType::Timestamp { .. } => Self::Zigzag,
             LogicalType::Decimal { .. } if logical_type.fits_64_bits() => Self::Zigzag,
             LogicalType::Decimal { .. } => Self::Wide,
+            LogicalType::Float32 => Self::Float,
             LogicalType::Float64 => Self::Double,
             LogicalType::String | LogicalType::Binary => Self::Bytes,
+            LogicalType::Uuid => Self::Uuid,
         }
     }
 
     fn wire_type(self) -> WireType {
         match self {
             Self::Varint | Self::Zigzag => WireType::Varint,
+            Self::Float => WireType::ThirtyTwoBit,
             Self::Double => WireType::SixtyFourBit,
-            Self::Bytes | Self::Wide => WireType::LengthDelimited,
+            Self::Bytes | Self::Wide | Self::Uuid => WireType::LengthDelimited,
         }
     }
 }
@@ -69,6 +76,9 @@ fn field(column: usize) -> u32 {
 
 /// The bytes of an integer of 128 bits.
 const WIDE_BYTES: usize = 16;
+
+/// The UUID whose bytes are all zero.
+const NIL: i128 = i128::MIN;
 
 /// The most bytes of a number of variable length.
 const LONGEST_VARINT: usize = 10;
@@ -97,6 +107,10 @@ impl RowWriter for Messages {
                 out.push(head(None).as_slice());
                 out.push(Short::of(|out| encode_varint(integer(value) as u64, out)).as_slice());
             }
+            Kind::Float if float(value).to_bits() != 0 || nullable => {
+                out.push(head(None).as_slice());
+                out.push(&float32::nearest(float(value)).to_le_bytes());
+            }
             Kind::Double if float(value).to_bits() != 0 || nullable => {
                 out.push(head(None).as_slice());
                 out.push(&float(value).to_le_bytes());
@@ -105,12 +119,16 @@ impl RowWriter for Messages {
                 out.push(head(Some(WIDE_BYTES)).as_slice());
                 out.push(&integer(value).to_be_bytes());
             }
+            Kind::Uuid if integer(value) != NIL || nullable => {
+                out.push(head(Some(uuid::BYTES)).as_slice());
+                out.push(&uuid::to_bytes(integer(value)));
+            }
             Kind::Bytes if !values::bytes(value).is_empty() || nullable => {
                 let bytes = values::bytes(value);
                 out.push(head(Some(bytes.len())).as_slice());
                 out.push(bytes);
             }
-            Kind::Varint | Kind::Double | Kind::Wide | Kind::Bytes => {}
+            Kind::Varint | Kind::Float | Kind::Double | Kind::Wide | Kind::Uuid | Kind::Bytes => {}
         }
         Ok(())
     }
@@ -288,9 +306,20 @@ impl<'a> RowReader<'a> for MessageReader<'a> {
                 true => Value::Integer(self.varint()?.into()),
                 false => Value::Integer(0),
             },
+            Kind::Float => match self.key(column, kind.wire_type())? {
+                true => {
+                    let float = self.bytes(size_of::<f32>())?.try_into().map_or(0.0, f32::from_le_bytes);
+                    Value::Float(float32::widen(float))
+                }
+                false => Value::Float(0.0),
+            },
             Kind::Double => match self.key(column, kind.wire_type())? {
                 true => Value::Float(self.bytes(size_of::<f64>())?.try_into().map_or(0.0, f64::from_le_bytes)),
                 false => Value::Float(0.0),
+            },
+            Kind::Uuid => match self.text(column)? {
+                [] => Value::Integer(NIL),
+                bytes => Value::Integer(values::uuid(bytes).ok_or_else(not_a_uuid)?),
             },
             Kind::Wide => match self.text(column)? {
                 [] => Value::Integer(0),

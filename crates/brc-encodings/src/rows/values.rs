@@ -1,7 +1,7 @@
 //! What a value of a logical type is to an encoding of rows: all of them say by a match on the type how they write it, and
 //! take from the value what the type says it is.
 
-use brc_core::{LogicalType, TimeUnit, Value};
+use brc_core::{LogicalType, TimeUnit, Value, uuid};
 
 /// The integer of a value whose type lies on integers.
 pub(crate) fn integer(value: Value<'_>) -> i128 {
@@ -30,6 +30,11 @@ pub(crate) fn bytes(value: Value<'_>) -> &[u8] {
         Value::Bytes(bytes) => bytes,
         Value::Integer(_) | Value::Float(_) => &[],
     }
+}
+
+/// The UUID of its 16 bytes, or of its text.
+pub(crate) fn uuid(bytes: &[u8]) -> Option<i128> {
+    bytes.try_into().ok().map(uuid::from_bytes).or_else(|| uuid::parse(bytes))
 }
 
 /// Whether values are numbers of at most 64 bits, in which most tables have most of their values: encodings have short ways

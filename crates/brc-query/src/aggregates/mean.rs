@@ -3,7 +3,7 @@
 
 use super::{AggregateFunction, Bound, Form, numbers, sums_of};
 use crate::states::Sum;
-use brc_core::{Value, decimal};
+use brc_core::{LogicalType, Value, decimal};
 use num_bigint::BigInt;
 
 pub(super) static MEAN: AggregateFunction = AggregateFunction {
@@ -13,8 +13,9 @@ pub(super) static MEAN: AggregateFunction = AggregateFunction {
     example: ("mean(price)", "10.50"),
     form: Form::Column,
     bind: |fields| {
-        let output = numbers(fields)?.logical_type;
-        Ok(Bound::new(output, sums_of(output), |group| group.state()?.sum(group.group).map(value_of)))
+        let logical_type = numbers(fields)?.logical_type;
+        let output = if logical_type.is_float() { LogicalType::Float64 } else { logical_type };
+        Ok(Bound::new(output, sums_of(logical_type), |group| group.state()?.sum(group.group).map(value_of)))
     },
 };
 

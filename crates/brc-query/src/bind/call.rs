@@ -61,6 +61,11 @@ impl Binder<'_> {
                 self.folded(typed, position)
             }
             Err(Mismatch { argument, needed }) => {
+                if let Some(arguments) = self.with_uuids_as_text(&arguments, position)?
+                    && (function.bind)(&arguments).is_ok()
+                {
+                    return self.function_of(function, arguments, syntax, position);
+                }
                 let name = function.name;
                 match (arguments.get(argument), syntax.get(argument)) {
                     (Some(found), Some(syntax)) => {
@@ -72,6 +77,18 @@ impl Binder<'_> {
                 }
             }
         }
+    }
+
+    /// The arguments with the text of UUIDs in their place; `None` if there is no UUID.
+    fn with_uuids_as_text(&self, arguments: &[Typed], position: usize) -> Result<Option<Vec<Typed>>> {
+        if arguments.iter().all(|argument| argument.logical_type != LogicalType::Uuid) {
+            return Ok(None);
+        }
+        let text = |argument: &Typed| match argument.logical_type {
+            LogicalType::Uuid => self.cast(argument.clone(), LogicalType::String, false, position),
+            _ => Ok(argument.clone()),
+        };
+        arguments.iter().map(text).collect::<Result<_>>().map(Some)
     }
 
     /// The text form of a value, which is empty for null.

@@ -2,7 +2,7 @@
 
 use super::range::{self, FloatPlace, Place};
 use crate::sql::Literal;
-use brc_core::{Comparison, LogicalType, Predicate, TimeUnit, Value, calendar};
+use brc_core::{Comparison, LogicalType, Predicate, TimeUnit, Value, calendar, float32, uuid};
 use std::collections::HashMap;
 
 /// What is compared with constants.
@@ -35,6 +35,7 @@ pub(super) fn hint(literal: &Literal, logical_type: LogicalType) -> &'static str
         (Literal::Number(_), LogicalType::String | LogicalType::Binary) => STRINGS,
         (_, LogicalType::Bool) => "; compare it with true or false",
         (_, LogicalType::Date) => "; write dates as date '2024-01-31'",
+        (_, LogicalType::Uuid) => "; write UUIDs as '123e4567-e89b-12d3-a456-426614174000'",
         (_, LogicalType::Time { .. }) => "; write times as time '23:59:59'",
         (_, LogicalType::Timestamp { .. }) => "; write points in time as timestamp '2024-01-31 23:59:59'",
         _ => "",
@@ -70,8 +71,16 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             let (floor, exact) = number.floor(logical_type.scale());
             Some(Found::Integer(Place { floor, exact }))
         }
-        (LogicalType::Float64, Literal::Number(number)) => Some(Found::Float(FloatPlace::of(number))),
-        (LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
+        (LogicalType::Float32, Literal::Number(number)) if number.is_float() => {
+            Some(Found::Float(FloatPlace { floor: rounded(number.to_float()), exact: true }))
+        }
+        (LogicalType::Float32 | LogicalType::Float64, Literal::Number(number)) => {
+            Some(Found::Float(FloatPlace::of(number)))
+        }
+        (LogicalType::Uuid, Literal::Text(text)) => {
+            uuid::parse(text).map(|floor| Found::Integer(Place { floor, exact: true }))
+        }
+        (LogicalType::Float32 | LogicalType::Float64, Literal::Text(text)) => match Value::parse(text, logical_type) {
             Ok(Value::Float(floor)) => Some(Found::Float(FloatPlace { floor, exact: true })),
             _ => None,
         },
@@ -94,12 +103,14 @@ fn among(literal: &Literal, logical_type: LogicalType) -> Option<Found> {
             | LogicalType::Int64
             | LogicalType::UInt64
             | LogicalType::Decimal { .. }
+            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::Date
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { .. }
             | LogicalType::String
-            | LogicalType::Binary,
+            | LogicalType::Binary
+            | LogicalType::Uuid,
             _,
         ) => None,
     }
@@ -111,6 +122,13 @@ const FINEST: TimeUnit = TimeUnit::Nanosecond;
 /// A point in time. Without a distance from UTC it is one of UTC.
 fn nanoseconds(text: &[u8]) -> Option<i128> {
     [false, true].into_iter().find_map(|zone| calendar::parse_wide_timestamp(text, FINEST, zone))
+}
+
+/// A constant among floats of 32 bits: the nearest of them, so that `f = 1.1` finds what is shown as 1.1. One beyond
+/// all of them stays what it is.
+pub(super) fn rounded(constant: f64) -> f64 {
+    let nearest = float32::widen(float32::nearest(constant));
+    if nearest.is_finite() { nearest } else { constant }
 }
 
 /// A number of units of which so many make one of the column.

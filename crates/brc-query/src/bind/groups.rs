@@ -63,7 +63,7 @@ impl<'a> GroupScope<'a> {
             expression.error(format!("'{name}' {needed}"), position)
         })?;
         arguments.truncate(function.form.columns());
-        if function.form == Form::Numbers && arguments.iter().any(|it| it.logical_type == LogicalType::Float64) {
+        if function.form == Form::Numbers && arguments.iter().any(|it| it.logical_type.is_float()) {
             let numbers = arguments.into_iter().zip(&call.arguments);
             let float =
                 |(number, syntax): (Typed, &Syntax)| binder.cast(number, LogicalType::Float64, false, syntax.position);

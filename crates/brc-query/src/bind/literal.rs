@@ -4,7 +4,7 @@ use super::{Binder, Result, constant};
 use crate::bind::number::Number;
 use crate::node::{Scalar, Typed};
 use crate::sql::Literal;
-use brc_core::{LogicalType, PhysicalType, TimeUnit, Value};
+use brc_core::{LogicalType, PhysicalType, TimeUnit, Value, float32};
 
 impl Binder<'_> {
     /// A constant by itself.
@@ -36,6 +36,7 @@ impl Binder<'_> {
     /// A constant as a value that compares with one of a type.
     pub(super) fn literal_like(&self, literal: &Literal, like: LogicalType, position: usize) -> Result {
         let found = match (literal, like) {
+            (Literal::Number(number), LogicalType::Float32) if number.is_float() => Some(of_float_32(number)),
             (Literal::Number(_), _) if like.is_numeric() => Some(self.literal(literal, position)?),
             (Literal::Text(_), LogicalType::String | LogicalType::Binary) => Some(self.literal(literal, position)?),
             (Literal::Bool(_), LogicalType::Bool) => Some(self.literal(literal, position)?),
@@ -100,6 +101,27 @@ fn number(typed: &Typed) -> Option<Number> {
     }
 }
 
+/// The float of 32 bits nearest to a number, unless it is beyond all of them.
+fn of_float_32(number: &Number) -> Typed {
+    let value = constant::rounded(number.to_float());
+    let logical_type = if float32::narrow(value).is_some() { LogicalType::Float32 } else { LogicalType::Float64 };
+    Typed::literal(logical_type, Some(Scalar::Float(value.to_bits())))
+}
+
+/// Values of which one is taken: beside floats of 32 bits, constant numbers are such floats too.
+pub(super) fn like_floats_32(parts: Vec<(Typed, usize)>) -> Vec<(Typed, usize)> {
+    let is_float_32 = |(part, _): &(Typed, usize)| part.logical_type == LogicalType::Float32;
+    if !parts.iter().any(is_float_32) {
+        return parts;
+    }
+    let is_float_32 = |number: &Number| number.is_float() || float32::narrow(number.to_float()).is_some();
+    let like = |(part, position): (Typed, usize)| match number(&part).filter(is_float_32) {
+        Some(number) => (of_float_32(&number), position),
+        None => (part, position),
+    };
+    parts.into_iter().map(like).collect()
+}
+
 /// A typed constant as it would be written, for comparing it with a column of a type; `None` if the type has none like it.
 pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
     let scalar = typed.constant()??;
@@ -112,7 +134,7 @@ pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. } => Literal::Number(number(typed)?),
-        LogicalType::Float64 => match number(typed) {
+        LogicalType::Float32 | LogicalType::Float64 => match number(typed) {
             Some(number) => Literal::Number(number),
             None if beside.physical() == PhysicalType::Integers => return None,
             None => Literal::Text(text.into_bytes()),
@@ -124,5 +146,6 @@ pub(super) fn written(typed: &Typed, beside: LogicalType) -> Option<Literal> {
             Scalar::Bytes(bytes) => Literal::Text(bytes.clone()),
             Scalar::Integer(_) | Scalar::Float(_) => return None,
         },
+        LogicalType::Uuid => Literal::Text(text.into_bytes()),
     })
 }

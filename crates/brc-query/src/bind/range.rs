@@ -14,11 +14,17 @@ pub(crate) struct Place {
 
 /// The condition that a column of integers compares so with a constant.
 pub(super) fn of_integers(tested: Tested, comparison: Comparison, place: Place) -> Predicate {
-    let (Tested { column, of, nullable }, Place { floor, exact }) = (tested, place);
+    let (Tested { column, of, .. }, Place { floor, exact }) = (tested, place);
     let (smallest, largest) = match of.fits_64_bits() {
         true => (i64::MIN.into(), i64::MAX.into()),
         false => (i128::MIN, i128::MAX),
     };
+    // Beyond the ends of 128 bits there is no value, and none next to them.
+    let is_least = exact && floor == i128::MIN && comparison == Comparison::Less;
+    let is_most = floor == i128::MAX && comparison == Comparison::Greater;
+    if is_least || is_most {
+        return no_value(tested, smallest, largest);
+    }
     // The first value above, and the first not below.
     let above = floor.saturating_add(1);
     let from = if exact { floor } else { above };
@@ -35,9 +41,15 @@ pub(super) fn of_integers(tested: Tested, comparison: Comparison, place: Place) 
     };
     match (low.max(smallest), high.min(largest)) {
         (low, high) if low <= high => Predicate::Range { column, low, high },
-        // No value does; but of a null it is not known.
-        _ if nullable => Predicate::Range { column, low: largest, high: smallest },
-        _ => Predicate::Constant(false),
+        _ => no_value(tested, smallest, largest),
+    }
+}
+
+/// No value does; but of a null it is not known.
+fn no_value(Tested { column, nullable, .. }: Tested, smallest: i128, largest: i128) -> Predicate {
+    match nullable {
+        true => Predicate::Range { column, low: largest, high: smallest },
+        false => Predicate::Constant(false),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::rounding::Exact;
 use super::{Bound, Kernel, exact};
 use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
-use brc_core::{LogicalType, TimeUnit, Value, calendar};
+use brc_core::{LogicalType, TimeUnit, Value, calendar, float32};
 use brc_kernels::arithmetic::Rounding;
 
 /// The cast of one type to another, if there is one.
@@ -39,7 +39,7 @@ fn narrow(view: &View<'_>, from: LogicalType, to: LogicalType) -> Option<Values>
 }
 
 fn is_exact_number(it: LogicalType) -> bool {
-    it.is_numeric() && it != LogicalType::Float64
+    it.is_numeric() && !it.is_float()
 }
 
 /// A value as one of another type; `None` if there is none.
@@ -89,7 +89,12 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
         (_, LogicalType::Bool) if is_exact_number(from) => {
             Box::new(|value| integer(value).map(|value| Number::Integer((value != 0).into())))
         }
-        (LogicalType::Float64, _) if is_exact_number(to) => {
+        (LogicalType::Float32, LogicalType::Float64) => Box::new(same),
+        (LogicalType::Float64, LogicalType::Float32) => Box::new(|value| match value {
+            Value::Float(value) => rounded(value),
+            Value::Integer(_) | Value::Bytes(_) => None,
+        }),
+        (LogicalType::Float32 | LogicalType::Float64, _) if is_exact_number(to) => {
             let power = 10f64.powi(to.scale().into());
             Box::new(move |value| match value {
                 Value::Float(value) if (value * power).round().abs() < 1e38 => {
@@ -102,6 +107,10 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
             let unit = 10u128.pow(from.scale().into());
             Box::new(move |value| integer(value).map(|value| Number::Float(crate::ratio::nearest_small(value, unit))))
         }
+        (_, LogicalType::Float32) if is_exact_number(from) => {
+            let unit = 10u128.pow(from.scale().into());
+            Box::new(move |value| rounded(crate::ratio::nearest_small(integer(value)?, unit)))
+        }
         _ if is_exact_number(from) && is_exact_number(to) => {
             let (up, down) = (exact::factor(from.scale(), to.scale()), exact::factor(to.scale(), from.scale()));
             Box::new(move |value| {
@@ -111,6 +120,12 @@ fn conversion(from: LogicalType, to: LogicalType) -> Option<Conversion> {
         _ if is_clock(from) && is_clock(to) => clocks(from, to)?,
         _ => return None,
     })
+}
+
+/// The float of 32 bits nearest to a float; none if that is finite and beyond all of them.
+fn rounded(value: f64) -> Option<Number> {
+    let nearest = float32::nearest(value);
+    (nearest.is_finite() || !value.is_finite()).then(|| Number::Float(float32::widen(nearest)))
 }
 
 fn same(value: Value<'_>) -> Option<Number> {

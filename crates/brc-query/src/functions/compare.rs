@@ -82,9 +82,11 @@ fn ticks(it: LogicalType) -> Option<(Ticks, i128)> {
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. }
+        | LogicalType::Float32
         | LogicalType::Float64
         | LogicalType::String
-        | LogicalType::Binary => None,
+        | LogicalType::Binary
+        | LogicalType::Uuid => None,
     }
 }
 

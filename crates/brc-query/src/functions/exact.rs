@@ -32,12 +32,14 @@ pub(super) fn digits(typed: &Typed) -> Option<Digits> {
         (LogicalType::Decimal { precision, scale }, _) => Some(Digits { precision, scale, is_int64: false }),
         (
             LogicalType::Bool
+            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::Date
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { .. }
             | LogicalType::String
-            | LogicalType::Binary,
+            | LogicalType::Binary
+            | LogicalType::Uuid,
             _,
         ) => None,
     }

@@ -3,7 +3,7 @@
 use super::{Bound, Mismatch, exact, number};
 use crate::node::Typed;
 use crate::vector::{Fault, Rows, Values, Vector, View, ViewData};
-use brc_core::LogicalType;
+use brc_core::{LogicalType, float32};
 use brc_kernels::arithmetic::{Rounding, round, round_quotients};
 use brc_kernels::cpu::Level;
 use brc_kernels::direct::bounds;
@@ -17,6 +17,9 @@ pub(super) fn bound(arguments: &[Typed], decimals: i64, rounding: Rounding) -> R
             let ViewData::Floats(values) = views[0].data else { return rows.floats(|row| views[0].float(row)) };
             let mut values = values.to_vec();
             round(Level::best(), rounding, power, &mut values);
+            if logical_type == LogicalType::Float32 {
+                values.iter_mut().for_each(|value| *value = float32::widen(float32::nearest(*value)));
+            }
             Ok(rows.vector(Values::Floats(values)))
         }));
     };

@@ -33,9 +33,11 @@ impl Clock {
             | LogicalType::Int64
             | LogicalType::UInt64
             | LogicalType::Decimal { .. }
+            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::String
-            | LogicalType::Binary => refuse(index, "needs a date or a time"),
+            | LogicalType::Binary
+            | LogicalType::Uuid => refuse(index, "needs a date or a time"),
         }
     }
 

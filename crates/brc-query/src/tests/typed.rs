@@ -63,8 +63,8 @@ fn literal(column: usize, constant: &Cell) -> String {
         LogicalType::Date => format!("date {}", quoted(&text)),
         LogicalType::Time { .. } => format!("time {}", quoted(&text)),
         LogicalType::Timestamp { .. } => format!("timestamp {}", quoted(&text)),
-        LogicalType::String | LogicalType::Binary => quoted(&text),
-        LogicalType::Float64 if !matches!(constant, Cell::Float(value) if value.is_finite()) => quoted(&text),
+        LogicalType::String | LogicalType::Binary | LogicalType::Uuid => quoted(&text),
+        LogicalType::Float32 | LogicalType::Float64 if !matches!(constant, Cell::Float(value) if value.is_finite()) => quoted(&text),
         _ => text,
     }
 }
@@ -401,7 +401,7 @@ fn tame(question: &Question) -> bool {
     question.aggregates.iter().all(|&(place, column)| {
         let name = AGGREGATES[place].name;
         let squares = name.starts_with("var") || name.starts_with("stddev");
-        !squares || column.is_none_or(|column| field(column).logical_type != LogicalType::Float64)
+        !squares || column.is_none_or(|column| !field(column).logical_type.is_float())
     })
 }
 

@@ -3,13 +3,13 @@
 use super::tested::hand_over;
 use brc_core::{
     Batch, BitmapBuffer, ByteStrings, Column, Conjunct, Data, Dictionary, Field, Integers, LogicalType, PhysicalType,
-    Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table,
+    Result, Run, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table, float32,
 };
 use proptest::prelude::*;
 use std::path::Path;
 
 /// The columns' names and types.
-pub(crate) const COLUMNS: [(&str, &str); 15] = [
+pub(crate) const COLUMNS: [(&str, &str); 16] = [
     ("b", "bool"),
     ("i8", "int8"),
     ("n", "int16 not null"),
@@ -18,6 +18,7 @@ pub(crate) const COLUMNS: [(&str, &str); 15] = [
     ("d", "decimal(10,2)"),
     ("w", "decimal(38,3)"),
     ("f", "float64"),
+    ("g", "float32"),
     ("day", "date"),
     ("tod", "time(ms)"),
     ("at", "timestamp with zone"),
@@ -25,6 +26,7 @@ pub(crate) const COLUMNS: [(&str, &str); 15] = [
     ("s", "string"),
     ("k", "string not null"),
     ("bin", "binary"),
+    ("id", "uuid"),
 ];
 
 /// A value of a row.
@@ -56,13 +58,18 @@ pub(crate) fn cell(column: usize) -> impl Strategy<Value = Cell> {
         ]
         .boxed(),
         (PhysicalType::Integers | PhysicalType::Floats, _) => {
+            let of_type = move |value: f64| match field.logical_type {
+                LogicalType::Float32 => Cell::Float(float32::widen(float32::nearest(value))),
+                _ => Cell::Float(value),
+            };
             let extremes = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, -0.0, 5e-324, 1e300];
             prop_oneof![
-                8 => prop::sample::select(vec![0.0, 0.1, -0.1, 1.5, 2.5, 1e10]).prop_map(Cell::Float),
-                3 => (-1e6f64..1e6).prop_map(Cell::Float),
-                1 => prop::sample::select(extremes.to_vec()).prop_map(Cell::Float),
-                1 => any::<f64>().prop_map(Cell::Float),
+                8 => prop::sample::select(vec![0.0, 0.1, -0.1, 1.5, 2.5, 1e10]),
+                3 => -1e6f64..1e6,
+                1 => prop::sample::select(extremes.to_vec()),
+                1 => any::<f64>(),
             ]
+            .prop_map(of_type)
             .boxed()
         }
         (PhysicalType::Bytes, _) => prop_oneof![

@@ -80,7 +80,7 @@ impl TypedColumn {
         match (&self.values, checks.logical_type) {
             (Values::Strings(_), LogicalType::String | LogicalType::Binary) => {}
             (_, LogicalType::String | LogicalType::Binary) => self.values = Values::Strings(Strings::default()),
-            (_, LogicalType::Float64) => self.values = Values::Floats(Vec::new()),
+            (_, float) if float.is_float() => self.values = Values::Floats(Vec::new()),
             (_, narrow) if narrow.fits_64_bits() => self.values = Values::Integers(Vec::new()),
             _ => self.values = Values::Wide(Vec::new()),
         }
@@ -98,7 +98,12 @@ impl TypedColumn {
         let level = Level::best();
         match (values, checks.logical_type) {
             (Values::Strings(strings), _) => checks.strings(strings, fields, how, bad),
+            (Values::Floats(out), LogicalType::Float32) => {
+                let float = |value: Value<'_>| if let Value::Float(value) = value { value } else { 0.0 };
+                checks.take(out, fields, how, bad, None, values::float32, float);
+            }
             (Values::Floats(out), _) => checks.floats(out, fields, how, bad),
+            (Values::Wide(out), LogicalType::Uuid) => checks.take(out, fields, how, bad, None, values::uuid, wide),
             (Values::Wide(out), LogicalType::Decimal { scale, .. }) if scale <= 18 => {
                 checks.take(out, fields, how, bad, None, |text| widened(values::decimal(text, scale)), wide);
             }
@@ -141,9 +146,11 @@ impl TypedColumn {
                 | LogicalType::Int16
                 | LogicalType::Int32
                 | LogicalType::UInt64
+                | LogicalType::Float32
                 | LogicalType::Float64
                 | LogicalType::String
-                | LogicalType::Binary,
+                | LogicalType::Binary
+                | LogicalType::Uuid,
             ) => checks.take(out, fields, how, bad, None, |_| None, narrow),
         }
     }
@@ -244,11 +251,13 @@ impl Values {
             | LogicalType::Int8
             | LogicalType::Int16
             | LogicalType::Int32
+            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::Date
             | LogicalType::Time { .. }
             | LogicalType::String
-            | LogicalType::Binary => Seen::NOTHING,
+            | LogicalType::Binary
+            | LogicalType::Uuid => Seen::NOTHING,
         }
     }
 

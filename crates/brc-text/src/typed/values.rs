@@ -5,7 +5,7 @@
 
 use crate::infer::{AsFloat, as_float};
 use brc_core::decimal::{FLOAT_POWERS, POWERS};
-use brc_core::{TimeUnit, calendar};
+use brc_core::{LogicalType, TimeUnit, Value, calendar, float32, uuid};
 
 /// A value, and whether it is written in another way than it stands here.
 pub(super) type Parsed<T> = Option<(T, bool)>;
@@ -136,6 +136,26 @@ pub(super) fn printed_float(text: Text<'_>) -> Parsed<(f64, Shape)> {
         scale: (bytes.len() - point - 1) as u8,
     });
     Some(((value, shape), false))
+}
+
+/// A float of 32 bits: rounded once, not by way of 64 bits.
+pub(super) fn float32(text: Text<'_>) -> Parsed<f64> {
+    let bytes = text.bytes();
+    let value = float32::parse(bytes).filter(|value| value.is_finite()).map(float32::widen)?;
+    Some((value, is_altered(bytes, Value::Float(value), LogicalType::Float32)))
+}
+
+/// A UUID.
+pub(super) fn uuid(text: Text<'_>) -> Parsed<i128> {
+    let bytes = text.bytes();
+    let value = uuid::parse(bytes)?;
+    Some((value, uuid::text(value) != *bytes))
+}
+
+fn is_altered(text: &[u8], value: Value<'_>, logical_type: LogicalType) -> bool {
+    let mut written = Vec::with_capacity(32);
+    value.write(logical_type, &mut written);
+    written != text
 }
 
 /// The digits of a number before and behind the point; zeros before the first other digit do not count.
@@ -285,7 +305,6 @@ fn eight(digits: u64) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::infer::Seen;
-    use brc_core::{LogicalType, Value};
     use proptest::prelude::*;
 
     /// What a fast parser says must be what values are.

@@ -42,11 +42,13 @@ impl Writer {
             | LogicalType::Int16
             | LogicalType::Int32
             | LogicalType::UInt64
+            | LogicalType::Float32
             | LogicalType::Float64
             | LogicalType::Date
             | LogicalType::Time { .. }
             | LogicalType::Timestamp { .. }
-            | LogicalType::Binary => false,
+            | LogicalType::Binary
+            | LogicalType::Uuid => false,
         })
     }
 

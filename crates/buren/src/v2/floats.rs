@@ -2,18 +2,55 @@
 //!
 //! Most floats were decimal text once, and `digits / 10^exponent` gives back every bit of them; those of which it does not
 //! (negative zero, NaN, infinity, results of computations) are exceptions. Where these would be too many, the integers are
-//! the bits of the floats, so that constants, runs and dictionaries serve floats too.
+//! the bits of the floats, so that constants, runs and dictionaries serve floats too. Where all floats are also floats of 32
+//! bits, those are stored: half the bits, and the digits of their shorter texts.
 
 use super::integers::{self, BLOCK_ROWS, Block, Decodable, GROUP_ROWS, patch, sample_rows};
 use super::malformed::{Malformed, Result, take, take_array};
+use brc_core::float32;
 use brc_kernels::bitpack::width_of;
 use brc_kernels::cpu::Level;
-use brc_kernels::decimals::{MAX_EXPONENT, comes_back, from_digits, to_digits};
+use brc_kernels::decimals::{MAX_DIGITS, MAX_EXPONENT, comes_back, from_digits, to_digits};
 
-/// The integers are the floats' bits.
-const BITS: u8 = 0;
-/// The integers are decimal digits.
-const DIGITS: u8 = 1;
+/// Which floats the integers stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// Those of 64 bits.
+    Double,
+    /// Those of 32 bits, widened.
+    Single,
+}
+
+impl Width {
+    /// The forms of floats whose integers are the floats' bits, and of those whose integers are decimal digits.
+    fn forms(self) -> [u8; 2] {
+        match self {
+            Self::Double => [0, 1],
+            Self::Single => [2, 3],
+        }
+    }
+
+    fn bits(self, value: f64) -> i64 {
+        match self {
+            Self::Double => value.to_bits() as i64,
+            Self::Single => float32::nearest(value).to_bits().into(),
+        }
+    }
+
+    fn comes_back(self, value: f64, digits: i64, exponent: u8) -> bool {
+        match self {
+            Self::Double => comes_back(value, digits, exponent),
+            Self::Single => single_comes_back(value, digits, exponent),
+        }
+    }
+}
+
+/// Whether a float of 32 bits comes back from its digits bit for bit.
+fn single_comes_back(value: f64, digits: i64, exponent: u8) -> bool {
+    let mut back = [0.0];
+    from_digits(Level::best(), &[digits], exponent, &mut back);
+    f64::from(back[0] as f32).to_bits() == value.to_bits() && digits.unsigned_abs() <= MAX_DIGITS.unsigned_abs()
+}
 
 /// Digits have to save at least this many percent, as they cost a division.
 const PAYS: u64 = 2;
@@ -27,6 +64,7 @@ const EXCEPTION_BYTES: u64 = 10;
 /// How a chunk will be stored.
 #[derive(Debug)]
 pub struct Plan {
+    width: Width,
     /// Of digits, the exponent.
     exponent: Option<u8>,
     integers: Vec<i64>,
@@ -40,33 +78,47 @@ impl Plan {
     /// Chooses what makes a chunk smallest.
     #[must_use]
     pub fn choose(values: &[f64]) -> Self {
-        let Some(exponent) = choose_exponent(values) else { return Self::bits(values) };
-        let digits = Self::digits(values, exponent);
-        if digits.exceptions.len() <= values.len() / FEW {
+        let double = Self::of_width(values, Width::Double);
+        if double.has_few_exceptions() || !values.iter().all(|&value| float32::narrow(value).is_some()) {
+            return double;
+        }
+        let single = Self::of_width(values, Width::Single);
+        if single.estimated_bytes() < double.estimated_bytes() { single } else { double }
+    }
+
+    fn of_width(values: &[f64], width: Width) -> Self {
+        let Some(exponent) = choose_exponent(values, width) else { return Self::bits(values, width) };
+        let digits = Self::digits(values, width, exponent);
+        if digits.has_few_exceptions() {
             return digits;
         }
-        let bits = Self::bits(values);
+        let bits = Self::bits(values, width);
         let candidates = [bits.estimated_bytes(), digits.estimated_bytes()];
         let pays = candidates[1] * 100 < candidates[0] * (100 - PAYS);
         Self { candidates: candidates.map(Some), ..if pays { digits } else { bits } }
     }
 
-    fn bits(values: &[f64]) -> Self {
-        let integers: Vec<_> = values.iter().map(|value| value.to_bits() as i64).collect();
+    /// Whether the floats are digits, with next to no exception.
+    fn has_few_exceptions(&self) -> bool {
+        self.exponent.is_some() && self.exceptions.len() <= self.integers.len() / FEW
+    }
+
+    fn bits(values: &[f64], width: Width) -> Self {
+        let integers: Vec<_> = values.iter().map(|&value| width.bits(value)).collect();
         let plan = integers::Plan::choose(&integers, &[]);
-        let plan = Self { exponent: None, integers, plan, exceptions: Vec::new(), candidates: [None; 2] };
+        let plan = Self { width, exponent: None, integers, plan, exceptions: Vec::new(), candidates: [None; 2] };
         Self { candidates: [Some(plan.estimated_bytes()), None], ..plan }
     }
 
-    fn digits(values: &[f64], exponent: u8) -> Self {
+    fn digits(values: &[f64], width: Width, exponent: u8) -> Self {
         let mut digits = Vec::new();
         let mut exceptions = Vec::new();
         if to_digits(Level::best(), values, exponent, &mut digits) > 0 {
-            let good = |row: &usize| comes_back(values[*row], digits[*row], exponent);
+            let good = |row: &usize| width.comes_back(values[*row], digits[*row], exponent);
             // Exceptions get the digits before them, which no scheme minds.
             let mut filler = (0..values.len()).find(good).map_or(0, |row| digits[row]);
             for (row, (value, digits)) in values.iter().zip(&mut digits).enumerate() {
-                if comes_back(*value, *digits, exponent) {
+                if width.comes_back(*value, *digits, exponent) {
                     filler = *digits;
                 } else {
                     exceptions.push((row, value.to_bits()));
@@ -75,7 +127,7 @@ impl Plan {
             }
         }
         let plan = integers::Plan::choose(&digits, &[]);
-        let plan = Self { exponent: Some(exponent), integers: digits, plan, exceptions, candidates: [None; 2] };
+        let plan = Self { width, exponent: Some(exponent), integers: digits, plan, exceptions, candidates: [None; 2] };
         Self { candidates: [None, Some(plan.estimated_bytes())], ..plan }
     }
 
@@ -107,7 +159,7 @@ impl Plan {
 
     /// Appends what all blocks share.
     pub fn encode_parameters(&self, out: &mut Vec<u8>) {
-        let form = if self.exponent.is_some() { DIGITS } else { BITS };
+        let form = self.width.forms()[usize::from(self.exponent.is_some())];
         out.extend_from_slice(&[form, self.exponent.unwrap_or(0), self.plan.scheme_id(), 0]);
         self.plan.encode_parameters(out);
     }
@@ -130,26 +182,31 @@ impl Plan {
     }
 }
 
-/// The exponent that makes a sample smallest; `None` if that is not smaller than 64 bits a value.
-fn choose_exponent(values: &[f64]) -> Option<u8> {
+/// The exponent that makes a sample smallest; `None` if that is not smaller than the bits of the values.
+fn choose_exponent(values: &[f64], width: Width) -> Option<u8> {
     let sample: Vec<_> = sample_rows(values.len()).map(|row| values[row]).collect();
     let mut digits = Vec::new();
     let bits = |exponent| {
-        let inexact = to_digits(Level::best(), &sample, exponent, &mut digits);
-        let pairs = sample.iter().zip(&digits);
-        let exact = pairs.filter(|(value, digits)| comes_back(**value, **digits, exponent)).map(|(_, digits)| *digits);
-        let (min, max) = exact.fold((i64::MAX, i64::MIN), |(min, max), digits| (min.min(digits), max.max(digits)));
-        let width = if min <= max { width_of((max - min) as u64) as usize } else { 64 };
-        inexact * 8 * EXCEPTION_BYTES as usize + (sample.len() - inexact) * width
+        to_digits(Level::best(), &sample, exponent, &mut digits);
+        let (mut exact, mut min, mut max) = (0, i64::MAX, i64::MIN);
+        for (&value, &digits) in sample.iter().zip(&digits) {
+            if width.comes_back(value, digits, exponent) {
+                (exact, min, max) = (exact + 1, min.min(digits), max.max(digits));
+            }
+        }
+        let bits = if min <= max { width_of((max - min) as u64) as usize } else { 64 };
+        (sample.len() - exact) * 8 * EXCEPTION_BYTES as usize + exact * bits
     };
     let sizes: Vec<_> = (0..=MAX_EXPONENT).map(bits).collect();
     let (exponent, smallest) = (0..).zip(sizes).min_by_key(|(_, bits)| *bits)?;
-    (smallest < sample.len() * 64).then_some(exponent)
+    let of_value = if width == Width::Double { 64 } else { 32 };
+    (smallest < sample.len() * of_value).then_some(exponent)
 }
 
 /// A chunk whose blocks can be decoded.
 #[derive(Debug)]
 pub struct Chunk {
+    width: Width,
     /// Of digits, the exponent.
     exponent: Option<u8>,
     integers: integers::Chunk,
@@ -161,12 +218,14 @@ impl Chunk {
     /// # Errors
     /// If these are not some.
     pub fn open(mut parameters: &[u8]) -> Result<Self> {
-        let (exponent, scheme) = match take_array(&mut parameters)? {
-            [BITS, 0, scheme, 0] => (None, scheme),
-            [DIGITS, exponent @ 0..=MAX_EXPONENT, scheme, 0] => (Some(exponent), scheme),
+        let [form, exponent, scheme, reserved] = take_array(&mut parameters)?;
+        let width = [Width::Double, Width::Single].into_iter().find(|width| width.forms().contains(&form));
+        let (width, exponent) = match (width, exponent, reserved) {
+            (Some(width), 0, 0) if form == width.forms()[0] => (width, None),
+            (Some(width), 0..=MAX_EXPONENT, 0) if form == width.forms()[1] => (width, Some(exponent)),
             _ => return Err(Malformed("its form of floats is unknown")),
         };
-        Ok(Self { exponent, integers: integers::Chunk::open(scheme, parameters)? })
+        Ok(Self { width, exponent, integers: integers::Chunk::open(scheme, parameters)? })
     }
 
     /// The exponent, if the floats are stored as decimal digits.
@@ -209,10 +268,19 @@ impl Chunk {
             Some(exponent) => self.decode_groups(&integer_block, first, values, |digits: &[i64], values| {
                 from_digits(Level::best(), digits, exponent, values);
             }),
+            None if self.width == Width::Single => {
+                self.decode_groups(&integer_block, first, values, |bits: &[i64], values| {
+                    let float = |bits: i64| float32::widen(f32::from_bits(bits as u32));
+                    values.iter_mut().zip(bits).for_each(|(value, bits)| *value = float(*bits));
+                })
+            }
             None => self.decode_groups(&integer_block, first, values, |bits: &[i64], values| {
                 values.iter_mut().zip(bits).for_each(|(value, bits)| *value = f64::from_bits(*bits as u64));
             }),
         }?;
+        if self.width == Width::Single && self.exponent.is_some() {
+            values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
+        }
         patch(positions, first, values, |index| f64::from_le_bytes(exceptions[index]))
     }
 

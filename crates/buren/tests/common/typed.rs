@@ -4,6 +4,7 @@ use brc_core::predicate::{Known, KnownValues, float_order};
 use brc_core::{
     Batch, BatchWriter, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Field, Integers, LogicalType, PartEncoder,
     PhysicalType, Predicate, Result, ScanOptions, Scanned, Schema, Sink, Summary, Table, TimeUnit, Value, Verdict,
+    float32,
 };
 use buren::{Reader, Writer, WriterOptions};
 use std::ops::Range;
@@ -47,10 +48,12 @@ pub fn all_types() -> Vec<LogicalType> {
         LogicalType::UInt64,
         LogicalType::Decimal { precision: 12, scale: 2 },
         LogicalType::Decimal { precision: 38, scale: 10 },
+        LogicalType::Float32,
         LogicalType::Float64,
         LogicalType::Date,
         LogicalType::String,
         LogicalType::Binary,
+        LogicalType::Uuid,
     ];
     for unit in TimeUnit::ALL {
         types.push(LogicalType::Time { unit });
@@ -74,6 +77,16 @@ pub fn cell(logical_type: LogicalType, spread: u64, seed: u64, row: usize) -> Ce
             2 => (row as i128 * 3).clamp(min, max),
             spread => (i128::from(random % spread) - i128::from(spread / 2)).clamp(min, max),
         }),
+        None if logical_type == LogicalType::Float32 => {
+            let value = match spread {
+                0 => [f32::NAN, -f32::NAN, -0.0, 0.0, f32::INFINITY, f32::NEG_INFINITY, f32::MIN, f32::MIN_POSITIVE]
+                    [random as usize % 8],
+                1 => 1.1,
+                spread => (random % spread) as f32 / 100.0,
+            };
+            let odd = if spread == 0 { random as u32 / 8 % 2 } else { 0 };
+            Cell::Float(float32::widen(f32::from_bits(value.to_bits().wrapping_add(odd))).to_bits())
+        }
         None if logical_type == LogicalType::Float64 => Cell::Float(match spread {
             0 => [f64::NAN, -f64::NAN, -0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY, f64::MIN, f64::MIN_POSITIVE]
                 [random as usize % 8]
