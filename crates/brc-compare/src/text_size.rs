@@ -3,8 +3,8 @@
 //! It is reckoned, not written: a table may well have strings that text cannot hold.
 
 use brc_core::{
-    Batch, Data, Dictionary, LogicalType, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table,
-    Value, Worker, scan, uuid,
+    Batch, Data, Dictionary, LogicalType, Progress, Result, Run, ScanOptions, Scanned, Schema, Sink, Split, Summary,
+    Table, Value, Worker, scan, uuid,
 };
 
 /// The rows of a table, and its bytes as text with one byte behind each value.
@@ -55,7 +55,9 @@ impl Sink for TextSize {
                 }
                 Data::Bytes(strings) => strings.iter().map(|string| string.len() as u64).sum(),
                 Data::Integers(values) if logical_type == LogicalType::Uuid => (values.len() * uuid::TEXT_BYTES) as u64,
-                Data::Integers(values) => (0..values.len()).map(|row| number_length(values.get(row), logical_type.scale())).sum(),
+                Data::Integers(values) => {
+                    (0..values.len()).map(|row| number_length(values.get(row), logical_type.scale())).sum()
+                }
                 Data::Floats(values) => {
                     values.iter().map(|&value| Value::Float(value).to_text(logical_type).len() as u64).sum()
                 }

@@ -242,9 +242,13 @@ mod tests {
 
     #[test]
     fn what_a_type_does_not_hold_is_refused() {
-        for (logical_type, written) in
-            [("int8", "128"), ("float32", "3.5e38"), ("uint64", "-1"), ("decimal(3,1)", "100.0"), ("int64", "9223372036854775808")]
-        {
+        for (logical_type, written) in [
+            ("int8", "128"),
+            ("float32", "3.5e38"),
+            ("uint64", "-1"),
+            ("decimal(3,1)", "100.0"),
+            ("int64", "9223372036854775808"),
+        ] {
             let fault = Value::parse(written.as_bytes(), logical_type.parse().unwrap()).unwrap_err();
             assert!(matches!(fault, RowFault::OutOfRange { .. }), "{fault}");
         }

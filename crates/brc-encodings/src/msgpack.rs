@@ -19,8 +19,7 @@
 use crate::frames::{
     ARRAY_AROUND, Fault, FileHeader, Form, FrameDecoder, FrameEncoder, FrameHeader, FramedRows, Layout, Malformed,
     NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of, take_integer,
-    take_text,
-    wrong_length,
+    take_text, wrong_length,
 };
 use crate::rows::values::{self, float, float_of, from_seconds, integer, integer_64, seconds_and_nanos};
 use crate::rows::{RowBuffer, RowEncoder, RowWriter, Short, written};

@@ -6,8 +6,8 @@
 use brc_compress::Compressor;
 use brc_core::{
     Batch, BatchWriter, BitmapBuffer, ByteStrings, Column, Data, Dictionary, Error, Field, Integers, LogicalType,
-    Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, TimeUnit, Value, Worker,
-    float32, scan,
+    Progress, Result, ScanOptions, Scanned, Schema, Sink, Split, Summary, Table, TimeUnit, Value, Worker, float32,
+    scan,
 };
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, by_name};
 use std::collections::BTreeSet;
@@ -61,7 +61,8 @@ fn values(logical_type: LogicalType) -> Vec<Cell> {
     let floats = [0.0, -0.0, 1.5, f64::MIN, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     match logical_type {
         LogicalType::Float32 => {
-            let floats = [0.0, -0.0, 1.1, f32::MIN, f32::MAX, f32::MIN_POSITIVE, 1e-45, f32::INFINITY, f32::NEG_INFINITY];
+            let floats =
+                [0.0, -0.0, 1.1, f32::MIN, f32::MAX, f32::MIN_POSITIVE, 1e-45, f32::INFINITY, f32::NEG_INFINITY];
             let odd = [f32::NAN, f32::from_bits(0xffc0_0123)];
             floats.into_iter().chain(odd).map(|value| Cell::Float(float32::widen(value).to_bits())).collect()
         }

@@ -5,7 +5,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use brc_compress::Compressor;
-use brc_core::{Dictionary, Error, Field, LogicalType, PhysicalType, Result, Schema};
+use brc_core::{Dictionary, Error, Field, LogicalType, PhysicalType, Result, Schema, float32};
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, by_name, writer};
 use brc_testing::{Cell, Delivery, Gathered, Typed, all_types, extremes, is_plain};
 use proptest::prelude::{BoxedStrategy, Just, ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
@@ -141,6 +141,9 @@ fn any_cell(logical_type: LogicalType) -> BoxedStrategy<Cell> {
             let (min, max) = logical_type.bounds().unwrap();
             let near = (-3000i128..3000).prop_map(move |value| Cell::Integer(value.clamp(min, max)));
             prop_oneof![(min..=max).prop_map(Cell::Integer), near].boxed()
+        }
+        PhysicalType::Floats if logical_type == LogicalType::Float32 => {
+            any::<f32>().prop_map(|float| Cell::Float(float32::widen(float).to_bits())).boxed()
         }
         PhysicalType::Floats => any::<f64>().prop_map(|float| Cell::Float(float.to_bits())).boxed(),
         PhysicalType::Bytes => "\\PC{0,20}".prop_map(|text| Cell::Bytes(text.into_bytes())).boxed(),

@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub(crate) struct Cells {
     data: Data,
     validity: BitmapBuffer,
+    /// The largest magnitude of integers that need more than 64 bits.
+    largest: u128,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,6 +35,9 @@ enum Data {
     },
 }
 
+/// One more than the largest number of as many digits as there can be.
+const MOST_DIGITS: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
+
 impl Cells {
     /// No values of that type.
     pub(crate) fn new(logical_type: LogicalType) -> Self {
@@ -47,12 +52,13 @@ impl Cells {
             PhysicalType::Floats => Data::Floats(Vec::with_capacity(rows)),
             PhysicalType::Bytes => Data::Bytes { ends: Vec::with_capacity(rows), bytes: Vec::new() },
         };
-        Self { data, validity: BitmapBuffer::default() }
+        // Decimals of few digits have been stored with more of them.
+        let largest = if logical_type == LogicalType::Uuid { u128::MAX } else { MOST_DIGITS - 1 };
+        Self { data, validity: BitmapBuffer::default(), largest }
     }
 
     /// Adds a value; `None` is null. Returns whether it is within what the type holds.
     pub(crate) fn push(&mut self, value: Option<Value<'_>>) -> bool {
-        const MOST: u128 = 10u128.pow(LogicalType::MAX_PRECISION as u32);
         self.write_out();
         self.validity.push(value.is_some());
         let mut fits = true;
@@ -63,7 +69,7 @@ impl Cells {
             }
             (Data::Integers(values), _) => values.push(0),
             (Data::Wide(values), Some(Value::Integer(value))) => {
-                fits = value.unsigned_abs() < MOST;
+                fits = value.unsigned_abs() <= self.largest;
                 values.push(value);
             }
             (Data::Wide(values), _) => values.push(0),
@@ -225,7 +231,7 @@ impl Cells {
                 Data::Bytes { ends: rows.iter().map(end).collect(), bytes: taken }
             }
         };
-        let mut taken = Self { data, validity: BitmapBuffer::default() };
+        let mut taken = Self { data, validity: BitmapBuffer::default(), largest: self.largest };
         taken.extend_validity(rows.len(), |row| !self.is_null(rows[row] as usize), self.validity.nulls() > 0);
         taken
     }

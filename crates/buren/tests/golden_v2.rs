@@ -233,14 +233,12 @@ fn write_missing_golden_files() {
             std::fs::write(path, write(&table(), &PARTS, options(compression, None), 2).unwrap()).unwrap();
         }
     }
-    for (name, table, key) in
-        [
-            ("v2-dates", dates(), None),
-            ("v2-image", image(), None),
-            ("v2-clustered", clustered(), Some("c3")),
-            ("v2-narrow", narrow(), None),
-        ]
-    {
+    for (name, table, key) in [
+        ("v2-dates", dates(), None),
+        ("v2-image", image(), None),
+        ("v2-clustered", clustered(), Some("c3")),
+        ("v2-narrow", narrow(), None),
+    ] {
         if !path(name, "none").exists() {
             std::fs::write(path(name, "none"), write(&table, &PARTS, options("none", key), 2).unwrap()).unwrap();
         }

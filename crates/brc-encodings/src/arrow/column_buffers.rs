@@ -4,9 +4,7 @@ use super::NAME;
 use super::messages::{ColumnBuffers, padding};
 use crate::columnar::part_rows::{Rows, Strings, Values};
 use arrow_buffer::ToByteSlice;
-use brc_core::{
-    BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, float32, for_integers, uuid,
-};
+use brc_core::{BitmapBuffer, Error, Integers, LogicalType, Result, TimeUnit, float32, for_integers, uuid};
 use std::ops::Range;
 
 /// Appends the buffers of some rows of a column.
@@ -141,7 +139,9 @@ pub(super) fn integers(logical_type: LogicalType, values: &Integers<'_>, body: &
             body.extend((0..values.len()).flat_map(|row| uuid::to_bytes(values.get(row))));
             Ok(())
         }
-        LogicalType::Float32 | LogicalType::Float64 | LogicalType::String | LogicalType::Binary => Err(crate::rows::foreign()),
+        LogicalType::Float32 | LogicalType::Float64 | LogicalType::String | LogicalType::Binary => {
+            Err(crate::rows::foreign())
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use crate::columnar::metadata_of;
 use arrow_ipc::{
     Binary, BinaryArgs, Block, BodyCompression, BodyCompressionArgs, BodyCompressionMethod, Bool, BoolArgs, Buffer,
     CompressionType, Date, DateArgs, DateUnit, Decimal, DecimalArgs, DictionaryBatch, DictionaryBatchArgs,
-    DictionaryEncoding, DictionaryEncodingArgs, Field, FieldArgs, FieldNode, FixedSizeBinary, FixedSizeBinaryArgs, FloatingPoint, FloatingPointArgs, Footer,
-    FooterArgs, Int, IntArgs, KeyValue, KeyValueArgs, Message, MessageArgs, MessageHeader, MetadataVersion, Precision,
-    RecordBatch, RecordBatchArgs, Schema as FlatSchema, SchemaArgs, Time, TimeArgs, TimeUnit as FlatUnit, Timestamp,
-    TimestampArgs, Type, Utf8, Utf8Args,
+    DictionaryEncoding, DictionaryEncodingArgs, Field, FieldArgs, FieldNode, FixedSizeBinary, FixedSizeBinaryArgs,
+    FloatingPoint, FloatingPointArgs, Footer, FooterArgs, Int, IntArgs, KeyValue, KeyValueArgs, Message, MessageArgs,
+    MessageHeader, MetadataVersion, Precision, RecordBatch, RecordBatchArgs, Schema as FlatSchema, SchemaArgs, Time,
+    TimeArgs, TimeUnit as FlatUnit, Timestamp, TimestampArgs, Type, Utf8, Utf8Args,
 };
 use brc_core::{Field as TableField, LogicalType, Schema, TimeUnit, uuid};
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, UnionWIPOffset, Vector, WIPOffset};
@@ -187,11 +187,9 @@ fn flat_field<'a>(
     });
     // Some readers expect an empty list of children rather than none.
     let children = Some(builder.create_vector::<WIPOffset<Field<'_>>>(&[]));
-    let about = match field.logical_type {
-        LogicalType::Uuid => &[(EXTENSION, UUID.to_owned()), (EXTENSION_METADATA, String::new())][..],
-        _ => &[],
-    };
-    let custom_metadata = flat_about(builder, about);
+    let extension = [(EXTENSION, UUID.to_owned()), (EXTENSION_METADATA, String::new())];
+    let is_extension = field.logical_type == LogicalType::Uuid;
+    let custom_metadata = flat_about(builder, if is_extension { &extension } else { &[] });
     let nullable = field.nullable;
     let field = FieldArgs { name, nullable, type_type, type_: Some(type_), dictionary, children, custom_metadata };
     Field::create(builder, &field)

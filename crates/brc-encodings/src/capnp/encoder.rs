@@ -11,9 +11,8 @@ use ::capnp::message::{Builder, HeapAllocator};
 use ::capnp::primitive_list;
 use ::capnp::private::layout::PrimitiveElement;
 use brc_core::{
-
     Batch, Bitmap, BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, Result, Schema, batch,
-    for_integers,
+    float32, for_integers,
 };
 use std::ops::Range;
 

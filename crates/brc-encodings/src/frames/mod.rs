@@ -34,8 +34,7 @@ use std::path::Path;
 
 pub(crate) use decoder::{
     ARRAY_AROUND, Fault, NOT_A_ROW, NOT_A_STRING, NOT_AN_INTEGER, RowDecoder, RowLayout, RowReader, not_a_uuid, not_of,
-    take_text,
-    wrong_length,
+    take_text, wrong_length,
 };
 pub(crate) use encoder::FramedRows;
 pub(crate) use encoding::Framed;

@@ -63,12 +63,18 @@ pub(super) const DECIMAL: Coder<i128> = Coder { width: types::WIDE_BYTES, plain:
 pub(super) const UUID: Coder<i128> = Coder { width: uuid::BYTES, plain: plain_uuids, other: None };
 
 /// Bits of floats of 32 bits.
-pub(super) const FLOAT_32: Coder<i64> =
-    Coder { width: 4, plain: plain_32, other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<4>, parts: 4 }) };
+pub(super) const FLOAT_32: Coder<i64> = Coder {
+    width: 4,
+    plain: plain_32,
+    other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<4>, parts: 4 }),
+};
 
 /// Bits of floats of 64 bits.
-pub(super) const FLOAT_64: Coder<i64> =
-    Coder { width: 8, plain: plain_64, other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<8>, parts: 8 }) };
+pub(super) const FLOAT_64: Coder<i64> = Coder {
+    width: 8,
+    plain: plain_64,
+    other: Some(Other { encoding: BYTE_STREAM_SPLIT, encode: split::<8>, parts: 8 }),
+};
 
 fn plain_32(values: &[i64], out: &mut Vec<u8>) {
     plain(values, |value| (value as i32).to_le_bytes(), out);

@@ -156,12 +156,11 @@ fn pages(column: &Rows, field: &Field, rows: usize, compressor: Compressor) -> R
         }
         Values::Floats(floats) => {
             let floats = dense(floats, validity);
-            let (bits, coder): (Vec<_>, _) = match field.logical_type {
-                LogicalType::Float32 => {
-                    let bits = floats.iter().map(|&value| i64::from(float32::nearest(value).to_bits()));
-                    (bits.collect(), &choice::FLOAT_32)
-                }
-                _ => (floats.iter().map(|value| value.to_bits() as i64).collect(), &choice::FLOAT_64),
+            let (bits, coder): (Vec<_>, _) = if field.logical_type == LogicalType::Float32 {
+                let bits = floats.iter().map(|&value| i64::from(float32::nearest(value).to_bits()));
+                (bits.collect(), &choice::FLOAT_32)
+            } else {
+                (floats.iter().map(|value| value.to_bits() as i64).collect(), &choice::FLOAT_64)
             };
             let pages = choice::numbers(&paging(0), &bits, coder, choice::number_by_hash, compressor);
             Ok((pages, float_bounds(&floats)))

@@ -118,7 +118,9 @@ fn plain_numbers(stored: Stored, body: &mut &[u8], values: usize, out: &mut Numb
             let words = take(8)?.chunks_exact(8).map(|word| word.first_chunk().map_or(0, |it| i64::from_le_bytes(*it)));
             out.wide().ok_or_else(too_wide)?.extend(words);
         }
-        Stored::Bytes | Stored::Float32 | Stored::Float64 => return Err(Fault::corrupt("other values where integers belong")),
+        Stored::Bytes | Stored::Float32 | Stored::Float64 => {
+            return Err(Fault::corrupt("other values where integers belong"));
+        }
     }
     Ok(())
 }

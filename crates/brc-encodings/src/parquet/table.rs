@@ -9,7 +9,6 @@ use super::writer::{CHECKSUMS, MAGIC, SCHEMA};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, guarded, seal, with_scales};
 use crate::input_file::InputFile;
-use brc_compress::Compression;
 use brc_core::names::{renamed, unique_names};
 use brc_core::{
     Error, Field, Known, KnownValues, LeftOut, LogicalType, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table,

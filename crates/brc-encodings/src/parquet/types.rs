@@ -165,11 +165,9 @@ pub(super) fn field(field: &Field) -> Result<TypePtr> {
         TimeUnit::Nanosecond => Unit::NANOS,
     };
     let column = match field.logical_type {
-        LogicalType::Bool
-        | LogicalType::Int64
-        | LogicalType::Float32
-        | LogicalType::Float64
-        | LogicalType::Binary => column,
+        LogicalType::Bool | LogicalType::Int64 | LogicalType::Float32 | LogicalType::Float64 | LogicalType::Binary => {
+            column
+        }
         LogicalType::Int8 => column.with_logical_type(Some(Annotation::integer(8, true))),
         LogicalType::Int16 => column.with_logical_type(Some(Annotation::integer(16, true))),
         LogicalType::Int32 => column.with_logical_type(Some(Annotation::integer(32, true))),

@@ -64,7 +64,9 @@ fn literal(column: usize, constant: &Cell) -> String {
         LogicalType::Time { .. } => format!("time {}", quoted(&text)),
         LogicalType::Timestamp { .. } => format!("timestamp {}", quoted(&text)),
         LogicalType::String | LogicalType::Binary | LogicalType::Uuid => quoted(&text),
-        LogicalType::Float32 | LogicalType::Float64 if !matches!(constant, Cell::Float(value) if value.is_finite()) => quoted(&text),
+        LogicalType::Float32 | LogicalType::Float64 if !matches!(constant, Cell::Float(value) if value.is_finite()) => {
+            quoted(&text)
+        }
         _ => text,
     }
 }

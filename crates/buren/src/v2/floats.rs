@@ -187,7 +187,8 @@ fn choose_exponent(values: &[f64], width: Width) -> Option<u8> {
     let sample: Vec<_> = sample_rows(values.len()).map(|row| values[row]).collect();
     let mut digits = Vec::new();
     let bits = |exponent| {
-        to_digits(Level::best(), &sample, exponent, &mut digits);
+        // What comes back depends on the width.
+        let _ = to_digits(Level::best(), &sample, exponent, &mut digits);
         let (mut exact, mut min, mut max) = (0, i64::MAX, i64::MIN);
         for (&value, &digits) in sample.iter().zip(&digits) {
             if width.comes_back(value, digits, exponent) {
