@@ -22,6 +22,18 @@ from interop.readers import is_installed
 from interop.texts import assert_texts
 
 
+def assert_ledger(said, rows, skipped):
+    """Every line is accounted for: those that are rows, and by kind those that are not."""
+    assert f"{rows} row{'' if rows == 1 else 's'} written, 0 rejected" in said, said
+    for kind, count in skipped.items():
+        lines = f"{count} line{'' if count == 1 else 's'} {kind}"
+        if kind != "before the table":
+            lines = f"{count} {kind} line{'' if count == 1 else 's'}"
+        assert lines in said, f"{lines}: {said}"
+    if not skipped:
+        assert "skipped" not in said, said
+
+
 def try_table(brc, directory, seed):
     """Writes a random table, and reads it by way of buren and of Parquet; gives what to show of it if it fails."""
     rng = random.Random(seed)
@@ -35,9 +47,10 @@ def try_table(brc, directory, seed):
     def convert(source, target):
         run = subprocess.run([brc, "convert", "--no-sync", "--force", source, target], capture_output=True, text=True)
         assert run.returncode == 0, run.stderr.strip()
+        return run.stderr
 
     try:
-        convert(path, directory / "table.buren")
+        assert_ledger(convert(path, directory / "table.buren"), table.num_rows, dialect.get("skipped", {}))
         convert(directory / "table.buren", directory / "table.parquet")
         assert_texts(pyarrow.parquet.read_table(directory / "table.parquet"), expected)
     except Exception as error:

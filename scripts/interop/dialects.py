@@ -52,6 +52,46 @@ def _text(value):
     return f"{value:f}" if type(value).__name__ == "Decimal" else str(value)
 
 
+def lines_above(rng, kind, delimiter):
+    """Lines before a table that are not rows of it, and what `brc` calls them."""
+    count = rng.randrange(1, 6)
+    if kind == "titles":
+        return [f"Report number {rng.randrange(100)} of all" for _ in range(count)], "before the table"
+    if kind == "comments":
+        return [f"# note {rng.randrange(100)}" for _ in range(rng.choice([count, 3000]))], "before the table"
+    if kind == "sep":
+        return [f"sep={delimiter}"], "before the table"
+    if kind == "blank":
+        return [""] * count, "blank"
+    return [], None
+
+
+def decorated(lines, dialect):
+    """The rows of a table, each as text, with lines among them that are not rows; and how many of each kind."""
+    rng = random.Random(dialect["seed"])
+    above, kind = lines_above(rng, dialect["above"], dialect["delimiter"])
+    skipped = {kind: len(above)} if above else {}
+    among = {"comments": ("# a note", "comment"), "blank": ("", "blank")}.get(dialect["among"])
+    # What comments are is told by rows that are no comments on both sides.
+    if among and len(lines) > 4:
+        line, kind = among
+        count = rng.randrange(1, 4)
+        for _ in range(count):
+            lines.insert(rng.randrange(3, len(lines)), line)
+        skipped[kind] = skipped.get(kind, 0) + count
+    return above + lines, skipped
+
+
+def may_be_decorated(table, dialect, text):
+    """Whether lines that are no rows can be told from rows: not if these are of one column or of several lines, or if
+    the header is no surer than a title."""
+    is_text = lambda kind: pa.types.is_string(kind) or kind == pa.uuid()
+    is_typed = any(not is_text(column.type) and column.null_count == 0 for column in table.columns)
+    lines = text.removesuffix(dialect["line_end"]).split(dialect["line_end"])
+    is_plain = len(lines) == table.num_rows + 1 and not any(line.startswith("#") or line == "" for line in lines)
+    return dialect["header"] and is_typed and is_plain and table.num_columns > 2 and table.num_rows > 2
+
+
 def _python(path, table, dialect):
     columns = [_texts(column) for column in table.columns]
     file = io.StringIO(newline="")
@@ -92,7 +132,9 @@ def _duckdb(path, table, dialect):
 def _polars(path, table, dialect):
     import polars
 
-    frame = polars.from_arrow(table)
+    # It has no UUIDs.
+    as_text = lambda column: pa.array(_texts(column), pa.string()) if column.type == pa.uuid() else column
+    frame = polars.from_arrow(pa.table({name: as_text(table[name]) for name in table.column_names}))
     style = "non_numeric" if dialect["quote_all"] else "necessary"
     frame.write_csv(
         path,

@@ -111,7 +111,7 @@ def _polars(path, expected, unread):
     # Polars does not parse all types in text.
     instead = {polars.Time: polars.String, polars.Binary: polars.String}
     if path.suffix == ".json":
-        instead |= {polars.Decimal: polars.String, polars.Float64: polars.String}
+        instead |= dict.fromkeys((polars.Decimal, polars.Float32, polars.Float64), polars.String)
         instead |= {polars.Int8: polars.Int64, polars.Int16: polars.Int64}
     schema = {name: instead.get(kind.base_type(), kind) for name, kind in schema.items()}
     schema |= {name: polars.String for name in unread}

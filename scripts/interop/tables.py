@@ -31,12 +31,19 @@ def _times():
             yield f"{name} {unit}", pa.int64(), pa.timestamp(unit, zone), (-limit, limit)
 
 
+def _kept(array, keep):
+    """Values where they are kept, else null; pyarrow computes nothing of extension types but of what they lie on."""
+    if array.type == pa.uuid():
+        return pa.ExtensionArray.from_storage(array.type, _kept(array.storage, keep))
+    return pa.compute.if_else(keep, array, pa.scalar(None, array.type))
+
+
 def _nulled(columns, gap):
     """A table of columns of which every `gap`-th value is null, in other rows for each."""
     arrays = {}
     for index, (name, array) in enumerate(columns.items()):
         keep = pa.array([gap == 0 or (row + index) % gap != 0 for row in range(len(array))])
-        arrays[name] = pa.compute.if_else(keep, array, pa.scalar(None, array.type)) if gap else array
+        arrays[name] = _kept(array, keep) if gap else array
     fields = [pa.field(name, array.type, nullable=gap != 0) for name, array in arrays.items()]
     return pa.table(arrays, schema=pa.schema(fields))
 
@@ -53,7 +60,7 @@ def every_type(rows=ROWS, gap=5):
     columns = {
         "bool": pa.array([row % 3 == 0 for row in range(rows)], pa.bool_()),
         "float64": pa.array([FLOATS[row % len(FLOATS)] if row % 2 else row / 100 for row in range(rows)], pa.float64()),
-        "float32": pa.array([SHORT_FLOATS[row % len(SHORT_FLOATS)] if row % 2 else row / 100 for row in range(rows)], pa.float32()),
+        "float32": pa.array([SHORT_FLOATS[row % 10] if row % 2 else row / 100 for row in range(rows)], pa.float32()),
         "uuid": pa.array([value.to_bytes(16) for value in _spread(0, 2**128 - 1, rows)], pa.uuid()),
         "uint64": pa.array(_spread(0, 2**64 - 1, rows), pa.uint64()),
         "date": _column([row * 11 - 9000 for row in range(rows)], pa.int32(), pa.date32()),
@@ -114,7 +121,8 @@ def brc_type(kind):
         return f"time({kind.unit})"
     if pa.types.is_timestamp(kind):
         return f"timestamp({kind.unit}){' with zone' if kind.tz else ''}"
-    return {"float": "float32", "double": "float64", "date32[day]": "date", "extension<arrow.uuid>": "uuid"}.get(str(kind), str(kind))
+    names = {"float": "float32", "double": "float64", "date32[day]": "date", "extension<arrow.uuid>": "uuid"}
+    return names.get(str(kind), str(kind))
 
 
 def _bits(column, kind):

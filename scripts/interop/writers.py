@@ -161,7 +161,7 @@ def json_files(directory):
     if is_installed("duckdb"):
         path = directory / "duckdb.json"
         # It writes Infinity and NaN, which JSON has not; its decimals go through floats, its instants through microseconds.
-        exact = table.drop_columns(["float64", "instant ns", *decimals[1:]])
+        exact = table.drop_columns(["float32", "float64", "instant ns", *decimals[1:]])
         connection = duckdb_connection()
         connection.register("t", exact)
         connection.execute(f"COPY t TO '{path}' (FORMAT json)")
@@ -170,8 +170,8 @@ def json_files(directory):
         import polars
 
         path = directory / "polars.json"
-        # It writes decimals as strings, and null for floats that JSON has not.
-        exact = table.drop_columns(["float64", *decimals])
+        # It writes decimals as strings, null for floats that JSON has not, and has no UUIDs.
+        exact = table.drop_columns(["float32", "float64", "uuid", *decimals])
         polars.from_arrow(exact).write_ndjson(path)
         yield path, exact
 
@@ -185,7 +185,7 @@ def _json_texts(column):
         return ["null" if value is None else quoted(value) for value in column.to_pylist()]
     if pa.types.is_temporal(column.type):
         column = column.cast(pa.string())
-    return [json.dumps(value, ensure_ascii=False) for value in column.to_pylist()]
+    return [json.dumps(value, ensure_ascii=False, default=str) for value in column.to_pylist()]
 
 
 def duckdb_files(directory):

@@ -94,14 +94,14 @@ fn answers_have_the_shortest_text_of_their_type() {
     let place = place();
     converted(&place, "t.csv", "t.buren");
     let question = |text: &str| answer(&place, "t.buren", text);
-    assert_eq!(
-        question("select f, count(*) where n in (1, 2, 7) group by f order by f"),
-        "0.0,1\n1.1,2\n"
-    );
+    assert_eq!(question("select f, count(*) where n in (1, 2, 7) group by f order by f"), "0.0,1\n1.1,2\n");
     assert_eq!(question("select min(f), max(f) where n in (1, 2)"), "0.0,1.1\n");
     assert_eq!(question("select sum(f), mean(f) where f = 1.1"), "2.200000047683716,1.100000023841858\n");
     assert_eq!(question("select distinct f where n in (1, 7)"), "1.1\n");
-    assert_eq!(question("select round(f, 1), -f, coalesce(f, 0), case when n > 1 then 0.5 else f end where n = 1"), "1.1,-1.1,1.1,1.1\n");
+    assert_eq!(
+        question("select round(f, 1), -f, coalesce(f, 0), case when n > 1 then 0.5 else f end where n = 1"),
+        "1.1,-1.1,1.1,1.1\n"
+    );
     assert_eq!(question("select f * 2 where n = 1"), "2.200000047683716\n");
     assert_eq!(
         question("select cast(1.1 as real), cast(n as float4), cast('1.1' as float32) where n = 1"),

@@ -1,5 +1,5 @@
-//! Floats of 32 bits, which lie in memory as floats of 64 bits so that no kernel needs to know them: every one is also a
-//! float of 64 bits, in the same order. Only their text, and what files store, differ.
+//! Floats of 32 bits, which lie in memory as floats of 64 bits so that no kernel needs to know them: each of them is also
+//! one of 64 bits, in the same order. Only their text, and what files store, differ.
 
 /// The float of 64 bits that is the same number. Unlike a cast it keeps every bit of a NaN.
 #[must_use]
@@ -21,8 +21,8 @@ pub fn narrow(value: f64) -> Option<f32> {
     (widen(narrow).to_bits() == value.to_bits()).then_some(narrow)
 }
 
-/// The float of 32 bits nearest to a value, ties to even; beyond the largest it is infinity. Of a NaN that has more bits,
-/// the first are kept.
+/// The float of 32 bits nearest to a value, ties to even; beyond the largest it is infinity. Of a NaN that has more
+/// bits, the first are kept.
 #[must_use]
 #[inline]
 pub fn nearest(value: f64) -> f32 {
@@ -44,14 +44,15 @@ const MANTISSA_32: u64 = 0x007f_ffff;
 const QUIET_32: u64 = 0x0040_0000;
 const EXPONENT_64: u64 = 0x7ff0_0000_0000_0000;
 
-/// Reads a text, rounded once: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with a sign or without.
+/// Reads a text, rounded once: digits with an optional point and exponent, `inf`, `infinity` or `nan`, with a sign or
+/// without.
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<f32> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Appends the shortest text that reads back as the same float of 32 bits; `NaN`, `inf`, `-inf`. The sign and the payload
-/// of a NaN have no text form.
+/// Appends the shortest text that reads back as the same float of 32 bits; `NaN`, `inf`, `-inf`. The sign and the
+/// payload of a NaN have no text form.
 pub fn write(value: f64, out: &mut Vec<u8>) {
     let value = nearest(value);
     if value == 0.0 || (1e-4..1e7).contains(&value.abs()) {

@@ -1,4 +1,5 @@
-//! UUIDs, which lie in memory as integers of 128 bits, so that whatever packs, compares and groups integers serves them too.
+//! UUIDs, which lie in memory as integers of 128 bits, so that whatever packs, compares and groups integers serves them
+//! too.
 //!
 //! The integers are ordered as the texts are: they are the 16 bytes, the first of them the highest, minus 2^127.
 

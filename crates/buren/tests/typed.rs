@@ -107,7 +107,8 @@ proptest! {
         cut in 0usize..1000,
         predicate_on_key: bool,
     ) {
-        if let LogicalType::Float32 | LogicalType::Float64 | LogicalType::Uuid | LogicalType::Decimal { precision: 38, .. } = columns[key].0 {
+        let of_key = columns[key].0;
+        if of_key.is_float() || matches!(of_key, LogicalType::Uuid | LogicalType::Decimal { precision: 38, .. }) {
             columns[key].0 = LogicalType::String;
         }
         columns[key].1 = columns[key].1.min(5);

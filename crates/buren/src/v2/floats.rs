@@ -2,8 +2,8 @@
 //!
 //! Most floats were decimal text once, and `digits / 10^exponent` gives back every bit of them; those of which it does not
 //! (negative zero, NaN, infinity, results of computations) are exceptions. Where these would be too many, the integers are
-//! the bits of the floats, so that constants, runs and dictionaries serve floats too. Where all floats are also floats of 32
-//! bits, those are stored: half the bits, and the digits of their shorter texts.
+//! the bits of the floats, so that constants, runs and dictionaries serve floats too. Where all floats are also floats
+//! of 32 bits, those are stored: half the bits, and the digits of their shorter texts.
 
 use super::integers::{self, BLOCK_ROWS, Block, Decodable, GROUP_ROWS, patch, sample_rows};
 use super::malformed::{Malformed, Result, take, take_array};
