@@ -47,7 +47,9 @@ fn questions_are_bound_to_the_types_of_all_rows() {
         ("select a || '!' as c order by a desc limit 1", "c\nNA!\n"),
         ("select k, count(distinct a) as n group by k order by k limit 1", "k,n\n0,133334\n"),
     ] {
-        everywhere(&place, &["query", question, "--format", "csv"], |outcome| assert_eq!(outcome.text(), expected, "{question}"));
+        everywhere(&place, &["query", question, "--format", "csv"], |outcome| {
+            assert_eq!(outcome.text(), expected, "{question}")
+        });
     }
     let condition = ["cat", "--where", "a = 'NA'", "--columns", "a,k"];
     everywhere(&place, &condition, |outcome| assert_eq!(outcome.text(), "a,k\nNA,2\n"));
@@ -57,7 +59,9 @@ fn questions_are_bound_to_the_types_of_all_rows() {
 fn questions_that_only_a_sample_allows_are_refused() {
     let place = late_word();
     let refused = "is of type string, but is compared with a number";
-    for question in ["select a where a > 5", "select count(*) where a > 5", "select b where a > 5 order by b desc limit 3"] {
+    for question in
+        ["select a where a > 5", "select count(*) where a > 5", "select b where a > 5 order by b desc limit 3"]
+    {
         everywhere(&place, &["query", question, "--format", "csv"], |outcome| outcome.fails_with(2, refused));
     }
     everywhere(&place, &["query", "select sum(a)"], |outcome| outcome.fails_with(2, "'sum' needs"));
@@ -71,7 +75,9 @@ fn a_column_may_be_empty_then_a_number_then_a_word() {
     let place = Place::new();
     let empty = ",1\n".repeat(50_000);
     place.write("t.csv", format!("a,b\n{empty}7,2\nword,3\n,4\n"));
-    for question in ["select a where b > 1", "select a where a = 'word' or a = '7' or b = 4", "select a order by b desc limit 3"] {
+    for question in
+        ["select a where b > 1", "select a where a = 'word' or a = '7' or b = 4", "select a order by b desc limit 3"]
+    {
         for threads in ["1", "3"] {
             let text = place.run_of(&["query", "t.csv", question, "--format", "csv", "--threads", threads]).text();
             let mut rows: Vec<_> = text.lines().skip(1).collect();

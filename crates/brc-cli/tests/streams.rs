@@ -25,7 +25,8 @@ fn ten_rows() -> Place {
 
 /// Compressions of which the programs are there.
 fn compressions(place: &Place) -> Vec<&'static str> {
-    let there: Vec<_> = ["gz", "bz2", "xz", "zst"].into_iter().filter(|it| place.path(&format!("a.csv.{it}")).exists()).collect();
+    let there: Vec<_> =
+        ["gz", "bz2", "xz", "zst"].into_iter().filter(|it| place.path(&format!("a.csv.{it}")).exists()).collect();
     assert!(there.contains(&"gz"));
     there
 }
@@ -44,7 +45,8 @@ fn rows_are_left_out_across_files_that_know_their_number_of_rows_and_others() {
                 let question = format!("select x limit {limit} offset {offset}");
                 let expected: String = (0..10).skip(offset).take(limit).map(|row| format!("{row}\n")).collect();
                 for threads in ["1", "3"] {
-                    let arguments = ["query", &files[0], &files[1], &files[2], &question, "--format", "csv", "--threads", threads];
+                    let arguments =
+                        ["query", &files[0], &files[1], &files[2], &question, "--format", "csv", "--threads", threads];
                     assert_eq!(place.run_of(&arguments).text(), format!("x\n{expected}"), "{arguments:?}");
                 }
             }
@@ -86,9 +88,11 @@ fn streams_know_their_file() {
         let file = format!("a.csv.{compression}");
         let count = ["query", &file, "--file-name", "f", "select f, count(*) as n group by f", "--format", "csv"];
         assert_eq!(place.run_of(&count).text(), format!("f,n\n{file},4\n"));
-        let count = ["query", &file, "b.buren", "--file-name", "f", "select f, sum(x) as n group by f", "--format", "csv"];
+        let count =
+            ["query", &file, "b.buren", "--file-name", "f", "select f, sum(x) as n group by f", "--format", "csv"];
         assert_eq!(place.run_of(&count).text(), format!("f,n\n{file},6\nb.buren,15\n"));
-        let sorted = ["query", &file, "b.csv", "--file-name", "f", "select f, x order by f, x desc limit 2", "--format", "csv"];
+        let sorted =
+            ["query", &file, "b.csv", "--file-name", "f", "select f, x order by f, x desc limit 2", "--format", "csv"];
         assert_eq!(place.run_of(&sorted).text(), format!("f,x\n{file},3\n{file},2\n"));
         place.run(&format!("convert {file} b.parquet all.buren --file-name f --force")).ok();
         let count = ["query", "all.buren", "select f, count(*) as n group by f", "--format", "csv"];
@@ -106,7 +110,13 @@ fn streams_are_matched_by_name_with_other_files() {
     place.write("u.csv", "k,y\n0,1.5\n1,2.5\n");
     place.shell("gzip -k u.csv").ok();
     let expected = "k,sum(x),sum(y)\n0,2,1.5\n1,4,2.5\n";
-    for files in [["a.parquet", "u.csv.gz"], ["u.csv.gz", "a.parquet"], ["a.buren", "u.csv.gz"], ["a.csv.gz", "u.csv.gz"], ["u.csv", "a.csv.gz"]] {
+    for files in [
+        ["a.parquet", "u.csv.gz"],
+        ["u.csv.gz", "a.parquet"],
+        ["a.buren", "u.csv.gz"],
+        ["a.csv.gz", "u.csv.gz"],
+        ["u.csv", "a.csv.gz"],
+    ] {
         for by in ["k", "x, k", "k, y"] {
             let question = format!("select k, sum(x), sum(y) group by {by}");
             let arguments = ["query", files[0], files[1], "--union-by-name", &question, "--format", "csv"];
@@ -116,7 +126,8 @@ fn streams_are_matched_by_name_with_other_files() {
             }
             assert!(text.lines().count() > 2, "{text}");
         }
-        let count = ["query", files[0], files[1], "--union-by-name", "select count(*), count(x), count(y)", "--format", "csv"];
+        let count =
+            ["query", files[0], files[1], "--union-by-name", "select count(*), count(x), count(y)", "--format", "csv"];
         let text = place.run_of(&count).text();
         assert_eq!(text, "count(*),count(x),count(y)\n6,4,2\n");
         place.run(&format!("convert {} {} all.buren --union-by-name --force", files[0], files[1])).ok();
@@ -139,6 +150,7 @@ fn streams_without_end_are_left() {
     // Mistakes that no other rows would mend are reported at once.
     endless("$BRC query - --names a,b 'select nothing'").fails_with(2, "nothing");
     endless("$BRC query - --names a,b 'select nofunction(a)'").fails_with(2, "nofunction");
-    endless("$BRC query - --names a,b 'select a, count(*)'").fails_with(2, "neither in group by nor inside an aggregate");
+    endless("$BRC query - --names a,b 'select a, count(*)'")
+        .fails_with(2, "neither in group by nor inside an aggregate");
     endless("$BRC cat - --names a,b --columns c").fails_with(2, "unknown column 'c'");
 }

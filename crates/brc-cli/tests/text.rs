@@ -446,8 +446,8 @@ fn files_of_a_table_decide_together_whether_they_have_a_header() {
     place.write("known.csv", "name,city\nAnna,Oslo\nBob,Rome\n");
     place.write("unknown.csv", "name,city\nname,Bern\n");
     for files in ["known.csv unknown.csv", "unknown.csv known.csv"] {
-        let names = place.shell(&format!("$BRC query {files} 'select min(name) where city = \"Bern\"' --format csv"));
-        assert_eq!(names.text().lines().nth(1), Some("name"), "{files}: {}", names.stderr);
+        let names = format!("$BRC query {files} \"select min(name) where city = 'Bern'\" --format csv");
+        assert_eq!(place.shell(&names).text().lines().nth(1), Some("name"), "{files}");
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Workers decompress chunks side by side, so a compressed file is scanned in parallel as any other.
 
-use brc_compress::{ChunkPlace, Compression, FileFormat};
 use crate::input_file::InputFile;
+use brc_compress::{ChunkPlace, Compression, FileFormat};
 use brc_core::{Error, ReadAt, Result};
 use brc_text::CharsetError;
 use std::io::{self, ErrorKind, Read};

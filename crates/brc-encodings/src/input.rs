@@ -110,9 +110,9 @@ impl Input {
     /// Takes a file that is decompressed in order. After its first bytes it is left alone until it is read: many files may be
     /// one table, and what decompresses a file takes memory.
     fn decompressed_file(path: PathBuf, file: InputFile, kind: Kind) -> Result<Self> {
-        let input = Self::decompressed(path, Box::new(file.clone().reader()), kind)?;
+        let input = Self::decompressed(path.clone(), Box::new(file.clone().reader()), kind)?;
         let known = input.prefix.len() as u64;
-        let rest = if input.is_whole { Rest::Ended } else { Rest::Unopened { file, kind, known } };
+        let rest = if input.is_whole { Rest::Ended } else { Rest::Unopened { path, file, kind, known } };
         Ok(Self { source: Source::Stream(Box::new(rest)), ..input })
     }
 
@@ -250,6 +250,7 @@ impl Input {
 enum Rest {
     /// Nothing was read yet.
     Unopened {
+        path: PathBuf,
         file: InputFile,
         kind: Kind,
         /// How many first bytes are known.
@@ -261,8 +262,8 @@ enum Rest {
 
 impl Read for Rest {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let Self::Unopened { file, kind, known } = self {
-            let mut reader = kind.reader(Box::new(file.clone().reader()));
+        if let Self::Unopened { path, file, kind, known } = self {
+            let mut reader = kind.reader(path, Box::new(file.clone().reader()));
             io::copy(&mut reader.by_ref().take(*known), &mut io::sink())?;
             *self = Self::Open(reader);
         }

@@ -7,14 +7,13 @@
 use super::page::{DATA_PAGE_V2, DICTIONARY_PAGE, PLAIN_DICTIONARY, PageHeader, Pages, RLE, RLE_DICTIONARY};
 use super::table::Chunk;
 use crate::columnar::Fault;
-use crate::input::read_full_at;
+use crate::input_file::InputFile;
 use arrow_array::types::{
     ArrowPrimitiveType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, PrimitiveArray};
-use brc_core::TimeUnit;
-use std::fs::File;
+use brc_core::{ReadAt, TimeUnit};
 use std::io;
 use std::sync::Arc;
 
@@ -85,14 +84,14 @@ fn seconds(nanos: i128) -> String {
 /// # Errors
 /// If the file cannot be read. Damage is left to whoever reads the rows.
 pub(super) fn unit<'c>(
-    file: &File,
+    file: &InputFile,
     chunks: impl Iterator<Item = &'c Chunk>,
     is_optional: bool,
 ) -> io::Result<TimeUnit> {
     let mut pages = Pages::default();
     for chunk in chunks {
         let stored = pages.start(chunk.stored, chunk.unpacked, chunk.codec, chunk.is_padded.then_some(chunk.rows));
-        if read_full_at(file, stored, chunk.start)? < chunk.stored {
+        if file.read_full_at(stored, chunk.start)? < chunk.stored {
             break;
         }
         if has_nanos(&mut pages, is_optional).unwrap_or(false) {

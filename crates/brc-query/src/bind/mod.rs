@@ -173,8 +173,10 @@ impl Binder<'_> {
                     Some(common) => common,
                     None => {
                         let found = part.logical_type;
-                        return self
-                            .mismatch(format!("a value of type {found} stands beside one of type {common}"), *position);
+                        return self.mismatch(
+                            format!("a value of type {found} stands beside one of type {common}"),
+                            *position,
+                        );
                     }
                 },
             });
