@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::path::Path;
 
 /// The columns' names and types.
-pub(crate) const COLUMNS: [(&str, &str); 16] = [
+pub(crate) const COLUMNS: [(&str, &str); 17] = [
     ("b", "bool"),
     ("i8", "int8"),
     ("n", "int16 not null"),
