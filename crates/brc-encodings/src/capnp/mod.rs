@@ -39,6 +39,12 @@ const START: &[u8] = b"\0\0\0\0\x05\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\
 /// The same packed, with another mark.
 const PACKED_START: &[u8] = b"\x10\x05\x50\x01\x01\x00\x01\xff\x89brc's c\x01pack\r\n\x1a\n";
 
+/// The first message as other programs write it anew, without the words to which nothing points.
+const ANEW: &[u8] = b"\0\0\0\0\x03\0\0\0\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+/// The same packed.
+const PACKED_ANEW: &[u8] = b"\x10\x03\x50\x01\x01\x00\x01";
+
 /// A frame header as a message, as far as it is the same in all of them: the table, the root, the entry, the pointer to
 /// the frame, and its mark. [`FrameHeader::to_bytes`] follows.
 const FRAME: &[u8] = b"\0\0\0\0\x06\0\0\0\0\0\0\0\x01\0\x01\0\x02\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0brcframe";
@@ -82,6 +88,13 @@ impl Layout for Capnp {
             Form::Plain => START,
             Form::Packed => PACKED_START,
         }
+    }
+
+    fn is_written_anew(&self, prefix: &[u8]) -> bool {
+        prefix.starts_with(match self.0 {
+            Form::Plain => ANEW,
+            Form::Packed => PACKED_ANEW,
+        })
     }
 
     fn file_header(&self, header: &FileHeader) -> Vec<u8> {

@@ -179,6 +179,11 @@ pub(crate) trait Layout: Sync {
         None
     }
 
+    /// Whether first bytes are those of a file that another program wrote anew: it has frames, but not where they were.
+    fn is_written_anew(&self, _prefix: &[u8]) -> bool {
+        false
+    }
+
     /// The length of a frame header in bytes.
     fn frame_header_bytes(&self) -> usize;
 

@@ -119,7 +119,8 @@ fn read_header(layout: &dyn Layout, input: &mut Input) -> Result<(FileHeader, us
 /// How many bytes at the end of a magic only files of `brc` have; what precedes them may begin other files as well.
 const MARK_BYTES: usize = 16;
 
-/// Whether a file that does not begin with the magic once did: half of its mark is left, or there is a frame.
+/// Whether a file that does not begin with the magic once did: half of its mark is left, or there is a frame in a file
+/// that no other program wrote anew.
 fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
     let magic = layout.magic();
     let mark = magic.len().saturating_sub(MARK_BYTES)..magic.len();
@@ -127,8 +128,9 @@ fn has_lost_header(layout: &dyn Layout, prefix: &[u8]) -> bool {
     // Zeros tell nothing: messages of other programs have them too.
     let told = magic[mark].iter().enumerate().filter(|(_, own)| **own != 0);
     let equal = told.clone().filter(|(at, own)| found.get(*at) == Some(own)).count();
-    2 * equal >= told.count()
-        || prefix.windows(layout.frame_header_bytes()).any(|bytes| layout.read_frame_header(bytes).is_some())
+    let has_mark = 2 * equal >= told.count();
+    let has_frame = || prefix.windows(layout.frame_header_bytes()).any(|it| layout.read_frame_header(it).is_some());
+    has_mark || (!layout.is_written_anew(prefix) && has_frame())
 }
 
 /// The error of a file that begins with no header, and of which no one said the columns.

@@ -71,21 +71,22 @@ fn many_conditions_are_tested() {
 
 #[test]
 fn long_lists_are_looked_up() {
-    for (template, between, around, expected) in [
-        ("#", ", ", "x in (@)", 100_000),
-        ("#", ", ", "x not in (@)", 100_000),
-        ("'#'", ", ", "s in (@)", 100_000),
-        ("'#'", ", ", "not s in (@)", 100_000),
-        ("#", ", ", "x + 1 in (@)", 99_999),
-        ("'#'", ", ", "s || '' in (@)", 100_000),
-        ("x = #", " or ", "@", 100_000),
-        ("s <> '#'", " and ", "@", 100_000),
+    // Of 20,000 rows, half are in each list.
+    for (template, between, around) in [
+        ("1#", ", ", "x in (@)"),
+        ("1#", ", ", "x not in (@)"),
+        ("'1#'", ", ", "s in (@)"),
+        ("'1#'", ", ", "not s in (@)"),
+        ("1#", ", ", "x + 1 in (@)"),
+        ("'1#'", ", ", "s || '' in (@)"),
+        ("x = 1#", " or ", "@"),
+        ("s <> '1#'", " and ", "@"),
     ] {
         let found = within_limit(around, move || {
             let condition = around.replace('@', &listed(template, between, 100_000));
-            ask_of(&rows(200_000), &format!("select x where {condition}")).len()
+            ask_of(&rows(20_000), &format!("select x where {condition}")).len()
         });
-        assert_eq!(found, expected, "{template} {around}");
+        assert_eq!(found, 10_000, "{template} {around}");
     }
 }
 

@@ -85,8 +85,7 @@ impl Table for MemoryTable {
     }
 
     fn rows_of(&self, split: u64) -> Option<u64> {
-        let split = self.split(split).filter(|_| self.manner.known_names)?;
-        Some(split.end - split.start)
+        self.split(split).map(|split| split.end - split.start)
     }
 
     fn known(&self, split: u64, column: usize) -> Known<'_> {

@@ -53,7 +53,7 @@ fn a_batch_of_long_strings_is_computed_in_parts() {
         (format!("select length({long})"), (40, 40_000_000)),
         (format!("select length({long}) order by s"), (40, 40_000_000)),
         (format!("select length({long}) order by s limit 39"), (39, 39_000_000)),
-        (format!("select count(*) where length({long}) = 1000000 and x < 30"), (1, 30)),
+        (format!("select count(*) where length({long}) = 1000000 and x < 3"), (1, 30)),
         (format!("select sum(length({long}))"), (1, 40_000_000)),
         (format!("select length(replace(min(t), 'a', '{}')) group by s", "b".repeat(100)), (40, 40_000_000)),
     ] {
