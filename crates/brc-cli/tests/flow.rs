@@ -80,7 +80,7 @@ fn an_empty_file_needs_a_schema() {
     place.run("generate none.txt --rows 0").ok();
     assert_eq!(place.read("none.txt"), b"");
     let count = ["query", "t.buren", "--by", "", "--agg", "count(),max(temperature)", "--format", "json"];
-    assert_eq!(place.run_of(&count).text(), "[\n  {\"count()\": 0, \"max(temperature)\": null}\n]\n");
+    assert_eq!(place.run_of(&count).text(), "{\"count()\":0,\"max(temperature)\":null}\n");
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn answers_come_in_four_formats() {
     assert_eq!(ask("csv").text(), "station,sum(temperature),count()\na,-2.5,1\n\"b,\"\"x\"\"\",1.0,1\n");
     assert_eq!(
         ask("json").text(),
-        "[\n  {\"station\": \"a\", \"sum(temperature)\": -2.5, \"count()\": 1},\n  \
-         {\"station\": \"b,\\\"x\\\"\", \"sum(temperature)\": 1.0, \"count()\": 1}\n]\n"
+        "{\"station\":\"a\",\"sum(temperature)\":-2.5,\"count()\":1}\n\
+         {\"station\":\"b,\\\"x\\\"\",\"sum(temperature)\":1.0,\"count()\":1}\n"
     );
     let table = " station   sum(temperature)   count()\n──────────────────────────────────────\n \
                  a                     -2.5         1\n b,\"x\"                  1.0         1\n";

@@ -84,8 +84,8 @@ fn head_shows_the_first_rows() {
     for file in ["t.csv", "t.buren", "t.parquet"] {
         let head = |options: &str| place.run(&format!("head {file} {options}")).text();
         assert_eq!(head("-n 2 --format csv"), "city,day,price\nOslo,1,0.50\nBergen,2,1.25\n");
-        assert_eq!(head("-n 1 --format jsonl"), "{\"city\": \"Oslo\", \"day\": 1, \"price\": 0.50}\n");
-        assert_eq!(head("-n 0 --format json"), "[]\n");
+        assert_eq!(head("-n 1 --format jsonl"), "{\"city\":\"Oslo\",\"day\":1,\"price\":0.50}\n");
+        assert_eq!(head("-n 0 --format json-array"), "[]\n");
         assert_eq!(head("--format jsonl").lines().count(), 4);
         assert!(head("-n 1 --format markdown").starts_with("| city | day | price |\n| --- | ---: | ---: |\n| Oslo "));
         assert_eq!(head("-n 3").lines().count(), 5);

@@ -123,10 +123,11 @@ fn formats_print_nulls_in_one_way() {
     assert_eq!(ask("table"), " country   price\n─────────────────\n SE         null\n");
     assert_eq!(ask("markdown"), "| country | price |\n| --- | ---: |\n| SE | null |\n");
     assert_eq!(ask("csv"), "country,price\nSE,\n");
-    assert_eq!(ask("json"), "[\n  {\"country\": \"SE\", \"price\": null}\n]\n");
-    assert_eq!(ask("jsonl"), "{\"country\": \"SE\", \"price\": null}\n");
+    assert_eq!(ask("json"), "{\"country\":\"SE\",\"price\":null}\n");
+    assert_eq!(ask("jsonl"), ask("json"));
+    assert_eq!(ask("json-array"), "[\n{\"country\":\"SE\",\"price\":null}\n]\n");
     assert!(place.run("head orders.csv").text().contains("null"));
-    let none = place.run_of(&["query", "orders.csv", "select country where price > 100", "--format", "json"]);
+    let none = place.run_of(&["query", "orders.csv", "select country where price > 100", "--format", "json-array"]);
     assert_eq!(none.text(), "[]\n");
     let markdown = place.run("query orders.csv --by country --agg count() --format markdown").text();
     assert_eq!(markdown, "| country | count() |\n| --- | ---: |\n| DK | 1 |\n| NO | 2 |\n| SE | 1 |\n");

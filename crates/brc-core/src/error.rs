@@ -346,6 +346,9 @@ pub enum RowFault {
     /// An object of JSON goes on behind the end of its line.
     #[error("the JSON object does not end on its line (a line is a whole object)")]
     ObjectNotEnded,
+    /// The text ends before an object of JSON does.
+    #[error("the JSON object does not end: the file is cut off")]
+    ObjectCutOff,
     /// A line is not valid JSON.
     #[error("malformed JSON at byte {at} of the line: {reason}")]
     MalformedJson {
@@ -354,6 +357,9 @@ pub enum RowFault {
         /// How many bytes of the line were read until then.
         at: usize,
     },
+    /// The objects of a JSON text cannot be told apart from here on.
+    #[error("malformed JSON: {0}; what follows cannot be read")]
+    BrokenJson(&'static str),
     /// A string of JSON has escapes that stand for nothing.
     #[error("malformed string: {0}")]
     MalformedString(String),
@@ -363,6 +369,9 @@ pub enum RowFault {
     /// A row names the column twice.
     #[error("named twice in the row")]
     DuplicateColumn,
+    /// A row has a key twice that is no column.
+    #[error("the key '{0}' stands twice in the row")]
+    DuplicateKey(String),
     /// A number is larger than any of the file may be.
     #[error("'{text}' is above the maximum of {maximum}")]
     AboveMaximum {

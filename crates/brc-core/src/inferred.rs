@@ -38,7 +38,7 @@ pub fn with_types<T>(
         let outcome = work(&current_schema(table));
         match outcome {
             Err(Error::Widened) if !is_final && restarts < MAX_RESTARTS => restarts += 1,
-            Err(Error::Widened | Error::TypeMismatch(_)) if !is_final => {
+            Err(error) if !is_final && may_hold_in_other_types(&error, table) => {
                 progress.restart();
                 read_rows(table, threads, progress)?;
                 is_final = true;
@@ -46,6 +46,15 @@ pub fn with_types<T>(
             outcome => return outcome,
         }
         progress.restart();
+    }
+}
+
+/// Whether an error may be gone once the types, or the columns, of all rows are known.
+fn may_hold_in_other_types(error: &Error, table: &dyn Table) -> bool {
+    match error {
+        Error::Widened | Error::TypeMismatch(_) => true,
+        Error::Usage(_) => table.may_gain_columns(),
+        _ => false,
     }
 }
 

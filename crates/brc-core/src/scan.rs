@@ -215,8 +215,9 @@ impl Shared<'_> {
             ScanError::Other(error) => error,
             ScanError::Widened => unreachable!("a split is scanned until its types suffice"),
             ScanError::BadRow { line_in_split, byte, column, fault } => {
-                let column = column.and_then(|column| file.table.schema().fields().get(column));
-                let column = column.map(|field| field.name.clone());
+                let inferred = file.table.inferred();
+                let fields = inferred.as_deref().unwrap_or(file.table.schema()).fields();
+                let column = column.and_then(|column| fields.get(column)).map(|field| field.name.clone());
                 let lines_before = ledger.lines_of(file.first_split..index);
                 let line = file.table.header_lines() + lines_before + line_in_split + 1;
                 Error::BadRow { path, place: RowPlace { line, byte, column }, fault }

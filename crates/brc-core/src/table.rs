@@ -295,6 +295,11 @@ pub trait Table: Send + Sync {
         false
     }
 
+    /// Whether rows that were not read yet may have more columns than those of [`Table::inferred`].
+    fn may_gain_columns(&self) -> bool {
+        false
+    }
+
     /// In how many values of each column the text form changes: `1.5` is `1.50` in a column of two decimals, `1e5` a float.
     /// Of all rows that were scanned so far, by those scans that delivered them in the types of [`Table::inferred`]; empty
     /// where the file is no text.

@@ -87,6 +87,7 @@ pub fn convert(
     let new_worker = || Converter {
         encoder: ordered.with_acceptor(|it| it.writer.encoder()),
         types: types.clone(),
+        columns: everything.projection.len(),
         ordered: &ordered,
         split: 0,
         long_rows: LongRows::default(),
@@ -250,6 +251,8 @@ struct Converter<'a, 'o, 't> {
     encoder: Box<dyn PartEncoder>,
     /// The types that it takes, where they are inferred; `None` if it has rows that do not count.
     types: Option<Arc<Schema>>,
+    /// How many columns are scanned.
+    columns: usize,
     ordered: &'a Ordered<'o, Appender<'t>>,
     /// The split at hand.
     split: u64,
@@ -258,6 +261,10 @@ struct Converter<'a, 'o, 't> {
 
 impl Sink for Converter<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        if schema.fields().len() != self.columns {
+            // There are more columns than the scan was asked for.
+            return Err(Error::Widened);
+        }
         if self.types.as_ref() != Some(schema) {
             self.encoder = self.ordered.with_acceptor(|it| it.encoder_of(schema))?;
             self.encoder.begin(self.split);
@@ -267,7 +274,7 @@ impl Sink for Converter<'_, '_, '_> {
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let Self { encoder, types, ordered, split, long_rows } = self;
+        let Self { encoder, types, ordered, split, long_rows, .. } = self;
         long_rows.portions(batch, |portion| {
             encoder.batch(portion)?;
             if let Some(part) = encoder.overflow()? {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Hands batches to a sink, and keeps count.
 pub(crate) struct Delivery<'a> {
     projection: &'a [usize],
-    sink: &'a mut dyn Sink,
+    pub(crate) sink: &'a mut dyn Sink,
     /// The time the sink took.
     pub(crate) sink_time: Duration,
     /// The rows delivered.

@@ -106,14 +106,16 @@ pub trait Encoding: Sync {
     }
 }
 
-/// All rows of all columns of a file.
+/// All rows of all columns of a file. Where columns are inferred, those that cannot be read are known only at the end, and left
+/// out.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if the table lacks some of them.
 pub(crate) fn whole(table: &dyn Table) -> Result<ScanOptions> {
-    match table.schema().left_out().first() {
-        None => Ok(ScanOptions::everything(table.schema())),
-        Some(column) => Err(unread(table.path(), column)),
+    match (table.inferred(), table.schema().left_out()) {
+        (Some(inferred), _) => Ok(ScanOptions::everything(&inferred)),
+        (None, []) => Ok(ScanOptions::everything(table.schema())),
+        (None, [column, ..]) => Err(unread(table.path(), column)),
     }
 }
 

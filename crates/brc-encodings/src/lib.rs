@@ -73,6 +73,7 @@ pub use description::{Description, Fact, Facts};
 pub use encoding::{CreateOptions, Encoding, OpenOptions, TextOptions, Verified};
 pub use input::Input;
 pub use input_file::InputFile;
+pub use json::json_lines;
 pub use memory_budget::MemoryBudget;
 pub use output::{Output, OutputOptions};
 pub use projected::Projected;

@@ -22,7 +22,9 @@ pub type Filter = dyn Fn(&Schema) -> Result<Predicate> + Send + Sync;
 /// A table with only some of the columns of another, and only those of its rows for which a condition is true.
 pub struct Projected<'t> {
     table: &'t dyn Table,
-    /// The columns, as positions in the other table.
+    /// The columns; all of them if `None`.
+    names: Option<Vec<String>>,
+    /// Their positions in the other table when it was opened.
     columns: Vec<usize>,
     schema: Schema,
     filter: Option<&'t Filter>,
@@ -35,24 +37,22 @@ impl<'t> Projected<'t> {
     /// [`Error::Usage`] if there is no such column or one is named twice; [`Error::Unsupported`] if brc does not read one of
     /// the columns; why the condition does not fit the table, as its types are known by now.
     pub fn new(table: &'t dyn Table, columns: Option<&[String]>, filter: Option<&'t Filter>) -> Result<Self> {
-        let (columns, schema) = match columns {
-            Some(names) => {
-                let columns = names.iter().map(|name| find(table, name)).collect::<Result<Vec<_>>>()?;
-                let schema = project(table.schema(), &columns)?;
-                (columns, schema)
-            }
-            None => ((0..table.schema().fields().len()).collect(), table.schema().clone()),
-        };
+        let names = columns.map(<[String]>::to_vec);
+        let (schema, columns) = project(table, table.schema(), names.as_deref())?;
         if let Some(filter) = &filter {
             filter(&current_schema(table))?;
         }
-        Ok(Self { table, columns, schema, filter })
+        Ok(Self { table, names, columns, schema, filter })
+    }
+
+    /// The columns, and their positions, where the other table has these.
+    fn project(&self, schema: &Schema) -> Result<(Schema, Vec<usize>)> {
+        project(self.table, schema, self.names.as_deref())
     }
 }
 
 /// The position of the column of that name.
-fn find(table: &dyn Table, name: &str) -> Result<usize> {
-    let schema = table.schema();
+fn find(table: &dyn Table, schema: &Schema, name: &str) -> Result<usize> {
     if let Some(column) = schema.left_out().iter().find(|column| column.name == name) {
         return Err(unread(table.path(), column));
     }
@@ -62,10 +62,13 @@ fn find(table: &dyn Table, name: &str) -> Result<usize> {
     })
 }
 
-fn project(schema: &Schema, columns: &[usize]) -> Result<Schema> {
+/// The columns of a schema that are named, and their positions; all of them if none is.
+fn project(table: &dyn Table, schema: &Schema, names: Option<&[String]>) -> Result<(Schema, Vec<usize>)> {
+    let Some(names) = names else { return Ok((schema.clone(), (0..schema.fields().len()).collect())) };
+    let columns = names.iter().map(|name| find(table, schema, name)).collect::<Result<Vec<_>>>()?;
     let fields = columns.iter().map(|&column| schema.fields()[column].clone()).collect();
     let projected = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
-    Ok(projected.with_metadata(schema.metadata().to_vec()))
+    Ok((projected.with_metadata(schema.metadata().to_vec()), columns))
 }
 
 impl Table for Projected<'_> {
@@ -79,7 +82,11 @@ impl Table for Projected<'_> {
 
     fn inferred(&self) -> Option<Arc<Schema>> {
         let inferred = self.table.inferred()?;
-        project(&inferred, &self.columns).ok().map(Arc::new)
+        self.project(&inferred).ok().map(|(schema, _)| Arc::new(schema))
+    }
+
+    fn may_gain_columns(&self) -> bool {
+        self.table.may_gain_columns()
     }
 
     fn reads_by_column(&self) -> bool {
@@ -111,8 +118,10 @@ impl Table for Projected<'_> {
     }
 
     fn scanner(&self, options: &ScanOptions) -> Result<Box<dyn Scanner + '_>> {
+        let types = current_schema(self.table);
+        let (_, columns) = self.project(&types)?;
         let mut inner = ScanOptions {
-            projection: options.projection.iter().map(|&column| self.columns[column]).collect(),
+            projection: options.projection.iter().map(|&column| columns[column]).collect(),
             predicate: None,
             conjuncts: Vec::new(),
             statistics: false,
@@ -121,7 +130,6 @@ impl Table for Projected<'_> {
             order: options.order,
         };
         let shown = inner.projection.len();
-        let types = current_schema(self.table);
         if let Some(filter) = self.filter {
             let predicate = filter(&types)?;
             let mut columns = Vec::new();
@@ -229,7 +237,7 @@ struct Selecting<'s, 'a> {
 impl Sink for Selecting<'_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         self.condition.resolve(schema)?;
-        self.sink.schema(&Arc::new(project(schema, &self.condition.of.columns)?))
+        self.sink.schema(&Arc::new(self.condition.of.project(schema)?.0))
     }
 
     fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {

@@ -94,8 +94,8 @@ impl RejectLog {
             let line = table.header_lines() + lines_before + reject.line_in_split + 1;
             let (column, fault) = table.explain(reject.text).map_or((None, None), |(at, fault)| (at, Some(fault)));
             if self.file.is_some() {
-                let column = column.map_or("", |column| name(table, column));
-                self.line(table, line, column, fault.as_ref(), &reject)?;
+                let column = column.map_or(String::new(), |column| name(table, column));
+                self.line(table, line, &column, fault.as_ref(), &reject)?;
             }
             if self.count == self.limit {
                 let place = RowPlace { line, byte: reject.byte, column: None };
@@ -110,7 +110,7 @@ impl RejectLog {
     fn count_reason(&mut self, table: &dyn Table, line: u64, column: Option<usize>, fault: Option<RowFault>) {
         let kind = fault.as_ref().map_or(String::new(), RowFault::kind);
         let key = if self.reasons.len() < MOST_REASONS { (column, kind) } else { (None, String::new()) };
-        let column = key.0.map(|column| name(table, column).to_owned());
+        let column = key.0.map(|column| name(table, column));
         let fault = fault.filter(|_| !key.1.is_empty());
         let reason = self.reasons.entry(key);
         reason.or_insert(RejectReason { column, fault, rows: 0, first_line: line }).rows += 1;
@@ -156,8 +156,10 @@ impl RejectLog {
     }
 }
 
-fn name(table: &dyn Table, column: usize) -> &str {
-    table.schema().fields().get(column).map_or("", |field| field.name.as_str())
+fn name(table: &dyn Table, column: usize) -> String {
+    let inferred = table.inferred();
+    let fields = inferred.as_deref().unwrap_or(table.schema()).fields();
+    fields.get(column).map_or(String::new(), |field| field.name.clone())
 }
 
 /// Appends a value, in quotes if it needs them.

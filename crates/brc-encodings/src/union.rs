@@ -10,7 +10,7 @@ mod scanner;
 
 use brc_core::{
     Dictionary, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema, SkippedLines,
-    Split, Table, TableFile, read_rows,
+    Split, Table, TableFile, current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
@@ -38,7 +38,7 @@ pub struct Union {
     names: Dictionary,
     options: UnionOptions,
     schema: Schema,
-    /// For each table, where the columns come from.
+    /// For each table, where the columns come from, as far as they were known when the tables were opened.
     origins: Vec<Vec<Origin>>,
     numbering: Numbering,
 }
@@ -57,7 +57,7 @@ impl Union {
             _ => format!("{} and {} more files", first.path().display(), others.len()).into(),
         };
         let schema = combined_of_all(&tables, &options)?;
-        let origins = tables.iter().map(|table| origins(&schema, table.schema(), &options)).collect();
+        let origins = origins_of_all(&schema, &tables, &options);
         let names = tables.iter().map(|table| table.path().as_os_str().as_bytes()).collect();
         Ok(Self { path, names, options, schema, origins, numbering: Numbering::default(), tables })
     }
@@ -76,21 +76,25 @@ impl Union {
         if self.is_inferred() { combined(&self.tables, &self.options).map(Some) } else { Ok(None) }
     }
 
+    /// Where columns come from, if the union has those of that schema by now.
+    fn origins(&self, schema: &Schema) -> Vec<Vec<Origin>> {
+        origins_of_all(schema, &self.tables, &self.options)
+    }
+
     /// Whether the types of some file are inferred.
     fn is_inferred(&self) -> bool {
         self.tables.iter().any(|table| table.inferred().is_some())
     }
 
-    /// What is asked of one table, if these columns are asked of all.
-    fn options_of(&self, table: usize, options: &ScanOptions) -> ScanOptions {
-        let origins = &self.origins[table];
+    /// What is asked of one table, whose columns have these origins, if these columns are asked of all.
+    fn options_of(&self, table: usize, origins: &[Origin], options: &ScanOptions) -> ScanOptions {
         let own = |column: &usize| match origins[*column] {
             Origin::Column(own) => Some(own),
             Origin::FileName | Origin::Missing => None,
         };
         let projection: Vec<_> = options.projection.iter().filter_map(own).collect();
         let is_missing = |column: &usize| matches!(origins[*column], Origin::Missing);
-        let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, predicate));
+        let predicate = options.predicate.as_ref().map(|predicate| self.predicate_of(table, origins, predicate));
         // Statistics may stand for rows only if all of these are known to match.
         let exact = !matches!(predicate, Some(None)) && !options.projection.iter().any(is_missing);
         ScanOptions {
@@ -105,10 +109,10 @@ impl Union {
     }
 
     /// A predicate as it is for the rows of one table; `None` if it depends on a column that the table lacks.
-    fn predicate_of(&self, table: usize, predicate: &Predicate) -> Option<Predicate> {
-        let parts =
-            |parts: &[Predicate]| parts.iter().map(|part| self.predicate_of(table, part)).collect::<Option<_>>();
-        let origin = |column: usize| self.origins[table][column];
+    fn predicate_of(&self, table: usize, origins: &[Origin], predicate: &Predicate) -> Option<Predicate> {
+        let part = |part: &Predicate| self.predicate_of(table, origins, part);
+        let parts = |parts: &[Predicate]| parts.iter().map(part).collect::<Option<_>>();
+        let origin = |column: usize| origins[column];
         Some(match predicate {
             Predicate::Constant(holds) => Predicate::Constant(*holds),
             Predicate::Range { column, low, high } => match origin(*column) {
@@ -129,9 +133,14 @@ impl Union {
             },
             Predicate::And(all) => Predicate::And(parts(all)?),
             Predicate::Or(any) => Predicate::Or(parts(any)?),
-            Predicate::Not(part) => Predicate::Not(Box::new(self.predicate_of(table, part)?)),
+            Predicate::Not(negated) => Predicate::Not(Box::new(part(negated)?)),
         })
     }
+}
+
+/// For each table, where the columns of a schema come from.
+fn origins_of_all(schema: &Schema, tables: &[Box<dyn Table>], options: &UnionOptions) -> Vec<Vec<Origin>> {
+    tables.iter().map(|table| origins(schema, &current_schema(table.as_ref()), options)).collect()
 }
 
 /// The columns of all tables. Where they do not go together, but types are inferred from samples, those of all rows may.
@@ -148,8 +157,7 @@ fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<
 
 /// The columns of all tables, as they are known by now.
 fn combined(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
-    let schema = |table: &dyn Table| table.inferred().unwrap_or_else(|| Arc::new(table.schema().clone()));
-    let schemas: Vec<_> = tables.iter().map(|table| (table.path(), schema(table.as_ref()))).collect();
+    let schemas: Vec<_> = tables.iter().map(|table| (table.path(), current_schema(table.as_ref()))).collect();
     let schemas: Vec<_> = schemas.iter().map(|(path, schema)| (*path, schema.as_ref())).collect();
     combine(&schemas, options)
 }
@@ -174,6 +182,10 @@ impl Table for Union {
             Some(Origin::Missing | Origin::FileName) | None => false,
         };
         self.tables.iter().zip(&self.origins).any(is_untyped)
+    }
+
+    fn may_gain_columns(&self) -> bool {
+        self.tables.iter().any(|table| table.may_gain_columns())
     }
 
     fn altered_values(&self) -> Vec<u64> {

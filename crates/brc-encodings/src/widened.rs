@@ -40,6 +40,9 @@ pub(crate) fn replace(
 ) -> Result<(Output, u64)> {
     let Some(types) = table.inferred().filter(|types| Some(types) != begun.as_ref()) else { return Ok((output, end)) };
     let writer = writer.columnar().ok_or(Error::Widened)?;
+    if begun.is_none_or(|begun| begun.fields().len() != types.fields().len()) {
+        return Err(Error::Widened);
+    }
     let mut outdated = Outdated::new(table, types, parts);
     if outdated.columns.is_empty() {
         // The surprise was in the first part, which was encoded anew before it was written.

@@ -43,9 +43,16 @@ const TIME: u16 = 1 << 4;
 const TIMESTAMP: u16 = 1 << 5;
 const INSTANT: u16 = 1 << 6;
 const TEXT: u16 = 1 << 7;
-const KINDS: u16 = (1 << 8) - 1;
+/// A float that has no number, in a string of its own: `"NaN"`, `"Infinity"` (JSON only).
+const FLOAT_WORD: u16 = 1 << 14;
+/// A list or an object (JSON only).
+const NESTED: u16 = 1 << 15;
+const KINDS: u16 = ((1 << 8) - 1) | FLOAT_WORD | NESTED;
 const DATE_OR_TIMESTAMP: u16 = DATE | TIMESTAMP;
 const FLOAT_OR_NUMBER: u16 = FLOAT | NUMBER;
+const FLOAT_OR_WORD: u16 = FLOAT | FLOAT_WORD;
+const NUMBER_OR_WORD: u16 = NUMBER | FLOAT_WORD;
+const FLOAT_OR_NUMBER_OR_WORD: u16 = FLOAT_OR_NUMBER | FLOAT_WORD;
 /// Some number is negative, is not within `int64`, or not within `uint64` (or `int64`, if it is negative).
 const NEGATIVE: u16 = 1 << 8;
 const BEYOND_INT64: u16 = 1 << 9;
@@ -69,6 +76,42 @@ impl Seen {
 
     /// What a string demands that is nothing else.
     pub const TEXT: Self = Self { flags: TEXT, ..Self::NOTHING };
+
+    /// What a list or an object demands: among other values, a string with its JSON text. A column of nothing else has no
+    /// type.
+    pub const NESTED: Self = Self { flags: NESTED, ..Self::NOTHING };
+
+    /// What `true` or `false` demands.
+    pub const BOOL: Self = Self { flags: BOOL, ..Self::NOTHING };
+
+    /// What a string demands in a format that tells strings from numbers and booleans, as JSON does: `"123"` is a string. Dates
+    /// and times have no form of their own there, so strings may be these; and among numbers, `NaN`, `Infinity` and
+    /// `-Infinity` are floats.
+    #[must_use]
+    pub fn of_string(text: &[u8]) -> Self {
+        let seen = match text.first() {
+            // `12:30` may be a score.
+            Some(b'0'..=b'9') if text.get(2) == Some(&b':') && text.len() >= 8 => time_of(text),
+            Some(b'0'..=b'9') if text.len() >= 10 && text[4] == b'-' => date_of(text),
+            Some(b'N' | b'I' | b'-') if matches!(text, b"NaN" | b"Infinity" | b"-Infinity") => {
+                Some(Self { flags: FLOAT_WORD, ..Self::NOTHING })
+            }
+            _ => None,
+        };
+        seen.unwrap_or(Self::TEXT)
+    }
+
+    /// Whether some value is a string that is nothing else, so that no other value changes the type.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        self.flags & TEXT != 0
+    }
+
+    /// Whether there are only lists or objects.
+    #[must_use]
+    pub fn is_nested(self) -> bool {
+        self.flags & KINDS == NESTED
+    }
 
     /// What a value demands. Nulls demand nothing, and are no values.
     #[must_use]
@@ -132,10 +175,12 @@ impl Seen {
         let unit = TimeUnit::ALL[usize::from(self.unit.min(3))];
         let fits = self.unit + self.too_short <= 3;
         let logical_type = match self.flags & KINDS {
-            0 => return None,
+            0 | NESTED => return None,
             BOOL => LogicalType::Bool,
             NUMBER => self.number(),
-            FLOAT | FLOAT_OR_NUMBER if self.flags & INEXACT == 0 && self.whole + self.scale <= 38 => {
+            FLOAT | FLOAT_OR_NUMBER | FLOAT_OR_WORD | NUMBER_OR_WORD | FLOAT_OR_NUMBER_OR_WORD
+                if self.flags & INEXACT == 0 && self.whole + self.scale <= 38 =>
+            {
                 LogicalType::Float64
             }
             DATE => LogicalType::Date,

@@ -13,3 +13,14 @@ mod values;
 
 pub use nulls::NullTokens;
 pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat, fault_of};
+
+use crate::infer::Seen;
+
+/// A number as a float, and what it demands of the type of a column of floats; `None` if it is written in an unusual way,
+/// or may be another number as a float.
+#[must_use]
+pub fn usual_float(number: &[u8]) -> Option<(f64, Seen)> {
+    let text = number.into();
+    let ((value, shape), _) = values::float(text).or_else(|| values::printed_float(text))?;
+    Some((value, Seen::of_digits(shape.whole, shape.scale)))
+}

@@ -135,7 +135,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
     message!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     let skipped = skipped(&converted.skipped_lines);
-    for line in skipped.into_iter().chain(rejected(&converted)).chain(altered(table.as_ref())).chain(converted.remark) {
+    let notes = skipped.into_iter().chain(rejected(&converted)).chain(left_out(table.as_ref()));
+    for line in notes.chain(altered(table.as_ref())).chain(converted.remark) {
         message!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())
@@ -251,6 +252,18 @@ fn rejected(converted: &Converted) -> Vec<String> {
         lines.push(format!("rejected {} for other reasons", plural(rest, "row")));
     }
     lines
+}
+
+/// The columns that turned out to be none that brc reads.
+fn left_out(table: &dyn Table) -> Vec<String> {
+    let Some(schema) = table.inferred() else { return Vec::new() };
+    let known = table.schema().left_out();
+    schema
+        .left_out()
+        .iter()
+        .filter(|column| !known.contains(column))
+        .map(|it| format!("{it}; it is left out"))
+        .collect()
 }
 
 /// In which columns values have another text form than in the input, if there are any.

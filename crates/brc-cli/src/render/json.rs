@@ -1,42 +1,28 @@
-//! JSON objects, one a row: in an array, or one a line. Numbers are exact decimals, as JSON allows them; floats that are no
-//! numbers, and whatever JSON has no form for, are strings.
+//! JSON objects, one a row: one a line, just as the encoding writes them, or in an array.
 
 use super::Format;
-use super::lines::{self, Lines};
-use brc_core::{BatchWriter, Error, LogicalType, Result, RowFault, Schema, Value};
+use brc_core::{Batch, BatchWriter, Error, Part, PartEncoder, Result, Schema, Sink, Summary};
 
 /// Objects, one a row.
 pub(super) struct Json {
     name: &'static str,
     about: &'static str,
-    layout: Layout,
+    in_array: bool,
 }
 
-/// What stands around rows.
-#[derive(Clone, Copy)]
-struct Layout {
-    before: &'static str,
-    between: &'static str,
-    after: &'static str,
-    /// All there is if there is no row.
-    nothing: &'static str,
-}
+pub(super) const JSON: Json =
+    Json { name: "json", about: "an object a line, as convert writes it; strings must be UTF-8", in_array: false };
 
-pub(super) const JSON: Json = Json {
-    name: "json",
-    about: "an array of objects, one a row; strings must be UTF-8",
-    layout: Layout { before: "[\n  ", between: ",\n  ", after: "\n]\n", nothing: "[]\n" },
-};
-
-pub(super) const JSON_LINES: Json = Json {
-    name: "jsonl",
-    about: "an object a line; strings must be UTF-8",
-    layout: Layout { before: "", between: "\n", after: "\n", nothing: "" },
-};
+pub(super) const JSON_ARRAY: Json =
+    Json { name: "json-array", about: "an array of these objects, one a line", in_array: true };
 
 impl Format for Json {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        if self.in_array { &[] } else { &["jsonl"] }
     }
 
     fn about(&self) -> &'static str {
@@ -44,66 +30,89 @@ impl Format for Json {
     }
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
-        let names = schema.fields().iter().map(|field| format!("{}: ", json_string(&field.name)));
-        lines::writer(schema, Objects { names: names.collect(), layout: self.layout })
+        Box::new(Writer { lines: brc_encodings::json_lines(schema), in_array: self.in_array, any: false })
     }
 }
 
-struct Objects {
-    /// The names with what stands between them and values.
-    names: Vec<String>,
-    layout: Layout,
+struct Writer {
+    lines: Box<dyn BatchWriter>,
+    in_array: bool,
+    /// Whether there was a row.
+    any: bool,
 }
 
-impl Lines for Objects {
-    fn between(&self) -> &'static [u8] {
-        self.layout.between.as_bytes()
+impl BatchWriter for Writer {
+    fn encoder(&self) -> Box<dyn PartEncoder> {
+        Box::new(Encoder(self.lines.encoder()))
     }
 
-    fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
-        out.push(b'{');
-        for (column, ((name, value), of_type)) in self.names.iter().zip(values).zip(types).enumerate() {
-            out.extend_from_slice(if column == 0 { b"" } else { b", " });
-            out.extend_from_slice(name.as_bytes());
-            write(*value, *of_type, out)?;
+    /// The start comes with the first row: an answer that cannot be expressed leaves nothing behind.
+    fn append(&mut self, part: &mut Part) -> Result<()> {
+        self.lines.append(part)?;
+        if self.in_array && part.rows > 0 {
+            let mut bytes = Vec::with_capacity(part.bytes.len() + 2 * part.rows as usize + 2);
+            for line in part.bytes.split_inclusive(|&byte| byte == b'\n') {
+                bytes.extend_from_slice(if self.any { b",\n" } else { b"[\n" });
+                bytes.extend_from_slice(line.strip_suffix(b"\n").unwrap_or(line));
+                self.any = true;
+            }
+            (part.bytes, part.cuts) = (bytes, Vec::new());
         }
-        out.push(b'}');
         Ok(())
     }
 
-    fn start(&self) -> Vec<u8> {
-        self.layout.before.into()
-    }
-
-    fn end(&self) -> Vec<u8> {
-        self.layout.after.into()
-    }
-
-    fn nothing(&self) -> Vec<u8> {
-        self.layout.nothing.into()
+    fn finish(&mut self) -> Result<Vec<u8>> {
+        Ok(match (self.in_array, self.any) {
+            (false, _) => Vec::new(),
+            (true, true) => b"\n]\n".to_vec(),
+            (true, false) => b"[]\n".to_vec(),
+        })
     }
 }
 
-fn write(value: Option<Value<'_>>, logical_type: LogicalType, out: &mut Vec<u8>) -> Result<()> {
-    let Some(value) = value else {
-        out.extend_from_slice(b"null");
-        return Ok(());
-    };
-    let is_finite = !matches!(value, Value::Float(value) if !value.is_finite());
-    if (logical_type.is_numeric() && is_finite) || logical_type == LogicalType::Bool {
-        value.write(logical_type, out);
-        return Ok(());
-    }
-    let mut text = Vec::new();
-    value.write(logical_type, &mut text);
-    match std::str::from_utf8(&text) {
-        Ok(text) => out.extend_from_slice(json_string(text).as_bytes()),
-        Err(_) => {
-            let text = RowFault::quote(&text);
-            return Err(Error::Usage(format!("'{text}' is not UTF-8, which JSON needs; try --format csv")));
+/// An encoder whose errors say what to do.
+struct Encoder(Box<dyn PartEncoder>);
+
+fn explained(error: Error) -> Error {
+    match error {
+        Error::UnsupportedValue(row) => {
+            let value = row.value.as_ref().map_or(String::new(), |(_, value)| format!("'{value}' "));
+            Error::Usage(format!("json cannot hold a value: {value}{}; try --format csv", row.fault))
         }
+        other => other,
     }
-    Ok(())
+}
+
+impl Sink for Encoder {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        self.0.batch(batch).map_err(explained)
+    }
+
+    fn summary(&mut self, summary: &Summary<'_>) -> Result<()> {
+        self.0.summary(summary)
+    }
+}
+
+impl PartEncoder for Encoder {
+    fn begin(&mut self, part: u64) {
+        self.0.begin(part);
+    }
+
+    fn skip(&mut self) {
+        self.0.skip();
+    }
+
+    fn finish(&mut self) -> Result<Part> {
+        self.0.finish().map_err(explained)
+    }
+
+    fn overflow(&mut self) -> Result<Option<Part>> {
+        self.0.overflow().map_err(explained)
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        self.0.recycle(bytes);
+    }
 }
 
 /// A JSON string.
@@ -129,30 +138,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_of_the_types_that_json_has() {
-        for (value, logical_type, written) in [
-            (None, "int64", "null"),
-            (Some(Value::Integer(1)), "bool", "true"),
-            (Some(Value::Integer(-105)), "decimal(10,2)", "-1.05"),
-            (Some(Value::Float(1e300)), "float64", "1e300"),
-            (Some(Value::Float(f64::NAN)), "float64", "\"NaN\""),
-            (Some(Value::Float(f64::NEG_INFINITY)), "float64", "\"-inf\""),
-            (Some(Value::Integer(0)), "date", "\"1970-01-01\""),
-            (Some(Value::Bytes(b"a\"b")), "string", "\"a\\\"b\""),
-        ] {
-            let mut out = Vec::new();
-            write(value, logical_type.parse().unwrap(), &mut out).unwrap();
-            assert_eq!(String::from_utf8(out).unwrap(), written);
-        }
-        assert!(write(Some(Value::Bytes(b"\xff")), LogicalType::Binary, &mut Vec::new()).is_err());
-    }
-
-    #[test]
     fn rows_are_objects() {
-        let first = r#"{"a|b": "x, \"y\"", "n": 1.50, "d": "2024-02-29", "f": "NaN", "b": true}"#;
-        let second = r#"{"a|b": "", "n": null, "d": null, "f": 1e300, "b": null}"#;
-        assert_eq!(crate::render::rendered(&JSON), format!("[\n  {first},\n  {second}\n]\n"));
-        assert_eq!(crate::render::rendered(&JSON_LINES), format!("{first}\n{second}\n"));
+        let first = r#"{"a|b":"x, \"y\"","n":1.50,"d":"2024-02-29","f":"NaN","b":true}"#;
+        let second = r#"{"a|b":"","n":null,"d":null,"f":1e300,"b":null}"#;
+        assert_eq!(crate::render::rendered(&JSON), format!("{first}\n{second}\n"));
+        assert_eq!(crate::render::rendered(&JSON_ARRAY), format!("[\n{first},\n{second}\n]\n"));
     }
 
     #[test]

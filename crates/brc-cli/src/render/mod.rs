@@ -23,6 +23,11 @@ pub(crate) trait Format: Sync {
     /// Its name, as in `--format`.
     fn name(&self) -> &'static str;
 
+    /// Other names of it.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// One line on what it is, for help texts.
     fn about(&self) -> &'static str;
 
@@ -55,7 +60,7 @@ pub(crate) trait Format: Sync {
 
 /// All formats, in the order in which help texts show them.
 static FORMATS: &[&dyn Format] =
-    &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::JSON, &json::JSON_LINES, &markdown::Markdown, &arrow::Arrow];
+    &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::JSON, &json::JSON_ARRAY, &markdown::Markdown, &arrow::Arrow];
 
 /// Reads the name of a format.
 pub(crate) fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
@@ -69,9 +74,12 @@ pub(crate) fn row_format() -> impl TypedValueParser<Value = &'static dyn Format>
 }
 
 fn one_of(formats: &'static [&'static dyn Format]) -> impl TypedValueParser<Value = &'static dyn Format> {
-    let values = formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about()));
+    let values = formats
+        .iter()
+        .map(|format| PossibleValue::new(format.name()).aliases(format.aliases().iter().copied()).help(format.about()));
     PossibleValuesParser::new(values).try_map(|name| {
-        formats.iter().copied().find(|format| format.name() == name).ok_or_else(|| format!("unknown format {name}"))
+        let is_named = |format: &&dyn Format| format.name() == name || format.aliases().contains(&&*name);
+        formats.iter().copied().find(is_named).ok_or_else(|| format!("unknown format {name}"))
     })
 }
 

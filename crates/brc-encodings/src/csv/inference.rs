@@ -23,12 +23,12 @@ struct Known {
 
 impl Inference {
     /// Another number whenever the types may have changed.
-    pub(super) fn version(&self) -> u64 {
+    pub(crate) fn version(&self) -> u64 {
         self.known.version.load(Ordering::Acquire)
     }
 
     /// Joins what values of a column demand with what was known of that name.
-    pub(super) fn learn(&self, column: &str, more: Seen) {
+    pub(crate) fn learn(&self, column: &str, more: Seen) {
         let mut columns = self.columns();
         let known = columns.get(column).copied();
         let joined = known.map_or(more, |known| known.join(more));
@@ -38,8 +38,13 @@ impl Inference {
         }
     }
 
+    /// Takes note that something else than the demands of values became known of the columns.
+    pub(crate) fn touch(&self) {
+        self.known.version.fetch_add(1, Ordering::Release);
+    }
+
     /// What is known of a column.
-    pub(super) fn of(&self, column: &str) -> Seen {
+    pub(crate) fn of(&self, column: &str) -> Seen {
         self.columns().get(column).copied().unwrap_or(Seen::NOTHING)
     }
 

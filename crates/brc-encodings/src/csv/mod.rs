@@ -63,7 +63,7 @@ impl Encoding for Csv {
             Some(delimiter) => {
                 let header = options.schema.is_some() && preset::begins_with(&input.prefix, delimiter);
                 let layout = Separated { delimiter, header };
-                Ok(Box::new(TextTable::new(input.in_whole_rows()?, Schema::one_brc(), Box::new(layout), options)))
+                Ok(Box::new(TextTable::new(input.in_whole_rows()?, Schema::one_brc(), Box::new(layout), options)?))
             }
             None => open::open(input, options),
         }

@@ -1,106 +1,200 @@
 //! A column of rows of JSON that fills up.
 
-use super::row::Value;
+use super::columns::{Column as Kind, Learned, Position};
+use super::strings::Strings;
+use super::syntax::{self, Member};
+use super::value::{self, Value};
 use crate::frames::has_any_64_bits;
 use crate::text::BATCH_ROWS;
-use brc_core::{BitmapBuffer, Column, Data, Field, Integers, LogicalType, PhysicalType, Schema};
-use brc_kernels::cpu::Level;
-use brc_kernels::interner::Interner;
+use brc_core::bounds::bounds;
+use brc_core::{BitmapBuffer, Column, Data, Integers, LogicalType, PhysicalType, RowFault};
+use brc_text::infer::Seen;
+use brc_text::typed::usual_float;
 
 /// The rows of a column that were read but not delivered yet.
 pub(super) struct JsonColumn {
     pub(super) values: Values,
-    /// Whether its values are strings that may mean text.
-    is_text: bool,
-    nullable: bool,
+    pub(super) kind: Kind,
     validity: BitmapBuffer,
     /// The decimals of a number, and the numbers that the column may have.
     pub(super) scale: u8,
     pub(super) range: (i64, i64),
+    /// Whether the inferred type turned out not to hold all values.
+    misfits: bool,
+    has_nulls: bool,
+    /// Where the key stands first in the split, if that may be its first place of all.
+    first: Option<Position>,
+    pub(super) is_late: bool,
 }
 
 /// Its values; rows that are null have any.
 pub(super) enum Values {
-    Strings {
-        interner: Box<Interner>,
-        codes: Vec<u32>,
-        /// For each code, whether its string stands for itself between quotes.
-        literal: Vec<bool>,
-    },
+    Strings(Strings),
     /// Whatever fits 64 bits.
     Integers(Vec<i64>),
     Wide(Vec<i128>),
     Floats(Vec<f64>),
-    /// Values nobody asked for: checked, not kept.
+    /// Values nobody asked for: not kept, and checked only if their type was given.
     Skipped,
 }
 
 impl JsonColumn {
-    /// All columns of a schema, of which some are kept.
-    pub(super) fn all(schema: &Schema, projection: &[usize]) -> Vec<Self> {
-        let column = |(column, field): (usize, &Field)| Self::new(field, projection.contains(&column));
-        schema.fields().iter().enumerate().map(column).collect()
-    }
-
-    fn new(field: &Field, wanted: bool) -> Self {
-        let logical_type = field.logical_type;
-        let values = match logical_type.physical() {
-            _ if !wanted => Values::Skipped,
-            PhysicalType::Integers if logical_type.fits_64_bits() => Values::Integers(Vec::with_capacity(BATCH_ROWS)),
-            PhysicalType::Integers => Values::Wide(Vec::new()),
-            PhysicalType::Floats => Values::Floats(Vec::new()),
-            PhysicalType::Bytes => Values::Strings {
-                interner: Box::new(Interner::new(Level::best())),
-                codes: Vec::with_capacity(BATCH_ROWS),
-                literal: Vec::new(),
-            },
-        };
-        Self {
-            values,
-            is_text: logical_type == LogicalType::String,
-            nullable: field.nullable,
+    pub(super) fn new(kind: Kind, is_wanted: bool, is_late: bool) -> Self {
+        let mut column = Self {
+            values: if is_wanted { Values::Integers(Vec::new()) } else { Values::Skipped },
+            kind,
             validity: BitmapBuffer::default(),
-            scale: logical_type.scale(),
-            range: range(logical_type),
-        }
+            scale: 0,
+            range: (0, 0),
+            misfits: false,
+            has_nulls: false,
+            first: None,
+            is_late,
+        };
+        column.begin(kind);
+        column
     }
 
-    /// Adds the value of a row.
-    pub(super) fn push(&mut self, value: &Value<'_>) {
-        match (&mut self.values, value) {
-            (Values::Strings { codes, .. }, Value::Null) => codes.push(codes.last().copied().unwrap_or(0)),
-            (Values::Strings { .. }, Value::Text(text)) => self.push_bytes(text.as_bytes()),
-            (Values::Strings { .. }, Value::Binary(bytes)) => self.push_bytes(bytes),
-            (Values::Integers(integers), Value::Integer(integer)) => integers.push(*integer as i64),
-            (Values::Integers(integers), _) => integers.push(0),
-            (Values::Wide(integers), Value::Integer(integer)) => integers.push(*integer),
-            (Values::Wide(integers), _) => integers.push(0),
-            (Values::Floats(floats), Value::Float(float)) => floats.push(*float),
-            (Values::Floats(floats), _) => floats.push(0.0),
-            (Values::Strings { .. }, Value::Integer(_) | Value::Float(_)) | (Values::Skipped, _) => {}
-        }
-        self.push_validity(*value != Value::Null);
-    }
-
-    /// Notes whether the last row has a value.
-    #[inline]
-    pub(super) fn push_validity(&mut self, is_valid: bool) {
-        if self.nullable {
-            self.validity.push(is_valid);
-        }
-    }
-
-    fn push_bytes(&mut self, bytes: &[u8]) {
-        if let Values::Strings { interner, codes, literal } = &mut self.values {
-            let code = interner.intern(bytes);
-            if code as usize == literal.len() {
-                literal.push(self.is_text && is_literal(bytes));
+    /// Begins a split in which the column is of this kind. Codes keep their meaning.
+    pub(super) fn begin(&mut self, kind: Kind) {
+        self.clear();
+        (self.kind, self.misfits, self.has_nulls, self.first) = (kind, false, false, None);
+        let logical_type = self.logical_type();
+        self.scale = logical_type.scale();
+        self.range = range(logical_type, kind.seen.is_some());
+        match (&self.values, logical_type.physical()) {
+            (Values::Skipped, _) | (Values::Strings(_), PhysicalType::Bytes) => {}
+            (_, PhysicalType::Bytes) => self.values = Values::Strings(Strings::default()),
+            (Values::Floats(_), PhysicalType::Floats) => {}
+            (_, PhysicalType::Floats) => self.values = Values::Floats(Vec::with_capacity(BATCH_ROWS)),
+            (Values::Integers(_), PhysicalType::Integers) if logical_type.fits_64_bits() => {}
+            (_, PhysicalType::Integers) if logical_type.fits_64_bits() => {
+                self.values = Values::Integers(Vec::with_capacity(BATCH_ROWS));
             }
-            codes.push(code);
+            (Values::Wide(_), PhysicalType::Integers) => {}
+            (_, PhysicalType::Integers) => self.values = Values::Wide(Vec::new()),
         }
     }
 
-    /// Adds a number, apart from its validity.
+    /// The type; that of a column that is left out does not matter.
+    pub(super) fn logical_type(&self) -> LogicalType {
+        self.kind.logical_type.unwrap_or(LogicalType::String)
+    }
+
+    /// Whether the values do not matter, but for being JSON.
+    pub(super) fn is_unread(&self) -> bool {
+        !self.is_wanted() && self.kind.seen.is_some() && self.kind.logical_type.is_some()
+    }
+
+    /// Whether the values are kept.
+    pub(super) fn is_wanted(&self) -> bool {
+        !matches!(self.values, Values::Skipped)
+    }
+
+    /// Whether a value that is not null surely changes what is known of the type, or may do so.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.kind.logical_type.is_none()
+            || (self.logical_type() == LogicalType::String && self.kind.seen.is_some_and(|seen| !seen.is_text()))
+    }
+
+    /// Adds the value of a row, which is null only [once that is noted](Self::note_null). The row begins at the byte `row` of the file;
+    /// `place` is that of the member in it.
+    ///
+    /// # Errors
+    /// Why it is no value of the column, if the type was given.
+    pub(super) fn push(&mut self, text: &[u8], member: &Member, row: u64, place: usize) -> Result<(), RowFault> {
+        if self.is_late && self.first.is_none() {
+            self.first = Some((row, place as u32));
+        }
+        if member.kind == syntax::Kind::Null {
+            let wrong = RowFault::WrongType { found: member.kind.name(), expected: self.logical_type() };
+            return self.push_null().ok_or(wrong);
+        }
+        match self.kind.seen {
+            None => {
+                let value = value::read(text, member, self.logical_type())?;
+                self.push_value(value);
+            }
+            Some(seen) if self.kind.logical_type.is_none() => {
+                let seen = seen.join(value::demand(text, member));
+                self.kind.seen = Some(seen);
+                self.misfits |= !seen.is_nested();
+            }
+            Some(_) if !self.is_wanted() => {}
+            Some(seen) => self.push_inferred(text, member, seen),
+        }
+        Ok(())
+    }
+
+    /// Adds a value that the type may not hold: then what it demands is noted, and some value stands in its place.
+    fn push_inferred(&mut self, text: &[u8], member: &Member, seen: Seen) {
+        let bytes = &text[member.value.clone()];
+        if let (Values::Floats(floats), syntax::Kind::Number) = (&mut self.values, member.kind)
+            && let Some((float, demand)) = usual_float(bytes)
+        {
+            self.kind.seen = Some(seen.join(demand));
+            return floats.push(float);
+        }
+        let value = if self.misfits { None } else { value::read_inferred(text, member, self.logical_type()) };
+        let is_string = self.logical_type() == LogicalType::String;
+        let is_settled = if is_string { seen.is_text() } else { self.logical_type() != LogicalType::Float64 };
+        if value.is_some() && is_settled {
+            return self.push_value(value.unwrap_or(Value::Null));
+        }
+        let seen = seen.join(value::demand(text, member));
+        self.kind.seen = Some(seen);
+        self.misfits |= value.is_none() || seen.logical_type(false) != self.kind.logical_type;
+        self.push_value(value.unwrap_or(Value::Null));
+    }
+
+    /// Adds what stands for a null, which is one only [once that is noted](Self::note_null); `None` if there must be none.
+    pub(super) fn push_null(&mut self) -> Option<()> {
+        if !self.kind.nullable && self.kind.seen.is_none() {
+            return None;
+        }
+        self.misfits |= !self.kind.nullable;
+        self.has_nulls = true;
+        self.push_value(Value::Null);
+        Some(())
+    }
+
+    /// Adds a float and what it demands.
+    #[inline]
+    pub(super) fn push_float(&mut self, value: f64, demand: Seen) {
+        if let Some(seen) = &mut self.kind.seen {
+            *seen = seen.join(demand);
+        }
+        if let Values::Floats(floats) = &mut self.values {
+            floats.push(value);
+        }
+    }
+
+    fn push_value(&mut self, value: Value<'_>) {
+        match (&mut self.values, value) {
+            (Values::Strings(strings), Value::Bytes(bytes)) => strings.push(&bytes),
+            (Values::Strings(strings), _) => strings.push_null(),
+            (Values::Integers(integers), Value::Integer(integer)) => integers.push(integer as i64),
+            (Values::Integers(integers), _) => integers.push(0),
+            (Values::Wide(integers), Value::Integer(integer)) => integers.push(integer),
+            (Values::Wide(integers), _) => integers.push(0),
+            (Values::Floats(floats), Value::Float(float)) => floats.push(float),
+            (Values::Floats(floats), _) => floats.push(0.0),
+            (Values::Skipped, _) => {}
+        }
+    }
+
+    /// Notes that the row after the first `rows` ones is null.
+    pub(super) fn note_null(&mut self, rows: usize) {
+        self.fill_validity(rows);
+        self.validity.push(false);
+    }
+
+    /// Notes that all of the first `rows` rows that are not known to be null have values.
+    pub(super) fn fill_validity(&mut self, rows: usize) {
+        self.validity.push_values(rows.saturating_sub(self.validity.len()));
+    }
+
+    /// Adds a number.
     #[inline]
     pub(super) fn push_number(&mut self, number: i64) {
         if let Values::Integers(integers) = &mut self.values {
@@ -108,10 +202,17 @@ impl JsonColumn {
         }
     }
 
-    /// The rows so far; none of a column that is skipped.
+    /// Adds a number that may not fit 64 bits.
+    pub(super) fn push_wide(&mut self, number: i128) {
+        if let Values::Wide(integers) = &mut self.values {
+            integers.push(number);
+        }
+    }
+
+    /// The rows so far, of which it is known which are null; none of a column that is skipped.
     pub(super) fn lend(&self) -> Column<'_> {
         let data = match &self.values {
-            Values::Strings { interner, codes, .. } => Data::Codes { codes, dictionary: interner.dictionary() },
+            Values::Strings(strings) => strings.lend(),
             Values::Integers(integers) => Data::Integers(Integers::I64(integers)),
             Values::Wide(integers) => Data::Integers(Integers::I128(integers)),
             Values::Floats(floats) => Data::Floats(floats),
@@ -120,35 +221,69 @@ impl JsonColumn {
         Column { data, validity: self.validity.bitmap() }
     }
 
-    /// Forgets all rows; codes keep their meaning.
+    /// Forgets all rows, but for what they demand of the type; codes keep their meaning.
     pub(super) fn clear(&mut self) {
-        self.truncate(0);
+        if let Some(seen) = &mut self.kind.seen {
+            *seen = seen.join(self.values.demand(self.kind.logical_type));
+        }
+        match &mut self.values {
+            Values::Strings(strings) => strings.clear(),
+            Values::Integers(integers) => integers.clear(),
+            Values::Wide(integers) => integers.clear(),
+            Values::Floats(floats) => floats.clear(),
+            Values::Skipped => {}
+        }
         self.validity.clear();
     }
 
-    /// Forgets the values of all but the first `rows` rows, of which the validity is known and of no others.
+    /// Forgets all but the first `rows` rows, of which the validity is known.
     pub(super) fn truncate(&mut self, rows: usize) {
         match &mut self.values {
-            Values::Strings { codes, .. } => codes.truncate(rows),
+            Values::Strings(strings) => strings.truncate(rows),
             Values::Integers(integers) => integers.truncate(rows),
             Values::Wide(integers) => integers.truncate(rows),
             Values::Floats(floats) => floats.truncate(rows),
             Values::Skipped => {}
         }
     }
-}
 
-/// The integers of 64 bits that a column may have.
-fn range(logical_type: LogicalType) -> (i64, i64) {
-    let narrow = |bound: i128| bound.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    match logical_type.bounds() {
-        Some((min, max)) if !has_any_64_bits(logical_type) => (narrow(min), narrow(max)),
-        _ => (i64::MIN, i64::MAX),
+    /// What the rows of the split have taught.
+    pub(super) fn learned(&self) -> Learned {
+        Learned { seen: self.kind.seen, has_nulls: self.has_nulls, first: self.first }
+    }
+
+    /// Whether the inferred type does not hold all values of the split.
+    pub(super) fn misfits(&self) -> bool {
+        self.misfits
     }
 }
 
-/// Whether these bytes between quotes are a string of JSON that stands for just them.
-pub(super) fn is_literal(text: &[u8]) -> bool {
-    let special = |&byte: &u8| byte < b' ' || byte == b'\\' || byte == b'"';
-    !text.iter().any(special) && std::str::from_utf8(text).is_ok()
+impl Values {
+    /// What numbers demand of a type that is inferred, as far as it was not noted value by value.
+    fn demand(&self, logical_type: Option<LogicalType>) -> Seen {
+        let bounds = match self {
+            Self::Integers(values) => bounds(values).map(|(min, max)| (min.into(), max.into())),
+            Self::Wide(values) => bounds(values),
+            Self::Floats(_) | Self::Strings(_) | Self::Skipped => None,
+        };
+        match (bounds, logical_type) {
+            (Some((min, max)), Some(LogicalType::Timestamp { unit, .. })) => {
+                let [min, max] = [min, max].map(|bound: i128| i64::try_from(bound).unwrap_or_default());
+                Seen::of_times(min, max, unit)
+            }
+            (Some((min, max)), Some(of_numbers)) if of_numbers.is_numeric() => {
+                Seen::of_range(min, max, of_numbers.scale())
+            }
+            _ => Seen::NOTHING,
+        }
+    }
+}
+
+/// The integers of 64 bits that a column may have.
+fn range(logical_type: LogicalType, is_inferred: bool) -> (i64, i64) {
+    let narrow = |bound: i128| bound.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+    match logical_type.bounds() {
+        Some((min, max)) if is_inferred || !has_any_64_bits(logical_type) => (narrow(min), narrow(max)),
+        _ => (i64::MIN, i64::MAX),
+    }
 }

@@ -11,9 +11,9 @@ pub(super) fn write(bytes: &[u8], out: &mut RowBuffer) {
 }
 
 /// The bytes of such digits, in upper or lower case; `None` of any other text.
-pub(super) fn parse(text: &str) -> Option<Vec<u8>> {
+pub(super) fn parse(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let (pairs, rest) = text.as_chunks::<2>();
     let bytes = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
     rest.is_empty().then_some(bytes)?
 }
@@ -28,10 +28,10 @@ mod tests {
         let mut out = RowBuffer::default();
         write(&bytes, &mut out);
         let text = String::from_utf8(out.take()).unwrap();
-        assert_eq!(parse(&text), Some(bytes.clone()));
-        assert_eq!(parse(&text.to_uppercase()), Some(bytes));
+        assert_eq!(parse(text.as_bytes()), Some(bytes.clone()));
+        assert_eq!(parse(text.to_uppercase().as_bytes()), Some(bytes));
         for strange in ["0", "0g", "+1", "é"] {
-            assert_eq!(parse(strange), None);
+            assert_eq!(parse(strange.as_bytes()), None);
         }
     }
 }

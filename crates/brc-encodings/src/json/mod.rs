@@ -1,23 +1,34 @@
-//! JSON, one object a line: what programs that know nothing of tables write and read.
+//! JSON: what programs that know nothing of tables write and read.
 //!
-//! Any valid JSON is read, whatever its spaces, escapes and order of keys; but an object must be one line, so that a file
-//! can be cut into splits at any line end, and its keys must be the columns, each of them once, so that nothing is left
-//! out silently; one that is missing is a null, where its column may have nulls. Numbers are exact: only those of columns of
-//! floats are taken through a float. Strings are UTF-8, as JSON demands. [`writer`] tells how values of each type look.
+//! A row is an object, and its keys are the columns. Any valid JSON is read, whatever its spaces, escapes and order of keys: an
+//! object a line, several on a line, objects over several lines, or an array of them ([`form`] tells which). The columns and
+//! their types are inferred from all rows ([`columns`]), unless a schema says what they are. Numbers are exact: only those of
+//! columns of floats are taken through a float. Strings are UTF-8, as JSON demands. [`writer`] tells how values of each type
+//! look.
 
 mod column;
-mod guess;
+mod columns;
+mod form;
 mod hex;
 mod number;
-mod plain;
 mod row;
 mod rows;
+mod sample;
+mod shape;
+mod strings;
+mod syntax;
+mod value;
+mod values;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};
 use crate::input::Input;
-use crate::text::{BadRow, Layout, Rows, TextTable, TextWriter};
+use crate::text::{Layout, Rows, TextTable, TextWriter};
 use brc_core::{BatchWriter, Result, RowFault, ScanOptions, Schema, Table};
+use columns::Columns;
+use form::Form;
+use std::sync::Arc;
+use values::Values;
 
 pub(crate) struct Json;
 
@@ -35,7 +46,7 @@ impl Encoding for Json {
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {
-        guess::is_json(prefix)
+        form::is_json(prefix)
     }
 
     fn holds_any_bytes(&self) -> bool {
@@ -51,42 +62,59 @@ impl Encoding for Json {
     }
 
     fn open(&self, mut input: Input, options: &OpenOptions) -> Result<Box<dyn Table>> {
-        let schema = match &options.schema {
-            Some(schema) => schema.clone(),
-            None => guess::schema(guess::first_lines(&mut input)?).map_err(|untold| untold.error(&input.path))?,
+        let form = Form::of(&mut input)?;
+        let columns = match &options.schema {
+            Some(schema) => Columns::given(schema.clone()),
+            None => {
+                let found = sample::columns(&mut input, form)?;
+                Columns::inferred(&input.path, found, options.inference.clone().unwrap_or_default())?
+            }
         };
-        options.check_names(&input.path, &schema)?;
-        let layout = Objects { guessed: options.schema.is_none() };
-        Ok(Box::new(TextTable::new(input.in_whole_rows()?, schema, Box::new(layout), options)))
+        let types = columns.types();
+        options.check_names(&input.path, &types.schema)?;
+        let layout = Box::new(Objects { columns: Arc::new(columns) });
+        let schema = Schema::clone(&types.schema);
+        let table = match form {
+            Form::Lines => TextTable::new(input.in_whole_rows()?, schema, layout, options)?,
+            Form::Values { in_array } => {
+                TextTable::relined(input, schema, layout, Arc::new(Values::new(in_array)), options)?
+            }
+        };
+        Ok(Box::new(table))
     }
 
     fn create(&self, schema: &Schema, _: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
-        Ok(Box::new(TextWriter::new(self.name(), schema, writer::Lines::new(schema))))
+        Ok(json_lines(schema))
     }
+}
+
+/// A writer of JSON, an object a line.
+#[must_use]
+pub fn json_lines(schema: &Schema) -> Box<dyn BatchWriter> {
+    Box::new(TextWriter::new(Json.name(), schema, writer::Lines::new(schema)))
 }
 
 /// Rows as objects.
-#[derive(Clone, Copy)]
 struct Objects {
-    /// Whether the columns are those of the first rows, and not what somebody said.
-    guessed: bool,
-}
-
-impl Objects {
-    /// What is wrong with a row, if some of it may be wrong with the guess.
-    fn doubted(self, bad: BadRow) -> BadRow {
-        if self.guessed { bad.doubted() } else { bad }
-    }
+    columns: Arc<Columns>,
 }
 
 impl Layout for Objects {
-    fn rows(&self, schema: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
-        Box::new(rows::JsonRows::new(*self, schema, &options.projection))
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        self.columns.is_inferred().then(|| Arc::clone(&self.columns.types().schema))
     }
 
-    fn explain(&self, line: &[u8], schema: &Schema) -> Option<(Option<usize>, RowFault)> {
-        let bad = self.doubted(row::parse(line, schema, &mut Vec::new()).err()?);
-        Some((bad.column, bad.fault))
+    fn notes(&self) -> Vec<String> {
+        let left_out = self.columns.types();
+        left_out.schema.left_out().iter().map(|column| format!("{column}; it is left out")).collect()
+    }
+
+    fn rows(&self, _: &Schema, options: &ScanOptions) -> Box<dyn Rows> {
+        Box::new(rows::JsonRows::new(Arc::clone(&self.columns), &options.projection))
+    }
+
+    fn explain(&self, line: &[u8], _: &Schema) -> Option<(Option<usize>, RowFault)> {
+        row::fault_of(line, &self.columns.types(), self.columns.is_inferred())
     }
 }
 

@@ -1,341 +1,143 @@
-//! One row by the schema, checked in full: the definition of what a row is, and of what is wrong with one that is not.
-//!
-//! `serde_json` reads the object. It hands each value over as it stands in the line, so that numbers stay exact and strings
-//! without escapes are borrowed.
+//! One row of the columns: the definition of what a row is, and of what is wrong with one that is not.
 
-use super::{hex, number};
-use crate::frames::has_any_64_bits;
+use super::columns::Types;
+use super::syntax::{self, Kind, Member, unescape};
+use super::value;
 use crate::text::{BadRow, LONGEST_LINE};
-use brc_core::{Field, LogicalType, RowFault, Schema, float32};
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
-use serde_json::{Deserializer, error::Category};
+use brc_core::RowFault;
 use std::borrow::Cow;
-use std::fmt;
 
-/// The value of one column of a row.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value<'a> {
-    Null,
-    Text(Cow<'a, str>),
-    Binary(Vec<u8>),
-    /// Of any type that lies on integers.
-    Integer(i128),
-    Float(f64),
+/// The number of a member's column if it is none of those that are known.
+pub(super) const UNKNOWN: usize = usize::MAX;
+
+/// An object and the columns of its members; memory that is used again.
+#[derive(Default)]
+pub(super) struct Row {
+    pub(super) members: Vec<Member>,
+    /// The number of the column of each.
+    pub(super) numbers: Vec<usize>,
+    /// For each column, the last row that had it.
+    rows: Vec<u64>,
+    row: u64,
 }
 
-/// Reads a row, without its line end, into one value for each column.
-pub(super) fn parse<'a>(line: &'a [u8], schema: &Schema, values: &mut Vec<Option<Value<'a>>>) -> Result<(), BadRow> {
-    let fields = schema.fields();
-    values.clear();
-    values.resize(fields.len(), None);
-    let mut expected = 0;
-    let column_of = |key: &str| {
-        let in_order = fields.get(expected).is_some_and(|field| field.name == key);
-        let column = if in_order { Some(expected) } else { schema.index_of(key) };
-        let unknown = || BadRow { column: None, fault: RowFault::UnknownColumn(RowFault::quote(key.as_bytes())) };
-        let column = column.ok_or_else(unknown)?;
-        expected = column + 1;
-        Ok(column)
-    };
-    members(line, column_of, |column, raw| {
-        let bad = |fault| BadRow { column: Some(column), fault };
-        let (Some(place), Some(field)) = (values.get_mut(column), fields.get(column)) else { return Ok(()) };
-        if place.is_some() {
-            return Err(bad(RowFault::DuplicateColumn));
+impl Row {
+    /// Reads the object that begins at the byte `at` of a line; returns where it ends. Unknown keys are allowed where types
+    /// are inferred.
+    ///
+    /// # Errors
+    /// What is wrong with it, but for the values.
+    pub(super) fn read(&mut self, line: &[u8], at: usize, types: &Types, is_inferred: bool) -> Result<usize, BadRow> {
+        let object = syntax::object(line, at, &mut self.members);
+        let end = object.map_err(|malformed| {
+            let key = malformed.key.as_ref().and_then(|key| key_of(line, key).ok());
+            let column = key.and_then(|key| types.number(&key)).and_then(|number| types.columns[number].place);
+            BadRow { column, fault: malformed.fault(0) }
+        })?;
+        let next = syntax::skip_spaces(line, end);
+        if line.get(next).is_some_and(|&byte| byte != b'{') {
+            let fault = RowFault::MalformedJson { reason: "trailing characters".to_owned(), at: next + 1 };
+            return Err(BadRow { column: None, fault });
         }
-        *place = Some(value(raw, field).map_err(bad)?);
-        Ok(())
-    })?;
-    for (column, (place, field)) in values.iter_mut().zip(fields).enumerate() {
-        match place {
-            None if field.nullable => *place = Some(Value::Null),
-            None => return Err(BadRow { column: Some(column), fault: RowFault::MissingColumn }),
-            Some(_) => {}
+        if end - at > LONGEST_LINE {
+            return Err(BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) });
         }
+        self.resolve(line, types, is_inferred)?;
+        Ok(end)
     }
-    Ok(())
-}
 
-fn value<'a>(raw: &'a RawValue, field: &Field) -> Result<Value<'a>, RowFault> {
-    let logical_type = field.logical_type;
-    let kind = Kind::of(raw);
-    if kind == Kind::Null && field.nullable {
-        return Ok(Value::Null);
-    }
-    let wrong = RowFault::WrongType { found: kind.name(), expected: logical_type };
-    match logical_type {
-        LogicalType::Bool if kind == Kind::Boolean => Ok(Value::Integer((raw.get() == "true").into())),
-        LogicalType::Int8
-        | LogicalType::Int16
-        | LogicalType::Int32
-        | LogicalType::Int64
-        | LogicalType::UInt64
-        | LogicalType::Decimal { .. }
-            if kind == Kind::Number =>
-        {
-            integer(raw.get(), logical_type)
-        }
-        LogicalType::Float32 if kind == Kind::Number => float_32(raw.get()),
-        LogicalType::Float64 if kind == Kind::Number => float(raw.get()),
-        LogicalType::Float32 | LogicalType::Float64 if kind == Kind::String => not_finite_float(raw.get()).ok_or(wrong),
-        LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Uuid
-            if kind == Kind::String =>
-        {
-            match brc_core::Value::parse(string(raw)?.as_bytes(), logical_type)? {
-                brc_core::Value::Integer(units) => Ok(Value::Integer(units)),
-                brc_core::Value::Float(_) | brc_core::Value::Bytes(_) => Err(wrong),
+    /// Finds the column of each member.
+    fn resolve(&mut self, line: &[u8], types: &Types, is_inferred: bool) -> Result<(), BadRow> {
+        self.row += 1;
+        self.rows.resize(types.columns.len(), 0);
+        self.numbers.clear();
+        let mut expected = 0;
+        for member in &self.members {
+            let key = key_of(line, &member.key).map_err(|fault| BadRow { column: None, fault })?;
+            let in_order = types.names.get(expected).is_some_and(|name| *name == key);
+            let number = if in_order { Some(expected) } else { types.number(&key) };
+            let column = number.and_then(|number| types.columns[number].place);
+            let bad = |fault| Err(BadRow { column, fault });
+            match number {
+                None if !is_inferred => return bad(RowFault::UnknownColumn(RowFault::quote(key.as_bytes()))),
+                Some(number) if self.rows[number] == self.row => return bad(RowFault::DuplicateColumn),
+                Some(number) => self.rows[number] = self.row,
+                None => {}
             }
+            if is_inferred && member.kind == (Kind::String { has_escapes: true }) {
+                unescape(&line[member.value.clone()]).or_else(bad_string(column))?;
+            }
+            self.numbers.push(number.unwrap_or(UNKNOWN));
+            expected = number.map_or(expected, |number| number + 1);
         }
-        LogicalType::String if kind == Kind::String => string(raw).map(Value::Text),
-        LogicalType::Binary if kind == Kind::String => {
-            let text = string(raw)?;
-            let malformed =
-                || RowFault::MalformedValue { text: RowFault::quote(text.as_bytes()), expected: logical_type };
-            hex::parse(&text).map(Value::Binary).ok_or_else(malformed)
+        self.no_duplicates_of_unknown(line)
+    }
+
+    /// Sees to it that no key stands twice that is unknown.
+    fn no_duplicates_of_unknown(&self, line: &[u8]) -> Result<(), BadRow> {
+        if !self.numbers.contains(&UNKNOWN) {
+            return Ok(());
         }
-        LogicalType::Bool
-        | LogicalType::Int8
-        | LogicalType::Int16
-        | LogicalType::Int32
-        | LogicalType::Int64
-        | LogicalType::UInt64
-        | LogicalType::Decimal { .. }
-        | LogicalType::Float32
-        | LogicalType::Float64
-        | LogicalType::Date
-        | LogicalType::Time { .. }
-        | LogicalType::Timestamp { .. }
-        | LogicalType::String
-        | LogicalType::Binary
-        | LogicalType::Uuid => Err(wrong),
-    }
-}
-
-/// An integer, or a decimal in units of its scale.
-fn integer(text: &str, logical_type: LogicalType) -> Result<Value<'_>, RowFault> {
-    let scale = logical_type.scale();
-    if has_any_64_bits(logical_type) {
-        return number::parse(text, scale).map(|number| Value::Integer(number.into()));
-    }
-    let out_of_range = || RowFault::OutOfRange { text: RowFault::quote(text.as_bytes()), expected: logical_type };
-    let number = match number::parse_wide(text, scale) {
-        Err(RowFault::NumberTooLarge(..)) => return Err(out_of_range()),
-        number => brc_core::Value::Integer(number?),
-    };
-    match number.check(logical_type) {
-        Ok(brc_core::Value::Integer(number)) => Ok(Value::Integer(number)),
-        _ => Err(out_of_range()),
-    }
-}
-
-/// A float; one that is too large to be one is not taken for infinity.
-fn float(text: &str) -> Result<Value<'_>, RowFault> {
-    let fault = || RowFault::OutOfRange { text: RowFault::quote(text.as_bytes()), expected: LogicalType::Float64 };
-    text.parse().ok().filter(|float: &f64| float.is_finite()).map(Value::Float).ok_or_else(fault)
-}
-
-/// A float of 32 bits, rounded once; one that is too large to be one is not taken for infinity.
-fn float_32(text: &str) -> Result<Value<'_>, RowFault> {
-    let fault = || RowFault::OutOfRange { text: RowFault::quote(text.as_bytes()), expected: LogicalType::Float32 };
-    let float = float32::parse(text.as_bytes()).filter(|float| float.is_finite());
-    float.map(float32::widen).map(Value::Float).ok_or_else(fault)
-}
-
-/// A float for which JSON has no number, from its string with quotes.
-fn not_finite_float(quoted: &str) -> Option<Value<'static>> {
-    match quoted {
-        "\"NaN\"" => Some(Value::Float(f64::NAN)),
-        "\"Infinity\"" => Some(Value::Float(f64::INFINITY)),
-        "\"-Infinity\"" => Some(Value::Float(f64::NEG_INFINITY)),
-        _ => None,
-    }
-}
-
-/// The string that a string of JSON stands for.
-fn string(raw: &RawValue) -> Result<Cow<'_, str>, RowFault> {
-    let quoted = raw.get();
-    match quoted.get(1..quoted.len() - 1) {
-        Some(text) if !text.contains('\\') => Ok(Cow::Borrowed(text)),
-        // Only now the escapes are looked at: half of a surrogate pair may be among them.
-        _ => match serde_json::from_str(quoted) {
-            Ok(text) => Ok(Cow::Owned(text)),
-            Err(error) => Err(RowFault::MalformedString(reason(&error))),
-        },
-    }
-}
-
-/// What a value of JSON is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    String,
-    Number,
-    Null,
-    Boolean,
-    Array,
-    Object,
-}
-
-impl Kind {
-    pub(super) fn of(raw: &RawValue) -> Self {
-        match raw.get().as_bytes().first() {
-            Some(b'"') => Self::String,
-            Some(b'n') => Self::Null,
-            Some(b't' | b'f') => Self::Boolean,
-            Some(b'[') => Self::Array,
-            Some(b'{') => Self::Object,
-            _ => Self::Number,
+        let unknown = self.members.iter().zip(&self.numbers).filter(|(_, number)| **number == UNKNOWN);
+        let mut keys: Vec<_> = unknown.filter_map(|(member, _)| key_of(line, &member.key).ok()).collect();
+        keys.sort_unstable();
+        match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => {
+                let fault = RowFault::DuplicateKey(RowFault::quote(pair[0].as_bytes()));
+                Err(BadRow { column: None, fault })
+            }
+            None => Ok(()),
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::String => "a string",
-            Self::Number => "a number",
-            Self::Null => "null",
-            Self::Boolean => "a boolean",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        }
+    /// The columns that the last row lacks.
+    pub(super) fn missing(&self) -> impl Iterator<Item = usize> {
+        (0..self.rows.len()).filter(|&number| self.rows[number] != self.row)
     }
 }
 
-/// Reads the object of a line: `column_of` tells what column a key means, `value` takes the value that follows.
-///
-/// # Errors
-/// What these two return, or what is wrong with the object.
-pub(super) fn members<'a>(
-    line: &'a [u8],
-    column_of: impl FnMut(&str) -> Result<usize, BadRow>,
-    value: impl FnMut(usize, &'a RawValue) -> Result<(), BadRow>,
-) -> Result<(), BadRow> {
-    let whole = |fault| Err(BadRow { column: None, fault });
+fn bad_string<T>(column: Option<usize>) -> impl FnOnce(RowFault) -> Result<T, BadRow> {
+    move |fault| Err(BadRow { column, fault })
+}
+
+/// A key without its escapes.
+pub(super) fn key_of<'t>(line: &'t [u8], key: &syntax::Text) -> Result<Cow<'t, str>, RowFault> {
+    let bytes = &line[key.bytes.clone()];
+    let not_utf8 = || RowFault::MalformedString("not UTF-8".to_owned());
+    let owned = |bytes: Vec<u8>| String::from_utf8(bytes).map(Cow::Owned).map_err(|_| not_utf8());
+    match key.has_escapes {
+        false => std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| not_utf8()),
+        true => owned(unescape(bytes)?.into_owned()),
+    }
+}
+
+/// What is wrong with a line, if it is no row, and in which column of the schema.
+pub(super) fn fault_of(line: &[u8], types: &Types, is_inferred: bool) -> Option<(Option<usize>, RowFault)> {
+    let fault = |bad: BadRow| Some((bad.column, bad.fault));
     if line.len() > LONGEST_LINE {
-        return whole(RowFault::LineTooLong(LONGEST_LINE));
+        return Some((None, RowFault::LineTooLong(LONGEST_LINE)));
     }
-    match line.iter().find(|byte| !is_space(**byte)) {
-        None => return whole(RowFault::EmptyLine),
-        Some(b'{') => {}
-        Some(_) => return whole(RowFault::NoObject),
+    if let Some(bad) = syntax::not_utf8(line) {
+        return fault(bad);
     }
-    let (mut bad, mut column) = (None, None);
-    let object = Members { column_of, value, bad: &mut bad, column: &mut column };
-    let mut deserializer = Deserializer::from_slice(line);
-    let outcome = object.deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    match outcome {
-        Ok(()) => bad.map_or(Ok(()), Err),
-        // A line that is not JSON at all is called so, whatever its keys are.
-        Err(error) => {
-            let noted = bad.filter(|_| error.is_data());
-            Err(noted.unwrap_or_else(|| BadRow { column, fault: malformed(line, &error) }))
+    let mut row = Row::default();
+    if let Err(bad) = row.read(line, syntax::skip_spaces(line, 0), types, is_inferred) {
+        return fault(bad);
+    }
+    if is_inferred {
+        return None;
+    }
+    for (member, &number) in row.members.iter().zip(&row.numbers) {
+        let column = &types.columns[number];
+        let logical_type = column.logical_type?;
+        let bad = match member.kind {
+            Kind::Null if column.nullable => None,
+            _ => value::read(line, member, logical_type).err(),
+        };
+        if let Some(bad) = bad {
+            return Some((column.place, bad));
         }
     }
-}
-
-/// Whether a byte is a space between the tokens of JSON.
-pub(super) fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-fn malformed(line: &[u8], error: &serde_json::Error) -> RowFault {
-    if error.classify() == Category::Eof {
-        return RowFault::ObjectNotEnded;
-    }
-    let at = error.column();
-    let reason = not_finite(line, at).map_or_else(|| reason(error), |word| format!("{word} is not a JSON value"));
-    RowFault::MalformedJson { reason, at }
-}
-
-/// The float without a JSON form that some programs write nevertheless, if it is what stands around that byte, from 1.
-fn not_finite(line: &[u8], at: usize) -> Option<&'static str> {
-    let (before, after) = line.split_at_checked(at)?;
-    let is_word = |byte: &&u8| byte.is_ascii_alphabetic();
-    let start = at - before.iter().rev().take_while(is_word).count();
-    let end = at + after.iter().take_while(is_word).count();
-    ["NaN", "Infinity"].into_iter().find(|word| word.as_bytes() == &line[start..end])
-}
-
-/// What is wrong, without the place: the line is always the first.
-fn reason(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    message.split(" at line ").next().unwrap_or(&message).to_owned()
-}
-
-/// Takes the members of an object, and notes what is wrong with them.
-struct Members<'m, C, V> {
-    column_of: C,
-    value: V,
-    bad: &'m mut Option<BadRow>,
-    /// The column of the value that is being read.
-    column: &'m mut Option<usize>,
-}
-
-impl<'de, C, V> DeserializeSeed<'de> for Members<'_, C, V>
-where
-    C: FnMut(&str) -> Result<usize, BadRow>,
-    V: FnMut(usize, &'de RawValue) -> Result<(), BadRow>,
-{
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, C, V> Visitor<'de> for Members<'_, C, V>
-where
-    C: FnMut(&str) -> Result<usize, BadRow>,
-    V: FnMut(usize, &'de RawValue) -> Result<(), BadRow>,
-{
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(column) = map.next_key_seed(Key(&mut self.column_of))? {
-            let outcome = match column {
-                Ok(column) => {
-                    *self.column = Some(column);
-                    let raw = map.next_value()?;
-                    *self.column = None;
-                    (self.value)(column, raw)
-                }
-                Err(bad) => {
-                    map.next_value::<IgnoredAny>()?;
-                    self.bad.get_or_insert(bad);
-                    Ok(())
-                }
-            };
-            if let Err(bad) = outcome {
-                self.bad.get_or_insert(bad);
-                return Err(A::Error::custom("a bad row"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Looks a key up without a copy of it.
-struct Key<'m, C>(&'m mut C);
-
-impl<'de, C: FnMut(&str) -> Result<usize, BadRow>> DeserializeSeed<'de> for Key<'_, C> {
-    type Value = Result<usize, BadRow>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<C: FnMut(&str) -> Result<usize, BadRow>> Visitor<'_> for Key<'_, C> {
-    type Value = Result<usize, BadRow>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok((self.0)(key))
-    }
+    let missing = row.missing().find(|&number| !types.columns[number].nullable);
+    missing.map(|number| (types.columns[number].place, RowFault::MissingColumn))
 }

@@ -1,71 +1,251 @@
-//! Rows one after the other: those of the usual form on a short way, all others by the general parser.
+//! Rows one after the other: those of a known shape on a short way, all others by the general parser.
 
-use super::Objects;
 use super::column::JsonColumn;
-use super::plain::PlainRow;
-use super::row::{self, Value};
-use crate::text::{BATCH_ROWS, Delivery, Piece, Rows, first_line};
-use brc_core::{ScanError, Schema};
+use super::columns::{Columns, Learned, Types};
+use super::row::{Row, key_of};
+use super::shape::Shapes;
+use super::{syntax, value};
+use crate::text::{BATCH_ROWS, BadRow, Delivery, Piece, Rows, first_line};
+use brc_core::{Error, RowFault, ScanError, Sink};
+use brc_text::infer::Seen;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How many values are gathered before they are delivered, where rows have very many.
+const BATCH_VALUES: usize = 4 << 20;
+/// How many bytes of text are.
+const BATCH_BYTES: usize = 4 << 20;
 
 pub(super) struct JsonRows {
-    layout: Objects,
-    /// The short way, if the columns have one.
-    plain: Option<PlainRow>,
+    all: Arc<Columns>,
+    /// What is known of the columns in the split at hand.
+    types: Arc<Types>,
+    /// By number.
     columns: Vec<JsonColumn>,
+    /// Which columns are wanted, as places in the schema.
+    projection: Vec<usize>,
+    /// What was found of keys that no column has.
+    unknown: HashMap<String, Learned>,
+    shapes: Shapes,
+    row: Row,
+    /// The columns that are null in the row at hand.
+    nulls: Vec<usize>,
     rows: usize,
 }
 
 impl Rows for JsonRows {
+    fn begin(&mut self, sink: &mut dyn Sink) -> Result<(), ScanError> {
+        let types = self.all.types();
+        if self.all.is_inferred() {
+            sink.schema(&types.schema)?;
+        }
+        let is_new = !Arc::ptr_eq(&types, &self.types);
+        self.set_types(types);
+        // The first row of a late column may be in this split, and is looked for by the general parser.
+        if is_new || self.columns.iter().any(|column| column.is_late) {
+            self.shapes.clear();
+        }
+        self.rows = 0;
+        self.unknown.clear();
+        Ok(())
+    }
+
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
         let whole = piece.window.text();
-        let mut text = whole;
-        let mut values = Vec::with_capacity(self.columns.len());
-        while !text.is_empty() {
-            let length = match self.plain.as_mut().and_then(|plain| plain.read(text, &mut self.columns, self.rows)) {
+        let most_rows = (BATCH_VALUES / self.columns.len().max(1)).clamp(1, BATCH_ROWS);
+        let (mut at, mut delivered) = (0, 0);
+        while at < whole.len() {
+            match self.shapes.read(&whole[at..], &mut self.columns, self.rows) {
                 Some(length) => {
                     self.rows += 1;
-                    length
+                    at += length;
                 }
                 None => {
-                    let (line, length) = first_line(text);
-                    match row::parse(line, delivery.schema, &mut values) {
-                        Ok(()) => self.push(&values),
-                        Err(bad) => {
-                            let byte = piece.byte + (whole.len() - text.len()) as u64;
-                            delivery.bad_row(line, byte, self.layout.doubted(bad))?;
-                        }
-                    }
-                    length
+                    let (line, length) = first_line(&whole[at..]);
+                    self.line(line, at, piece, delivery)?;
+                    at += length;
                 }
-            };
+            }
             delivery.lines += 1;
-            text = &text[length..];
-            if self.rows == BATCH_ROWS {
+            if self.rows >= most_rows || at - delivered > BATCH_BYTES {
                 self.deliver(delivery)?;
+                delivered = at;
             }
         }
         self.deliver(delivery)
     }
 
     fn deliver(&mut self, delivery: &mut Delivery<'_>) -> Result<(), ScanError> {
-        let columns: Vec<_> = self.columns.iter().map(JsonColumn::lend).collect();
-        let result = delivery.batch(self.rows, &columns);
+        let result = if self.misfits() {
+            Ok(())
+        } else {
+            let rows = self.rows;
+            self.columns.iter_mut().for_each(|column| column.fill_validity(rows));
+            let columns: Vec<_> = self.types.order.iter().map(|&number| self.columns[number].lend()).collect();
+            delivery.batch(self.rows, &columns)
+        };
         self.columns.iter_mut().for_each(JsonColumn::clear);
         self.rows = 0;
         result
     }
+
+    fn end(&mut self) -> Result<(), ScanError> {
+        if !self.all.is_inferred() {
+            return Ok(());
+        }
+        let learned: Vec<_> = self.columns.iter().map(JsonColumn::learned).collect();
+        let unknown: Vec<_> = self.unknown.drain().collect();
+        let misfits = self.misfits() || !unknown.is_empty();
+        self.all.learn(&learned, unknown)?;
+        if *self.all.types().schema != *self.types.schema {
+            return Err(ScanError::Widened);
+        }
+        // A type that holds what values demand holds the values: to scan them again for ever would be worse.
+        if misfits {
+            let reason =
+                "some value does not fit the type that was inferred from it; --schema names another".to_owned();
+            return Err(Error::Usage(reason).into());
+        }
+        Ok(())
+    }
 }
 
 impl JsonRows {
-    pub(super) fn new(layout: Objects, schema: &Schema, projection: &[usize]) -> Self {
-        let plain = PlainRow::has_columns_of(schema).then(|| PlainRow::new(schema));
-        Self { layout, plain, columns: JsonColumn::all(schema, projection), rows: 0 }
+    pub(super) fn new(all: Arc<Columns>, projection: &[usize]) -> Self {
+        let types = all.types();
+        let mut rows = Self {
+            columns: Vec::new(),
+            projection: projection.to_vec(),
+            types: Arc::clone(&types),
+            all,
+            unknown: HashMap::new(),
+            shapes: Shapes::default(),
+            row: Row::default(),
+            nulls: Vec::new(),
+            rows: 0,
+        };
+        rows.set_types(types);
+        rows
     }
 
-    fn push(&mut self, values: &[Option<Value<'_>>]) {
-        for (column, value) in self.columns.iter_mut().zip(values) {
-            column.push(value.as_ref().unwrap_or(&Value::Null));
+    /// Goes on with columns of these types, without rows.
+    fn set_types(&mut self, types: Arc<Types>) {
+        let mut is_wanted = vec![false; types.columns.len()];
+        for number in self.projection.iter().filter_map(|&place| types.order.get(place)) {
+            is_wanted[*number] = true;
+        }
+        for (number, (kind, is_wanted)) in types.columns.iter().zip(is_wanted).enumerate() {
+            match self.columns.get_mut(number) {
+                Some(column) if column.is_wanted() == is_wanted => column.begin(*kind),
+                Some(column) => *column = JsonColumn::new(*kind, is_wanted, self.all.is_late(number)),
+                None => self.columns.push(JsonColumn::new(*kind, is_wanted, self.all.is_late(number))),
+            }
+        }
+        self.types = types;
+    }
+
+    fn misfits(&self) -> bool {
+        self.columns.iter().any(JsonColumn::misfits)
+    }
+
+    /// Takes the rows of a line, which begins at the byte `start` of a piece: none, one, or several.
+    fn line(
+        &mut self,
+        line: &[u8],
+        start: usize,
+        piece: &Piece<'_>,
+        delivery: &mut Delivery<'_>,
+    ) -> Result<(), ScanError> {
+        let mut at = syntax::skip_spaces(line, 0);
+        if at == line.len() {
+            delivery.blank_lines += u64::from(piece.newlines.is_none());
+            return Ok(());
+        }
+        if let Some(bad) = syntax::not_utf8(line) {
+            return bad_row(delivery, piece, start, line, bad);
+        }
+        // What stands around rows belongs to them, but for what became spaces before the first.
+        let mut from = if piece.newlines.is_some() { at } else { 0 };
+        let mut is_first = true;
+        while at < line.len() {
+            let read = self.row.read(line, at, &self.types, self.all.is_inferred());
+            let (end, pushed) = match read {
+                Ok(end) => (syntax::skip_spaces(line, end), self.push(line, piece.byte + (start + at) as u64)),
+                Err(bad) => (line.len(), Err(bad)),
+            };
+            match pushed {
+                Ok(()) if is_first && end == line.len() => {
+                    let Row { members, numbers, .. } = &self.row;
+                    self.shapes.learn(line, members, numbers, &self.columns);
+                }
+                Ok(()) => {}
+                Err(bad) => bad_row(delivery, piece, start + from, &line[from..end], bad)?,
+            }
+            (at, from, is_first) = (end, end, false);
+        }
+        Ok(())
+    }
+
+    /// Adds the row at hand, which begins at that byte of the file.
+    fn push(&mut self, line: &[u8], byte: u64) -> Result<(), BadRow> {
+        let pushed = self.push_values(line, byte);
+        if pushed.is_err() {
+            let rows = self.rows;
+            self.columns.iter_mut().for_each(|column| column.truncate(rows));
+            return pushed;
+        }
+        for &number in &self.nulls {
+            self.columns[number].note_null(self.rows);
         }
         self.rows += 1;
+        Ok(())
+    }
+
+    fn push_values(&mut self, line: &[u8], byte: u64) -> Result<(), BadRow> {
+        let Self { row, columns, types, nulls, unknown, .. } = self;
+        nulls.clear();
+        for (place, (member, &number)) in row.members.iter().zip(&row.numbers).enumerate() {
+            match columns.get_mut(number) {
+                Some(column) => {
+                    column.push(line, member, byte, place).map_err(|fault| types.bad(number, fault))?;
+                    if member.kind == syntax::Kind::Null {
+                        nulls.push(number);
+                    }
+                }
+                None => {
+                    let key = key_of(line, &member.key).map_err(|fault| BadRow { column: None, fault })?;
+                    let learned = unknown.entry(key.into_owned()).or_default();
+                    learned.first.get_or_insert((byte, place as u32));
+                    let seen = learned.seen.unwrap_or(Seen::NOTHING);
+                    learned.seen = Some(seen.join(value::demand(line, member)));
+                }
+            }
+        }
+        for number in row.missing() {
+            columns[number].push_null().ok_or_else(|| types.bad(number, RowFault::MissingColumn))?;
+            nulls.push(number);
+        }
+        Ok(())
+    }
+}
+
+/// Sets a row aside that begins at a byte of a piece.
+fn bad_row(
+    delivery: &mut Delivery<'_>,
+    piece: &Piece<'_>,
+    at: usize,
+    row: &[u8],
+    bad: BadRow,
+) -> Result<(), ScanError> {
+    let byte = piece.byte + at as u64;
+    match &piece.newlines {
+        None => delivery.bad_row(row, byte, bad),
+        Some(newlines) => {
+            let lines = delivery.lines;
+            delivery.lines = newlines.before(byte);
+            let outcome = delivery.bad_row(&newlines.restore(row, byte), byte, bad);
+            delivery.lines = lines;
+            outcome
+        }
     }
 }

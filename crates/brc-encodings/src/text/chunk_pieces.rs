@@ -49,7 +49,8 @@ impl<'t> ChunkPieces<'t> {
             self.buffer.resize(self.buffer.len() + MARGIN, 0);
             if from < to {
                 let window = Window::new(&self.buffer, MARGIN + from, MARGIN + to);
-                return Ok(Some(Piece { window, cut_off: false, byte: bytes.start + from as u64 }));
+                let byte = bytes.start + from as u64;
+                return Ok(Some(Piece { window, cut_off: false, byte, newlines: None }));
             }
         }
         Ok(None)

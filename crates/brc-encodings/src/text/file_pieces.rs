@@ -83,7 +83,7 @@ impl<'t> FilePieces<'t> {
             if rows > 0 {
                 self.taken = rows;
                 let window = Window::new(&self.buffer, MARGIN, MARGIN + rows);
-                return Ok(Some(Piece { window, cut_off: false, byte: self.byte }));
+                return Ok(Some(Piece { window, cut_off: false, byte: self.byte, newlines: None }));
             }
             if ended && self.filled == 0 {
                 return Ok(None);
@@ -156,6 +156,6 @@ impl<'t> FilePieces<'t> {
         self.taken = self.filled;
         self.skipping = true;
         let window = Window::new(&self.buffer, MARGIN, MARGIN + LONGEST_LINE + 1);
-        Piece { window, cut_off: true, byte: self.byte }
+        Piece { window, cut_off: true, byte: self.byte, newlines: None }
     }
 }

@@ -6,6 +6,7 @@
 mod chunk_pieces;
 mod file_pieces;
 mod pieces;
+mod reline;
 mod scanner;
 mod stream;
 mod table;
@@ -14,21 +15,34 @@ pub(crate) mod testing;
 mod writer;
 
 use brc_core::{Result, RowFault, ScanError, ScanOptions, Schema, Sink};
+use brc_text::rows::RowOptions;
 use memchr::memchr;
+use std::sync::Arc;
 
 pub(crate) use pieces::Piece;
+pub(crate) use reline::{Newlines, Reline, RelineFault, Relines};
 pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
 pub(crate) use table::TextTable;
 pub(crate) use writer::TextWriter;
 
 /// The longest line that may be a row, in bytes. What is longer is not a table, and must not fill the memory.
-pub(crate) const LONGEST_LINE: usize = 1 << 20;
+pub(crate) const LONGEST_LINE: usize = RowOptions::MAX_ROW;
 
 /// How a line holds a row.
 pub(crate) trait Layout: Send + Sync {
     /// Whether the first line is no row, but names the columns.
     fn has_header(&self) -> bool {
         false
+    }
+
+    /// The columns as they are known by now, where they are inferred ([`brc_core::Table::inferred`]).
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        None
+    }
+
+    /// [`brc_core::Table::notes`].
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Reads rows for one worker that wants this.
@@ -40,6 +54,16 @@ pub(crate) trait Layout: Send + Sync {
 
 /// Turns lines into rows.
 pub(crate) trait Rows: Send {
+    /// Called before the rows of a split: tells the sink the columns, where they are inferred.
+    fn begin(&mut self, _sink: &mut dyn Sink) -> Result<(), ScanError> {
+        Ok(())
+    }
+
+    /// Called behind them. [`ScanError::Widened`] if they do not fit the columns that were told.
+    fn end(&mut self) -> Result<(), ScanError> {
+        Ok(())
+    }
+
     /// Delivers all rows of a piece: each batch as all columns of the schema, of which those outside the projection may
     /// be empty.
     fn take(&mut self, piece: &Piece<'_>, delivery: &mut Delivery<'_>) -> Result<(), ScanError>;
@@ -59,18 +83,6 @@ pub(crate) struct BadRow {
     /// The column at fault, if one is.
     pub(crate) column: Option<usize>,
     pub(crate) fault: RowFault,
-}
-
-impl BadRow {
-    /// The fault of a row whose columns were told by the first rows: they may be what is wrong.
-    pub(crate) fn doubted(self) -> Self {
-        match self.fault {
-            RowFault::TooManyDecimals { text, scale } => {
-                Self { fault: RowFault::MoreDecimalsThanGuessed { text, scale }, ..self }
-            }
-            _ => self,
-        }
-    }
 }
 
 /// Whether some first bytes cannot be a text: text has no NUL byte, and where it has nevertheless, as in a bad row, it has

@@ -2,6 +2,7 @@
 
 use super::chunk_pieces::ChunkPieces;
 use super::file_pieces::FilePieces;
+use super::reline::Newlines;
 use super::stream::{Stream, StreamPieces};
 use crate::chunks::ReadCost;
 use brc_core::{Result, Split};
@@ -15,6 +16,8 @@ pub(crate) struct Piece<'a> {
     pub(crate) cut_off: bool,
     /// The place of the first byte in the file.
     pub(crate) byte: u64,
+    /// Where the lines of the file end, if they are not the lines of the window.
+    pub(crate) newlines: Option<&'a Newlines>,
 }
 
 /// What the last line of a text lacks to be a whole row. A carriage return there is part of the row, so another one is
@@ -50,7 +53,15 @@ impl Pieces<'_> {
         match self {
             Self::File(pieces) => pieces.next(),
             Self::Chunks(pieces) => pieces.next(),
-            Self::Stream(_, pieces) => Ok(pieces.next()),
+            Self::Stream(_, pieces) => pieces.next(),
+        }
+    }
+
+    /// How many lines of the file end in the split, if they are not those of the pieces.
+    pub(super) fn lines(&self) -> Option<u64> {
+        match self {
+            Self::File(_) | Self::Chunks(_) => None,
+            Self::Stream(_, pieces) => pieces.lines(),
         }
     }
 

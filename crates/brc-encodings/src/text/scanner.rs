@@ -5,7 +5,8 @@ use super::table::TextTable;
 use super::{BadRow, LONGEST_LINE, Rows, strip_carriage_return};
 use crate::delivery;
 use brc_core::{
-    Column, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split,
+    Column, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, SkippedLines,
+    Split,
 };
 use memchr::memchr;
 use std::time::Instant;
@@ -38,11 +39,13 @@ impl Scanner for TextScanner<'_> {
             keep_rejects: self.table.keep_rejects,
             rows: delivery::Delivery::new(&self.options, sink),
             lines: 0,
+            blank_lines: 0,
             rejects: Rejects::default(),
         };
         if !self.pieces.start(split)? {
             return Ok(None);
         }
+        self.rows.begin(delivery.rows.sink)?;
         while let Some(mut piece) = self.pieces.next()? {
             if piece.byte == 0 {
                 let before = before_rows(piece.window.text(), self.table.layout.has_header());
@@ -51,8 +54,10 @@ impl Scanner for TextScanner<'_> {
             }
             if piece.cut_off {
                 let bad = BadRow { column: None, fault: RowFault::LineTooLong(LONGEST_LINE) };
+                let lines = delivery.lines;
+                delivery.lines = piece.newlines.map_or(lines, |newlines| newlines.before(piece.byte));
                 delivery.bad_row(piece.window.text(), piece.byte, bad)?;
-                delivery.lines += 1;
+                delivery.lines = lines + 1;
             } else if let Err(error) = self.rows.take(&piece, &mut delivery) {
                 if let ScanError::BadRow { .. } = error {
                     // What the sink finds wrong with the rows before comes first.
@@ -61,12 +66,15 @@ impl Scanner for TextScanner<'_> {
                 return Err(error);
             }
         }
-        let Delivery { rows, rejects, .. } = delivery;
+        self.rows.end()?;
+        let Delivery { rows, rejects, lines, blank_lines, .. } = delivery;
         let cost = self.pieces.cost();
         let elsewhere = cost.read_time + cost.decompress_time + rows.sink_time;
         let scanned = Scanned {
             rows: rows.rows,
             rejects,
+            lines: Some(self.pieces.lines().unwrap_or(lines)),
+            skipped_lines: SkippedLines { blank: blank_lines, ..SkippedLines::default() },
             bytes: cost.bytes,
             read_time: cost.read_time,
             decompress_time: cost.decompress_time,
@@ -88,6 +96,8 @@ pub(crate) struct Delivery<'a> {
     rows: delivery::Delivery<'a>,
     /// The lines of the split so far, good and bad.
     pub(crate) lines: u64,
+    /// Those of them without anything but spaces.
+    pub(crate) blank_lines: u64,
     rejects: Rejects,
 }
 

@@ -1,18 +1,23 @@
 //! Cuts a stream into the same splits that a file of the same bytes would have.
 //!
 //! A stream is read in order by whichever worker's turn it is; the worker takes the whole text of its split and parses
-//! it while another one reads on.
+//! it while another one reads on. A file whose rows are no lines is read likewise, because only what comes before a row tells
+//! where it begins. Where types are inferred, a split may have to be read again: from the file, or from a copy that is made
+//! on the way.
 
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
+use super::reline::{Newlines, Reline, RelineFault, Relines};
 use crate::chunks::{ReadCost, read_error};
-use brc_core::{Result, Split};
+use crate::input_file::InputFile;
+use crate::stream_copy::StreamCopy;
+use brc_core::{Error, ReadAt, Result, RowFault, RowPlace, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// How much is asked for at once.
@@ -21,19 +26,54 @@ const PORTION: usize = 256 << 10;
 /// A stream that several workers read in turn.
 pub(super) struct Stream {
     path: PathBuf,
+    /// Its length in bytes, if it is a file.
+    length: Option<u64>,
     state: Mutex<State>,
     turn: Condvar,
+    /// What was read so far, if it can be read again.
+    again: Option<Arc<dyn ReadAt>>,
+    reline: Option<Arc<dyn Reline>>,
 }
 
 struct State {
     reader: Box<dyn Read + Send>,
+    relines: Option<Box<dyn Relines>>,
+    /// Keeps what is read.
+    copy: Option<Arc<StreamCopy>>,
     /// What was read behind the end of the last split.
     pending: Vec<u8>,
-    /// The place of the first pending byte in the stream.
+    /// Where lines end that are none of the text, in what is pending.
+    newlines: Vec<u64>,
+    /// The place of the first pending byte in the stream, and how many lines end before it; and the place of the next byte to
+    /// be read.
     byte: u64,
-    /// The split that is read next.
+    lines: u64,
+    read: u64,
+    /// The split that is read next, and where each before it starts, up to the last: the byte, and the lines before it.
     next: u64,
+    starts: Vec<(u64, u64)>,
     ended: bool,
+    /// Why nothing more can be read.
+    failure: Option<Failure>,
+}
+
+enum Failure {
+    Read(std::io::Error),
+    /// With the line.
+    Text(RelineFault, u64),
+}
+
+impl Failure {
+    fn error(self, path: &Path) -> Error {
+        match self {
+            Self::Read(error) => read_error(path)(error),
+            Self::Text(RelineFault { byte, reason }, line) => Error::BadRow {
+                path: path.to_owned(),
+                place: RowPlace { line, byte, column: None },
+                fault: RowFault::BrokenJson(reason),
+            },
+        }
+    }
 }
 
 /// The text of one split.
@@ -44,30 +84,78 @@ pub(super) struct StreamPieces {
     /// What there is in the buffer.
     pieces: Vec<Place>,
     next: usize,
+    newlines: Option<Newlines>,
+    /// What went wrong behind the last piece.
+    failure: Option<Error>,
     pub(super) cost: ReadCost,
 }
 
 impl Stream {
-    pub(super) fn new(path: &Path, prefix: Vec<u8>, rest: Box<dyn Read + Send>) -> Self {
-        let reader = Box::new(std::io::Cursor::new(prefix).chain(rest));
-        let state = State { reader, pending: Vec::new(), byte: 0, next: 0, ended: false };
-        Self { path: path.to_owned(), state: Mutex::new(state), turn: Condvar::new() }
+    /// What is read is also written to `copy`, if it may have to be read again.
+    pub(super) fn new(path: &Path, reader: Box<dyn Read + Send>, copy: Option<StreamCopy>) -> Self {
+        let copy = copy.map(Arc::new);
+        let state = State::new(reader, copy.clone());
+        Self {
+            path: path.to_owned(),
+            length: None,
+            state: Mutex::new(state),
+            turn: Condvar::new(),
+            again: copy.map(|copy| copy as Arc<dyn ReadAt>),
+            reline: None,
+        }
+    }
+
+    /// A file as a stream.
+    pub(super) fn of_file(path: &Path, file: InputFile, length: u64) -> Self {
+        let file: Arc<dyn ReadAt> = Arc::new(file);
+        let reader = Box::new(FileReader { file: Arc::clone(&file), offset: 0 });
+        Self { length: Some(length), again: Some(file), ..Self::new(path, reader, None) }
+    }
+
+    /// The same with rows that become lines.
+    pub(super) fn relined(mut self, reline: Arc<dyn Reline>) -> Self {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.relines = Some(reline.begin_at(0));
+        self.reline = Some(reline);
+        self
+    }
+
+    /// The bytes of the file, if it is one.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.length
     }
 
     /// Reads the split into `pieces`, when its turn comes. Returns whether the stream went as far.
     pub(super) fn read(&self, split: &Split, pieces: &mut StreamPieces) -> Result<bool> {
         let mut state = self.lock();
+        if split.index < state.next {
+            let start = usize::try_from(split.index).ok().and_then(|index| state.starts.get(index)).copied();
+            drop(state);
+            return start.map_or(Ok(false), |start| self.reread(start, split.end, pieces));
+        }
         while state.next < split.index {
             state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let outcome = pieces.read(&mut state, split.end).map_err(read_error(&self.path));
-        if outcome.is_err() {
-            state.ended = true;
+        let start = (state.byte, state.lines);
+        let is_there = pieces.read(&mut state, split.end, &self.path);
+        if is_there {
+            state.starts.push(start);
         }
         state.next = split.index + 1;
         drop(state);
         self.turn.notify_all();
-        outcome
+        Ok(is_there)
+    }
+
+    /// Reads a split again that starts at a byte, with so many lines before it.
+    fn reread(&self, (start, lines): (u64, u64), end: u64, pieces: &mut StreamPieces) -> Result<bool> {
+        let once = || Error::unsupported(&self.path, "is a stream, which is read only once");
+        let file = self.again.as_ref().ok_or_else(once)?;
+        let reader = Box::new(FileReader { file: Arc::clone(file), offset: start });
+        let mut state = State::new(reader, None);
+        (state.byte, state.lines, state.read) = (start, lines, start);
+        state.relines = self.reline.as_ref().map(|reline| reline.begin_at(start));
+        Ok(pieces.read(&mut state, end, &self.path))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -75,69 +163,149 @@ impl Stream {
     }
 }
 
+/// Reads a file from somewhere on, whoever else does so.
+struct FileReader {
+    file: Arc<dyn ReadAt>,
+    offset: u64,
+}
+
+impl Read for FileReader {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read_at(buffer, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+impl State {
+    fn new(reader: Box<dyn Read + Send>, copy: Option<Arc<StreamCopy>>) -> Self {
+        Self {
+            reader,
+            relines: None,
+            copy,
+            pending: Vec::new(),
+            newlines: Vec::new(),
+            byte: 0,
+            lines: 0,
+            read: 0,
+            next: 0,
+            starts: Vec::new(),
+            ended: false,
+            failure: None,
+        }
+    }
+
+    /// Appends what comes next; returns how much that is, 0 at the end.
+    fn fill(&mut self, buffer: &mut Vec<u8>) -> usize {
+        if self.ended {
+            return 0;
+        }
+        let filled = buffer.len();
+        buffer.resize(filled + PORTION, 0);
+        match self.read(&mut buffer[filled..]) {
+            Ok(read) => {
+                buffer.truncate(filled + read);
+                self.ended = read == 0;
+                self.reline(buffer, filled);
+            }
+            Err(error) => {
+                buffer.truncate(filled);
+                (self.ended, self.failure) = (true, Some(Failure::Read(error)));
+            }
+        }
+        self.read += (buffer.len() - filled) as u64;
+        buffer.len() - filled
+    }
+
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let read = loop {
+            match self.reader.read(room) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                outcome => break outcome?,
+            }
+        };
+        if let Some(copy) = &self.copy {
+            copy.append(&room[..read])?;
+        }
+        Ok(read)
+    }
+
+    /// Makes lines of the rows that are new in a buffer, up to where that fails.
+    fn reline(&mut self, buffer: &mut Vec<u8>, filled: usize) {
+        let Some(relines) = &mut self.relines else { return };
+        let outcome = if self.ended { relines.end() } else { relines.reline(buffer, filled, &mut self.newlines) };
+        if let Err(fault) = outcome {
+            let line = self.lines + self.newlines.partition_point(|&place| place < fault.byte) as u64 + 1;
+            buffer.truncate(filled + usize::try_from(fault.byte.saturating_sub(self.read)).unwrap_or(usize::MAX));
+            (self.ended, self.failure) = (true, Some(Failure::Text(fault, line)));
+        }
+    }
+}
+
 impl StreamPieces {
-    fn read(&mut self, state: &mut State, end: u64) -> std::io::Result<bool> {
+    /// Reads the rows that start before `end`; returns whether there is anything left to read.
+    fn read(&mut self, state: &mut State, end: u64, path: &Path) -> bool {
         self.buffer.clear();
         self.buffer.resize(MARGIN, 0);
         self.buffer.append(&mut state.pending);
         self.pieces.clear();
         self.next = 0;
         self.cost = ReadCost::default();
-        if state.ended && self.buffer.len() == MARGIN {
-            return Ok(false);
+        (self.newlines, self.failure) = (None, None);
+        if state.ended && state.failure.is_none() && self.buffer.len() == MARGIN {
+            return false;
         }
-        let before = Instant::now();
+        let (before, read) = (Instant::now(), state.read);
         let mut start = MARGIN;
         while state.byte < end {
-            match self.next_row_end(state, start, end)? {
+            match self.next_row_end(state, start, end) {
                 RowEnd::At(row_end) => start = self.piece(state, start, row_end),
-                RowEnd::TooLong => start = self.too_long(state, start)?,
-                RowEnd::None => break,
+                RowEnd::TooLong => start = self.too_long(state, start),
+                RowEnd::None => {
+                    self.failure = state.failure.take().map(|failure| failure.error(path));
+                    break;
+                }
             }
         }
-        state.pending.extend_from_slice(&self.buffer[start..]);
+        if state.failure.is_some() || self.failure.is_none() {
+            state.pending.extend_from_slice(&self.buffer[start..]);
+        }
         self.buffer.resize(self.buffer.len() + MARGIN, 0);
+        self.newlines = state.relines.is_some().then(|| {
+            let own = state.newlines.partition_point(|&place| place < state.byte);
+            state.lines += own as u64;
+            Newlines::new(state.newlines.drain(..own).collect())
+        });
         self.cost.read_time = before.elapsed();
-        Ok(true)
+        self.cost.bytes = state.read - read;
+        true
     }
 
     /// Reads on until the rows from `start` that begin before `end` are whole.
-    fn next_row_end(&mut self, state: &mut State, start: usize, end: u64) -> std::io::Result<RowEnd> {
+    fn next_row_end(&mut self, state: &mut State, start: usize, end: u64) -> RowEnd {
         let last_byte = start + usize::try_from(end - state.byte).unwrap_or(usize::MAX - start) - 1;
         let mut searched = start;
         loop {
             if self.buffer.len() > last_byte
                 && let Some(at) = memchr(b'\n', &self.buffer[last_byte.max(searched)..])
             {
-                return Ok(RowEnd::At(last_byte.max(searched) + at + 1));
+                return RowEnd::At(last_byte.max(searched) + at + 1);
             }
             let row = memrchr(b'\n', &self.buffer[searched..]).map(|at| searched + at + 1);
             let row_start = row.unwrap_or(searched);
             if self.buffer.len() - row_start > LONGEST_LINE + 1 {
-                return Ok(if row_start > start { RowEnd::At(row_start) } else { RowEnd::TooLong });
+                return if row_start > start { RowEnd::At(row_start) } else { RowEnd::TooLong };
             }
             searched = row_start;
-            if self.fill(state)? == 0 {
+            if state.fill(&mut self.buffer) == 0 {
+                if state.failure.is_some() {
+                    // The last row is not whole.
+                    return if row_start > start { RowEnd::At(row_start) } else { RowEnd::None };
+                }
                 self.buffer.extend_from_slice(missing_end(&self.buffer[start..]));
-                return Ok(if self.buffer.len() > start { RowEnd::At(self.buffer.len()) } else { RowEnd::None });
+                return if self.buffer.len() > start { RowEnd::At(self.buffer.len()) } else { RowEnd::None };
             }
         }
-    }
-
-    fn fill(&mut self, state: &mut State) -> std::io::Result<usize> {
-        let filled = self.buffer.len();
-        self.buffer.resize(filled + PORTION, 0);
-        let read = loop {
-            match state.reader.read(&mut self.buffer[filled..]) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                outcome => break outcome,
-            }
-        };
-        self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
-        let read = read?;
-        state.ended |= read == 0;
-        self.cost.bytes += read as u64;
-        Ok(read)
     }
 
     fn piece(&mut self, state: &mut State, start: usize, end: usize) -> usize {
@@ -147,31 +315,39 @@ impl StreamPieces {
     }
 
     /// Cuts a row off that is too long, and skips the rest of it.
-    fn too_long(&mut self, state: &mut State, start: usize) -> std::io::Result<usize> {
+    fn too_long(&mut self, state: &mut State, start: usize) -> usize {
         let cut = start + LONGEST_LINE + 1;
         let mut skipped = (self.buffer.len() - start) as u64;
         self.buffer.truncate(cut);
         self.pieces.push(Place { range: start..cut, cut_off: true, byte: state.byte });
         let start = self.buffer.len();
         loop {
-            let read = self.fill(state)?;
+            let read = state.fill(&mut self.buffer);
             let line_feed = memchr(b'\n', &self.buffer[start..]);
             let rest = line_feed.map_or(read, |at| at + 1);
             skipped += rest as u64;
             self.buffer.drain(start..start + rest);
             if line_feed.is_some() || read == 0 {
                 state.byte += skipped;
-                return Ok(start);
+                return start;
             }
         }
     }
 
+    /// How many lines of the stream end in the split, if they are not those of the pieces.
+    pub(super) fn lines(&self) -> Option<u64> {
+        self.newlines.as_ref().map(Newlines::len)
+    }
+
     /// The next rows.
-    pub(super) fn next(&mut self) -> Option<Piece<'_>> {
-        let place = self.pieces.get(self.next)?;
+    ///
+    /// # Errors
+    /// What comes behind the last of them, if nothing more can be read.
+    pub(super) fn next(&mut self) -> Result<Option<Piece<'_>>> {
+        let Some(place) = self.pieces.get(self.next) else { return self.failure.take().map_or(Ok(None), Err) };
         self.next += 1;
         let window = Window::new(&self.buffer, place.range.start, place.range.end);
-        Some(Piece { window, cut_off: place.cut_off, byte: place.byte })
+        Ok(Some(Piece { window, cut_off: place.cut_off, byte: place.byte, newlines: self.newlines.as_ref() }))
     }
 }
 

@@ -1,18 +1,20 @@
 //! A text file or stream, open for reading.
 
-use super::Layout;
 use super::chunk_pieces::ChunkPieces;
 use super::file_pieces::FilePieces;
 use super::pieces::Pieces;
 use super::scanner::TextScanner;
 use super::stream::{Stream, StreamPieces};
+use super::{Layout, Reline};
 use crate::chunks::Chunks;
 use crate::encoding::OpenOptions;
 use crate::input::{Input, Source};
 use crate::input_file::InputFile;
+use crate::stream_copy::StreamCopy;
 use brc_core::{Result, RowFault, ScanOptions, Scanner, Schema, Split, Table};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How large splits are if nobody asks for a size: so small that all threads end at nearly the same time.
 const SPLIT_BYTES: u64 = 2 << 20;
@@ -40,17 +42,51 @@ enum Text {
 }
 
 impl TextTable {
-    pub(crate) fn new(input: Input, schema: Schema, layout: Box<dyn Layout>, options: &OpenOptions) -> Self {
+    /// A table whose rows are lines.
+    ///
+    /// # Errors
+    /// If there is no room for the copy of a stream that may have to be read again.
+    pub(crate) fn new(input: Input, schema: Schema, layout: Box<dyn Layout>, options: &OpenOptions) -> Result<Self> {
+        let path = input.path.clone();
         let text = match input.source {
             Source::File { file, length } => Text::File { file, length },
             Source::Chunks(chunks) => {
                 let splits = options.row_group_bytes.is_none().then(|| chunks.splits());
                 Text::Chunks { chunks, splits }
             }
-            Source::Stream(rest) => Text::Stream(Stream::new(&input.path, input.prefix, rest)),
+            Source::Stream(_) => {
+                let copy = layout.inferred().map(|_| StreamCopy::new()).transpose()?;
+                Text::Stream(Stream::new(&path, input.into_stream()?, copy))
+            }
         };
+        Ok(Self::of(path, text, schema, layout, options))
+    }
+
+    /// A table whose rows become lines while they are read.
+    ///
+    /// # Errors
+    /// As for [`TextTable::new`].
+    pub(crate) fn relined(
+        input: Input,
+        schema: Schema,
+        layout: Box<dyn Layout>,
+        reline: Arc<dyn Reline>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let path = input.path.clone();
+        let stream = match input.source {
+            Source::File { file, length } => Stream::of_file(&path, file, length),
+            Source::Chunks(_) | Source::Stream(_) => {
+                let copy = layout.inferred().map(|_| StreamCopy::new()).transpose()?;
+                Stream::new(&path, input.into_stream()?, copy)
+            }
+        };
+        Ok(Self::of(path, Text::Stream(stream.relined(reline)), schema, layout, options))
+    }
+
+    fn of(path: PathBuf, text: Text, schema: Schema, layout: Box<dyn Layout>, options: &OpenOptions) -> Self {
         Self {
-            path: input.path,
+            path,
             schema,
             keep_rejects: options.keep_rejects,
             layout,
@@ -69,6 +105,18 @@ impl Table for TextTable {
         &self.schema
     }
 
+    fn inferred(&self) -> Option<Arc<Schema>> {
+        self.layout.inferred()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.layout.notes()
+    }
+
+    fn may_gain_columns(&self) -> bool {
+        self.layout.inferred().is_some()
+    }
+
     fn rows(&self) -> Option<u64> {
         None
     }
@@ -77,7 +125,7 @@ impl Table for TextTable {
         match &self.text {
             Text::File { length, .. } => Some(*length),
             Text::Chunks { chunks, .. } => Some(chunks.stored_length()),
-            Text::Stream(_) => None,
+            Text::Stream(stream) => stream.length(),
         }
     }
 

@@ -123,6 +123,8 @@ pub(crate) fn oracle(text: &[u8], keep_rejects: bool, parse: Parse) -> Outcome {
         byte += line.len() as u64;
         let line = line.strip_suffix(b"\n").map_or(line, strip_carriage_return);
         match parse(line) {
+            // A line without anything is none where lines are objects.
+            Ok(row) if row.is_empty() => {}
             Ok(row) => rows.push(row),
             Err(_) if keep_rejects => rejects.push((place.0, place.1, line.to_vec())),
             Err(bad) => return Err(format!("line {}, byte {}: {}", place.0, place.1, bad.fault)),

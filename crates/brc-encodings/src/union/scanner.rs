@@ -1,7 +1,7 @@
 //! One worker's scan of several tables.
 
 use super::Union;
-use super::columns::Origin;
+use super::columns::{Origin, origins};
 use super::numbering::Place;
 use brc_core::table::ColumnSummary;
 use brc_core::{
@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(super) struct UnionScanner<'a> {
     union: &'a Union,
     options: ScanOptions,
+    /// For each table, where the columns come from that were known when the scan began.
+    origins: Vec<Vec<Origin>>,
     /// The table at hand.
     current: Option<(usize, Box<dyn Scanner + 'a>)>,
     translation: Translation<'a>,
@@ -31,7 +33,7 @@ impl<'a> UnionScanner<'a> {
             names: &union.names,
             zeros: Zeros::default(),
         };
-        Self { union, options: options.clone(), current: None, translation }
+        Self { union, options: options.clone(), origins: union.origins(schema), current: None, translation }
     }
 
     /// Turns to a table, if it is not at hand.
@@ -40,9 +42,10 @@ impl<'a> UnionScanner<'a> {
             return Ok(());
         }
         self.finish(sink)?;
-        let options = self.union.options_of(table, &self.options);
+        let origins = &self.origins[table];
+        let options = self.union.options_of(table, origins, &self.options);
         let scanner = self.union.tables[table].scanner(&options)?;
-        let origins = self.options.projection.iter().map(|&column| self.union.origins[table][column]);
+        let origins = self.options.projection.iter().map(|&column| origins[column]);
         self.translation.turn_to(table, origins);
         self.current = Some((table, scanner));
         Ok(())
@@ -240,14 +243,16 @@ impl Translating<'_, '_, '_> {
 impl Sink for Translating<'_, '_, '_> {
     fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let now = self.union.current()?;
-        let all = now.as_ref().unwrap_or(&self.union.schema).fields();
+        let all = now.as_ref().unwrap_or(&self.union.schema);
+        let origins = origins(all, schema, &self.union.options);
         let field = |(origin, field): (&Origin, &Field)| match origin {
             Origin::Column(column) => schema.fields()[*column].clone(),
             Origin::FileName | Origin::Missing => field.clone(),
         };
-        let fields: Vec<Field> = self.union.origins[self.to.table as usize].iter().zip(all).map(field).collect();
+        let fields: Vec<Field> = origins.iter().zip(all.fields()).map(field).collect();
         for column in &mut self.to.columns {
-            column.physical = fields[column.index].logical_type.physical();
+            // Where columns were added, the sink takes none of the rows.
+            column.physical = fields.get(column.index).map_or(column.physical, |field| field.logical_type.physical());
         }
         let schema = Schema::new(fields).map_err(|error| Error::Usage(error.to_string()))?;
         self.sink.schema(&Arc::new(schema))

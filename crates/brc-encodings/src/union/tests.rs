@@ -244,12 +244,18 @@ fn conditions_on_the_file_name_are_decided_for_each_file() {
     let range = Predicate::Range { column: 0, low: 1, high: 2 };
     let both = Predicate::And(vec![range.clone(), compare(2)]);
     let decided = |holds| Predicate::Constant(holds);
-    assert_eq!(table.predicate_of(0, &both), Some(Predicate::And(vec![range.clone(), decided(true)])));
+    assert_eq!(
+        table.predicate_of(0, &table.origins[0], &both),
+        Some(Predicate::And(vec![range.clone(), decided(true)]))
+    );
     let moved = Predicate::Range { column: 1, low: 1, high: 2 };
-    assert_eq!(table.predicate_of(1, &both), Some(Predicate::And(vec![moved, decided(false)])));
-    assert_eq!(table.predicate_of(0, &compare(1)), None);
-    assert_eq!(table.predicate_of(0, &Predicate::IsNull { column: 1 }), Some(decided(true)));
+    assert_eq!(table.predicate_of(1, &table.origins[1], &both), Some(Predicate::And(vec![moved, decided(false)])));
+    assert_eq!(table.predicate_of(0, &table.origins[0], &compare(1)), None);
+    assert_eq!(table.predicate_of(0, &table.origins[0], &Predicate::IsNull { column: 1 }), Some(decided(true)));
     let options = ScanOptions { predicate: Some(compare(1)), statistics: true, ..everything(&table) };
     let options = ScanOptions { projection: vec![0], ..options };
-    assert!(!table.options_of(0, &options).statistics && table.options_of(1, &options).statistics);
+    assert!(
+        !table.options_of(0, &table.origins[0], &options).statistics
+            && table.options_of(1, &table.origins[1], &options).statistics
+    );
 }

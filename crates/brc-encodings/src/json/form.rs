@@ -1,0 +1,125 @@
+//! How the objects of a text stand in it.
+
+use super::syntax::{self, Reason, is_space, skip_spaces};
+use crate::input::Input;
+use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE};
+use brc_core::Result;
+use memchr::memchr;
+
+/// How the objects of a text stand in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Each line is an object.
+    Lines,
+    /// Objects are of several lines, or several are on a line, or they are in an array.
+    Values { in_array: bool },
+}
+
+/// Whether some first bytes begin an object with a key or an empty one, or an array of such objects.
+pub(super) fn is_json(prefix: &[u8]) -> bool {
+    let mut bytes = text(prefix).iter().filter(|byte| !is_space(**byte)).peekable();
+    let in_array = bytes.next_if_eq(&&b'[').is_some();
+    match bytes.next() {
+        Some(b'{') => matches!(bytes.next(), Some(b'"' | b'}')),
+        Some(b']') => in_array && bytes.next().is_none(),
+        _ => false,
+    }
+}
+
+/// A text without its byte order mark.
+pub(super) fn text(prefix: &[u8]) -> &[u8] {
+    prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix)
+}
+
+impl Form {
+    /// That of a source, of which as many first bytes are read as it takes.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn of(input: &mut Input) -> Result<Self> {
+        loop {
+            let found = Self::of_prefix(text(&input.prefix));
+            let known = input.prefix.len();
+            if let Some(form) = found {
+                return Ok(form);
+            }
+            input.extend_prefix(known.saturating_mul(4).min(LONGEST_LINE + 2))?;
+            if input.prefix.len() == known {
+                return Ok(Self::Lines);
+            }
+        }
+    }
+
+    /// That of a text that begins so; `None` if more of it must be seen.
+    fn of_prefix(text: &[u8]) -> Option<Self> {
+        let mut at = skip_spaces(text, 0);
+        if text.get(at) == Some(&b'[') {
+            return Some(Self::Values { in_array: true });
+        }
+        let mut members = Vec::new();
+        let mut has_rows = false;
+        while at < text.len() {
+            let line_end = memchr(b'\n', &text[at..]).map(|length| at + length);
+            let line = &text[..line_end.unwrap_or(text.len())];
+            let whole = match syntax::object(line, at, &mut members) {
+                // An object may go on on the next line, or be a bad one.
+                Err(malformed) if malformed.reason == Reason::Ended => syntax::object(text, at, &mut members),
+                whole => whole,
+            };
+            let next = match whole {
+                Ok(end) if end > line.len() => return Some(Self::Values { in_array: false }),
+                Ok(end) => skip_spaces(text, end),
+                Err(malformed) if malformed.reason == Reason::Ended => {
+                    return has_rows.then_some(Self::Lines);
+                }
+                Err(_) => line.len(),
+            };
+            if next < line.len() && text[next] == b'{' {
+                return Some(Self::Values { in_array: false });
+            }
+            has_rows |= next >= line.len();
+            at = skip_spaces(text, next.max(line.len()));
+        }
+        has_rows.then_some(Self::Lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_bytes_tell() {
+        for text in ["{\"", "{}", " \n{ \n\t\"a", "{\"a\":1.0}\n", "[{\"a\":1}]", "[]", " [\n  {\n\"", "\u{feff}[ {}"] {
+            assert!(is_json(text.as_bytes()), "{text}");
+        }
+        for text in ["", "{", "a;1.0\n", "{a;1.0", "[1]", "\"{\"", "[x]", "[[{\"a\":1}]]", "[];"] {
+            assert!(!is_json(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_form_is_that_of_the_first_objects() {
+        let values = Some(Form::Values { in_array: false });
+        for (text, form) in [
+            ("{\"a\":1}\n{\"a\":2}\n", Some(Form::Lines)),
+            ("\n \n{\"a\":1}\r\n", Some(Form::Lines)),
+            ("{\"a\":1}", Some(Form::Lines)),
+            ("{\"a\":1}\n{\"a\":", Some(Form::Lines)),
+            ("x\n{\"a\":1}\n", Some(Form::Lines)),
+            // A bad line is none of several.
+            ("{\"a\":1\n{\"a\":2}\n", Some(Form::Lines)),
+            ("{\"a\":\"1\n{\"a\":2}\n", Some(Form::Lines)),
+            ("{\"a\":1}{\"a\":2}\n", values),
+            ("{\"a\":1} {\"a\":", values),
+            ("{\n\"a\":1}", values),
+            ("{\"a\":1}\n{\n  \"a\": 2\n}\n", values),
+            (" [", Some(Form::Values { in_array: true })),
+            ("", None),
+            ("{\"a\":", None),
+            ("{\"a\":[\n", None),
+        ] {
+            assert_eq!(Form::of_prefix(text.as_bytes()), form, "{text}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The columns that the first rows of a text have.
+
+use super::columns::Learned;
+use super::form::Form;
+use super::row::key_of;
+use super::syntax::{self, Kind, Member, skip_spaces, unescape};
+use super::value;
+use super::values::Values;
+use crate::input::Input;
+use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Newlines, Reline};
+use brc_core::{Error, Result, RowFault, RowPlace};
+use brc_text::infer::Seen;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The columns of a source's first rows, in the order of their keys, and what is known of them. As many first bytes are read
+/// as it takes to find one.
+///
+/// # Errors
+/// If the source cannot be read, or none of its rows is good: then what is wrong with the first one.
+pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Learned)>> {
+    loop {
+        let known = input.prefix.len();
+        let sample = Sample::of(&input.prefix, form);
+        if !sample.columns.is_empty() {
+            return Ok(sample.columns);
+        }
+        input.extend_prefix(known.saturating_mul(4).min(LONGEST_LINE + 2))?;
+        if input.prefix.len() == known {
+            // Now the last row is no longer one that may go on.
+            let sample = Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), form);
+            return match sample.first_bad {
+                Some(bad) if sample.columns.is_empty() => Err(bad.error(&input.path)),
+                _ => Ok(sample.columns),
+            };
+        }
+    }
+}
+
+#[derive(Default)]
+struct Sample {
+    columns: Vec<(String, Learned)>,
+    places: HashMap<String, usize>,
+    /// For each column, how many rows had it.
+    rows_of: Vec<u64>,
+    rows: u64,
+    first_bad: Option<Bad>,
+}
+
+/// What is wrong with a row.
+struct Bad {
+    line: u64,
+    byte: u64,
+    column: Option<String>,
+    fault: RowFault,
+}
+
+impl Bad {
+    fn error(self, path: &Path) -> Error {
+        let place = RowPlace { line: self.line, byte: self.byte, column: self.column };
+        Error::BadRow { path: path.to_owned(), place, fault: self.fault }
+    }
+}
+
+impl Sample {
+    /// That of a text that begins so.
+    fn of(prefix: &[u8], form: Form) -> Self {
+        let mut text = prefix.to_vec();
+        let mut newlines = Vec::new();
+        if let Form::Values { in_array } = form {
+            // Where this is not as it should be, a scan says so.
+            let _ = Values::new(in_array).begin_at(0).reline(&mut text, 0, &mut newlines);
+        } else {
+            newlines = memchr::memchr_iter(b'\n', &text).map(|at| at as u64).collect();
+        }
+        let newlines = Newlines::new(newlines);
+        let mut sample = Self::default();
+        let mut at = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        while let Some(length) = memchr::memchr(b'\n', &text[at..]) {
+            sample.line(&text[..at + length], at, &newlines);
+            at += length + 1;
+        }
+        for ((_, learned), rows) in sample.columns.iter_mut().zip(&sample.rows_of) {
+            learned.has_nulls |= *rows < sample.rows;
+        }
+        sample
+    }
+
+    /// Takes the rows of a line that begins at a byte of the text.
+    fn line(&mut self, text: &[u8], start: usize, newlines: &Newlines) {
+        let mut members = Vec::new();
+        let mut at = skip_spaces(text, start);
+        while at < text.len() {
+            let read = syntax::object(text, at, &mut members);
+            let end = match (&read, syntax::not_utf8(&text[start..])) {
+                (Ok(end), None) => skip_spaces(text, *end),
+                _ => text.len(),
+            };
+            let fault = match (read, syntax::not_utf8(&text[start..])) {
+                (_, Some(bad)) => Some((None, bad.fault)),
+                (Err(malformed), _) => {
+                    let key = malformed.key.as_ref().and_then(|key| key_of(text, key).ok());
+                    Some((key.map(|key| key.into_owned()), malformed.fault(start)))
+                }
+                (Ok(_), _) if end < text.len() && text[end] != b'{' => {
+                    let fault =
+                        RowFault::MalformedJson { reason: "trailing characters".to_owned(), at: end + 1 - start };
+                    Some((None, fault))
+                }
+                (Ok(_), _) => self.row(text, at, &members).err(),
+            };
+            if let (Some((column, fault)), None) = (fault, &self.first_bad) {
+                let byte = at as u64;
+                self.first_bad = Some(Bad { line: newlines.before(byte) + 1, byte, column, fault });
+            }
+            at = end;
+        }
+    }
+
+    /// Takes a row, which begins at that byte.
+    fn row(&mut self, text: &[u8], start: usize, members: &[Member]) -> Result<(), (Option<String>, RowFault)> {
+        let mut keys = Vec::with_capacity(members.len());
+        for member in members {
+            let key = key_of(text, &member.key).map_err(|fault| (None, fault))?.into_owned();
+            if keys.contains(&key) {
+                return Err((Some(key), RowFault::DuplicateColumn));
+            }
+            if member.kind == (Kind::String { has_escapes: true })
+                && let Err(fault) = unescape(&text[member.value.clone()])
+            {
+                return Err((Some(key), fault));
+            }
+            keys.push(key);
+        }
+        self.rows += 1;
+        for (place, (key, member)) in keys.into_iter().zip(members).enumerate() {
+            let index = *self.places.entry(key).or_insert_with_key(|key| {
+                let first = Some((start as u64, place as u32));
+                self.columns.push((key.clone(), Learned { first, ..Learned::default() }));
+                self.rows_of.push(0);
+                self.columns.len() - 1
+            });
+            let learned = &mut self.columns[index].1;
+            learned.has_nulls |= member.kind == Kind::Null;
+            learned.seen = Some(learned.seen.unwrap_or(Seen::NOTHING).join(value::demand(text, member)));
+            self.rows_of[index] += 1;
+        }
+        Ok(())
+    }
+}

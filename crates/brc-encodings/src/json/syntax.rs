@@ -1,0 +1,426 @@
+//! The syntax of a JSON object: where its keys and values are.
+//!
+//! A row is an object whose values are mostly plain, so no tree is made of it: each member is a place in the text, of which
+//! numbers are read exactly and strings without escapes borrowed. Nested values are checked and skipped without recursion,
+//! however deep they are. Beyond the standard, `NaN`, `Infinity` and `-Infinity` are values, because DuckDB and Python
+//! write them.
+
+use crate::text::BadRow;
+use brc_core::RowFault;
+use memchr::memchr2;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) key: Text,
+    pub(super) kind: Kind,
+    /// The bytes of the value; of a string, those between its quotes.
+    pub(super) value: Range<usize>,
+}
+
+/// A string between its quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) bytes: Range<usize>,
+    pub(super) has_escapes: bool,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    True,
+    False,
+    Number,
+    /// `NaN`, `Infinity` or `-Infinity`, without quotes.
+    NotFinite,
+    String {
+        has_escapes: bool,
+    },
+    Array,
+    Object,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::String { .. } => "a string",
+            Self::Number | Self::NotFinite => "a number",
+            Self::Null => "null",
+            Self::True | Self::False => "a boolean",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// Why a text is no object.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Malformed {
+    pub(super) reason: Reason,
+    /// The key of the value at fault, if it is in one.
+    pub(super) key: Option<Text>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Something else begins there.
+    NoObject,
+    /// The text ends before the object does.
+    Ended,
+    /// What is wrong, and before which byte.
+    At(usize, &'static str),
+}
+
+impl Malformed {
+    /// The fault of a row that begins at the byte `start` of the text.
+    pub(super) fn fault(&self, start: usize) -> RowFault {
+        match self.reason {
+            Reason::NoObject => RowFault::NoObject,
+            Reason::Ended => RowFault::ObjectNotEnded,
+            Reason::At(at, reason) => RowFault::MalformedJson { reason: reason.to_owned(), at: at + 1 - start },
+        }
+    }
+}
+
+/// Whether a byte is a space between the tokens of JSON.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Where the first byte from `at` on is that is no space.
+pub(super) fn skip_spaces(text: &[u8], at: usize) -> usize {
+    at + text[at..].iter().take_while(|byte| is_space(**byte)).count()
+}
+
+/// Reads the object that begins at the byte `at` of a text, in place of what `members` had; returns where it ends. The text
+/// must be UTF-8 for its strings to be.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn object(text: &[u8], at: usize, members: &mut Vec<Member>) -> Result<usize, Malformed> {
+    members.clear();
+    let mut cursor = Cursor { text, at };
+    if cursor.peek() != Some(b'{') {
+        return Err(Malformed { reason: Reason::NoObject, key: None });
+    }
+    cursor.at += 1;
+    let mut key = None;
+    let end = cursor.members(members, &mut key);
+    end.map_err(|reason| Malformed { reason, key })
+}
+
+/// What the value at the start of a text is, and its length, with the quotes of a string.
+pub(super) fn value(text: &[u8]) -> Option<(Kind, usize)> {
+    let mut cursor = Cursor { text, at: 0 };
+    let (kind, _) = cursor.value().ok()?;
+    Some((kind, cursor.at))
+}
+
+struct Cursor<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn wrong(&self, reason: &'static str) -> Reason {
+        if self.at < self.text.len() { Reason::At(self.at, reason) } else { Reason::Ended }
+    }
+
+    /// The first byte that is no space.
+    fn token(&mut self) -> Option<u8> {
+        self.at = skip_spaces(self.text, self.at);
+        self.peek()
+    }
+
+    /// Reads members up to the end of the object. `key` is that of the value at hand.
+    fn members(&mut self, members: &mut Vec<Member>, key: &mut Option<Text>) -> Result<usize, Reason> {
+        if self.token() == Some(b'}') {
+            self.at += 1;
+            return Ok(self.at);
+        }
+        loop {
+            let name = self.key()?;
+            self.token();
+            let of = key.insert(name).clone();
+            let (kind, value) = self.value()?;
+            *key = None;
+            members.push(Member { key: of, kind, value });
+            match self.token() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(self.at);
+                }
+                _ => return Err(self.wrong("expected `,` or `}`")),
+            }
+            if self.token() == Some(b'}') {
+                return Err(self.wrong("trailing comma"));
+            }
+        }
+    }
+
+    /// Reads a key and its colon.
+    fn key(&mut self) -> Result<Text, Reason> {
+        if self.token() != Some(b'"') {
+            return Err(self.wrong("key must be a string"));
+        }
+        let key = self.string()?;
+        if self.token() != Some(b':') {
+            return Err(self.wrong("expected `:`"));
+        }
+        self.at += 1;
+        Ok(key)
+    }
+
+    fn value(&mut self) -> Result<(Kind, Range<usize>), Reason> {
+        let start = self.at;
+        let kind = match self.peek() {
+            Some(b'"') => {
+                let text = self.string()?;
+                return Ok((Kind::String { has_escapes: text.has_escapes }, text.bytes));
+            }
+            Some(b'-') if self.text.get(start + 1) == Some(&b'I') => {
+                self.at += 1;
+                self.word(b"Infinity", Kind::NotFinite)?
+            }
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            Some(b'n') => self.word(b"null", Kind::Null)?,
+            Some(b't') => self.word(b"true", Kind::True)?,
+            Some(b'f') => self.word(b"false", Kind::False)?,
+            Some(b'N') => self.word(b"NaN", Kind::NotFinite)?,
+            Some(b'I') => self.word(b"Infinity", Kind::NotFinite)?,
+            Some(first @ (b'{' | b'[')) => {
+                self.nested()?;
+                if first == b'{' { Kind::Object } else { Kind::Array }
+            }
+            _ => return Err(self.wrong("expected value")),
+        };
+        Ok((kind, start..self.at))
+    }
+
+    fn word(&mut self, word: &[u8], kind: Kind) -> Result<Kind, Reason> {
+        for &letter in word {
+            if self.peek() != Some(letter) {
+                return Err(self.wrong("expected value"));
+            }
+            self.at += 1;
+        }
+        Ok(kind)
+    }
+
+    /// Reads a string; returns what is between its quotes.
+    fn string(&mut self) -> Result<Text, Reason> {
+        self.at += 1;
+        let start = self.at;
+        let mut has_escapes = false;
+        loop {
+            let rest = &self.text[self.at..];
+            let Some(length) = memchr2(b'"', b'\\', rest) else {
+                self.no_controls(self.text.len())?;
+                return Err(Reason::Ended);
+            };
+            self.no_controls(self.at + length)?;
+            if rest[length] == b'"' {
+                let bytes = start..self.at + length;
+                self.at = bytes.end + 1;
+                return Ok(Text { bytes, has_escapes });
+            }
+            has_escapes = true;
+            self.at += length + 1;
+            self.escape()?;
+        }
+    }
+
+    /// Sees to it that the bytes up to `end` of a string are none that must be escaped.
+    fn no_controls(&mut self, end: usize) -> Result<(), Reason> {
+        match self.text[self.at..end].iter().position(|&byte| byte < b' ') {
+            Some(control) => Err(Reason::At(self.at + control, "control character in a string")),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes over what stands behind a backslash.
+    fn escape(&mut self) -> Result<(), Reason> {
+        let digits = match self.peek() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 0,
+            Some(b'u') => 4,
+            _ => return Err(self.wrong("invalid escape")),
+        };
+        self.at += 1;
+        for _ in 0..digits {
+            if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
+                return Err(self.wrong("invalid escape"));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<Kind, Reason> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            _ => self.digits()?,
+        }
+        if let Some(b'0'..=b'9') = self.peek() {
+            return Err(self.wrong("invalid number"));
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(Kind::Number)
+    }
+
+    fn digits(&mut self) -> Result<(), Reason> {
+        let digits = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += digits;
+        if digits == 0 { Err(self.wrong("invalid number")) } else { Ok(()) }
+    }
+
+    /// Goes over a list or an object. What is open is kept in a list of its own, because nothing bounds how deep it is but
+    /// the length of the row.
+    fn nested(&mut self) -> Result<(), Reason> {
+        let mut open = Vec::new();
+        loop {
+            // A value begins here.
+            match self.token() {
+                Some(first @ (b'{' | b'[')) => {
+                    open.push(first);
+                    self.at += 1;
+                    if self.token() != Some(end_of(first)) {
+                        if first == b'{' {
+                            self.key()?;
+                        }
+                        continue;
+                    }
+                }
+                _ => drop(self.value()?),
+            }
+            // A value ended here, or an empty list or object is about to.
+            while let Some(&first) = open.last() {
+                match self.token() {
+                    Some(end) if end == end_of(first) => {
+                        self.at += 1;
+                        open.pop();
+                    }
+                    Some(b',') => {
+                        self.at += 1;
+                        if self.token() == Some(end_of(first)) {
+                            return Err(self.wrong("trailing comma"));
+                        }
+                        if first == b'{' {
+                            self.key()?;
+                        }
+                        break;
+                    }
+                    _ if first == b'{' => return Err(self.wrong("expected `,` or `}`")),
+                    _ => return Err(self.wrong("expected `,` or `]`")),
+                }
+            }
+            if open.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn end_of(first: u8) -> u8 {
+    if first == b'{' { b'}' } else { b']' }
+}
+
+/// The string that the bytes between two quotes stand for, which are UTF-8 and whose escapes have the right form.
+///
+/// # Errors
+/// If half a surrogate pair is among them, which stands for nothing.
+pub(super) fn unescape(bytes: &[u8]) -> Result<Cow<'_, [u8]>, RowFault> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let escape = &rest[at + 1..];
+        let plain = match escape.first() {
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'u') => {
+                let (character, length) = character(escape)?;
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = &escape[length..];
+                continue;
+            }
+            Some(itself) => *itself,
+            None => break,
+        };
+        out.push(plain);
+        rest = &escape[1..];
+    }
+    if out.is_empty() && rest.len() == bytes.len() {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    out.extend_from_slice(rest);
+    Ok(Cow::Owned(out))
+}
+
+/// The character of an escape that begins with `u`, and the length of the escape; it may be two, with a backslash between.
+fn character(escape: &[u8]) -> Result<(char, usize), RowFault> {
+    let unit = |from: usize| {
+        let digits = std::str::from_utf8(escape.get(from..from + 4)?).ok()?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let lone = || RowFault::MalformedString("half of a surrogate pair".to_owned());
+    let first = unit(1).ok_or_else(lone)?;
+    if let Some(character) = char::from_u32(first) {
+        return Ok((character, 5));
+    }
+    let second = unit(7).filter(|second| escape[5..7] == *b"\\u" && (0xDC00..0xE000).contains(second));
+    let pair = second.filter(|_| first < 0xDC00).map(|second| 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
+    pair.and_then(char::from_u32).map(|character| (character, 11)).ok_or_else(lone)
+}
+
+/// Appends a list or an object without the spaces between its tokens.
+pub(super) fn compact(nested: &[u8], out: &mut Vec<u8>) {
+    let mut rest = nested;
+    let mut in_string = false;
+    while let Some((&byte, more)) = rest.split_first() {
+        match byte {
+            b'\\' if in_string => {
+                out.push(byte);
+                out.extend(more.first());
+                rest = more.get(1..).unwrap_or_default();
+                continue;
+            }
+            b'"' => in_string = !in_string,
+            _ => {}
+        }
+        if in_string || !is_space(byte) {
+            out.push(byte);
+        }
+        rest = more;
+    }
+}
+
+/// What is wrong with a row that is not UTF-8, if it is not.
+pub(super) fn not_utf8(row: &[u8]) -> Option<BadRow> {
+    let error = std::str::from_utf8(row).err()?;
+    let fault = RowFault::MalformedJson { reason: "not UTF-8".to_owned(), at: error.valid_up_to() + 1 };
+    Some(BadRow { column: None, fault })
+}

@@ -1,0 +1,273 @@
+//! Objects that are no lines made lines: those in an array, those over several lines, and several on a line.
+//!
+//! Every byte keeps its place. What stands between two objects becomes a line feed and spaces, and the line feeds within an
+//! object become spaces; so whatever reads lines reads these, and knows where in the file it is. A text is gone through once and
+//! in order. It is not checked more than that needs: that is up to the parser of rows.
+//!
+//! An object that does not end where it should, because a quote or a bracket is missing, would swallow those behind it. They are
+//! found again where one begins as the first ones did: at the start of a line, behind as many spaces. If objects do not begin
+//! lines, nothing behind the broken one can be read.
+
+use super::syntax::is_space;
+use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Reline, RelineFault, Relines};
+use memchr::memchr3;
+use std::sync::{Arc, OnceLock};
+
+/// How objects stand in a text.
+pub(super) struct Values {
+    in_array: bool,
+    /// How many spaces stand before an object that begins a line; known from the first that does.
+    indent: Arc<OnceLock<u64>>,
+}
+
+impl Values {
+    pub(super) fn new(in_array: bool) -> Self {
+        Self { in_array, indent: Arc::default() }
+    }
+}
+
+impl Reline for Values {
+    fn begin_at(&self, byte: u64) -> Box<dyn Relines> {
+        let place = match (byte, self.in_array) {
+            (0, true) => Place::BeforeArray,
+            (_, true) => Place::BeforeValue,
+            (_, false) => Place::Between,
+        };
+        Box::new(Objects {
+            in_array: self.in_array,
+            indent: Arc::clone(&self.indent),
+            place,
+            byte,
+            open: Vec::new(),
+            expects_key: false,
+            is_line_start: byte == 0,
+            column: 0,
+        })
+    }
+}
+
+/// Where among the objects the next byte is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    BeforeArray,
+    /// After the bracket of the array, after a comma.
+    FirstOfArray,
+    BeforeValue,
+    /// Outside of an array; or in one, where a comma is expected.
+    Between,
+    AfterValue,
+    /// In an object or list.
+    Inside,
+    InString,
+    AfterBackslash,
+    /// A number or word that is no object.
+    InWord,
+    AfterArray,
+    /// In what should have ended.
+    Broken,
+}
+
+struct Objects {
+    in_array: bool,
+    indent: Arc<OnceLock<u64>>,
+    place: Place,
+    /// The place of the next byte in the file.
+    byte: u64,
+    /// The brackets that are open.
+    open: Vec<u8>,
+    /// Whether a key or the end of an object comes next.
+    expects_key: bool,
+    /// Whether only spaces stand before the next byte on its line, and how many.
+    is_line_start: bool,
+    column: u64,
+}
+
+impl Relines for Objects {
+    fn reline(&mut self, text: &mut [u8], from: usize, newlines: &mut Vec<u64>) -> Result<(), RelineFault> {
+        let mut at = from;
+        while at < text.len() {
+            if self.place == Place::InString {
+                // Most of a text are strings.
+                let length = memchr3(b'"', b'\\', b'\n', &text[at..]).unwrap_or(text.len() - at);
+                at += length;
+                self.byte += length as u64;
+                if at == text.len() {
+                    break;
+                }
+            }
+            self.step(text, at, newlines)?;
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> Result<(), RelineFault> {
+        match self.place {
+            Place::AfterArray => Ok(()),
+            _ if self.in_array => Err(self.fault("the array does not end: the file is cut off")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Objects {
+    fn fault(&self, reason: &'static str) -> RelineFault {
+        RelineFault { byte: self.byte, reason }
+    }
+
+    fn step(&mut self, text: &mut [u8], at: usize, newlines: &mut Vec<u64>) -> Result<(), RelineFault> {
+        let byte = text[at];
+        if byte == b'\n' {
+            newlines.push(self.byte);
+        }
+        match self.place {
+            Place::InString | Place::AfterBackslash => self.in_string(text, at)?,
+            Place::Inside => self.inside(text, at)?,
+            Place::Broken => self.broken(text, at),
+            Place::InWord if !is_space(byte) && !matches!(byte, b',' | b']') => {}
+            Place::InWord => {
+                self.place = Place::AfterValue;
+                self.between(text, at)?;
+            }
+            Place::BeforeArray
+            | Place::FirstOfArray
+            | Place::BeforeValue
+            | Place::Between
+            | Place::AfterValue
+            | Place::AfterArray => self.between(text, at)?,
+        }
+        self.next(byte);
+        Ok(())
+    }
+
+    /// Takes note of a byte that was gone over.
+    fn next(&mut self, byte: u8) {
+        self.byte += 1;
+        match byte {
+            b'\n' => (self.is_line_start, self.column) = (true, 0),
+            _ if is_space(byte) => self.column += 1,
+            // A byte order mark.
+            _ if !byte.is_ascii() && self.byte <= BYTE_ORDER_MARK.len() as u64 => {}
+            _ => self.is_line_start = false,
+        }
+    }
+
+    fn in_string(&mut self, text: &mut [u8], at: usize) -> Result<(), RelineFault> {
+        self.place = match text[at] {
+            b'\n' => {
+                text[at] = b' ';
+                return self.break_off("a string does not end on its line");
+            }
+            _ if self.place == Place::AfterBackslash => Place::InString,
+            b'\\' => Place::AfterBackslash,
+            b'"' if self.open.is_empty() => Place::AfterValue,
+            b'"' => Place::Inside,
+            _ => Place::InString,
+        };
+        Ok(())
+    }
+
+    /// Takes note that the value at hand does not end where it should.
+    fn break_off(&mut self, reason: &'static str) -> Result<(), RelineFault> {
+        self.place = Place::Broken;
+        if self.indent.get().is_some() { Ok(()) } else { Err(self.fault(reason)) }
+    }
+
+    fn inside(&mut self, text: &mut [u8], at: usize) -> Result<(), RelineFault> {
+        let byte = text[at];
+        match byte {
+            b'\n' => text[at] = b' ',
+            b'"' => (self.place, self.expects_key) = (Place::InString, false),
+            b'{' if self.expects_key => {
+                // The object before this one lacks its end.
+                self.break_off("an object begins where a key should stand")?;
+                self.broken(text, at);
+            }
+            b'{' | b'[' => self.open(byte)?,
+            b'}' | b']' => {
+                let is_right = self.open.pop() == Some(if byte == b'}' { b'{' } else { b'[' });
+                self.expects_key = false;
+                if !is_right {
+                    return self.break_off("a bracket ends what another one began");
+                }
+                if self.open.is_empty() {
+                    self.place = Place::AfterValue;
+                }
+            }
+            b',' => self.expects_key = self.open.last() == Some(&b'{'),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, bracket: u8) -> Result<(), RelineFault> {
+        if self.open.len() >= LONGEST_LINE {
+            return Err(self.fault("more brackets are open than a row has bytes"));
+        }
+        self.open.push(bracket);
+        (self.place, self.expects_key) = (Place::Inside, bracket == b'{');
+        Ok(())
+    }
+
+    /// Looks for where the next object begins.
+    fn broken(&mut self, text: &mut [u8], at: usize) {
+        let byte = text[at];
+        let indent = self.indent.get().copied();
+        let begins_line = self.is_line_start && at > 0;
+        if byte == b'\n' {
+            text[at] = b' ';
+        } else if begins_line && byte == b'{' && indent == Some(self.column) {
+            text[at - 1] = b'\n';
+            self.open.clear();
+            self.open.push(byte);
+            (self.place, self.expects_key) = (Place::Inside, true);
+        } else if begins_line && byte == b']' && self.in_array && indent.is_some_and(|most| self.column <= most) {
+            text[at - 1] = b'\n';
+            text[at] = b' ';
+            self.place = Place::AfterArray;
+        }
+    }
+
+    /// Goes over what stands around objects.
+    fn between(&mut self, text: &mut [u8], at: usize) -> Result<(), RelineFault> {
+        let (byte, in_array) = (text[at], self.in_array);
+        let mark = usize::try_from(self.byte).ok().and_then(|byte| BYTE_ORDER_MARK.get(byte));
+        if mark == Some(&byte) {
+            return Ok(());
+        }
+        if is_space(byte) {
+            let ends_row = self.place == Place::AfterValue && !in_array;
+            if ends_row {
+                self.place = Place::Between;
+            }
+            text[at] = if ends_row { b'\n' } else { b' ' };
+            return Ok(());
+        }
+        match (self.place, byte) {
+            (Place::BeforeArray, b'[') => (text[at], self.place) = (b' ', Place::FirstOfArray),
+            (Place::FirstOfArray | Place::AfterValue, b']') if in_array => {
+                (text[at], self.place) = (b'\n', Place::AfterArray);
+            }
+            (Place::AfterValue, b',') if in_array => (text[at], self.place) = (b'\n', Place::BeforeValue),
+            (Place::AfterArray, _) => return Err(self.fault("text after the end of the array")),
+            (Place::AfterValue, _) if in_array => {
+                return Err(self.fault("expected `,` or `]` after an object of the array"));
+            }
+            _ => self.value(byte)?,
+        }
+        Ok(())
+    }
+
+    /// A value begins.
+    fn value(&mut self, byte: u8) -> Result<(), RelineFault> {
+        if self.is_line_start && byte == b'{' {
+            self.indent.get_or_init(|| self.column);
+        }
+        match byte {
+            b'{' | b'[' => self.open(byte)?,
+            b'"' => self.place = Place::InString,
+            _ => self.place = Place::InWord,
+        }
+        Ok(())
+    }
+}

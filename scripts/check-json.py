@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Checks that `brc` reads random tables back equal that Python, DuckDB and Polars wrote as JSON in all their forms.
+
+    scripts/check-json.py target/release/brc [--seed SEED] [--tables COUNT] [--keep DIRECTORY]
+
+Lines, arrays, objects over several lines or several on one; from a file, a compressed one, and a pipe. What `brc` writes as
+JSON itself is read back, too. The seed is printed; with it and --only N, one table is tried again. pyarrow is needed;
+DuckDB and Polars are left out, and said, where they are not installed.
+"""
+
+import argparse
+import gzip
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+
+from interop.jsons import WRITERS, assert_kinds, random_form, texts_of
+from interop.random_tables import random_table
+from interop.readers import is_installed
+from interop.texts import assert_texts
+
+# No conversion of such a table takes as long.
+TIMEOUT = 60
+
+
+def with_odd_floats(rng, table, program):
+    """The table with some floats that JSON has no number for, where the program writes them."""
+    if program == "polars":
+        return table
+    for index, field in enumerate(table.schema):
+        if pyarrow.types.is_floating(field.type) and rng.random() < 0.5:
+            odd = [float("nan"), float("inf"), float("-inf")]
+            values = [rng.choice(odd) if rng.random() < 0.1 else value for value in table[index].to_pylist()]
+            table = table.set_column(index, field, pyarrow.array(values, field.type))
+    return table
+
+
+def convert(brc, source, target, **options):
+    command = [brc, "convert", "--no-sync", "--force", source, target]
+    run = subprocess.run(command, capture_output=True, timeout=TIMEOUT, **options)
+    assert run.returncode == 0, run.stderr.decode().strip()
+
+
+def try_table(brc, directory, seed):
+    """Writes a random table, and reads it by way of buren and of Parquet; gives what to show of it if it fails."""
+    rng = random.Random(seed)
+    program = rng.choice([program for program in WRITERS if program == "python" or is_installed(program)])
+    table = with_odd_floats(rng, random_table(rng), program)
+    form = random_form(rng, program)
+    path = directory / "table.json"
+    WRITERS[program](path, table, form)
+    source = rng.choice(["file", "file", "gzip", "pipe"])
+    what = f"{program}, {form}, from a {source}"
+    try:
+        expected = texts_of(path)
+        buren, parquet, again = (directory / f"table.{name}" for name in ("buren", "parquet", "again.json"))
+        if source == "gzip":
+            compressed = directory / "table.json.gz"
+            compressed.write_bytes(gzip.compress(path.read_bytes()))
+            convert(brc, compressed, buren)
+        elif source == "pipe":
+            with open(path, "rb") as file:
+                cat = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
+                convert(brc, "-", buren, stdin=cat.stdout)
+        else:
+            convert(brc, path, buren)
+        convert(brc, buren, parquet)
+        found = pyarrow.parquet.read_table(parquet)
+        assert_texts(found, expected)
+        assert_kinds(found, table, expected, program)
+        convert(brc, buren, again)
+        convert(brc, again, parquet)
+        back = pyarrow.parquet.read_table(parquet)
+        assert_texts(back, expected)
+        assert_kinds(back, table, expected, program)
+    except Exception as error:
+        return f"{what}: {type(error).__name__}: {error}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("brc", nargs="?", default="target/release/brc")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument("--tables", type=int, default=200, help="how many tables to try")
+    parser.add_argument("--only", type=int, metavar="N", help="try just this table of the seed")
+    parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="leave the files of the last table here")
+    arguments = parser.parse_args()
+    brc = Path(arguments.brc).absolute()
+    for program in WRITERS:
+        if program != "python" and not is_installed(program):
+            print(f"LEFT OUT: {program} is not installed")
+    print(f"seed {arguments.seed}")
+    numbers = range(arguments.tables) if arguments.only is None else [arguments.only]
+    failed = 0
+    with tempfile.TemporaryDirectory() as directory:
+        for number in numbers:
+            failure = try_table(brc, arguments.keep or Path(directory), f"{arguments.seed}/{number}")
+            if failure:
+                failed += 1
+                print(f"FAILED  --seed {arguments.seed} --only {number}: {failure}")
+    print(f"{len(numbers) - failed} tables came back equal, {failed} did not")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
