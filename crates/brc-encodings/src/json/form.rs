@@ -1,7 +1,7 @@
 //! How the objects of a text stand in it.
 
 use super::syntax::{self, Reason, is_space, skip_spaces};
-use crate::input::Input;
+use crate::input::{Input, PREFIX_BYTES};
 use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE};
 use brc_core::Result;
 use memchr::memchr;
@@ -26,6 +26,16 @@ pub(super) fn is_json(prefix: &[u8]) -> bool {
     }
 }
 
+/// Reads more first bytes of a source, up to what the longest row takes; returns whether there were any.
+///
+/// # Errors
+/// If they cannot be read.
+pub(super) fn see_more(input: &mut Input) -> Result<bool> {
+    let known = input.prefix.len();
+    input.extend_prefix(known.saturating_mul(4).clamp(PREFIX_BYTES, LONGEST_LINE + 2))?;
+    Ok(input.prefix.len() > known)
+}
+
 /// A text without its byte order mark.
 pub(super) fn text(prefix: &[u8]) -> &[u8] {
     prefix.strip_prefix(BYTE_ORDER_MARK).unwrap_or(prefix)
@@ -38,13 +48,10 @@ impl Form {
     /// If it cannot be read.
     pub(super) fn of(input: &mut Input) -> Result<Self> {
         loop {
-            let found = Self::of_prefix(text(&input.prefix));
-            let known = input.prefix.len();
-            if let Some(form) = found {
+            if let Some(form) = Self::of_prefix(text(&input.prefix)) {
                 return Ok(form);
             }
-            input.extend_prefix(known.saturating_mul(4).min(LONGEST_LINE + 2))?;
-            if input.prefix.len() == known {
+            if !see_more(input)? {
                 return Ok(Self::Lines);
             }
         }

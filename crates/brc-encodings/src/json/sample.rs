@@ -1,13 +1,13 @@
 //! The columns that the first rows of a text have.
 
 use super::columns::Learned;
-use super::form::Form;
+use super::form::{Form, see_more};
 use super::row::key_of;
 use super::syntax::{self, Kind, Member, skip_spaces, unescape};
 use super::value;
 use super::values::Values;
 use crate::input::Input;
-use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Newlines, Reline};
+use crate::text::{BYTE_ORDER_MARK, Newlines, Reline};
 use brc_core::{Error, Result, RowFault, RowPlace};
 use brc_text::infer::Seen;
 use std::collections::HashMap;
@@ -20,13 +20,11 @@ use std::path::Path;
 /// If the source cannot be read, or none of its rows is good: then what is wrong with the first one.
 pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Learned)>> {
     loop {
-        let known = input.prefix.len();
         let sample = Sample::of(&input.prefix, form);
         if !sample.columns.is_empty() {
             return Ok(sample.columns);
         }
-        input.extend_prefix(known.saturating_mul(4).min(LONGEST_LINE + 2))?;
-        if input.prefix.len() == known {
+        if !see_more(input)? {
             // Now the last row is no longer one that may go on.
             let sample = Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), form);
             return match sample.first_bad {
