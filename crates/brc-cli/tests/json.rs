@@ -98,7 +98,7 @@ fn bad_objects_say_where_and_may_be_set_aside() {
          5\t34\ta\tmalformed string: half of a surrogate pair\t\"{\"\"a\"\":\"\"\\ud800\"\"}\"\n"
     );
     place.write("cut.json", "[{\"a\":1},\n{\"a\":2},\n{\"a\":");
-    let message = "brc: cut.json: line 3, byte 25: malformed JSON: the array does not end: the file is cut off; what follows cannot be read";
+    let message = "brc: cut.json: line 3, byte 24: malformed JSON: the array does not end: the file is cut off; what follows cannot be read";
     place.run("convert cut.json o.csv --force --rejects bad.tsv").fails(3, message);
     place.run_of(&["query", "cut.json", "select *"]).fails(3, message);
     place.write("empty.json", "");
@@ -111,8 +111,7 @@ fn json_files_with_other_keys_are_one_table() {
     place.write("1.json", "{\"a\":1}\n".repeat(20_000) + "{\"a\":2,\"late\":true}\n");
     place.write("2.json", "{\"b\":\"x\",\"a\":1.5}\n");
     place.write("3.csv", "b,a\ny,7\n");
-    let query =
-        "select file, count(*) as rows, max(a) as a, max(b) as b group by file order by file";
+    let query = "select file, count(*) as rows, max(a) as a, max(b) as b group by file order by file";
     let found = place.run_of(&[
         "query",
         "1.json",

@@ -99,7 +99,7 @@ fn rows_come_in_their_order_from_any_encoding() {
         }
     }
     let limited = place.run_of(&["query", "t.buren", "select n limit 3 offset 150000", "--format", "jsonl"]).text();
-    assert_eq!(limited, "{\"n\": 150000}\n{\"n\": 150001}\n{\"n\": 150002}\n");
+    assert_eq!(limited, "{\"n\":150000}\n{\"n\":150001}\n{\"n\":150002}\n");
 }
 
 /// What is streamed is asked anew where types turn out wider.
