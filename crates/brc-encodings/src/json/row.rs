@@ -22,21 +22,27 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Reads the object that begins at the byte `at` of a line; returns where it ends. Unknown keys are allowed where types
-    /// are inferred.
+    /// Reads the object that begins at the byte `at` of a line, of which what begins at `from` counts as the row; returns where it
+    /// ends. Unknown keys are allowed where types are inferred.
     ///
     /// # Errors
     /// What is wrong with it, but for the values.
-    pub(super) fn read(&mut self, line: &[u8], at: usize, types: &Types, is_inferred: bool) -> Result<usize, BadRow> {
+    pub(super) fn read(
+        &mut self,
+        line: &[u8],
+        (from, at): (usize, usize),
+        types: &Types,
+        is_inferred: bool,
+    ) -> Result<usize, BadRow> {
         let object = syntax::object(line, at, &mut self.members);
         let end = object.map_err(|malformed| {
             let key = malformed.key.as_ref().and_then(|key| key_of(line, key).ok());
             let column = key.and_then(|key| types.number(&key)).and_then(|number| types.columns[number].place);
-            BadRow { column, fault: malformed.fault(0) }
+            BadRow { column, fault: malformed.fault(from) }
         })?;
         let next = syntax::skip_spaces(line, end);
         if line.get(next).is_some_and(|&byte| byte != b'{') {
-            let fault = RowFault::MalformedJson { reason: "trailing characters".to_owned(), at: next + 1 };
+            let fault = RowFault::MalformedJson { reason: "trailing characters".to_owned(), at: next + 1 - from };
             return Err(BadRow { column: None, fault });
         }
         if end - at > LONGEST_LINE {
@@ -121,7 +127,7 @@ pub(super) fn fault_of(line: &[u8], types: &Types, is_inferred: bool) -> Option<
         return fault(bad);
     }
     let mut row = Row::default();
-    if let Err(bad) = row.read(line, syntax::skip_spaces(line, 0), types, is_inferred) {
+    if let Err(bad) = row.read(line, (0, syntax::skip_spaces(line, 0)), types, is_inferred) {
         return fault(bad);
     }
     if is_inferred {

@@ -168,7 +168,7 @@ impl JsonRows {
         let mut from = if piece.newlines.is_some() { at } else { 0 };
         let mut is_first = true;
         while at < line.len() {
-            let read = self.row.read(line, at, &self.types, self.all.is_inferred());
+            let read = self.row.read(line, (from, at), &self.types, self.all.is_inferred());
             let (end, pushed) = match read {
                 Ok(end) => (syntax::skip_spaces(line, end), self.push(line, piece.byte + (start + at) as u64)),
                 Err(bad) => (line.len(), Err(bad)),

@@ -24,7 +24,7 @@ fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRo
         return Err(BadRow { column, fault });
     }
     let mut row = Row::default();
-    row.read(line, syntax::skip_spaces(line, 0), &types, false)?;
+    row.read(line, (0, syntax::skip_spaces(line, 0)), &types, false)?;
     let value = |(number, field): (usize, &brc_core::Field)| {
         let member = row.numbers.iter().position(|&other| other == number).map(|place| &row.members[place]);
         match member {
@@ -70,12 +70,13 @@ fn shaped(like: &[u8], text: &[u8], schema: &Schema, projection: &[usize]) -> Op
     let mut columns = columns_of(schema, projection);
     let (mut row, mut shapes) = (Row::default(), Shapes::default());
     let types = Columns::given(schema.clone()).types();
-    row.read(like, 0, &types, false).unwrap();
+    row.read(like, (0, 0), &types, false).unwrap();
     shapes.learn(like, &row.members, &row.numbers, &columns);
     let length = shapes.read(text, &mut columns, 0)?;
     let value = |column: &JsonColumn| match column.lend().data {
         Data::Integers(values) if values.len() == 0 => "skipped".to_owned(),
         Data::Integers(values) => values.get(0).to_string(),
+        Data::Codes { dictionary, .. } if dictionary.is_empty() => "null".to_owned(),
         Data::Codes { codes, dictionary } => dictionary.get(codes[0]).escape_ascii().to_string(),
         Data::Floats(values) => format!("{:?}", values[0]),
         Data::Runs { .. } | Data::Bytes(_) => unreachable!(),
@@ -90,7 +91,6 @@ const TEXTS: &[&str] = &[
     "{\"station\": \"a\", \"temperature\": 1.0}\r\n{\"temperature\":1e1,\"station\":\"b\\n\"}\r\n{\"station\":\"b\\\\n\",\"temperature\":2}",
     "{\"station\":\"S\u{e3}o Paulo\",\"temperature\":25.0}\n\n \n{\"station\":\"x\",\"temperature\":null}\n[]\n",
     "{\"station\":\"\",\"temperature\":0.05}\n{\"station\":\"\",\"temperature\":922337203685477580.8}\n{\"temperature\":1}\n",
-    "{\n  \"station\": \"a\",\n  \"temperature\": 1.0\n}\n",
     "\n\n\n",
 ];
 
@@ -458,7 +458,7 @@ fn objects_may_stand_in_any_way() {
 #[test]
 fn what_is_wrong_with_an_array_is_an_error() {
     for (text, message) in [
-        ("[{\"a\":1},\n{\"a\":2}\n", "line 3, byte 19: malformed JSON: the array does not end: the file is cut off"),
+        ("[{\"a\":1},\n{\"a\":2}\n", "line 3, byte 18: malformed JSON: the array does not end: the file is cut off"),
         ("[{\"a\":1},\n{\"a\":2", "line 2, byte 16: malformed JSON: the array does not end: the file is cut off"),
         ("[{\"a\":1}]\n{\"a\":2}\n", "line 2, byte 10: malformed JSON: text after the end of the array"),
         (
@@ -669,7 +669,7 @@ fn what_json_cannot_hold_is_refused() {
     };
     assert_eq!(write(b"a\xffb").unwrap_err(), ": row 1, column 'a': json cannot hold 'a\\xffb', which is not UTF-8");
     assert!(write(&vec![b'x'; LONGEST_LINE - 8]).is_ok());
-    let too_long = ": row 1: json cannot hold it: its line would be longer than 1048576 bytes";
+    let too_long = ": row 1: json cannot hold it: its line would be longer than 16777216 bytes";
     assert_eq!(write(&vec![b'x'; LONGEST_LINE - 7]).unwrap_err(), too_long);
     // A string that no row has does not matter.
     let dictionary: Dictionary = [b"\xff".as_slice(), b"a"].into_iter().collect();
@@ -795,7 +795,7 @@ fn values_of_every_type_are_read() {
     let schema = "b:bool,i:int8,u:uint64,d:decimal(20,2),f:float64,day:date,t:time(ms),at:timestamp(s) with zone,s:string,x:binary";
     let schema = Schema::parse(schema).unwrap();
     let line = r#"{"b":true,"i":-128,"u":18446744073709551615,"d":1e17,"f":1,"day":"1970-01-02","t":"00:00:00.001","at":"1970-01-01T00:00:01Z","s":"","x":"00FF"}"#;
-    let values = ["1", "-128", "18446744073709551615", "10000000000000000000", "1.0", "1", "1", "1", "", "[0, 255]"];
+    let values = ["1", "-128", "18446744073709551615", "10000000000000000000", "1.0", "1", "1", "1", "", "\\x00\\xff"];
     assert_eq!(shown(line.as_bytes(), &schema).unwrap(), values);
     assert_eq!(shown(b"{\"s\":null}", &schema).unwrap(), ["null"; 10]);
     for (value, float) in [("\"NaN\"", "NaN"), ("\"-Infinity\"", "-inf"), ("-0.0", "-0.0"), ("1e-7", "1e-7")] {

@@ -18,11 +18,13 @@ pub(super) struct Values {
     in_array: bool,
     /// How many spaces stand before an object that begins a line; known from the first that does.
     indent: Arc<OnceLock<u64>>,
+    /// The byte behind the end of the array; known once that was reached.
+    end: Arc<OnceLock<u64>>,
 }
 
 impl Values {
     pub(super) fn new(in_array: bool) -> Self {
-        Self { in_array, indent: Arc::default() }
+        Self { in_array, indent: Arc::default(), end: Arc::default() }
     }
 }
 
@@ -30,12 +32,14 @@ impl Reline for Values {
     fn begin_at(&self, byte: u64) -> Box<dyn Relines> {
         let place = match (byte, self.in_array) {
             (0, true) => Place::BeforeArray,
+            (_, true) if self.end.get().is_some_and(|end| byte >= *end) => Place::AfterArray,
             (_, true) => Place::BeforeValue,
             (_, false) => Place::Between,
         };
         Box::new(Objects {
             in_array: self.in_array,
             indent: Arc::clone(&self.indent),
+            end: Arc::clone(&self.end),
             place,
             byte,
             open: Vec::new(),
@@ -70,6 +74,7 @@ enum Place {
 struct Objects {
     in_array: bool,
     indent: Arc<OnceLock<u64>>,
+    end: Arc<OnceLock<u64>>,
     place: Place,
     /// The place of the next byte in the file.
     byte: u64,
@@ -224,8 +229,14 @@ impl Objects {
         } else if begins_line && byte == b']' && self.in_array && indent.is_some_and(|most| self.column <= most) {
             text[at - 1] = b'\n';
             text[at] = b' ';
-            self.place = Place::AfterArray;
+            self.end_array();
         }
+    }
+
+    /// The byte at hand is the bracket that ends the array.
+    fn end_array(&mut self) {
+        self.place = Place::AfterArray;
+        self.end.get_or_init(|| self.byte + 1);
     }
 
     /// Goes over what stands around objects.
@@ -246,7 +257,8 @@ impl Objects {
         match (self.place, byte) {
             (Place::BeforeArray, b'[') => (text[at], self.place) = (b' ', Place::FirstOfArray),
             (Place::FirstOfArray | Place::AfterValue, b']') if in_array => {
-                (text[at], self.place) = (b'\n', Place::AfterArray);
+                text[at] = b'\n';
+                self.end_array();
             }
             (Place::AfterValue, b',') if in_array => (text[at], self.place) = (b'\n', Place::BeforeValue),
             (Place::AfterArray, _) => return Err(self.fault("text after the end of the array")),

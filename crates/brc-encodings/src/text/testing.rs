@@ -100,7 +100,8 @@ pub(crate) fn read(encoding: &dyn Encoding, input: Input, options: &OpenOptions,
 /// The same of a table that is open.
 pub(crate) fn read_table(table: &dyn Table, threads: usize) -> Outcome {
     let splits = Mutex::default();
-    let everything = ScanOptions::everything(table.schema());
+    let inferred = table.inferred();
+    let everything = ScanOptions::everything(inferred.as_deref().unwrap_or(table.schema()));
     let gather = || Gather { splits: &splits, rows: Vec::new() };
     scan(table, &everything, threads, &Progress::default(), gather).map_err(|error| error.to_string())?;
     let (mut rows, mut rejects, mut lines) = (Vec::new(), Vec::new(), table.header_lines());
