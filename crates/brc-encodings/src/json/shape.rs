@@ -11,7 +11,7 @@ use super::strings::is_literal;
 use super::syntax::{self, Member};
 use super::value;
 use crate::text::LONGEST_LINE;
-use brc_core::{LogicalType, Value, decimal};
+use brc_core::{LogicalType, Value, decimal, float32};
 use brc_text::typed::usual_float;
 
 /// How many shapes are tried before a row is left to the general parser.
@@ -181,10 +181,10 @@ impl Reader {
                 let number = || Self::Number(ShortNumber::new(logical_type.scale()), end);
                 Some(if logical_type.fits_64_bits() { number() } else { Self::Wide })
             }
-            LogicalType::Float64 => Some(Self::Float),
+            LogicalType::Float32 | LogicalType::Float64 => Some(Self::Float),
             LogicalType::Bool => Some(Self::Bool),
             LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } => Some(Self::DateOrTime),
-            LogicalType::Binary => None,
+            LogicalType::Binary | LogicalType::Uuid => None,
         }
     }
 
@@ -245,6 +245,10 @@ fn float(text: &[u8], column: &mut JsonColumn) -> Option<usize> {
     let length = text.iter().position(|byte| !is_of_number(byte))?;
     // What is no number of JSON is not written in the usual way.
     let (value, demand) = usual_float(&text[..length])?;
+    let value = match column.logical_type() {
+        LogicalType::Float32 => float32::parse(&text[..length]).filter(|it| it.is_finite()).map(float32::widen)?,
+        _ => value,
+    };
     column.push_float(value, demand);
     Some(length)
 }

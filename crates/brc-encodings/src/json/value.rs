@@ -7,7 +7,7 @@ use super::hex;
 use super::number;
 use super::syntax::{Kind, Member, compact, unescape};
 use crate::frames::has_any_64_bits;
-use brc_core::{LogicalType, RowFault, decimal};
+use brc_core::{LogicalType, RowFault, decimal, float32};
 use brc_text::infer::Seen;
 use std::borrow::Cow;
 
@@ -58,12 +58,15 @@ pub(super) fn read<'t>(text: &'t [u8], member: &Member, logical_type: LogicalTyp
         {
             integer(bytes, logical_type)
         }
-        LogicalType::Float64 => match member.kind {
+        LogicalType::Float32 | LogicalType::Float64 => match member.kind {
+            Kind::Number if logical_type == LogicalType::Float32 => float_32(bytes),
             Kind::Number => float(bytes),
             Kind::NotFinite | Kind::String { .. } => not_finite_float(bytes).ok_or_else(wrong),
             Kind::Null | Kind::True | Kind::False | Kind::Array | Kind::Object => Err(wrong()),
         },
-        LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } if is_string => {
+        LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Uuid
+            if is_string =>
+        {
             Ok(brc_core::Value::parse(&string(text, member)?, logical_type)?.into())
         }
         LogicalType::String if is_string => string(text, member).map(Value::Bytes),
@@ -82,7 +85,8 @@ pub(super) fn read<'t>(text: &'t [u8], member: &Member, logical_type: LogicalTyp
         | LogicalType::Time { .. }
         | LogicalType::Timestamp { .. }
         | LogicalType::String
-        | LogicalType::Binary => Err(wrong()),
+        | LogicalType::Binary
+        | LogicalType::Uuid => Err(wrong()),
     }
 }
 
@@ -116,7 +120,9 @@ pub(super) fn read_inferred<'t>(text: &'t [u8], member: &Member, logical_type: L
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. }
-        | LogicalType::Binary => None,
+        | LogicalType::Float32
+        | LogicalType::Binary
+        | LogicalType::Uuid => None,
     }
 }
 
@@ -133,9 +139,11 @@ pub(super) fn units(text: &[u8], logical_type: LogicalType) -> Option<i64> {
         | LogicalType::Int64
         | LogicalType::UInt64
         | LogicalType::Decimal { .. }
+        | LogicalType::Float32
         | LogicalType::Float64
         | LogicalType::String
-        | LogicalType::Binary => false,
+        | LogicalType::Binary
+        | LogicalType::Uuid => false,
     };
     match brc_core::Value::parse(text, logical_type) {
         Ok(brc_core::Value::Integer(units)) if is_one => i64::try_from(units).ok(),
@@ -181,6 +189,13 @@ fn float(text: &[u8]) -> Result<Value<'static>, RowFault> {
     let fault = || RowFault::OutOfRange { text: RowFault::quote(text), expected: LogicalType::Float64 };
     let float = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     float.filter(|float: &f64| float.is_finite()).map(Value::Float).ok_or_else(fault)
+}
+
+/// A float of 32 bits, rounded once; one that is too large to be one is not taken for infinity.
+fn float_32(text: &[u8]) -> Result<Value<'static>, RowFault> {
+    let fault = || RowFault::OutOfRange { text: RowFault::quote(text), expected: LogicalType::Float32 };
+    let float = float32::parse(text).filter(|float| float.is_finite());
+    float.map(float32::widen).map(Value::Float).ok_or_else(fault)
 }
 
 /// A float for which JSON has no number.
