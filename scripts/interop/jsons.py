@@ -113,6 +113,11 @@ def _duckdb(path, table, form):
 def _polars(path, table, form):
     import polars
 
+    # Polars has no UUIDs.
+    for index, field in enumerate(table.schema):
+        if field.type == pa.uuid():
+            texts = [None if value is None else str(value) for value in table[index].to_pylist()]
+            table = table.set_column(index, field.name, pa.array(texts, pa.string()))
     frame = polars.from_arrow(table)
     if form["form"] == "array":
         frame.write_json(path)
@@ -178,6 +183,7 @@ def _is_of_kind(kind, was, texts, program):
     if pa.types.is_temporal(was):
         same = [pa.types.is_date, pa.types.is_time, pa.types.is_timestamp]
         return any(is_one(kind) and is_one(was) for is_one in same)
-    if pa.types.is_string(was):
+    # A UUID in a text is a string.
+    if pa.types.is_string(was) or was == pa.uuid():
         return pa.types.is_string(kind)
     return kind == was

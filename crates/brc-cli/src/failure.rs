@@ -52,7 +52,7 @@ pub(crate) fn hint(fault: &RowFault) -> Option<&'static str> {
         RowFault::Columns { .. } => Some("is the text quoted? try --quote or --escape"),
         RowFault::UnclosedQuote => Some("is the text cut off? if quotes are ordinary characters, try --quote none"),
         RowFault::TextAfterQuote => Some("are quotes escaped? try --escape, or --quote none"),
-        RowFault::NoObject => Some("a line has to be one object; jq -c '.[]' makes such lines of an array"),
+        RowFault::NoObject => Some("a row of JSON is an object; jq -c '{value: .}' makes such rows of other values"),
         RowFault::MalformedValue { .. } | RowFault::OutOfRange { .. } => {
             Some("--type NAME=string keeps a column as text")
         }

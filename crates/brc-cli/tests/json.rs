@@ -89,12 +89,12 @@ fn bad_objects_say_where_and_may_be_set_aside() {
     place.write("t.json", "{\"a\":1}\n{\"a\":2,}\n\n{\"a\":3} {\"a\":4}\n{\"a\":\"\\ud800\"}\n");
     place
         .run("convert t.json o.csv")
-        .fails(3, "brc: t.json: line 2, byte 8: malformed JSON at byte 8 of the line: trailing comma");
+        .fails(3, "brc: t.json: line 2, byte 8: malformed JSON at byte 8 of the object: trailing comma");
     place.run("convert t.json o.csv --rejects bad.tsv").ok();
     assert_eq!(String::from_utf8(place.read("o.csv")).unwrap(), "a\n1\n3\n4\n");
     assert_eq!(
         String::from_utf8(place.read("bad.tsv")).unwrap(),
-        "line\tbyte\tcolumn\treason\trow\n2\t8\t\tmalformed JSON at byte 8 of the line: trailing comma\t\"{\"\"a\"\":2,}\"\n\
+        "line\tbyte\tcolumn\treason\trow\n2\t8\t\tmalformed JSON at byte 8 of the object: trailing comma\t\"{\"\"a\"\":2,}\"\n\
          5\t34\ta\tmalformed string: half of a surrogate pair\t\"{\"\"a\"\":\"\"\\ud800\"\"}\"\n"
     );
     place.write("cut.json", "[{\"a\":1},\n{\"a\":2},\n{\"a\":");

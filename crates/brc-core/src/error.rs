@@ -343,18 +343,15 @@ pub enum RowFault {
     /// A line of JSON holds something else than an object.
     #[error("not a JSON object")]
     NoObject,
-    /// An object of JSON goes on behind the end of its line.
-    #[error("the JSON object does not end on its line (a line is a whole object)")]
+    /// A line, or the text, ends before an object of JSON does.
+    #[error("the JSON object does not end")]
     ObjectNotEnded,
-    /// The text ends before an object of JSON does.
-    #[error("the JSON object does not end: the file is cut off")]
-    ObjectCutOff,
-    /// A line is not valid JSON.
-    #[error("malformed JSON at byte {at} of the line: {reason}")]
+    /// An object is not valid JSON.
+    #[error("malformed JSON at byte {at} of the object: {reason}")]
     MalformedJson {
         /// What is wrong.
         reason: String,
-        /// How many bytes of the line were read until then.
+        /// How many of its bytes were read until then, with those before it on its line.
         at: usize,
     },
     /// The objects of a JSON text cannot be told apart from here on.

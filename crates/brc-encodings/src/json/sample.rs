@@ -1,13 +1,13 @@
 //! The columns that the first rows of a text have.
 
 use super::columns::Learned;
-use super::form::{Form, see_more};
+use super::form::{Form, see_more, text};
 use super::row::key_of;
 use super::syntax::{self, Kind, Member, skip_spaces, unescape};
 use super::value;
 use super::values::Values;
 use crate::input::Input;
-use crate::text::{BYTE_ORDER_MARK, Newlines, Reline};
+use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Newlines, Notes, Reline};
 use brc_core::{Error, Result, RowFault, RowPlace};
 use brc_text::infer::Seen;
 use std::collections::HashMap;
@@ -26,8 +26,12 @@ pub(super) fn columns(input: &mut Input, form: Form) -> Result<Vec<(String, Lear
         }
         if !see_more(input)? {
             // Now the last row is no longer one that may go on.
-            let sample = Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), form);
-            return match sample.first_bad {
+            let sample = match input.is_whole {
+                true => Sample::of(&[input.prefix.as_slice(), b"\n"].concat(), form),
+                false => sample,
+            };
+            let too_long = (!input.is_whole).then(|| Bad::too_long(&input.prefix)).flatten();
+            return match sample.first_bad.or(too_long) {
                 Some(bad) if sample.columns.is_empty() => Err(bad.error(&input.path)),
                 _ => Ok(sample.columns),
             };
@@ -54,6 +58,14 @@ struct Bad {
 }
 
 impl Bad {
+    /// The first row of a text is longer than any may be; `None` if it does not begin.
+    fn too_long(prefix: &[u8]) -> Option<Self> {
+        let byte = skip_spaces(prefix, prefix.len() - text(prefix).len());
+        let line = memchr::memchr_iter(b'\n', &prefix[..byte]).count() as u64 + 1;
+        let fault = RowFault::LineTooLong(LONGEST_LINE);
+        (byte < prefix.len()).then_some(Self { line, byte: byte as u64, column: None, fault })
+    }
+
     fn error(self, path: &Path) -> Error {
         let place = RowPlace { line: self.line, byte: self.byte, column: self.column };
         Error::BadRow { path: path.to_owned(), place, fault: self.fault }
@@ -64,19 +76,22 @@ impl Sample {
     /// That of a text that begins so.
     fn of(prefix: &[u8], form: Form) -> Self {
         let mut text = prefix.to_vec();
-        let mut newlines = Vec::new();
+        let mut notes = Notes::default();
         if let Form::Values { in_array } = form {
             // Where this is not as it should be, a scan says so.
-            let _ = Values::new(in_array).begin_at(0).reline(&mut text, 0, &mut newlines);
+            let _ = Values::new(in_array).begin_at(0).reline(&mut text, 0, &mut notes);
         } else {
-            newlines = memchr::memchr_iter(b'\n', &text).map(|at| at as u64).collect();
+            notes.newlines = memchr::memchr_iter(b'\n', &text).map(|at| at as u64).collect();
         }
-        let newlines = Newlines::new(newlines);
+        let newlines = Newlines::new(notes.newlines);
         let mut sample = Self::default();
         let mut at = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         while let Some(length) = memchr::memchr(b'\n', &text[at..]) {
             sample.line(&text[..at + length], at, &newlines);
             at += length + 1;
+        }
+        if let Some(&end) = notes.adjoining.last().filter(|end| **end > at as u64) {
+            sample.line(&text[..end as usize], at, &newlines);
         }
         for ((_, learned), rows) in sample.columns.iter_mut().zip(&sample.rows_of) {
             learned.has_nulls |= *rows < sample.rows;

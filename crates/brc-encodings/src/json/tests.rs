@@ -144,24 +144,32 @@ fn bad_rows_say_what_and_where() {
     let cases: &[(&[u8], Option<usize>, &str)] = &[
         (b"[1]", None, "not a JSON object"),
         (b"  \"station\": \"a\",", None, "not a JSON object"),
-        (b"{", None, "the JSON object does not end on its line (a line is a whole object)"),
-        (b"{\"station\":\"a\",", None, "the JSON object does not end on its line (a line is a whole object)"),
-        (b"{\"station\":\"a", Some(0), "the JSON object does not end on its line (a line is a whole object)"),
-        (b"{\"station\":\"a\" \"temperature\":1}", None, "malformed JSON at byte 16 of the line: expected `,` or `}`"),
-        (b"{\"station\":\"a\",\"temperature\":1}}", None, "malformed JSON at byte 32 of the line: trailing characters"),
-        (b"{\"station\":\"a\",\"temperature\":1,}", None, "malformed JSON at byte 32 of the line: trailing comma"),
+        (b"{", None, "the JSON object does not end"),
+        (b"{\"station\":\"a\",", None, "the JSON object does not end"),
+        (b"{\"station\":\"a", Some(0), "the JSON object does not end"),
+        (
+            b"{\"station\":\"a\" \"temperature\":1}",
+            None,
+            "malformed JSON at byte 16 of the object: expected `,` or `}`",
+        ),
+        (
+            b"{\"station\":\"a\",\"temperature\":1}}",
+            None,
+            "malformed JSON at byte 32 of the object: trailing characters",
+        ),
+        (b"{\"station\":\"a\",\"temperature\":1,}", None, "malformed JSON at byte 32 of the object: trailing comma"),
         (b"{\"station\":\"a\",\"temperature\":NaN}", Some(1), "a number in a column of type decimal(18,1)"),
         (b"{\"station\":\"a\",\"temperature\":-Infinity}", Some(1), "a number in a column of type decimal(18,1)"),
         // What is not JSON at all is called so, whatever its columns are.
-        (b"{\"x\":1,\"station\":\"a\",}", None, "malformed JSON at byte 22 of the line: trailing comma"),
-        (b"{\"x\":1,\"y\":1}}", None, "malformed JSON at byte 14 of the line: trailing characters"),
-        (b"{\"station\":\"a\",\"temperature\":01}", Some(1), "malformed JSON at byte 31 of the line: invalid number"),
-        (b"{\"station\":\"a\",\"temperature\":1.}", Some(1), "malformed JSON at byte 32 of the line: invalid number"),
-        (b"{\"station\":\"a\xff\",\"temperature\":1}", None, "malformed JSON at byte 14 of the line: not UTF-8"),
+        (b"{\"x\":1,\"station\":\"a\",}", None, "malformed JSON at byte 22 of the object: trailing comma"),
+        (b"{\"x\":1,\"y\":1}}", None, "malformed JSON at byte 14 of the object: trailing characters"),
+        (b"{\"station\":\"a\",\"temperature\":01}", Some(1), "malformed JSON at byte 31 of the object: invalid number"),
+        (b"{\"station\":\"a\",\"temperature\":1.}", Some(1), "malformed JSON at byte 32 of the object: invalid number"),
+        (b"{\"station\":\"a\xff\",\"temperature\":1}", None, "malformed JSON at byte 14 of the object: not UTF-8"),
         (
             b"{\"station\":\"a\x01\",\"temperature\":1}",
             Some(0),
-            "malformed JSON at byte 14 of the line: control character in a string",
+            "malformed JSON at byte 14 of the object: control character in a string",
         ),
         (b"{\"station\":\"\\uD83D\",\"temperature\":1}", Some(0), "malformed string: half of a surrogate pair"),
         (b"{\"station\":\"a\",\"temperature\":1,\"x\":[{}]}", None, "no column is named 'x'"),
@@ -196,8 +204,8 @@ fn bad_rows_say_what_and_where() {
 fn rows_that_are_all_bad_say_what_is_wrong_with_them() {
     for (line, message) in [
         (r#"{"a":1,"b":"x","a":2}"#, "column 'a': named twice in the row"),
-        (r#"{"a":1,"b":"x",}"#, "malformed JSON at byte 16 of the line: trailing comma"),
-        (r#"{"a":1,"b":Nan}"#, "malformed JSON at byte 14 of the line: expected value"),
+        (r#"{"a":1,"b":"x",}"#, "malformed JSON at byte 16 of the object: trailing comma"),
+        (r#"{"a":1,"b":Nan}"#, "malformed JSON at byte 14 of the object: expected value"),
     ] {
         let options = OpenOptions { schema: None, ..options(1 << 20, false) };
         let found = read(file(format!("{line}\n{line}\n").as_bytes()), &options, 1).unwrap_err();
@@ -455,6 +463,42 @@ fn objects_may_stand_in_any_way() {
     assert_eq!(rows_of("").unwrap_err(), none);
 }
 
+/// Rows of which no byte between them could become a line feed are read in splits, and with bounded memory, too.
+#[test]
+fn objects_may_adjoin_without_end() {
+    let text: String = (0..2000).map(|row| format!("{{\"a\":{row},\"b\":\"}}{{\"}}")).collect();
+    let (columns, rows) = rows_of(&text).unwrap();
+    assert_eq!((columns.as_str(), rows.len(), rows[1999].join(" ")), ("a:int64,b:string", 2000, "1999 }{".to_owned()));
+    let object = format!("{{\"a\":\"{}\"}}", "x".repeat(1 << 20));
+    let long = object.repeat(LONGEST_LINE / object.len() + 2);
+    for input in [file(long.as_bytes()), testing::pipe(long.as_bytes(), 1 << 18)] {
+        let rows = inferred(input, 2 << 20, 2).unwrap().1;
+        assert_eq!(rows.len(), long.len() / object.len());
+    }
+    let too_long = format!("{{\"a\":1}}{{\"a\":\"{}\"}}{{\"a\":2}}{{\"a\":3}}", "x".repeat(LONGEST_LINE));
+    let options = OpenOptions { row_group_bytes: Some(1 << 20), keep_rejects: true, ..OpenOptions::default() };
+    let (rows, rejects) = read(file(too_long.as_bytes()), &options, 2).unwrap();
+    assert_eq!((rows.concat().join(" "), rejects.len(), rejects[0].1), ("1 2 3".to_owned(), 1, 7));
+}
+
+#[test]
+fn blank_lines_are_no_long_row() {
+    let blank = "\n".repeat(LONGEST_LINE + 9);
+    for text in [format!("[{{\"a\":1}},{blank}{{\"a\":2}}]"), format!("{{\"a\":1}}{blank}{{\"a\":2}}{{\"a\":3}}")] {
+        let found = inferred(file(text.as_bytes()), 1 << 20, 2).unwrap().1;
+        assert_eq!(found.concat()[..2], ["1", "2"]);
+    }
+}
+
+#[test]
+fn a_first_row_that_is_too_long_is_said_to_be() {
+    let long = "x".repeat(LONGEST_LINE);
+    for text in [format!("\n[{{\"a\":\"{long}\"}}]"), format!("\n{{\"a\":\"{long}\"}}\n{{\"a\":1}}\n")] {
+        let error = inferred(file(text.as_bytes()), 1 << 20, 1).unwrap_err();
+        assert_eq!(error, "test: line 2, byte 1: line longer than 16777216 bytes");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_an_array_is_an_error() {
     for (text, message) in [
@@ -473,10 +517,13 @@ fn what_is_wrong_with_an_array_is_an_error() {
     for (text, message) in [
         (
             "[\n{\"a\":1},\n{\"a\":2,},\n{\"a\":3}\n]",
-            "line 3, byte 11: malformed JSON at byte 8 of the line: trailing comma",
+            "line 3, byte 11: malformed JSON at byte 8 of the object: trailing comma",
         ),
         ("[\n{\"a\":1},\n7,\n{\"a\":3}\n]", "line 3, byte 11: not a JSON object"),
-        ("{\n\"a\":1\n}\n{\n\"a\":tru\n}\n", "line 4, byte 10: malformed JSON at byte 9 of the line: expected value"),
+        (
+            "{\n\"a\":1\n}\n{\n\"a\":tru\n}\n",
+            "line 4, byte 10, column 'a': malformed JSON at byte 10 of the object: expected value",
+        ),
     ] {
         let error = rows_of(text).unwrap_err();
         assert!(error.ends_with(message), "{error}");

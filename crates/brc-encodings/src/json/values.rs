@@ -9,7 +9,7 @@
 //! lines, nothing behind the broken one can be read.
 
 use super::syntax::is_space;
-use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Reline, RelineFault, Relines};
+use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Notes, Reline, RelineFault, Relines};
 use memchr::memchr3;
 use std::sync::{Arc, OnceLock};
 
@@ -44,6 +44,7 @@ impl Reline for Values {
             byte,
             open: Vec::new(),
             expects_key: false,
+            is_row_start: true,
             is_line_start: byte == 0,
             column: 0,
         })
@@ -82,13 +83,15 @@ struct Objects {
     open: Vec<u8>,
     /// Whether a key or the end of an object comes next.
     expects_key: bool,
+    /// Whether the byte before the next one became a line feed.
+    is_row_start: bool,
     /// Whether only spaces stand before the next byte on its line, and how many.
     is_line_start: bool,
     column: u64,
 }
 
 impl Relines for Objects {
-    fn reline(&mut self, text: &mut [u8], from: usize, newlines: &mut Vec<u64>) -> Result<(), RelineFault> {
+    fn reline(&mut self, text: &mut [u8], from: usize, notes: &mut Notes) -> Result<(), RelineFault> {
         let mut at = from;
         while at < text.len() {
             if self.place == Place::InString {
@@ -100,7 +103,7 @@ impl Relines for Objects {
                     break;
                 }
             }
-            self.step(text, at, newlines)?;
+            self.step(text, at, notes)?;
             at += 1;
         }
         Ok(())
@@ -120,10 +123,10 @@ impl Objects {
         RelineFault { byte: self.byte, reason }
     }
 
-    fn step(&mut self, text: &mut [u8], at: usize, newlines: &mut Vec<u64>) -> Result<(), RelineFault> {
+    fn step(&mut self, text: &mut [u8], at: usize, notes: &mut Notes) -> Result<(), RelineFault> {
         let byte = text[at];
         if byte == b'\n' {
-            newlines.push(self.byte);
+            notes.newlines.push(self.byte);
         }
         match self.place {
             Place::InString | Place::AfterBackslash => self.in_string(text, at)?,
@@ -132,15 +135,16 @@ impl Objects {
             Place::InWord if !is_space(byte) && !matches!(byte, b',' | b']') => {}
             Place::InWord => {
                 self.place = Place::AfterValue;
-                self.between(text, at)?;
+                self.between(text, at, notes)?;
             }
             Place::BeforeArray
             | Place::FirstOfArray
             | Place::BeforeValue
             | Place::Between
             | Place::AfterValue
-            | Place::AfterArray => self.between(text, at)?,
+            | Place::AfterArray => self.between(text, at, notes)?,
         }
+        self.is_row_start = text[at] == b'\n';
         self.next(byte);
         Ok(())
     }
@@ -240,7 +244,7 @@ impl Objects {
     }
 
     /// Goes over what stands around objects.
-    fn between(&mut self, text: &mut [u8], at: usize) -> Result<(), RelineFault> {
+    fn between(&mut self, text: &mut [u8], at: usize, notes: &mut Notes) -> Result<(), RelineFault> {
         let (byte, in_array) = (text[at], self.in_array);
         let mark = usize::try_from(self.byte).ok().and_then(|byte| BYTE_ORDER_MARK.get(byte));
         if mark == Some(&byte) {
@@ -251,7 +255,9 @@ impl Objects {
             if ends_row {
                 self.place = Place::Between;
             }
-            text[at] = if ends_row { b'\n' } else { b' ' };
+            // However many lines are blank, they are no long row.
+            let is_blank = byte == b'\n' && matches!(self.place, Place::BeforeValue | Place::Between);
+            text[at] = if ends_row || (is_blank && !self.is_row_start) { b'\n' } else { b' ' };
             return Ok(());
         }
         match (self.place, byte) {
@@ -264,6 +270,10 @@ impl Objects {
             (Place::AfterArray, _) => return Err(self.fault("text after the end of the array")),
             (Place::AfterValue, _) if in_array => {
                 return Err(self.fault("expected `,` or `]` after an object of the array"));
+            }
+            (Place::AfterValue, b'{') => {
+                notes.adjoining.push(self.byte);
+                self.value(byte)?;
             }
             _ => self.value(byte)?,
         }

@@ -20,7 +20,7 @@ use memchr::memchr;
 use std::sync::Arc;
 
 pub(crate) use pieces::Piece;
-pub(crate) use reline::{Newlines, Reline, RelineFault, Relines};
+pub(crate) use reline::{Newlines, Notes, Reline, RelineFault, Relines};
 pub(crate) use scanner::{BATCH_ROWS, BYTE_ORDER_MARK, Delivery, first_line};
 pub(crate) use table::TextTable;
 pub(crate) use writer::TextWriter;

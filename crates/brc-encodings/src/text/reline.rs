@@ -11,18 +11,39 @@ pub(crate) trait Reline: Send + Sync {
 /// Makes rows of lines, from somewhere in a text on.
 pub(crate) trait Relines: Send {
     /// Goes over the next bytes of the text, which are those from `from` on: a line feed ends each row, and there is none within
-    /// one. A space before them may become a line feed, too, if no row ended behind it. `newlines` gets the places, in the whole
-    /// text, of the line feeds that were there.
+    /// one. A space before them may become a line feed, too, if no row ended behind it.
     ///
     /// # Errors
     /// Why the rest of the text cannot be read. What comes before is as it should be.
-    fn reline(&mut self, text: &mut [u8], from: usize, newlines: &mut Vec<u64>) -> Result<(), RelineFault>;
+    fn reline(&mut self, text: &mut [u8], from: usize, notes: &mut Notes) -> Result<(), RelineFault>;
 
     /// Called at the end of the text.
     ///
     /// # Errors
     /// Why this cannot be its end.
     fn end(&self) -> Result<(), RelineFault>;
+}
+
+/// What is lost of a text when its rows become lines: places in the whole text, in ascending order.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// The line feeds that were there.
+    pub(crate) newlines: Vec<u64>,
+    /// Where rows begin right behind others: no byte between them could become a line feed.
+    pub(crate) adjoining: Vec<u64>,
+}
+
+impl Notes {
+    /// The first row from a byte on that begins right behind another.
+    pub(super) fn adjoining_from(&self, byte: u64) -> Option<u64> {
+        self.adjoining.get(self.adjoining.partition_point(|&place| place < byte)).copied()
+    }
+
+    /// Takes the line feeds before a byte, and forgets what else there is up to it.
+    pub(super) fn take_before(&mut self, byte: u64) -> Newlines {
+        self.adjoining.drain(..self.adjoining.partition_point(|&place| place <= byte));
+        Newlines::new(self.newlines.drain(..self.newlines.partition_point(|&place| place < byte)).collect())
+    }
 }
 
 /// Why the rest of a text cannot be read.

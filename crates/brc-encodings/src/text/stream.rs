@@ -7,7 +7,7 @@
 
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
-use super::reline::{Newlines, Reline, RelineFault, Relines};
+use super::reline::{Newlines, Notes, Reline, RelineFault, Relines};
 use crate::chunks::{ReadCost, read_error};
 use crate::input_file::InputFile;
 use crate::stream_copy::StreamCopy;
@@ -42,8 +42,8 @@ struct State {
     copy: Option<Arc<StreamCopy>>,
     /// What was read behind the end of the last split.
     pending: Vec<u8>,
-    /// Where lines end that are none of the text, in what is pending.
-    newlines: Vec<u64>,
+    /// What is known of what is pending, if its rows became lines.
+    notes: Notes,
     /// The place of the first pending byte in the stream, and how many lines end before it; and the place of the next byte to
     /// be read.
     byte: u64,
@@ -184,7 +184,7 @@ impl State {
             relines: None,
             copy,
             pending: Vec::new(),
-            newlines: Vec::new(),
+            notes: Notes::default(),
             byte: 0,
             lines: 0,
             read: 0,
@@ -233,9 +233,9 @@ impl State {
     /// Makes lines of the rows that are new in a buffer, up to where that fails.
     fn reline(&mut self, buffer: &mut Vec<u8>, filled: usize) {
         let Some(relines) = &mut self.relines else { return };
-        let outcome = if self.ended { relines.end() } else { relines.reline(buffer, filled, &mut self.newlines) };
+        let outcome = if self.ended { relines.end() } else { relines.reline(buffer, filled, &mut self.notes) };
         if let Err(fault) = outcome {
-            let line = self.lines + self.newlines.partition_point(|&place| place < fault.byte) as u64 + 1;
+            let line = self.lines + self.notes.newlines.partition_point(|&place| place < fault.byte) as u64 + 1;
             buffer.truncate(filled + usize::try_from(fault.byte.saturating_sub(self.read)).unwrap_or(usize::MAX));
             (self.ended, self.failure) = (true, Some(Failure::Text(fault, line)));
         }
@@ -272,9 +272,9 @@ impl StreamPieces {
         }
         self.buffer.resize(self.buffer.len() + MARGIN, 0);
         self.newlines = state.relines.is_some().then(|| {
-            let own = state.newlines.partition_point(|&place| place < state.byte);
-            state.lines += own as u64;
-            Newlines::new(state.newlines.drain(..own).collect())
+            let newlines = state.notes.take_before(state.byte);
+            state.lines += newlines.len();
+            newlines
         });
         self.cost.read_time = before.elapsed();
         self.cost.bytes = state.read - read;
@@ -287,12 +287,11 @@ impl StreamPieces {
         let mut searched = start;
         loop {
             if self.buffer.len() > last_byte
-                && let Some(at) = memchr(b'\n', &self.buffer[last_byte.max(searched)..])
+                && let Some(row_end) = self.first_row_end(state, start, last_byte.max(searched))
             {
-                return RowEnd::At(last_byte.max(searched) + at + 1);
+                return RowEnd::At(row_end);
             }
-            let row = memrchr(b'\n', &self.buffer[searched..]).map(|at| searched + at + 1);
-            let row_start = row.unwrap_or(searched);
+            let row_start = self.last_row_start(state, start, searched);
             if self.buffer.len() - row_start > LONGEST_LINE + 1 {
                 return if row_start > start { RowEnd::At(row_start) } else { RowEnd::TooLong };
             }
@@ -306,6 +305,22 @@ impl StreamPieces {
                 return if self.buffer.len() > start { RowEnd::At(self.buffer.len()) } else { RowEnd::None };
             }
         }
+    }
+
+    /// Where the first row ends that has its last byte at `from` in the buffer or behind that, if the byte at `start` is the next
+    /// of the state.
+    fn first_row_end(&self, state: &State, start: usize, from: usize) -> Option<usize> {
+        let line_end = memchr(b'\n', &self.buffer[from..]).map(|at| from + at + 1);
+        let adjoining = state.notes.adjoining_from(state.byte + (from - start) as u64 + 1);
+        let adjoining = adjoining.map(|place| start + (place - state.byte) as usize);
+        line_end.into_iter().chain(adjoining).min()
+    }
+
+    /// Where the last row begins, if the byte at `searched` in the buffer is the first of one.
+    fn last_row_start(&self, state: &State, start: usize, searched: usize) -> usize {
+        let line_end = memrchr(b'\n', &self.buffer[searched..]).map_or(searched, |at| searched + at + 1);
+        let adjoining = state.notes.adjoining.last().map(|place| place.saturating_sub(state.byte));
+        adjoining.map_or(line_end, |after| line_end.max(start + after as usize))
     }
 
     fn piece(&mut self, state: &mut State, start: usize, end: usize) -> usize {
@@ -323,11 +338,13 @@ impl StreamPieces {
         let start = self.buffer.len();
         loop {
             let read = state.fill(&mut self.buffer);
-            let line_feed = memchr(b'\n', &self.buffer[start..]);
-            let rest = line_feed.map_or(read, |at| at + 1);
+            let adjoining = state.notes.adjoining_from(state.byte + skipped).map(|place| place - state.byte - skipped);
+            let line_end = memchr(b'\n', &self.buffer[start..]).map(|at| at + 1);
+            let row_end = line_end.into_iter().chain(adjoining.map(|after| after as usize)).min();
+            let rest = row_end.unwrap_or(read);
             skipped += rest as u64;
             self.buffer.drain(start..start + rest);
-            if line_feed.is_some() || read == 0 {
+            if row_end.is_some() || read == 0 {
                 state.byte += skipped;
                 return start;
             }
