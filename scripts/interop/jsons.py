@@ -176,7 +176,8 @@ def _is_of_kind(kind, was, texts, program):
     if pa.types.is_integer(was):
         return pa.types.is_integer(kind)
     if pa.types.is_floating(was):
-        return is_number
+        # brc writes strings in their place, and such a string is a float among numbers only: alone, it may be a name.
+        return is_number or all(text in ("NaN", "Infinity", "-Infinity") for text in texts)
     if pa.types.is_decimal(was):
         # Polars writes decimals as strings.
         return pa.types.is_string(kind) if program == "polars" else is_number

@@ -128,3 +128,14 @@ fn json_files_with_other_keys_are_one_table() {
     place.run("convert 1.json 2.json 3.csv all.buren --union-by-name").ok();
     assert!(place.run("schema all.buren").text().contains("late"));
 }
+
+#[test]
+fn late_keys_may_be_asked_for() {
+    let place = Place::new();
+    place.write("t.json", "{\"a\":1}\n".repeat(20_000) + "{\"a\":2.5,\"late\":\"x\"}\n");
+    let found = place.run_of(&["cat", "t.json", "--columns", "late,a", "--where", "late = 'x'"]);
+    assert_eq!(found.text(), "late,a\nx,2.5\n");
+    let found = place.run_of(&["query", "t.json", "select a, late where late is not null", "--format", "csv"]);
+    assert_eq!(found.text(), "a,late\n2.5,x\n");
+    place.run("cat t.json --columns never").fails_with(2, "unknown column 'never' (columns: a, late)");
+}

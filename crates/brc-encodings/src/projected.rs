@@ -24,7 +24,7 @@ pub struct Projected<'t> {
     table: &'t dyn Table,
     /// The columns; all of them if `None`.
     names: Option<Vec<String>>,
-    /// Their positions in the other table when it was opened.
+    /// Their positions in the other table, as it is known when this one is made.
     columns: Vec<usize>,
     schema: Schema,
     filter: Option<&'t Filter>,
@@ -38,7 +38,7 @@ impl<'t> Projected<'t> {
     /// the columns; why the condition does not fit the table, as its types are known by now.
     pub fn new(table: &'t dyn Table, columns: Option<&[String]>, filter: Option<&'t Filter>) -> Result<Self> {
         let names = columns.map(<[String]>::to_vec);
-        let (schema, columns) = project(table, table.schema(), names.as_deref())?;
+        let (schema, columns) = project(table, &current_schema(table), names.as_deref())?;
         if let Some(filter) = &filter {
             filter(&current_schema(table))?;
         }

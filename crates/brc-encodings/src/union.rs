@@ -177,11 +177,10 @@ impl Table for Union {
     }
 
     fn is_untyped(&self, column: usize) -> bool {
-        let is_untyped = |(table, origins): (&Box<dyn Table>, &Vec<Origin>)| match origins.get(column) {
+        self.tables.iter().zip(&self.origins).any(|(table, origins)| match origins.get(column) {
             Some(Origin::Column(own)) => table.is_untyped(*own),
             Some(Origin::Missing | Origin::FileName) | None => false,
-        };
-        self.tables.iter().zip(&self.origins).any(is_untyped)
+        })
     }
 
     fn may_gain_columns(&self) -> bool {

@@ -10,6 +10,7 @@ use crate::input::Input;
 use crate::text::{BYTE_ORDER_MARK, LONGEST_LINE, Newlines, Notes, Reline};
 use brc_core::{Error, Result, RowFault, RowPlace};
 use brc_text::infer::Seen;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -113,7 +114,7 @@ impl Sample {
                 (_, Some(bad)) => Some((None, bad.fault)),
                 (Err(malformed), _) => {
                     let key = malformed.key.as_ref().and_then(|key| key_of(text, key).ok());
-                    Some((key.map(|key| key.into_owned()), malformed.fault(start)))
+                    Some((key.map(Cow::into_owned), malformed.fault(start)))
                 }
                 (Ok(_), _) if end < text.len() && text[end] != b'{' => {
                     let fault =

@@ -311,7 +311,9 @@ impl Cursor<'_> {
                         continue;
                     }
                 }
-                _ => drop(self.value()?),
+                _ => {
+                    self.value()?;
+                }
             }
             // A value ended here, or an empty list or object is about to.
             while let Some(&first) = open.last() {
