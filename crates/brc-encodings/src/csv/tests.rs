@@ -192,10 +192,8 @@ fn a_row_that_is_cut_off_is_never_good() {
         for rest in ["", "\r", "\r\r"] {
             let text = [b"a;1.0\n".as_slice(), &vec![b'x'; length], b";1.0", rest.as_bytes(), b"\nb;2.0\n"].concat();
             let expected = oracle(&text, false);
-            for size in [1 << 20] {
-                same(read(file(&text), &options(size, false), 1), &expected, "file");
-                same(read(stream(&text, 1 << 17), &options(size, false), 1), &expected, "stream");
-            }
+            same(read(file(&text), &options(1 << 20, false), 1), &expected, "file");
+            same(read(stream(&text, 1 << 17), &options(1 << 20, false), 1), &expected, "stream");
         }
     }
 }

@@ -74,7 +74,7 @@ fn shaped(like: &[u8], text: &[u8], schema: &Schema, projection: &[usize]) -> Op
     shapes.learn(like, &row.members, &row.numbers, &columns);
     let length = shapes.read(text, &mut columns, 0)?;
     let value = |column: &JsonColumn| match column.lend().data {
-        Data::Integers(values) if values.len() == 0 => "skipped".to_owned(),
+        Data::Integers(values) if values.is_empty() => "skipped".to_owned(),
         Data::Integers(values) => values.get(0).to_string(),
         Data::Codes { dictionary, .. } if dictionary.is_empty() => "null".to_owned(),
         Data::Codes { codes, dictionary } => dictionary.get(codes[0]).escape_ascii().to_string(),
