@@ -68,7 +68,10 @@ impl Strings {
         write(&mut text);
         match text.fault {
             Some(fault) => Err(fault),
-            None => Ok(self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| Fault::TooLarge(None))?)),
+            None => {
+                self.offsets.push(i32::try_from(self.bytes.len()).map_err(|_| Fault::TooLarge(None))?);
+                Ok(())
+            }
         }
     }
 }
