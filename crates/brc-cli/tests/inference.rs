@@ -48,7 +48,7 @@ fn questions_are_bound_to_the_types_of_all_rows() {
         ("select k, count(distinct a) as n group by k order by k limit 1", "k,n\n0,133334\n"),
     ] {
         everywhere(&place, &["query", question, "--format", "csv"], |outcome| {
-            assert_eq!(outcome.text(), expected, "{question}")
+            assert_eq!(outcome.text(), expected, "{question}");
         });
     }
     let condition = ["cat", "--where", "a = 'NA'", "--columns", "a,k"];
