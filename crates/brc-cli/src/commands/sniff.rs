@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.print_schema {
         let table = table?;
         if let TypesOf::Sample = args.infer(table.as_ref(), is_whole)? {
-            eprintln!("note: types are those of a sample; --all infers them from all rows");
+            message!("note: types are those of a sample; --all infers them from all rows");
         }
         return Ok(stdout::print_names(format!("{}\n", current_schema(table.as_ref())).as_bytes())?);
     }
