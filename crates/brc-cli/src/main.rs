@@ -9,6 +9,7 @@ mod stderr;
 
 mod answer;
 mod args;
+mod changes;
 mod cli;
 mod commands;
 mod describe;

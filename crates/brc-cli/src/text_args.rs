@@ -54,9 +54,14 @@ pub(crate) struct TextArgs {
     #[arg(long, value_name = "NAME", value_parser = str::parse::<Charset>)]
     charset: Option<Charset>,
 
-    /// The unquoted fields that are null, separated by commas: ',NA' is empty fields and NA [default: empty fields]
+    /// The unquoted fields that are null besides empty ones, separated by commas; '' for empty ones only [default:
+    /// detected: NA, NULL, - and the like in columns of numbers, dates and booleans]
     #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens)]
     null: Option<Tokens>,
+
+    /// The same, with empty fields as empty strings
+    #[arg(long, value_name = "TOKENS", allow_hyphen_values = true, value_parser = tokens, conflicts_with = "null")]
+    null_only: Option<Tokens>,
 
     /// Whether to strip spaces and tabs around unquoted fields [default: detected]
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no())]
@@ -99,11 +104,21 @@ impl TextArgs {
                 charset: self.charset,
                 preamble_lines: self.skip,
                 trailing_lines: self.skip_footer,
-                null_tokens: self.null.as_ref().map(|tokens| tokens.0.clone()),
+                null_tokens: self.null_tokens(),
                 trim: self.trim,
             },
             ragged: self.ragged,
         }
+    }
+
+    /// The unquoted fields that are null, if they are given.
+    fn null_tokens(&self) -> Option<Vec<String>> {
+        let besides_empty = |tokens: &Tokens| {
+            let others = tokens.0.iter().filter(|token| !token.is_empty());
+            [String::new()].into_iter().chain(others.cloned()).collect()
+        };
+        let only = self.null_only.as_ref().map(|tokens| tokens.0.clone());
+        only.or_else(|| self.null.as_ref().map(besides_empty))
     }
 
     /// Where rejected rows go that are not kept in a file: nowhere but into the count, with `--ragged reject`.

@@ -305,12 +305,12 @@ fn a_query_explains_itself() {
     place.run("generate t.txt --rows 100k").ok();
     place.run("convert t.txt t.buren").ok();
     let outcome = place.run("query t.buren --explain --timings");
-    for words in ["groups by   station", "answered from statistics: 100_000", "aggregate"] {
+    for words in ["groups by   station", "answered from statistics: 100,000", "aggregate"] {
         assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     }
     let answer = outcome.text();
     let outcome = place.run("query t.buren --explain --no-statistics");
-    assert!(outcome.stderr.contains("read: 100_000"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("read: 100,000"), "{}", outcome.stderr);
     assert_eq!(outcome.text(), answer);
     let outcome = place.run_of(&["query", "t.buren", "select distinct station", "--explain"]);
     assert!(outcome.stderr.contains("groups by   station\ncomputes    nothing but the groups\n"), "{}", outcome.stderr);
@@ -326,7 +326,7 @@ fn a_file_tells_what_it_is_made_of() {
     place.run("generate t.txt --rows 100k").ok();
     place.run("convert t.txt t.buren --row-group 1M --compression lz4").ok();
     let text = place.run("inspect t.buren").text();
-    for words in ["encoding     buren", "compression  lz4", "rows         100_000", "row groups   2", "station", "413"]
+    for words in ["encoding     buren", "compression  lz4", "rows         100,000", "row groups   2", "station", "413"]
     {
         assert!(text.contains(words), "{text}");
     }
@@ -347,7 +347,7 @@ fn files_are_verified_one_by_one() {
     let size = place.read("t.buren").len();
     let verdict = place.run("verify t.buren t.txt").text();
     assert!(
-        verdict.starts_with("t.buren: OK (buren, 10_000 rows, ") && verdict.contains("\nt.txt: OK (csv, 10_000 rows, ")
+        verdict.starts_with("t.buren: OK (buren, 10,000 rows, ") && verdict.contains("\nt.txt: OK (csv, 10,000 rows, ")
     );
     place.write("cut.buren", &place.read("t.buren")[..size - 1]);
     place.write("bad.txt", "Abha\n");

@@ -414,6 +414,9 @@ fn rows_are_sampled_whole() {
     let cases = [
         (format!("{}\n{}", header(3000, "a_rather_long_name_of_a_column_"), rows(3000)), "", 3000),
         (format!("{}{}\n{}", "# note\n".repeat(3000), header(3, "c"), rows(3)), "", 3),
+        (format!("{}{}\n{}", "# one of many notes, each the same\n".repeat(3000), header(3, "c"), rows(3)), "", 3),
+        (format!("{}{}\n{}", "// one of many notes\n".repeat(4000), header(3, "c"), rows(3)), "", 3),
+        (format!("{}{}\n{}", "% one;of many;notes\n".repeat(4000), header(3, "c"), rows(3)), "", 3),
         (format!("{}\n{}\n{}", "x".repeat(100_000), header(3, "c"), rows(3)), "--skip 1", 3),
         (format!("{}\n{}\n{}", "x ".repeat(100_000), header(3, "c"), rows(3)), "", 3),
         (format!("a,{},c\n1,2,3\n4,5,6\n", "b".repeat(65_527)), "", 3),

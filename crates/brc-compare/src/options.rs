@@ -151,7 +151,7 @@ impl TableOptions {
             ("--charset", dialect.charset.map(|it| it.to_string())),
             ("--skip", dialect.preamble_lines.map(|it| it.to_string())),
             ("--skip-footer", dialect.trailing_lines.map(|it| it.to_string())),
-            ("--null", dialect.null_tokens.as_ref().map(|it| it.join(","))),
+            ("--null-only", dialect.null_tokens.as_ref().map(|it| it.join(","))),
             ("--trim", dialect.trim.map(|it| it.to_string())),
             ("--ragged", ragged.map(|ragged| format!("{ragged:?}").to_lowercase())),
         ];

@@ -48,7 +48,7 @@ pub fn count(number: u64) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('_');
+            text.push(',');
         }
         text.push(digit);
     }

@@ -22,8 +22,9 @@ pub fn current_schema(table: &dyn Table) -> Arc<Schema> {
 }
 
 /// Does `work` for the columns of a table. Where types are inferred, it is done again in wider types as long as it fails
-/// because of them, with [`Error::TypeMismatch`] or [`Error::Widened`]: in the end in the types of all rows. So it must
-/// leave nothing behind when it fails.
+/// because of them, with [`Error::TypeMismatch`] or [`Error::Widened`]: in the end in the types of all rows, and if these
+/// do not fit because words for missing values were read as null, with these as text. So it must leave nothing behind when
+/// it fails.
 ///
 /// # Errors
 /// The error of the work in the types of all rows; what goes wrong while these are read.
@@ -42,6 +43,13 @@ pub fn with_types<T>(
                 progress.restart();
                 read_rows(table, threads, progress)?;
                 is_final = true;
+            }
+            Err(mismatch @ Error::TypeMismatch(_)) if table.read_nulls_as_text() => {
+                progress.restart();
+                return match work(&current_schema(table)) {
+                    Err(Error::TypeMismatch(_)) => Err(mismatch),
+                    outcome => outcome,
+                };
             }
             outcome => return outcome,
         }

@@ -45,8 +45,8 @@ pub use scan::{Progress, Worker, scan, scan_and};
 pub use schema::{Field, LeftOut, Schema, SchemaError};
 pub use statistics::Statistics;
 pub use table::{
-    BatchWriter, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError, ScanOptions, Scanned, Scanner,
-    Sink, SkippedLines, Split, Summary, Table, TableFile,
+    BatchWriter, ColumnChanges, ColumnarWriter, Conjunct, Cut, Order, Part, PartEncoder, ScanError, ScanOptions,
+    Scanned, Scanner, Sink, SkippedLines, Split, Summary, Table, TableFile,
 };
 pub use value::Value;
 pub use workers::run_workers;

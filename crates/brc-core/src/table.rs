@@ -15,6 +15,7 @@ use crate::schema::Schema;
 use crate::statistics::Statistics;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::ops::{AddAssign, Range};
 use std::path::Path;
 use std::sync::Arc;
@@ -122,6 +123,25 @@ impl Scanned {
     #[must_use]
     pub fn all_lines(&self) -> u64 {
         self.lines.unwrap_or_else(|| self.all_rows())
+    }
+}
+
+/// How the values of a column differ from the text that they were read from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnChanges {
+    /// How many will be written in another way: `1.5` is `1.50` in a column of two decimals, `1e5` a float.
+    pub altered: u64,
+    /// How many are null because they are words for missing values, although no one said that these are null.
+    pub nulled: u64,
+    /// These words.
+    pub null_tokens: BTreeSet<&'static str>,
+}
+
+impl AddAssign<&ColumnChanges> for ColumnChanges {
+    fn add_assign(&mut self, other: &Self) {
+        self.altered += other.altered;
+        self.nulled += other.nulled;
+        self.null_tokens.extend(&other.null_tokens);
     }
 }
 
@@ -295,15 +315,19 @@ pub trait Table: Send + Sync {
         false
     }
 
+    /// Makes strings of the columns in which words for missing values were read as null. Returns whether there are any.
+    fn read_nulls_as_text(&self) -> bool {
+        false
+    }
+
     /// Whether rows that were not read yet may have more columns than those of [`Table::inferred`].
     fn may_gain_columns(&self) -> bool {
         false
     }
 
-    /// In how many values of each column the text form changes: `1.5` is `1.50` in a column of two decimals, `1e5` a float.
-    /// Of all rows that were scanned so far, by those scans that delivered them in the types of [`Table::inferred`]; empty
-    /// where the file is no text.
-    fn altered_values(&self) -> Vec<u64> {
+    /// How the values of each column differ from the text that they were read from. Counts all rows that were scanned so
+    /// far, by those scans that delivered them in the types of [`Table::inferred`]; empty where the file is no text.
+    fn changes(&self) -> Vec<ColumnChanges> {
         Vec::new()
     }
 

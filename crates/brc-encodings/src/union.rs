@@ -9,8 +9,8 @@ mod numbering;
 mod scanner;
 
 use brc_core::{
-    Dictionary, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema, SkippedLines,
-    Split, Table, TableFile, current_schema, read_rows,
+    ColumnChanges, Dictionary, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema,
+    SkippedLines, Split, Table, TableFile, current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
@@ -183,17 +183,23 @@ impl Table for Union {
         })
     }
 
+    fn read_nulls_as_text(&self) -> bool {
+        self.tables.iter().fold(false, |any, table| table.read_nulls_as_text() || any)
+    }
+
     fn may_gain_columns(&self) -> bool {
         self.tables.iter().any(|table| table.may_gain_columns())
     }
 
-    fn altered_values(&self) -> Vec<u64> {
-        let mut sums = vec![0; self.schema.fields().len()];
+    fn changes(&self) -> Vec<ColumnChanges> {
+        let mut sums = vec![ColumnChanges::default(); self.schema.fields().len()];
         for (table, origins) in self.tables.iter().zip(&self.origins) {
-            let altered = table.altered_values();
+            let changes = table.changes();
             for (sum, origin) in sums.iter_mut().zip(origins) {
-                if let Origin::Column(own) = origin {
-                    *sum += altered.get(*own).copied().unwrap_or_default();
+                if let Origin::Column(own) = origin
+                    && let Some(changes) = changes.get(*own)
+                {
+                    *sum += changes;
                 }
             }
         }

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 use brc_compress::{Compressor, by_name as compression};
-use brc_core::{Progress, Schema};
+use brc_core::{ColumnChanges, Progress, Schema};
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, Input, OpenOptions, Output, OutputOptions, RejectLog, Target,
     convert_inferred, text, writer,
@@ -44,7 +44,7 @@ struct Written {
     /// How many targets were begun.
     begun: usize,
     schema: Schema,
-    altered: Vec<u64>,
+    altered: Vec<ColumnChanges>,
 }
 
 fn written(input: Input, schema: Option<&Schema>, to: &dyn Encoding, compressed: &str, threads: usize) -> Written {
@@ -74,7 +74,7 @@ fn written_with(
     let converted = convert_inferred(table.as_ref(), begin, threads, &Progress::default()).unwrap();
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "there is just the target");
     let schema = table.inferred().map_or_else(|| table.schema().clone(), |schema| Schema::clone(&schema));
-    Written { converted, bytes: std::fs::read(&path).unwrap(), begun, schema, altered: table.altered_values() }
+    Written { converted, bytes: std::fs::read(&path).unwrap(), begun, schema, altered: table.changes() }
 }
 
 fn file(path: &Path) -> Input {

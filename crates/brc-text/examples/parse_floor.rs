@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let format = TextFormat {
         syntax: Syntax::new(b',', LineEnd::Lf)?.with_quote(b'"')?,
         nulls: NullTokens::new([""]),
+        infer_nulls: true,
         trim: false,
         ragged: Ragged::Error,
         max_row: 16 << 20,

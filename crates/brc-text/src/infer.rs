@@ -11,12 +11,15 @@
 //! - `2024-02-29` is a date, `23:59` and `23:59:59.999` times, both together a timestamp; with `Z` or `+02:00` behind, one
 //!   with zone. The unit is the longest that tells all digits.
 //! - Everything else is a string: leading zeros, plus signs, thousands separators, more digits than fit.
+//! - Words that [stand for a missing value](NullTokenSet) are null, unless other values make the column a string.
 //!
-//! Quotes around a value do not matter, except that `""` is an empty string.
+//! Quotes around a value do not matter.
 
+mod nulls;
 mod numbers;
 
 use brc_core::{LogicalType, TimeUnit, calendar};
+pub use nulls::NullTokenSet;
 pub(crate) use numbers::{AsFloat, as_float, is_exact_float};
 
 /// What some values demand of the type of their column.
@@ -33,6 +36,8 @@ pub struct Seen {
     least_unit: u8,
     /// How many of [`TimeUnit::ALL`] are too short for the range of the timestamps.
     too_short: u8,
+    /// The words for missing values.
+    nulls: NullTokenSet,
 }
 
 const BOOL: u16 = 1;
@@ -71,8 +76,16 @@ impl Default for Seen {
 
 impl Seen {
     /// What no values demand.
-    pub const NOTHING: Self =
-        Self { flags: 0, whole: 0, scale: 0, least_scale: u8::MAX, unit: 0, least_unit: u8::MAX, too_short: 0 };
+    pub const NOTHING: Self = Self {
+        flags: 0,
+        whole: 0,
+        scale: 0,
+        least_scale: u8::MAX,
+        unit: 0,
+        least_unit: u8::MAX,
+        too_short: 0,
+        nulls: NullTokenSet::EMPTY,
+    };
 
     /// What a string demands that is nothing else.
     pub const TEXT: Self = Self { flags: TEXT, ..Self::NOTHING };
@@ -113,9 +126,18 @@ impl Seen {
         self.flags & KINDS == NESTED
     }
 
-    /// What a value demands. Nulls demand nothing, and are no values.
+    /// What a value demands that may be a word for a missing one. Nulls demand nothing, and are no values.
     #[must_use]
     pub fn of(text: &[u8]) -> Self {
+        match NullTokenSet::of(text) {
+            Some(nulls) => Self { nulls, ..Self::NOTHING },
+            None => Self::of_value(text),
+        }
+    }
+
+    /// What a value demands where no word stands for a missing one.
+    #[must_use]
+    pub fn of_value(text: &[u8]) -> Self {
         let seen = match text.first() {
             Some(b't' | b'T' | b'f' | b'F') => bool_of(text),
             Some(b'0'..=b'9') if text.get(2) == Some(&b':') => time_of(text),
@@ -165,6 +187,7 @@ impl Seen {
             unit: self.unit.max(other.unit),
             least_unit: self.least_unit.min(other.least_unit),
             too_short: self.too_short.max(other.too_short),
+            nulls: self.nulls.union(other.nulls),
         }
     }
 
@@ -174,12 +197,12 @@ impl Seen {
     pub fn logical_type(self, exact: bool) -> Option<LogicalType> {
         let unit = TimeUnit::ALL[usize::from(self.unit.min(3))];
         let fits = self.unit + self.too_short <= 3;
-        let logical_type = match self.flags & KINDS {
-            0 | NESTED => return None,
+        let logical_type = match self.kinds() {
+            0 | NESTED if self.nulls.is_empty() => return None,
             BOOL => LogicalType::Bool,
             NUMBER => self.number(),
             FLOAT | FLOAT_OR_NUMBER | FLOAT_OR_WORD | NUMBER_OR_WORD | FLOAT_OR_NUMBER_OR_WORD
-                if self.flags & INEXACT == 0 && self.whole + self.scale <= 38 =>
+                if self.fits_floats() =>
             {
                 LogicalType::Float64
             }
@@ -190,6 +213,34 @@ impl Seen {
             _ => LogicalType::String,
         };
         Some(if exact && self.is_altered() { LogicalType::String } else { logical_type })
+    }
+
+    /// Whether there are no values, apart from words for missing ones: the first one may give the column any type.
+    #[must_use]
+    pub fn is_untyped(self) -> bool {
+        self.kinds() == 0
+    }
+
+    /// The words that are null in a column of this type.
+    #[must_use]
+    pub fn null_tokens(self, logical_type: LogicalType) -> NullTokenSet {
+        self.nulls.in_column_of(logical_type)
+    }
+
+    /// The kinds of the values. `NaN` is one of them only among floats and decimals, or alone.
+    fn kinds(self) -> u16 {
+        let kinds = self.flags & KINDS;
+        let is_float = match kinds {
+            0 => self.nulls.without_nan().is_empty(),
+            NUMBER => self.scale > 0 && self.fits_floats(),
+            _ => kinds & FLOAT != 0,
+        };
+        if is_float && self.nulls.has_nan() { kinds | FLOAT } else { kinds }
+    }
+
+    /// Whether each number is the same as a float.
+    fn fits_floats(self) -> bool {
+        self.flags & INEXACT == 0 && self.whole + self.scale <= 38
     }
 
     fn number(self) -> LogicalType {
@@ -205,10 +256,14 @@ impl Seen {
 
     /// Whether some value is not written as it stood there.
     fn is_altered(self) -> bool {
-        let kinds = self.flags & KINDS;
-        self.flags & ALTERED != 0
+        let kinds = self.kinds();
+        let is_float = kinds & FLOAT != 0;
+        let nulls = if is_float { self.nulls.without_nan() } else { self.nulls };
+        !nulls.is_empty()
+            || (is_float && self.nulls.has_altered_nan())
+            || self.flags & ALTERED != 0
             || (kinds == NUMBER && self.least_scale < self.scale)
-            || (kinds & FLOAT != 0 && self.flags & ALTERED_AS_FLOAT != 0)
+            || (is_float && self.flags & ALTERED_AS_FLOAT != 0)
             || (kinds & (TIME | TIMESTAMP | INSTANT) != 0 && self.least_unit < self.unit)
             || kinds == DATE_OR_TIMESTAMP
     }

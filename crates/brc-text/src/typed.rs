@@ -11,6 +11,7 @@ mod parser;
 mod strings;
 mod values;
 
+pub use column::Changes;
 pub use nulls::NullTokens;
 pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat, fault_of};
 

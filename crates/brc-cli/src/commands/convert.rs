@@ -1,6 +1,7 @@
 //! `brc convert`: writes a table in another encoding.
 
 use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, encoding};
+use crate::changes::{self, plural};
 use crate::failure::hint;
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
@@ -136,7 +137,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     message!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     let skipped = skipped(&converted.skipped_lines);
     let notes = skipped.into_iter().chain(rejected(&converted)).chain(left_out(table.as_ref()));
-    for line in notes.chain(altered(table.as_ref())).chain(converted.remark) {
+    let notes = notes.chain(changes::nulled(table.as_ref())).chain(changes::altered(table.as_ref()));
+    for line in notes.chain(converted.remark) {
         message!("{}", printable::lines(line.as_bytes()));
     }
     Ok(())
@@ -264,25 +266,4 @@ fn left_out(table: &dyn Table) -> Vec<String> {
         .filter(|column| !known.contains(column))
         .map(|it| format!("{it}; it is left out"))
         .collect()
-}
-
-/// In which columns values have another text form than in the input, if there are any.
-fn altered(table: &dyn Table) -> Option<String> {
-    let altered = table.altered_values();
-    let mut columns: Vec<_> = table.schema().fields().iter().zip(&altered).filter(|(_, values)| **values > 0).collect();
-    columns.sort_by_key(|(_, values)| std::cmp::Reverse(**values));
-    let told = columns.iter().take(MOST_TOLD);
-    let mut told: Vec<_> =
-        told.map(|(field, values)| format!("'{}' ({})", field.name, plural(**values, "value"))).collect();
-    if columns.len() > MOST_TOLD {
-        told.push(plural((columns.len() - MOST_TOLD) as u64, "more column"));
-    }
-    let told = (!told.is_empty()).then(|| told.join(", "))?;
-    Some(format!(
-        "text form of values changed, as from 1.5 to 1.50, in {told}; --exact-text keeps such columns as strings"
-    ))
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

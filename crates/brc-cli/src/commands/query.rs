@@ -5,7 +5,7 @@ use crate::args::{Files, MemoryArgs, Opened, QueryArgs, Source, Threads, encodin
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::render::{Format, format};
-use crate::{explain, quantity, stdout};
+use crate::{changes, explain, printable, quantity, stdout};
 use brc_compare::QueryOptions;
 use brc_core::{Error, Progress};
 use brc_encodings::{Encoding, OutputOptions};
@@ -117,6 +117,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let (plan, answer) = watch(&progress, total(), || query.ask_within(table, threads, &memory, &progress))?;
         destination.write(&plan, answer, threads)?
     };
+    for line in changes::nulled(table) {
+        message!("note: {}", printable::line(line.as_bytes()));
+    }
     if args.explain {
         explain::after(table, &totals);
     }

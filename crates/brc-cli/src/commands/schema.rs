@@ -4,7 +4,7 @@ use crate::args::{Files, Opened, Source, Threads};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
 use crate::render::{Cells, Header, json_string, lay_out};
-use crate::{printable, stdout};
+use crate::{changes, printable, stdout};
 use brc_core::{LeftOut, Progress, Schema, current_schema};
 use brc_encodings::encoding::read_all;
 use std::path::PathBuf;
@@ -52,6 +52,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let schema = &*current_schema(table.as_ref());
     let text = if args.json { json(schema).into_bytes() } else { columns(schema) };
     stdout::print_names(&text)?;
+    for line in changes::nulled(table.as_ref()) {
+        message!("note: {}", printable::line(line.as_bytes()));
+    }
     // What the first rows have told is said by a note.
     let is_told = |column: &&LeftOut| table.inferred().is_some() && table.schema().left_out().contains(column);
     for column in schema.left_out().iter().filter(|column| !is_told(column)) {

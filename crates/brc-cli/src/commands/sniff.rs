@@ -6,7 +6,7 @@ use crate::args::Threads;
 use crate::progress::{Total, watch};
 use crate::render::{self, render};
 use crate::text_args::TextArgs;
-use crate::{printable, stdout};
+use crate::{changes, printable, stdout};
 use brc_core::{Progress, Schema, Table, current_schema, read_rows};
 use brc_encodings::{Input, OpenOptions, for_input, sniff_text, text};
 use brc_text::Part;
@@ -83,6 +83,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         TypesOf::Sample => stdout::print_names(SAMPLE.as_bytes())?,
         TypesOf::All => {}
     }
+    let nulled: Vec<String> = changes::nulled(table.as_ref())
+        .iter()
+        .map(|line| format!("note: {}\n", printable::line(line.as_bytes())))
+        .collect();
+    stdout::print_names(nulled.concat().as_bytes())?;
     let rows = first_rows(table.as_ref(), args.rows);
     let mut out = b"\n".to_vec();
     out.extend(schema::columns(&current_schema(table.as_ref())));
@@ -95,10 +100,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 impl Args {
     /// Infers types from all rows, if that is asked for.
     fn infer(&self, table: &dyn Table, is_whole: bool) -> brc_core::Result<TypesOf> {
-        if table.inferred().is_none() || is_whole {
+        if table.inferred().is_none() {
             return Ok(TypesOf::All);
         }
-        if !self.all {
+        if !self.all && !is_whole {
             return Ok(TypesOf::Sample);
         }
         let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));

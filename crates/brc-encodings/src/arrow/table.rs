@@ -85,7 +85,7 @@ impl ArrowTable {
         let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let columns = types::columns(flat_schema);
         let Columns { held: mut columns, behind, left_out, note } =
-            columns.map_err(|reason| Error::unsupported(&path, reason))?;
+            columns.map_err(|fault| fault.at(&path, "footer"))?;
         let field = |column: &FileColumn| Field {
             name: column.name.clone(),
             logical_type: column.logical_type,

@@ -122,9 +122,9 @@ impl FileColumn {
 ///
 /// # Errors
 /// Why none of them can be read.
-pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, String> {
+pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
     if schema.endianness() != arrow_ipc::Endianness::Little {
-        return Err("its numbers are big-endian".into());
+        return Err(Fault::unsupported("its numbers are big-endian"));
     }
     let (mut held, mut behind, mut left_out) = (Vec::new(), Gap::default(), Vec::new());
     let own = || schema.fields().into_iter().flatten().map(|field| field.name().unwrap_or_default());
@@ -135,7 +135,10 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, String> {
             Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), name, ..column }),
             Err(kind) => {
                 let column = LeftOut { name, kind };
-                behind.add(field, MOST_NESTED).ok_or_else(|| column.to_string())?;
+                behind.add(field, MOST_NESTED).ok_or_else(|| match field.type_type().variant_name() {
+                    Some(_) => Fault::unsupported(column.to_string()),
+                    None => Fault::corrupt(format!("column '{}' is of a type that does not exist", column.name)),
+                })?;
                 left_out.push(column);
             }
         }

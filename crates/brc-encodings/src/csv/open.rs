@@ -36,6 +36,7 @@ pub(super) fn open(mut input: Input, options: &OpenOptions) -> Result<Box<dyn Ta
     let format = TextFormat {
         syntax,
         nulls: NullTokens::new(&dialect.null_tokens),
+        infer_nulls: options.text.dialect.null_tokens.is_none(),
         trim: dialect.trim,
         ragged: options.text.ragged.unwrap_or_default(),
         max_row: RowOptions::MAX_ROW,

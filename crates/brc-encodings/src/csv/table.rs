@@ -5,12 +5,12 @@ use super::source::{Place, Source, Text};
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
 use brc_core::{
-    Batch, Column, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions, Scanned,
-    Scanner, Schema, Sink, SkippedLines, Split, Table,
+    Batch, Column, ColumnChanges, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions,
+    Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table,
 };
 use brc_text::infer::Seen;
 use brc_text::rows::{self, Piece};
-use brc_text::typed::{BadRow, ColumnType, Output, TableParser, TextFormat, fault_of};
+use brc_text::typed::{BadRow, Changes, ColumnType, Output, TableParser, TextFormat, fault_of};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -58,9 +58,8 @@ pub(super) struct CsvTable {
     /// The splits of a compressed file, where they may begin and end with chunks.
     chunk_splits: Option<Vec<Range<u64>>>,
     keep_rejects: bool,
-    /// How many values are written in another way than they stand in the text, and in which type they were read: by split and
-    /// column, where there are any.
-    altered: Mutex<HashMap<(u64, usize), (LogicalType, u64)>>,
+    /// How many values differ from the text, and in which type they were read: by split and column, where there are any.
+    changes: Mutex<HashMap<(u64, usize), (LogicalType, Changes)>>,
 }
 
 /// The types of all columns.
@@ -121,7 +120,7 @@ impl CsvTable {
             split_bytes: split_bytes.unwrap_or(SPLIT_BYTES).clamp(1, MOST_SPLIT_BYTES),
             chunk_splits,
             keep_rejects,
-            altered: Mutex::default(),
+            changes: Mutex::default(),
         })
     }
 
@@ -147,14 +146,14 @@ impl CsvTable {
         }
     }
 
-    /// Takes note of what a split's values of these columns are written like.
-    fn keep_altered(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
-        let counts: Vec<u64> = parser.altered().collect();
-        let mut altered = self.altered.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Takes note of how a split's values of these columns differ from the text.
+    fn keep_changes(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
+        let found: Vec<Changes> = parser.changes().collect();
+        let mut known = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         for &column in projection {
-            match counts[column] {
-                0 => drop(altered.remove(&(split, column))),
-                values => drop(altered.insert((split, column), (types.columns[column].logical_type(), values))),
+            match found[column] {
+                Changes { altered: 0, nulled: 0 } => drop(known.remove(&(split, column))),
+                changes => drop(known.insert((split, column), (types.columns[column].logical_type(), changes))),
             }
         }
     }
@@ -199,16 +198,35 @@ impl Table for CsvTable {
     }
 
     fn is_untyped(&self, column: usize) -> bool {
-        let is_untyped = |column: &ColumnType| matches!(column, ColumnType::Inferred { seen: Seen::NOTHING, .. });
+        let is_untyped = |column: &ColumnType| matches!(column, ColumnType::Inferred { seen, .. } if seen.is_untyped());
         self.types().columns.get(column).is_some_and(is_untyped)
     }
 
-    fn altered_values(&self) -> Vec<u64> {
+    fn read_nulls_as_text(&self) -> bool {
         let types = self.types();
-        let mut sums = vec![0; self.names.len()];
-        for ((_, column), (read_as, values)) in self.altered.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let has_nulls = |column: &ColumnType| match column {
+            ColumnType::Inferred { seen, .. } => !seen.null_tokens(column.logical_type()).is_empty(),
+            ColumnType::Fixed { .. } => false,
+        };
+        let columns: Vec<_> = self.names.iter().zip(&types.columns).filter(|(_, column)| has_nulls(column)).collect();
+        columns.iter().for_each(|(name, _)| self.inference.learn(name, Seen::TEXT));
+        !columns.is_empty()
+    }
+
+    fn changes(&self) -> Vec<ColumnChanges> {
+        let types = self.types();
+        let mut sums = vec![ColumnChanges::default(); self.names.len()];
+        for ((_, column), (read_as, changes)) in self.changes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             if *read_as == types.columns[*column].logical_type() {
-                sums[*column] += values;
+                sums[*column].altered += changes.altered;
+                sums[*column].nulled += changes.nulled;
+            }
+        }
+        for (sum, column) in sums.iter_mut().zip(&types.columns) {
+            if let ColumnType::Inferred { seen, .. } = column
+                && sum.nulled > 0
+            {
+                sum.null_tokens = seen.null_tokens(column.logical_type()).iter().collect();
             }
         }
         sums
@@ -288,7 +306,7 @@ impl Scanner for CsvScanner<'_> {
         if parser.misfits() {
             return Err(ScanError::Widened);
         }
-        table.keep_altered(split.index, projection, &now, parser);
+        table.keep_changes(split.index, projection, &now, parser);
         let scanned = Scanned {
             rows: delivery.rows,
             rejects: delivery.rejects,

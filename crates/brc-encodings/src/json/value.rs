@@ -156,7 +156,7 @@ pub(super) fn demand(text: &[u8], member: &Member) -> Seen {
     match member.kind {
         Kind::Null => Seen::NOTHING,
         Kind::True | Kind::False => Seen::BOOL,
-        Kind::Number | Kind::NotFinite => Seen::of(&text[member.value.clone()]),
+        Kind::Number | Kind::NotFinite => Seen::of_value(&text[member.value.clone()]),
         Kind::String { .. } => string(text, member).map_or(Seen::TEXT, |string| Seen::of_string(&string)),
         Kind::Array | Kind::Object => Seen::NESTED,
     }

@@ -45,6 +45,24 @@ fn the_least_type_holds_all_values() {
         ("2024-02-29T12:00:00Z 2024-02-29T12:00:00", "string"),
         ("true 1", "string"),
         ("1 x", "string"),
+        // Words for missing values are null beside values of a type, and strings beside strings or alone.
+        ("1 NA", "int64"),
+        ("- 2024-02-29 N/A", "date"),
+        ("true NULL \\N", "bool"),
+        ("23:59:00 ? --", "time(s)"),
+        ("1.5 #N/A (null) . None", "decimal(18,2)"),
+        ("NA - .", "string"),
+        ("NA x", "string"),
+        ("01 NA", "string"),
+        ("missing 1", "string"),
+        // No number is a float but beside decimals or exponents, or alone.
+        ("1 NaN", "int64"),
+        ("NaN 2024-02-29", "date"),
+        ("1.5 NaN", "float64"),
+        ("1e5 NaN NA", "float64"),
+        ("NaN", "float64"),
+        ("NaN NA", "string"),
+        ("12345678901234567.5 NaN", "decimal(18,1)"),
     ] {
         assert_eq!(inferred(values, false), logical_type, "{values}");
     }

@@ -11,7 +11,7 @@ use super::score::{Shape, is_empty};
 use crate::dialect::{Delimiter, Dialect};
 
 /// What comments begin with, the commonest first.
-const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
+pub(super) const PREFIXES: &[&str] = &["#", "##", "//", "%", "--"];
 
 /// Comments that no row of the table can be mistaken for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -222,7 +222,7 @@ fn find(samples: &[Sample<'_>], overrides: &DialectOverrides, preamble: Preamble
     };
     let enough = if samples.start().len() < MANY_BYTES { ENOUGH_ROWS } else { ENOUGH_LONG_ROWS };
     Sniffed {
-        needs_more: !samples.is_whole() && layout.rows < enough,
+        needs_more: !samples.is_whole() && (layout.rows < enough || samples.are_comments()),
         unnamed: if dialect.header { layout.header.unnamed } else { 0 },
         is_preamble_inferred: layout.preamble_lines > 0,
         first_row: layout.header.cells.unwrap_or_default(),

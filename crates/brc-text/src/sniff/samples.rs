@@ -1,6 +1,7 @@
 //! The samples of a file as UTF-8, and the rows in them.
 
 use super::Sample;
+use super::comments::PREFIXES;
 use super::rows::{Quotes, Rows};
 use super::score::Shape;
 use crate::charset::Charset;
@@ -11,6 +12,11 @@ use std::borrow::Cow;
 pub(super) struct Samples<'a> {
     /// That of the file's beginning is the first; it is empty where nobody took one.
     samples: Vec<Decoded<'a>>,
+}
+
+/// What a line begins with that may be a comment.
+fn comment_prefix(line: &[u8]) -> Option<&'static str> {
+    PREFIXES.iter().copied().find(|prefix| line.starts_with(prefix.as_bytes()))
 }
 
 #[derive(Clone)]
@@ -82,12 +88,24 @@ impl<'a> Samples<'a> {
         Samples { samples }
     }
 
-    /// `#`, where some lines at the file's beginning begin with it and others do not.
+    /// What comments begin with, where some lines at the file's beginning begin with it and others do not.
     pub(super) fn probable_comment(&self) -> Option<String> {
-        let mut lines = self.start().split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty());
-        let is_comment = |line: &[u8]| line.starts_with(b"#");
-        let first = is_comment(lines.next()?);
-        lines.any(|line| is_comment(line) != first).then(|| "#".to_owned())
+        let first = self.lines().next()?;
+        let prefix = comment_prefix(first).unwrap_or("#");
+        let is_comment = |line: &[u8]| line.starts_with(prefix.as_bytes());
+        self.lines().any(|line| is_comment(line) != is_comment(first)).then(|| prefix.to_owned())
+    }
+
+    /// Whether all lines at the file's beginning may be comments.
+    pub(super) fn are_comments(&self) -> bool {
+        let Some(prefix) = self.lines().next().and_then(comment_prefix) else { return false };
+        // The last line may be cut within the prefix.
+        self.lines().all(|line| line.starts_with(prefix.as_bytes()) || prefix.as_bytes().starts_with(line))
+    }
+
+    /// The lines of the file's beginning that are not empty.
+    fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.start().split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty())
     }
 
     /// Whether these bytes occur anywhere.

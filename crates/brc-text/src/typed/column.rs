@@ -33,6 +33,8 @@ struct Checks {
     inference: Option<Inference>,
     /// How many values are written in another way than they stood in the text.
     altered: u64,
+    /// How many values are null because they are words for missing ones.
+    nulled: u64,
 }
 
 struct Inference {
@@ -44,6 +46,24 @@ struct Inference {
 
 /// Parses the fields of a column, with values that are written as they will be if that is demanded.
 type Kernel<'k, T> = &'k mut dyn FnMut(&FieldColumn<'_>, bool, &mut Vec<T>) -> fields::Parsed;
+
+/// How many values of a column are not what they stood in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// Those that are written in another way.
+    pub altered: u64,
+    /// Those that are null because they are words for missing ones.
+    pub nulled: u64,
+}
+
+/// What becomes of a value that is not written in the usual way.
+enum Odd<'t> {
+    Value(Value<'t>),
+    /// A word for a missing value.
+    Null,
+    /// The column has no such value.
+    None,
+}
 
 /// A value that has not the type of its column.
 pub(super) struct BadValue {
@@ -62,6 +82,7 @@ impl TypedColumn {
                 validity: BitmapBuffer::default(),
                 inference: None,
                 altered: 0,
+                nulled: 0,
             },
         };
         new.set_type(column);
@@ -72,7 +93,8 @@ impl TypedColumn {
     pub(super) fn set_type(&mut self, column: &ColumnType) {
         self.clear();
         let checks = &mut self.checks;
-        (checks.logical_type, checks.nullable, checks.altered) = (column.logical_type(), column.nullable(), 0);
+        (checks.logical_type, checks.nullable) = (column.logical_type(), column.nullable());
+        (checks.altered, checks.nulled) = (0, 0);
         checks.inference = match *column {
             ColumnType::Fixed { .. } => None,
             ColumnType::Inferred { seen, exact } => Some(Inference { seen, exact, misfits: false }),
@@ -224,8 +246,9 @@ impl TypedColumn {
         self.checks.inference.as_ref().is_some_and(|inference| inference.misfits)
     }
 
-    pub(super) fn altered(&self) -> u64 {
-        self.checks.altered
+    /// How many values changed since the type was set.
+    pub(super) fn changes(&self) -> Changes {
+        Changes { altered: self.checks.altered, nulled: self.checks.nulled }
     }
 }
 
@@ -308,13 +331,18 @@ impl Checks {
             {
                 self.altered += u64::from(altered);
                 Some(value)
-            } else if let Some(text) = how.value(field) {
-                self.odd(row, &text, bad).map(&of_value)
             } else {
-                self.validity.push_values(row - next);
-                next = row + 1;
-                self.null(row, field, bad);
-                None
+                let text = how.value(field);
+                match text.as_deref().map_or(Odd::Null, |text| self.odd(row, text, how, bad)) {
+                    Odd::Value(value) => Some(of_value(value)),
+                    Odd::None => None,
+                    Odd::Null => {
+                        self.validity.push_values(row - next);
+                        next = row + 1;
+                        self.null(row, field, bad);
+                        None
+                    }
+                }
             };
             out[first + row] = value.unwrap_or_default();
         }
@@ -351,27 +379,32 @@ impl Checks {
         }
     }
 
-    /// The value of a text that is not written in the usual way; `None` if the type has no such value.
+    /// What becomes of a text that is not written in the usual way.
     #[cold]
-    fn odd<'t>(&mut self, row: usize, text: &'t [u8], bad: &mut Vec<BadValue>) -> Option<Value<'t>> {
+    fn odd<'t>(&mut self, row: usize, text: &'t [u8], how: Fields<'_>, bad: &mut Vec<BadValue>) -> Odd<'t> {
         let parsed = Value::parse(text, self.logical_type);
         if let Some(inference) = &mut self.inference {
-            inference.seen = inference.seen.join(Seen::of(text));
+            let seen = if how.infer_nulls { Seen::of(text) } else { Seen::of_value(text) };
+            inference.seen = inference.seen.join(seen);
             let holds = inference.seen.logical_type(inference.exact) == Some(self.logical_type);
+            if holds && !seen.null_tokens(self.logical_type).is_empty() {
+                self.nulled += 1;
+                return Odd::Null;
+            }
             if !holds || parsed.is_err() {
                 // A type that holds the value by what it demands can parse it.
                 inference.misfits = true;
-                return None;
+                return Odd::None;
             }
         }
         match parsed {
             Ok(value) => {
                 self.altered += u64::from(value.to_text(self.logical_type).as_bytes() != text);
-                Some(value)
+                Odd::Value(value)
             }
             Err(fault) => {
                 bad.push(BadValue { row, fault });
-                None
+                Odd::None
             }
         }
     }
@@ -384,10 +417,9 @@ impl Checks {
         bad: &mut Vec<BadValue>,
     ) {
         // A column without a value so far has a type only when the first one comes.
-        let is_known = self
-            .inference
-            .as_ref()
-            .is_none_or(|inference| inference.seen.logical_type(inference.exact) == Some(LogicalType::String));
+        let is_string =
+            |it: &Inference| !it.seen.is_untyped() && it.seen.logical_type(it.exact) == Some(LogicalType::String);
+        let is_known = self.inference.as_ref().is_none_or(is_string);
         let column = how.strings_for_kernels(&fields).filter(|_| is_known);
         let mut places = std::mem::take(&mut strings.found);
         let odd = match column {
@@ -405,7 +437,7 @@ impl Checks {
                 taking.push(value);
             } else if let Some(value) = how.value(field) {
                 if !is_known {
-                    self.odd(row, &value, bad);
+                    self.odd(row, &value, how, bad);
                 }
                 taking.push_other(&value);
             } else {

@@ -14,6 +14,8 @@ use std::borrow::Cow;
 pub(super) struct Fields<'a> {
     syntax: &'a Syntax,
     nulls: &'a NullTokens,
+    /// Whether words for missing values are null where types are inferred.
+    pub(super) infer_nulls: bool,
     trim: bool,
     /// Whether some null token may look like a number or date.
     has_odd_nulls: bool,
@@ -22,11 +24,11 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(syntax: &'a Syntax, nulls: &'a NullTokens, trim: bool) -> Self {
+    pub(super) fn new(syntax: &'a Syntax, nulls: &'a NullTokens, infer_nulls: bool, trim: bool) -> Self {
         // No number or time has such a quote in it.
         let is_plain = |quote: &u8| syntax.escape().is_none() && matches!(quote, b'"' | b'\'' | b'`');
         let plain_quote = syntax.quote().filter(is_plain);
-        Self { syntax, nulls, trim, has_odd_nulls: nulls.may_be_values(), plain_quote }
+        Self { syntax, nulls, infer_nulls, trim, has_odd_nulls: nulls.may_be_values(), plain_quote }
     }
 
     /// The fields of a column for kernels that parse numbers, dates and the like, unless what they take for a value may be

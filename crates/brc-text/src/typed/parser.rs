@@ -1,6 +1,6 @@
 //! All columns of the rows of a text.
 
-use super::column::{BadValue, TypedColumn, null_fault};
+use super::column::{BadValue, Changes, TypedColumn, null_fault};
 use super::fields::Fields;
 use super::nulls::NullTokens;
 use crate::infer::Seen;
@@ -74,8 +74,10 @@ impl ColumnType {
 pub struct TextFormat {
     /// What means what.
     pub syntax: Syntax,
-    /// Which fields are null.
+    /// Which unquoted fields are null.
     pub nulls: NullTokens,
+    /// Whether words for missing values are null in columns whose inferred types have no such value.
+    pub infer_nulls: bool,
     /// Whether blanks around fields are left out.
     pub trim: bool,
     /// What becomes of rows with another number of columns.
@@ -92,7 +94,7 @@ impl TextFormat {
     }
 
     fn fields(&self) -> Fields<'_> {
-        Fields::new(&self.syntax, &self.nulls, self.trim)
+        Fields::new(&self.syntax, &self.nulls, self.infer_nulls, self.trim)
     }
 }
 
@@ -205,9 +207,9 @@ impl TableParser {
         self.gathered.misfits()
     }
 
-    /// How many values of each column are written in another way than they stood in the text, since the start.
-    pub fn altered(&self) -> impl Iterator<Item = u64> {
-        self.gathered.columns.iter().map(TypedColumn::altered)
+    /// How many values of each column changed since the start.
+    pub fn changes(&self) -> impl Iterator<Item = Changes> {
+        self.gathered.columns.iter().map(TypedColumn::changes)
     }
 }
 

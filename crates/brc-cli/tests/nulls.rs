@@ -1,0 +1,139 @@
+//! Words that stand for missing values: null in columns of numbers, dates and booleans, text among strings.
+
+#![forbid(unsafe_code)]
+
+mod common;
+
+use common::Place;
+
+const FLIGHTS: &str = "\
+carrier,delay,day,late,note
+UA,11,2013-01-01,true,-
+B6,NA,2013-01-02,NULL,NA
+AA,-3,N/A,false,late
+DL,\"\",2013-01-04,true,?
+";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("f.csv", FLIGHTS);
+    place
+}
+
+#[test]
+fn words_for_missing_values_are_null_where_other_values_have_a_type() {
+    let place = place();
+    let outcome = place.run("schema f.csv");
+    let types: Vec<&str> = std::str::from_utf8(&outcome.stdout).map_or(vec![], |text| text.lines().skip(2).collect());
+    let types: Vec<&str> = types.iter().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(types, ["string", "int64", "date", "bool", "string"]);
+    for note in [
+        "note: \"\" and 'NA' in 'delay' read as null (2 values; --null '' keeps them as text)",
+        "note: 'N/A' in 'day' read as null (1 value; --null '' keeps it as text)",
+        "note: 'NULL' in 'late' read as null (1 value; --null '' keeps it as text)",
+    ] {
+        assert!(outcome.stderr.contains(note), "{note}: {}", outcome.stderr);
+    }
+    assert!(!outcome.stderr.contains("'note'"), "{}", outcome.stderr);
+    let outcome = place.run("convert f.csv f.buren");
+    assert!(outcome.stderr.contains("in 'delay' read as null (2 values"), "{}", outcome.stderr);
+    let answer = place.run_of(&["query", "f.buren", "select count(delay), avg(delay), count(note)", "--format", "csv"]);
+    assert_eq!(answer.text(), "count(delay),avg(delay),count(note)\n2,4.0,4\n");
+    let sniffed = place.run("sniff f.csv").text();
+    assert!(sniffed.contains("in 'delay' read as null (2 values"), "{sniffed}");
+    let answer = place.run_of(&["query", "f.csv", "select sum(delay)", "--format", "csv"]);
+    assert!(answer.stderr.contains("in 'delay' read as null (2 values"), "{}", answer.stderr);
+    assert!(!answer.stderr.contains("'day'"), "what is not read is not said: {}", answer.stderr);
+}
+
+/// Whatever the order of values, splits and threads.
+#[test]
+fn the_type_does_not_depend_on_where_the_words_stand() {
+    let place = Place::new();
+    let numbers: Vec<String> = (0..400_000).map(|number| number.to_string()).collect();
+    for at in [0, 5, 200_000, 399_999] {
+        let mut values = numbers.clone();
+        values[at] = "NA".to_owned();
+        place.write(
+            "t.csv",
+            format!("a,b\n{}\n", values.iter().map(|v| format!("{v},x")).collect::<Vec<_>>().join("\n")),
+        );
+        for threads in ["1", "3"] {
+            let question = ["query", "t.csv", "select count(a), count(*)", "--format", "csv", "--threads", threads];
+            assert_eq!(place.run_of(&question).text(), "count(a),count(*)\n399999,400000\n", "{at}");
+        }
+        // One value that is no number makes all of them text.
+        values[300_000] = "x".to_owned();
+        place.write("t.csv", format!("a\n{}\n", values.join("\n")));
+        let question = ["query", "t.csv", "select count(*) where a = 'NA'", "--format", "csv"];
+        let answer = place.run_of(&question);
+        assert!(!answer.stderr.contains("read as null"), "{}", answer.stderr);
+        assert_eq!(answer.text(), "count(*)\n1\n", "{at}");
+    }
+}
+
+#[test]
+fn options_say_which_fields_are_null() {
+    let place = place();
+    for (options, counts) in [
+        // Empty fields and those that are named; all other words are text.
+        ("--null ''", "4,4"),
+        ("--null NA", "3,3"),
+        ("--null NA,?", "3,2"),
+        ("--null-only NA", "3,3"),
+        ("--exact-text", "4,4"),
+        ("", "2,4"),
+    ] {
+        let answer =
+            place.shell(&format!("$BRC query f.csv {options} 'select count(delay), count(note)' --format csv"));
+        assert_eq!(answer.code, Some(0), "{options}: {}", answer.stderr);
+        assert_eq!(answer.text().lines().nth(1), Some(counts), "{options}");
+    }
+    place.write("e.csv", "a,b\n,x\nNA,y\n");
+    let count =
+        |options: &str| place.shell(&format!("$BRC query e.csv {options} 'select count(a)' --format csv")).text();
+    assert_eq!(count("--null NA"), "count(a)\n0\n");
+    assert_eq!(count("--null-only NA"), "count(a)\n1\n");
+    let both = place.shell("$BRC query e.csv --null NA --null-only x 'select count(a)'");
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+}
+
+/// A question that makes no sense of numbers is asked again of text.
+#[test]
+fn words_for_missing_values_can_be_asked_for() {
+    let place = place();
+    for (question, expected) in [
+        ("select carrier where delay = 'NA'", "carrier\nB6\n"),
+        ("select carrier where delay like 'N%'", "carrier\nB6\n"),
+        ("select upper(late) as l where carrier = 'B6'", "l\nNULL\n"),
+        ("select carrier where delay is null", "carrier\nB6\nDL\n"),
+    ] {
+        assert_eq!(place.run_of(&["query", "f.csv", question, "--format", "csv"]).text(), expected, "{question}");
+    }
+    let outcome = place.run_of(&["query", "f.csv", "select avg(delay) where delay = 'x'"]);
+    assert!(outcome.code == Some(2) && outcome.stderr.contains("is of type int64"), "{}", outcome.stderr);
+}
+
+#[test]
+fn nan_is_a_number_among_decimals_only() {
+    let place = Place::new();
+    for (values, expected) in [("1\nNaN\n3", "int64"), ("1.5\nNaN\n3", "float64"), ("2024-01-01\nNaN\n", "date")] {
+        place.write("t.csv", format!("a\n{values}\n"));
+        let schema = place.run("schema t.csv --header yes").text();
+        assert_eq!(schema.lines().nth(2).and_then(|line| line.split_whitespace().nth(1)), Some(expected), "{values}");
+    }
+}
+
+#[test]
+fn the_files_of_a_table_agree_on_what_is_null() {
+    let place = Place::new();
+    place.write("1.csv", "a,b\n1,x\nNA,y\n");
+    place.write("2.csv", "a,b\nNA,x\nN/A,y\n");
+    let answer = place.run_of(&["query", "1.csv", "2.csv", "select count(a), count(*)", "--format", "csv"]);
+    assert!(answer.stderr.contains("'N/A' and 'NA' in 'a' read as null (3 values"), "{}", answer.stderr);
+    assert_eq!(answer.text(), "count(a),count(*)\n1,4\n");
+    // A word makes them text in both.
+    place.write("2.csv", "a,b\nNA,x\nword,y\n");
+    let answer = place.run_of(&["query", "1.csv", "2.csv", "select count(a), count(*)", "--format", "csv"]);
+    assert_eq!(answer.text(), "count(a),count(*)\n4,4\n");
+}
