@@ -24,11 +24,11 @@ from interop.texts import assert_texts
 
 def assert_ledger(said, rows, skipped):
     """Every line is accounted for: those that are rows, and by kind those that are not."""
-    assert f"{rows} row{'' if rows == 1 else 's'} written, 0 rejected" in said, said
+    assert f"{rows:,} row{'' if rows == 1 else 's'} written, 0 rejected" in said, said
     for kind, count in skipped.items():
-        lines = f"{count} line{'' if count == 1 else 's'} {kind}"
+        lines = f"{count:,} line{'' if count == 1 else 's'} {kind}"
         if kind != "before the table":
-            lines = f"{count} {kind} line{'' if count == 1 else 's'}"
+            lines = f"{count:,} {kind} line{'' if count == 1 else 's'}"
         assert lines in said, f"{lines}: {said}"
     if not skipped:
         assert "skipped" not in said, said

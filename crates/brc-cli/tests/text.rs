@@ -213,7 +213,7 @@ fn a_file_is_sniffed_at_several_places() {
     let sniffed = String::from_utf8(sniffed).unwrap();
     assert!(sniffed.contains("';'"), "{sniffed}");
     let outcome = place.run("convert t.csv t.buren --ragged reject --header no");
-    assert!(outcome.stderr.contains("400000 rows written, 100 rejected"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("400,000 rows written, 100 rejected"), "{}", outcome.stderr);
     assert_eq!(place.run("head t.buren -n 1 --format csv").text(), "column_1,column_2\n1,2\n");
 }
 
