@@ -185,8 +185,10 @@ impl JsonColumn {
 
     /// Notes that the row after the first `rows` ones is null.
     pub(super) fn note_null(&mut self, rows: usize) {
-        self.fill_validity(rows);
-        self.validity.push(false);
+        if self.is_wanted() {
+            self.fill_validity(rows);
+            self.validity.push(false);
+        }
     }
 
     /// Notes that all of the first `rows` rows that are not known to be null have values.

@@ -51,8 +51,9 @@ impl Shapes {
                 (self.last, self.misses) = (index, 0);
                 return Some(length);
             }
-            for column in &mut *columns {
-                column.truncate(rows);
+            // What the row lacks is added last, where nothing can go wrong any more.
+            for step in &shape.steps {
+                columns[step.column].truncate(rows);
             }
         }
         None
