@@ -109,18 +109,22 @@ fn the_first_row_is_told_whatever_its_column() {
 
 #[test]
 fn a_line_that_is_too_long_comes_before_what_is_behind_it() {
-    let half = vec![b'x'; 512 << 10];
+    let half = vec![b'x'; 8 << 20];
     let dictionary = dictionary(&[b"a", &half, &half[1..], b"a\n\xff"]);
     let codes = |codes| Column::codes(codes, &dictionary);
     for (name, around) in [("json", br#"{"a":"","b":""}"#.len())] {
         let encoding = by_name(name).unwrap();
         let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 3]), codes(&[0, 1, 0])]]));
-        assert_eq!((found.row, found.value, found.fault), (2, None, UnsupportedReason::LineTooLong(1 << 20)), "{name}");
+        assert_eq!(
+            (found.row, found.value, found.fault),
+            (2, None, UnsupportedReason::LineTooLong(16 << 20)),
+            "{name}"
+        );
         let found = refused(encode(encoding, "a:string,b:string", &[&[codes(&[0, 3, 1]), codes(&[0, 0, 1])]]));
         assert_eq!((found.row, found.value.unwrap().0.as_str()), (2, "a"), "{name}");
         // As long as a line may be, and a byte more.
         for (more, is_good) in [(0, true), (1, false)] {
-            let rest = vec![b'y'; (512 << 10) - around + more];
+            let rest = vec![b'y'; (8 << 20) - around + more];
             let rest = self::dictionary(&[b"a", &rest]);
             let rest = Column::codes(&[0, 1, 0], &rest);
             let outcome = encode(encoding, "a:string,b:string", &[&[codes(&[0, 1, 0]), rest]]);
