@@ -106,7 +106,9 @@ fn files_are_what_the_final_types_would_have_made() {
             let replaces = ["buren", "parquet"].contains(&to.name());
             let compressed = if replaces { "zstd" } else { "none" };
             let first = written(file(&path), None, *to, compressed, 1);
-            assert_eq!(first.begun, if replaces { 1 } else { 2 }, "{}", to.name());
+            // After the second surprise, all rows are read for their types first.
+            let begun = if replaces { 1..=1 } else { 2..=3 };
+            assert!(begun.contains(&first.begun), "{} begins {} times", to.name(), first.begun);
             let direct = written(file(&path), Some(&first.schema), *to, compressed, 2);
             let name = to.name();
             assert!(first.bytes == direct.bytes, "{name} {surprises:?}");
