@@ -4,7 +4,7 @@ pub(crate) use brc_compare::quantity::{bytes, count};
 
 use std::time::Duration;
 
-/// Reads a count: digits, perhaps with `_` between them, and perhaps `k`, `M`, `G` or `B` for thousands, millions and
+/// Reads a count: digits, perhaps with `,` or `_` between them, and perhaps `k`, `M`, `G` or `B` for thousands, millions and
 /// billions.
 ///
 /// # Errors
@@ -24,8 +24,8 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
 fn parse(text: &str, base: u64, units: &[(&str, u32)]) -> Result<u64, String> {
     let (digits, factor) =
         units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, base.pow(*power)))).unwrap_or((text, 1));
-    let plain: String = digits.chars().filter(|&character| character != '_').collect();
-    if plain.is_empty() || digits.starts_with('_') || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
+    let plain: String = digits.chars().filter(|&character| !['_', ','].contains(&character)).collect();
+    if plain.is_empty() || digits.starts_with(['_', ',']) || !plain.bytes().all(|byte| byte.is_ascii_digit()) {
         let units: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
         return Err(format!("not a whole number, perhaps with one of {} behind it", units.join(", ")));
     }

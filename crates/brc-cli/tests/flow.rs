@@ -15,7 +15,7 @@ fn a_table_is_made_converted_asked_and_converted_back() {
     let place = Place::new();
     place.run("generate m.txt --rows 100_000").ok();
     let outcome = place.run("convert m.txt m.buren");
-    assert!(outcome.stderr.starts_with("100000 rows written, 0 rejected; "), "{}", outcome.stderr);
+    assert!(outcome.stderr.starts_with("100,000 rows written, 0 rejected; "), "{}", outcome.stderr);
     outcome.ok();
     let answer = place.run("query m.txt").text();
     assert!(answer.starts_with("{Abha=") && answer.ends_with("}\n"));

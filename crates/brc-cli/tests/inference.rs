@@ -39,7 +39,7 @@ fn questions_are_bound_to_the_types_of_all_rows() {
         ("select a where a = 'zz'", "a\nzz\n"),
         ("select a where a = 'zz' limit 1", "a\nzz\n"),
         ("select a where a like 'z%'", "a\nzz\n"),
-        ("select upper(a) as u where k = 2 order by u desc limit 1", "u\nzz\n"),
+        ("select upper(a) as u where k = 2 order by u desc limit 1", "u\nZZ\n"),
         ("select coalesce(a, '-') as c where a > '99999'", "c\nzz\n"),
         ("select count(*) as n where a = b", "n\n400001\n"),
         ("select max(a) as m group by k order by m desc limit 1", "m\nzz\n"),

@@ -112,7 +112,7 @@ fn answers_have_the_shortest_text_of_their_type() {
     let json = place.run_of(&["query", "t.buren", "select f, u where n = 1", "--format", "json"]).text();
     assert!(json.contains("\"f\":1.1,"), "{json}");
     let too_large = place.run_of(&["query", "t.buren", "select cast(1e39 as float32) where n = 1"]);
-    assert_eq!(too_large.code, Some(1), "{}", too_large.stderr);
+    assert_eq!(too_large.code, Some(2), "{}", too_large.stderr);
 }
 
 #[test]

@@ -84,6 +84,6 @@ mod tests {
         ] {
             assert_eq!(time(nanoseconds), text);
         }
-        assert_eq!(count(1_234_567), "1_234_567");
+        assert_eq!(count(1_234_567), "1,234,567");
     }
 }
