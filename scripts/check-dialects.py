@@ -25,6 +25,11 @@ from interop.texts import assert_texts
 def assert_ledger(said, rows, skipped):
     """Every line is accounted for: those that are rows, and by kind those that are not."""
     assert f"{rows:,} row{'' if rows == 1 else 's'} written, 0 rejected" in said, said
+    # Comments are told apart by where they are only if none are among the rows.
+    above, among = skipped.get("before the table", 0), skipped.get("comment", 0)
+    if above and among and f"{above + among:,} comment lines" in said:
+        skipped = {**skipped, "comment": above + among}
+        del skipped["before the table"]
     for kind, count in skipped.items():
         lines = f"{count:,} line{'' if count == 1 else 's'} {kind}"
         if kind != "before the table":

@@ -6,6 +6,8 @@ empty field without quotes is a null, whatever the program took it from; `""` is
 
 import csv
 import io
+import itertools
+import random
 
 import pyarrow as pa
 
@@ -26,6 +28,9 @@ def random_dialect(rng, program):
         dialect["line_end"] = rng.choice(["\n", "\n", "\r\n", "\r"])
         dialect["encoding"] = rng.choice(["utf-8"] * 4 + ["utf-8-sig", "utf-16"])
         dialect["last_line_end"] = rng.random() < 0.8
+        dialect["above"] = rng.choice(["", "", "titles", "comments", "sep", "blank"])
+        dialect["among"] = rng.choice(["", "", "comments", "blank"])
+        dialect["seed"] = rng.random()
     if program == "polars":
         dialect["line_end"] = rng.choice(["\n", "\r\n"])
         dialect["bom"] = rng.random() < 0.2
@@ -76,8 +81,11 @@ def decorated(lines, dialect):
     if among and len(lines) > 4:
         line, kind = among
         count = rng.randrange(1, 4)
+        # Comments are found in the sample only.
+        sampled = sum(1 for end in itertools.accumulate(map(len, lines)) if end < 20_000)
+        last = len(lines) if kind == "blank" else max(min(len(lines), sampled), 4)
         for _ in range(count):
-            lines.insert(rng.randrange(3, len(lines)), line)
+            lines.insert(rng.randrange(3, last), line)
         skipped[kind] = skipped.get(kind, 0) + count
     return above + lines, skipped
 
@@ -107,6 +115,11 @@ def _python(path, table, dialect):
         writer.writerow(table.column_names)
     writer.writerows(zip(*columns))
     text = file.getvalue()
+    dialect["skipped"] = {}
+    if may_be_decorated(table, dialect, text):
+        end = dialect["line_end"]
+        lines, dialect["skipped"] = decorated(text.removesuffix(end).split(end), dialect)
+        text = end.join(lines) + end
     if not dialect["last_line_end"]:
         text = text.removesuffix(dialect["line_end"])
     path.write_bytes(text.encode(dialect["encoding"]))
@@ -145,7 +158,9 @@ def _polars(path, table, dialect):
         include_bom=dialect["bom"],
         quote_style=style,
     )
-    return dict(zip(names_of(table, dialect), (_texts(column) for column in table.columns)))
+    # It writes floats of 32 bits as short as they can be told apart.
+    short = lambda column: column.cast(pa.string()) if pa.types.is_float32(column.type) else column
+    return dict(zip(names_of(table, dialect), (_texts(short(column)) for column in table.columns)))
 
 
 WRITERS = {"python": _python, "duckdb": _duckdb, "polars": _polars}

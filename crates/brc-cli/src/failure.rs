@@ -124,7 +124,7 @@ fn is_closed_stdout(error: &Error) -> bool {
 /// The exit code for an error; the help text of `brc` lists them.
 fn exit_code(error: &Error) -> u8 {
     match error {
-        Error::Usage(_) | Error::TypeMismatch(_) => 2,
+        Error::Usage(_) | Error::TypeMismatch { .. } => 2,
         Error::BadRow { .. } | Error::TooManyRejects { .. } | Error::UnsupportedValue(_) => 3,
         Error::Corrupt { .. } => 4,
         _ => 1,

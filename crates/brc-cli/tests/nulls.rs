@@ -137,3 +137,39 @@ fn the_files_of_a_table_agree_on_what_is_null() {
     let answer = place.run_of(&["query", "1.csv", "2.csv", "select count(a), count(*)", "--format", "csv"]);
     assert_eq!(answer.text(), "count(a),count(*)\n4,4\n");
 }
+
+/// Whoever asks for the mean of a text learns which value makes it text.
+#[test]
+fn what_makes_a_column_text_is_said_where_it_hurts() {
+    let place = Place::new();
+    let rows = |rows: std::ops::Range<u32>| rows.map(|row| format!("{},{row}\n", row % 7)).collect::<String>();
+    place.write("t.csv", format!("# made by hand\nk,x y\n{}1,abc\n2,NA\n{}3,de\n", rows(0..200_000), rows(0..5)));
+    place.shell("gzip -k t.csv").ok();
+    let expected = "'x y' is text because of 'abc' (2 of 200,007 values, line 200,003); use try_cast(\"x y\" as int64), or \
+                    --type 'x y=int64' --rejects FILE";
+    for question in [
+        "select avg(\"x y\")",
+        "select sum(\"x y\" + 1)",
+        "select count(*) where \"x y\" > 5",
+        "select k where \"x y\" = k",
+        "select stddev(\"x y\") group by k",
+    ] {
+        for file in ["t.csv", "t.csv.gz"] {
+            let outcome = place.run_of(&["query", file, question]);
+            assert!(outcome.code == Some(2) && outcome.stderr.contains(expected), "{question}: {}", outcome.stderr);
+        }
+    }
+    let piped = place.shell("cat t.csv | $BRC query - 'select avg(\"x y\")'");
+    assert!(piped.stderr.contains(expected), "{}", piped.stderr);
+    let answer =
+        place.run_of(&["query", "t.csv", "select count(try_cast(\"x y\" as int64))", "--format", "csv"]).text();
+    assert_eq!(answer.lines().nth(1), Some("200005"));
+    // Text is text.
+    place.write("w.csv", "k,w\n1,Oslo\n2,5\n3,Rome\n");
+    let outcome = place.run_of(&["query", "w.csv", "select avg(w)"]);
+    assert!(!outcome.stderr.contains("because of"), "{}", outcome.stderr);
+    place.write("d.csv", "k,d\n1,2024-01-01\n2,soon\n3,2024-01-03\n");
+    let outcome = place.run_of(&["query", "d.csv", "select year(d)"]);
+    let expected = "'d' is text because of 'soon' (1 of 3 values, line 3); use try_cast(d as date)";
+    assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+}

@@ -1,4 +1,6 @@
-//! Numbers as people read them: `1_000_000` rows, `1.38 GB`.
+//! Numbers as people read them: `1,000,000` rows, `1.38 GB`.
+
+use brc_core::decimal;
 
 /// A size in bytes with three digits: `999 B`, `1.38 GB` (powers of 1000).
 #[must_use]
@@ -44,15 +46,7 @@ pub fn rows(number: u64) -> String {
 /// A count with `_` between thousands, as `--rows` takes it.
 #[must_use]
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    decimal::with_thousands(number)
 }
 
 #[cfg(test)]

@@ -261,6 +261,20 @@ pub fn mean(sum: i128, count: u64) -> i128 {
     quotient + i128::from(remainder >= count - remainder)
 }
 
+/// A whole number as people write it: `1,234,567`.
+#[must_use]
+pub fn with_thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

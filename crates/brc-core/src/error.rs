@@ -97,14 +97,24 @@ pub enum Error {
     Expression(String),
     /// The request makes no sense for the types of the table's columns, and would for others: a sum of strings … Where types
     /// are inferred, those of all rows may be others ([`with_types`](crate::with_types)).
-    #[error("{0}")]
-    TypeMismatch(String),
+    #[error("{message}")]
+    TypeMismatch {
+        /// What makes no sense.
+        message: String,
+        /// The columns whose types are at fault, where they are known.
+        columns: Vec<usize>,
+    },
     /// The request makes no sense for this table: an unknown column, two outputs of one name …
     #[error("{0}")]
     Usage(String),
 }
 
 impl Error {
+    /// A request that makes no sense for the types of columns.
+    pub fn type_mismatch(message: impl Into<String>) -> Self {
+        Self::TypeMismatch { message: message.into(), columns: Vec::new() }
+    }
+
     /// For `map_err` on an I/O call: which file, and what was tried.
     pub fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

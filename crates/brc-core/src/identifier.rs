@@ -40,6 +40,14 @@ pub fn in_list(name: &str) -> Cow<'_, str> {
     if plain { name.into() } else { quote(name).into() }
 }
 
+/// The name as SQL reads it: in quotes unless it is a plain word.
+#[must_use]
+pub fn in_sql(name: &str) -> Cow<'_, str> {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    let plain = name.bytes().next().is_some_and(is_word) && name.bytes().all(|it| is_word(it) || it.is_ascii_digit());
+    if plain { name.into() } else { quote(name).into() }
+}
+
 /// The name in double quotes.
 #[must_use]
 pub fn quote(name: &str) -> String {

@@ -44,23 +44,35 @@ pub fn with_types<T>(
                 read_rows(table, threads, progress)?;
                 is_final = true;
             }
-            Err(mismatch @ Error::TypeMismatch(_)) if table.read_nulls_as_text() => {
+            Err(mismatch @ Error::TypeMismatch { .. }) if table.read_nulls_as_text() => {
                 progress.restart();
                 return match work(&current_schema(table)) {
-                    Err(Error::TypeMismatch(_)) => Err(mismatch),
+                    Err(Error::TypeMismatch { .. }) => Err(mismatch),
                     outcome => outcome,
                 };
             }
+            Err(Error::TypeMismatch { message, columns }) => return Err(with_reasons(table, message, columns)?),
             outcome => return outcome,
         }
         progress.restart();
     }
 }
 
+/// A mismatch with the reasons why columns are text, if some values make them so.
+fn with_reasons(table: &dyn Table, mut message: String, columns: Vec<usize>) -> Result<Error> {
+    for &column in &columns {
+        let field = table.schema().fields().get(column);
+        if let (Some(reason), Some(field)) = (table.why_text(column)?, field) {
+            message += &format!("\n{}", reason.of(&field.name));
+        }
+    }
+    Ok(Error::TypeMismatch { message, columns })
+}
+
 /// Whether an error may be gone once the types, or the columns, of all rows are known.
 fn may_hold_in_other_types(error: &Error, table: &dyn Table) -> bool {
     match error {
-        Error::Widened | Error::TypeMismatch(_) => true,
+        Error::Widened | Error::TypeMismatch { .. } => true,
         Error::Usage(_) => table.may_gain_columns(),
         _ => false,
     }
@@ -167,7 +179,7 @@ mod tests {
     }
 
     fn mismatch<T>() -> Result<T> {
-        Err(Error::TypeMismatch("no".to_owned()))
+        Err(Error::type_mismatch("no"))
     }
 
     /// How the work ended, how often it was done, and how often the table was scanned.
@@ -185,8 +197,8 @@ mod tests {
         let is_text = |schema: &Schema, _| if schema.to_string() == "a:string" { Ok(()) } else { mismatch() };
         assert!(matches!(outcome(&Late::new(true), is_text), (Ok(()), 2, 2)));
         let never = |_: &Schema, _| mismatch();
-        assert!(matches!(outcome(&Late::new(true), never), (Err(Error::TypeMismatch(_)), 2, 2)));
-        assert!(matches!(outcome(&Late::new(false), never), (Err(Error::TypeMismatch(_)), 1, 0)));
+        assert!(matches!(outcome(&Late::new(true), never), (Err(Error::TypeMismatch { .. }), 2, 2)));
+        assert!(matches!(outcome(&Late::new(false), never), (Err(Error::TypeMismatch { .. }), 1, 0)));
         let mistake = |_: &Schema, _| Err(Error::Usage("no".to_owned()));
         assert!(matches!(outcome(&Late::new(true), mistake), (Err(Error::Usage(_)), 1, 0)));
     }

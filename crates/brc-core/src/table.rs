@@ -6,8 +6,10 @@
 //! and what is written does not depend on how many workers there were.
 
 use crate::batch::Batch;
+use crate::decimal;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result, RowFault};
+use crate::identifier;
 use crate::logical_type::LogicalType;
 use crate::predicate::{Known, Predicate};
 use crate::rejects::Rejects;
@@ -123,6 +125,36 @@ impl Scanned {
     #[must_use]
     pub fn all_lines(&self) -> u64 {
         self.lines.unwrap_or_else(|| self.all_rows())
+    }
+}
+
+/// Why a column is of strings: some values have another type than most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextReason {
+    /// The first of these values.
+    pub value: Vec<u8>,
+    /// How many they are.
+    pub others: u64,
+    /// How many values there are, without nulls.
+    pub values: u64,
+    /// The line on which the first begins, from 1.
+    pub line: u64,
+    /// The type of all the rest.
+    pub expected: LogicalType,
+}
+
+impl TextReason {
+    /// A sentence that says it of a column of that name, and what helps.
+    #[must_use]
+    pub fn of(&self, name: &str) -> String {
+        let Self { value, others, values, line, expected } = self;
+        let value = String::from_utf8_lossy(value);
+        let [others, values, line] = [others, values, line].map(|number| decimal::with_thousands(*number));
+        let (column, named) = (identifier::in_sql(name), identifier::in_list(name));
+        format!(
+            "'{name}' is text because of '{value}' ({others} of {values} values, line {line}); use try_cast({column} as \
+             {expected}), or --type '{named}={expected}' --rejects FILE"
+        )
     }
 }
 
@@ -313,6 +345,14 @@ pub trait Table: Send + Sync {
     /// Whether the type of a column is not known yet, though it is inferred: no value was seen, but nulls at most.
     fn is_untyped(&self, _column: usize) -> bool {
         false
+    }
+
+    /// Why a column is of strings although most of its values are not text; `None` if that is not known. Reads all rows.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn why_text(&self, _column: usize) -> Result<Option<TextReason>> {
+        Ok(None)
     }
 
     /// Makes strings of the columns in which words for missing values were read as null. Returns whether there are any.

@@ -100,7 +100,7 @@ pub fn check_compression_name(path: &Path, applied: Option<&dyn Compression>) ->
 /// If the encoding cannot hold the schema or cannot be compressed so, or the options do not fit it.
 pub fn writer(encoding: &dyn Encoding, schema: &Schema, options: &CreateOptions) -> Result<Box<dyn BatchWriter>> {
     let refused = |reason: String| format!("{}: {reason}", encoding.name());
-    encoding.supports(schema).map_err(|reason| Error::TypeMismatch(refused(reason)))?;
+    encoding.supports(schema).map_err(|reason| Error::type_mismatch(refused(reason)))?;
     encoding.can_compress(options.compression.compression).map_err(|reason| Error::Usage(refused(reason)))?;
     let writer = encoding.create(schema, options)?;
     Ok(if encoding.compresses_blocks() { writer } else { CompressedWriter::wrap(writer, options.compression) })

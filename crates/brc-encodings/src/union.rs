@@ -10,7 +10,7 @@ mod scanner;
 
 use brc_core::{
     ColumnChanges, Dictionary, Error, Known, KnownValues, Predicate, Progress, Result, ScanOptions, Scanner, Schema,
-    SkippedLines, Split, Table, TableFile, current_schema, read_rows,
+    SkippedLines, Split, Table, TableFile, TextReason, current_schema, read_rows,
 };
 use columns::{Origin, combine, origins};
 use numbering::Numbering;
@@ -147,7 +147,7 @@ fn origins_of_all(schema: &Schema, tables: &[Box<dyn Table>], options: &UnionOpt
 fn combined_of_all(tables: &[Box<dyn Table>], options: &UnionOptions) -> Result<Schema> {
     let combined_now = combined(tables, options);
     let inferred = || tables.iter().filter(|table| table.inferred().is_some());
-    if !matches!(combined_now, Err(Error::TypeMismatch(_))) || inferred().next().is_none() {
+    if !matches!(combined_now, Err(Error::TypeMismatch { .. })) || inferred().next().is_none() {
         return combined_now;
     }
     let threads = available_parallelism().map_or(1, usize::from);
@@ -181,6 +181,17 @@ impl Table for Union {
             Some(Origin::Column(own)) => table.is_untyped(*own),
             Some(Origin::Missing | Origin::FileName) | None => false,
         })
+    }
+
+    fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
+        for (table, origins) in self.tables.iter().zip(&self.origins) {
+            if let Some(Origin::Column(own)) = origins.get(column)
+                && let Some(reason) = table.why_text(*own)?
+            {
+                return Ok(Some(reason));
+            }
+        }
+        Ok(None)
     }
 
     fn read_nulls_as_text(&self) -> bool {

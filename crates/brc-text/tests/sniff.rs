@@ -135,6 +135,10 @@ fn what_is_above_a_table_is_told_from_ragged_rows() {
         ("\"a\" \"b\"\n\"x\" 1 2\n\"y\" 3 4\n".to_owned(), "space, header", "column_1¦a¦b"),
         ("1,2,3\n4,5,6\n7,8,9\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("2019,5,6\n2020,7,8\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
+        // A row that begins like a comment is a row.
+        ("# ;\nb;c\nd;e\nf;g\n".to_owned(), "';', no header", "column_1¦column_2"),
+        ("a;b;c\nx;07:49:14;1\n// ;11:09:05;2\ny;12:00:00;3\n".to_owned(), "';', header", "a¦b¦c"),
+        ("||08:59:25\n||21:56:36\n".to_owned(), "'|', no header", "column_1¦column_2¦column_3"),
         ("Anna,1999,2003\nBob,1987,2001\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("1000,aa,aa,1001\n0,ab,ab,0\n0,ab,ab,0\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
         // What quotes do to all of the sample decides.

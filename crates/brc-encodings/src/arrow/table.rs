@@ -84,11 +84,10 @@ impl ArrowTable {
         let pairs = flat_schema.custom_metadata().into_iter().flatten();
         let metadata = columnar::table_metadata(pairs.filter_map(|pair| Some((pair.key()?, pair.value()))));
         let columns = types::columns(flat_schema);
-        let Columns { held: mut columns, behind, left_out, note } =
-            columns.map_err(|fault| match fault {
-                Fault::Corrupt(reason) => in_footer(&reason),
-                Fault::Unsupported(reason) => Error::unsupported(&path, reason),
-            })?;
+        let Columns { held: mut columns, behind, left_out, note } = columns.map_err(|fault| match fault {
+            Fault::Corrupt(reason) => in_footer(&reason),
+            Fault::Unsupported(reason) => Error::unsupported(&path, reason),
+        })?;
         let field = |column: &FileColumn| Field {
             name: column.name.clone(),
             logical_type: column.logical_type,

@@ -17,6 +17,7 @@ mod split_text;
 mod stream;
 mod table;
 mod table_writer;
+mod why_text;
 mod writer;
 
 use crate::encoding::{CreateOptions, Encoding, OpenOptions};

@@ -3,10 +3,11 @@
 use super::inference::Inference;
 use super::source::{Place, Source, Text};
 use super::split_text::SplitText;
+use super::why_text::Reader;
 use crate::chunks::ReadCost;
 use brc_core::{
     Batch, Column, ColumnChanges, Error, Field, LogicalType, Reject, Rejects, Result, RowFault, ScanError, ScanOptions,
-    Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table,
+    Scanned, Scanner, Schema, Sink, SkippedLines, Split, Table, TextReason,
 };
 use brc_text::infer::Seen;
 use brc_text::rows::{self, Piece};
@@ -200,6 +201,16 @@ impl Table for CsvTable {
     fn is_untyped(&self, column: usize) -> bool {
         let is_untyped = |column: &ColumnType| matches!(column, ColumnType::Inferred { seen, .. } if seen.is_untyped());
         self.types().columns.get(column).is_some_and(is_untyped)
+    }
+
+    fn why_text(&self, column: usize) -> Result<Option<TextReason>> {
+        match self.types().columns.get(column) {
+            Some(ColumnType::Inferred { exact: false, .. }) => {}
+            _ => return Ok(None),
+        }
+        let range = |index| self.range(index);
+        let (source, format, header_lines) = (&self.source, &self.format, self.header_lines());
+        Reader { source, range: &range, format, header_lines, columns: self.names.len() }.why_text(column)
     }
 
     fn read_nulls_as_text(&self) -> bool {

@@ -99,7 +99,7 @@ fn by_name(tables: &[(&Path, &Schema)]) -> Result<Vec<Field>> {
 
 /// A table's column is of another type than in tables before.
 fn of_types(path: &Path, reason: &str) -> Error {
-    Error::TypeMismatch(format!("{}: {reason}", path.display()))
+    Error::type_mismatch(format!("{}: {reason}", path.display()))
 }
 
 /// Makes a column that of another file, too.

@@ -216,7 +216,7 @@ fn tables_that_differ_are_refused_by_file_and_column() {
     ] {
         let tables = vec![memory("a", "n:int64,s:string", &[]), memory("b", other, &[])];
         let error = union(tables, by_name, Some("file")).err().unwrap();
-        assert!(matches!(error, Error::Usage(_) | Error::TypeMismatch(_)));
+        assert!(matches!(error, Error::Usage(_) | Error::TypeMismatch { .. }));
         assert_eq!(error.to_string(), message);
     }
 }

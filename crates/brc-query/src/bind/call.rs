@@ -70,9 +70,9 @@ impl Binder<'_> {
                 match (arguments.get(argument), syntax.get(argument)) {
                     (Some(found), Some(syntax)) => {
                         let found = if found.is_null() { "null".to_owned() } else { found.logical_type.to_string() };
-                        self.mismatch(format!("'{name}' {needed}, found {found}"), syntax.position)
+                        self.mismatch(format!("'{name}' {needed}, found {found}"), syntax.position, &arguments)
                     }
-                    (Some(_), None) => self.mismatch(format!("'{name}' {needed}"), position),
+                    (Some(_), None) => self.mismatch(format!("'{name}' {needed}"), position, &arguments),
                     (None, _) => self.error(format!("'{name}' {needed}"), position),
                 }
             }

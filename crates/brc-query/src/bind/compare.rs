@@ -153,7 +153,7 @@ impl Binder<'_> {
                 let (name, logical_type) = (&self.scope.fields()[column].name, value.logical_type);
                 let (kind, hint) = (literal.kind(), constant::hint(literal, logical_type));
                 let message = format!("column '{name}' is of type {logical_type}, but is compared with {kind}{hint}");
-                self.mismatch(message, position)
+                self.mismatch(message, position, [value])
             }
             (test, _) => Ok(test),
         }
@@ -170,7 +170,8 @@ impl Binder<'_> {
     fn function(&self, comparison: Comparison, one: Typed, other: Typed, position: usize) -> Result {
         let (from, to) = (one.logical_type, other.logical_type);
         if common(from, to).is_none() {
-            return self.mismatch(format!("a value of type {from} is compared with one of type {to}"), position);
+            let message = format!("a value of type {from} is compared with one of type {to}");
+            return self.mismatch(message, position, [&one, &other]);
         }
         let arguments = vec![one, other];
         let nullable = arguments.iter().any(|argument| argument.nullable);

@@ -86,10 +86,14 @@ impl<'a> GroupScope<'a> {
         }
         let output = Output { function, columns, parameter };
         let bound = output.bind(self.inputs.fields()).map_err(|needed| {
-            let found = output.columns.first().and_then(|&column| self.inputs.fields().get(column));
+            let fields = self.inputs.fields();
+            let found = output.columns.first().and_then(|&column| fields.get(column));
             let found = found.map(|field| format!(", found {}", field.logical_type)).unwrap_or_default();
             let place = call.arguments.first().map_or(position, |argument| argument.position);
-            expression.error(format!("'{}' needs {needed}{found}", function.name), place).of_types()
+            let is_text =
+                |column: &usize| fields.get(*column).is_some_and(|field| field.logical_type == LogicalType::String);
+            let columns = output.columns.iter().copied().filter(is_text).collect();
+            expression.error(format!("'{}' needs {needed}{found}", function.name), place).of_types(columns)
         })?;
         let column = match self.columns.entry(output) {
             Entry::Occupied(known) => *known.get(),

@@ -51,7 +51,7 @@ impl Binder<'_> {
             Some(found) => Ok(found),
             None => {
                 let (kind, hint) = (literal.kind(), constant::hint(literal, like));
-                self.mismatch(format!("a value of type {like} is compared with {kind}{hint}"), position)
+                self.mismatch(format!("a value of type {like} is compared with {kind}{hint}"), position, [])
             }
         }
     }

@@ -104,9 +104,19 @@ impl Binder<'_> {
         Err(self.expression.error(message, position))
     }
 
-    /// What is wrong for the types of columns.
-    fn mismatch<T>(&self, message: impl Into<String>, position: usize) -> Result<T> {
-        Err(self.expression.error(message, position).of_types())
+    /// What is wrong for the types of columns, which are among these values.
+    fn mismatch<'t, T>(
+        &self,
+        message: impl Into<String>,
+        position: usize,
+        values: impl IntoIterator<Item = &'t Typed>,
+    ) -> Result<T> {
+        let column = |value: &Typed| match value.node {
+            Node::Column(column) if value.logical_type == LogicalType::String => Some(column),
+            _ => None,
+        };
+        let columns = values.into_iter().filter_map(column).collect();
+        Err(self.expression.error(message, position).of_types(columns))
     }
 
     /// A part that must be a condition.
@@ -117,7 +127,8 @@ impl Binder<'_> {
         }
         if typed.logical_type != LogicalType::Bool {
             let found = typed.logical_type;
-            return self.mismatch(format!("expected a condition, found a value of type {found}"), syntax.position);
+            let message = format!("expected a condition, found a value of type {found}");
+            return self.mismatch(message, syntax.position, [&typed]);
         }
         let nullable = typed.nullable;
         Ok(match typed.node {
@@ -173,10 +184,8 @@ impl Binder<'_> {
                     Some(common) => common,
                     None => {
                         let found = part.logical_type;
-                        return self.mismatch(
-                            format!("a value of type {found} stands beside one of type {common}"),
-                            *position,
-                        );
+                        let message = format!("a value of type {found} stands beside one of type {common}");
+                        return self.mismatch(message, *position, parts.iter().map(|(part, _)| part));
                     }
                 },
             });
@@ -194,7 +203,7 @@ impl Binder<'_> {
         }
         let from = inner.logical_type;
         if cast::bound(from, to, attempt).is_none() {
-            return self.mismatch(format!("a value of type {from} cannot be cast to {to}"), position);
+            return self.mismatch(format!("a value of type {from} cannot be cast to {to}"), position, [&inner]);
         }
         let nullable = inner.nullable || attempt;
         self.folded(
@@ -210,7 +219,7 @@ impl Binder<'_> {
         }
         match evaluate::constant(&typed) {
             Ok(value) => Ok(Typed::literal(typed.logical_type, value)),
-            Err(Fault::Value(message)) => self.mismatch(message, position),
+            Err(Fault::Value(message)) => self.mismatch(message, position, []),
             Err(Fault::Malformed(message)) => self.error(message, position),
             Err(Fault::TooLarge(_)) => self.error(TOO_LONG, position),
         }

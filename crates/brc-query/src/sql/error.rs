@@ -14,18 +14,18 @@ pub struct SyntaxError {
     pub position: usize,
     /// The whole text.
     pub source_text: String,
-    /// Whether it is wrong only for the types that columns have.
-    pub is_of_types: bool,
+    /// The columns, as far as they are known, for whose types alone it is wrong; `None` if it is wrong for any.
+    pub types_of: Option<Vec<usize>>,
 }
 
 impl SyntaxError {
     pub(crate) fn new(message: impl Into<String>, position: usize, source: &str) -> Self {
-        Self { message: message.into(), position, source_text: source.to_owned(), is_of_types: false }
+        Self { message: message.into(), position, source_text: source.to_owned(), types_of: None }
     }
 
-    /// The same error, which columns of other types would not have.
-    pub(crate) fn of_types(self) -> Self {
-        Self { is_of_types: true, ..self }
+    /// The same error, which these columns would not have if they were of other types.
+    pub(crate) fn of_types(self, columns: Vec<usize>) -> Self {
+        Self { types_of: Some(columns), ..self }
     }
 
     /// The error with what may help behind it.
@@ -61,9 +61,10 @@ impl SyntaxError {
 
 impl From<SyntaxError> for Error {
     fn from(error: SyntaxError) -> Self {
-        match error.is_of_types {
-            true => Self::TypeMismatch(error.to_string()),
-            false => Self::Usage(error.to_string()),
+        let message = error.to_string();
+        match error.types_of {
+            Some(columns) => Self::TypeMismatch { message, columns },
+            None => Self::Usage(message),
         }
     }
 }

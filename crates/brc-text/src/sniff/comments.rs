@@ -33,9 +33,11 @@ pub(super) fn find(samples: &Samples<'_>, dialect: &Dialect, with_leading: bool)
         }
         let others = samples.split(&Dialect { comment: Some(prefix.to_owned()), ..dialect.clone() });
         let width = Shape::of(&others, 0).width;
-        let columns = Columns::of(others.iter().flat_map(Rows::iter), width);
+        // The first row may be a header.
+        let columns = Columns::of(others.iter().flat_map(Rows::iter).filter(|row| !is_empty(row)).skip(1), width);
         let first = (0..table.len()).find(|row| table.row(*row).len() == width && !rows.contains(row))?;
-        let is_comment = |row: &usize| !is_like_row(samples, table, *row, prefix, &columns);
+        let are_several = rows.len() > 1;
+        let is_comment = |row: &usize| !is_like_row(samples, table, *row, prefix, &columns, are_several);
         let found = width > 1
             && rows.iter().all(is_comment)
             && (rows.last()? > &first || with_leading)
@@ -65,8 +67,10 @@ pub(super) fn leading(samples: &Samples<'_>, tables: &[Rows<'_>], dialect: &Dial
     let is_other = |row: &usize| !is_empty(table.row(*row)) && !begins(samples, table, *row, prefix);
     let end = (0..table.len()).find(is_other).unwrap_or(table.len());
     let width = Shape::of(tables, end).width;
-    let columns = Columns::of(table.iter().skip(end).chain(tables[1..].iter().flat_map(Rows::iter)), width);
-    let is_row = |row: usize| is_like_row(samples, table, row, prefix, &columns);
+    let below = table.iter().skip(end).filter(|row| !is_empty(row)).skip(1);
+    let columns = Columns::of(below.chain(tables[1..].iter().flat_map(Rows::iter)), width);
+    let are_several = (0..end).filter(|row| !is_empty(table.row(*row))).count() > 1;
+    let is_row = |row: usize| is_like_row(samples, table, row, prefix, &columns, are_several);
     let comments = (0..end).take_while(|row| is_empty(table.row(*row)) || !is_row(*row));
     let Some(last) = comments.filter(|row| !is_empty(table.row(*row))).last() else { return Leading::default() };
     let below = (last + 1..table.len()).find(|row| !is_empty(table.row(*row)));
@@ -91,12 +95,20 @@ fn begins(samples: &Samples<'_>, table: &Rows<'_>, row: usize, prefix: &str) -> 
     samples.start()[table.start(row)..].starts_with(prefix.as_bytes())
 }
 
-/// Whether a line that begins with a prefix of comments may be a row of the table: `#fff,1`, but not `# colours, 1`.
-fn is_like_row(samples: &Samples<'_>, table: &Rows<'_>, row: usize, prefix: &str, columns: &Columns) -> bool {
+/// Whether a line that begins with a prefix of comments may be a row of the table: `#fff,1`, but not one of several like
+/// `# colours, red and green` where all columns are text.
+fn is_like_row(
+    samples: &Samples<'_>,
+    table: &Rows<'_>,
+    row: usize,
+    prefix: &str,
+    columns: &Columns,
+    are_several: bool,
+) -> bool {
     let cells = table.row(row);
     let is_prose = samples.start()[table.start(row) + prefix.len()..].first().is_some_and(|byte| *byte == b' ');
     let likeness = columns.compare(cells);
-    cells.len() == columns.width() && likeness.unlike == 0 && (likeness.alike > 0 || !is_prose)
+    cells.len() == columns.width() && likeness.unlike == 0 && (likeness.alike > 0 || !is_prose || !are_several)
 }
 
 fn is_name(cell: &Cell<'_>, prefix: &str) -> bool {

@@ -205,6 +205,8 @@ pub(super) fn is_empty(row: &[Cell<'_>]) -> bool {
 
 /// What the fields of the rows of the usual width are like.
 struct Fields {
+    /// How many columns there are.
+    width: usize,
     /// How many columns have a field that is not empty.
     columns: usize,
     /// How far fields look like values and not like parts of them or several, from 0 to 1: the type score.
@@ -241,7 +243,7 @@ impl Fields {
         }
         let columns = is_filled.iter().filter(|is_filled| **is_filled).count();
         let wholeness = sum / f64::from(count.max(1));
-        Fields { columns, wholeness, are_typed, are_beside_tabs, begin_with_double_quote, typed }
+        Fields { width, columns, wholeness, are_typed, are_beside_tabs, begin_with_double_quote, typed }
     }
 
     /// How likely so many columns are by a delimiter of this likelihood. Few columns may come from a byte that is often in
@@ -252,8 +254,14 @@ impl Fields {
             // Tabs do not align what is one column: the one before or after it is always empty.
             1 if delimiter == DELIMITERS[0].0 && self.are_typed && self.are_beside_tabs => 0.2,
             0 | 1 if delimiter == DELIMITERS[0].0 => 0.6,
-            // `;12`: what hardly ever stands beside a number delimits a column that is always empty.
-            1 if self.are_typed && likelihood > 0.9 => 0.3,
+            // `;12`, `||08:59`: what hardly ever stands beside a number delimits columns that are always empty.
+            1 if self.are_typed && likelihood > 0.9 => {
+                if self.width > 2 {
+                    0.45
+                } else {
+                    0.3
+                }
+            }
             0 | 1 => 0.2,
             columns => likelihood * (1.0 - chance / columns as f64),
         }
