@@ -16,41 +16,39 @@ fn by_column<'t>(table: &'t dyn Table, changed: fn(&ColumnChanges) -> u64) -> Ve
 
 /// Which words for missing values were read as null although no option says so: a line for each column.
 pub(crate) fn nulled(table: &dyn Table) -> Vec<String> {
-    let columns = by_column(table, |changes| changes.nulled);
-    let line = |(name, changes): &(&str, ColumnChanges)| {
+    let line = |name: &str, changes: &ColumnChanges| {
         let tokens: Vec<String> = changes.null_tokens.iter().map(|token| quoted(token)).collect();
-        let (values, them) = (values(changes.nulled), if changes.nulled == 1 { "it" } else { "them" });
+        let them = if changes.nulled == 1 { "it" } else { "them" };
+        let values = plural(changes.nulled, "value");
         format!("{} in '{name}' read as null ({values}; --null '' keeps {them} as text)", tokens.join(" and "))
     };
-    let mut lines: Vec<String> = columns.iter().take(MAX_COLUMNS).map(line).collect();
+    lines(&by_column(table, |changes| changes.nulled), line, "read as null")
+}
+
+/// Which values will be written differently than in the input: a line for each column.
+pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
+    let line = |name: &str, changes: &ColumnChanges| {
+        let example = changes.example.as_ref().map(|example| {
+            let [old, new] = [&example.0, &example.1].map(|text| String::from_utf8_lossy(text));
+            format!(" ({old} → {new})")
+        });
+        let (values, example) = (plural(changes.altered, "value"), example.unwrap_or_default());
+        format!("{values} of '{name}' will be written differently{example}; --exact-text keeps the spelling")
+    };
+    lines(&by_column(table, |changes| changes.altered), line, "written differently")
+}
+
+/// A line for each of the first columns, and one for all others.
+fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) -> String, what: &str) -> Vec<String> {
+    let mut lines: Vec<String> = columns.iter().take(MAX_COLUMNS).map(|(name, changes)| line(name, changes)).collect();
     if columns.len() > MAX_COLUMNS {
-        let rest = &columns[MAX_COLUMNS..];
-        let total = values(rest.iter().map(|(_, changes)| changes.nulled).sum());
-        lines.push(format!("the same in {} ({total})", plural(rest.len() as u64, "more column")));
+        lines.push(format!("values of {} {what}", plural((columns.len() - MAX_COLUMNS) as u64, "more column")));
     }
     lines
 }
 
 fn quoted(token: &str) -> String {
     if token.is_empty() { "\"\"".to_owned() } else { format!("'{token}'") }
-}
-
-/// In which columns values will be written differently than in the input, if there are any.
-pub(crate) fn altered(table: &dyn Table) -> Option<String> {
-    let columns = by_column(table, |changes| changes.altered);
-    let named = columns.iter().take(MAX_COLUMNS);
-    let mut named: Vec<_> = named.map(|(name, changes)| format!("'{name}' ({})", values(changes.altered))).collect();
-    if columns.len() > MAX_COLUMNS {
-        named.push(plural((columns.len() - MAX_COLUMNS) as u64, "more column"));
-    }
-    let named = (!named.is_empty()).then(|| named.join(", "))?;
-    Some(format!(
-        "text form of values changed, as from 1.5 to 1.50, in {named}; --exact-text keeps such columns as strings"
-    ))
-}
-
-fn values(number: u64) -> String {
-    plural(number, "value")
 }
 
 /// A number with a noun.

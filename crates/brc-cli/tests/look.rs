@@ -72,7 +72,7 @@ fn sniff_and_schema_know_every_encoding() {
         }
     }
     place.write("x.bin", [0, 159, 146, 150, 0, 1, 2, 3].repeat(100));
-    place.run("sniff x.bin").fails_with(1, "is of no known encoding");
+    place.run("sniff x.bin").fails_with(1, "unrecognised file format");
 }
 
 #[test]

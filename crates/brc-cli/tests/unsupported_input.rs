@@ -271,10 +271,10 @@ fn noise_is_of_no_known_encoding() {
         for name in ["noise", "noise.bin", "noise.txt", "noise.csv", "noise.json"] {
             place.write(name, &noise);
             let outcome = place.run(&format!("query {name}"));
-            outcome.fails_with(1, &format!("{name}: is of no known encoding ("));
+            outcome.fails_with(1, &format!("{name}: unrecognised file format"));
             outcome.fails_with(1, "--from");
         }
-        place.pipe("query -", &noise).fails_with(1, "-: is of no known encoding (");
+        place.pipe("query -", &noise).fails_with(1, "-: unrecognised file format");
     }
     place.run("query noise.txt --from csv --schema s:string,x:int").fails_with(3, "line 1");
 }

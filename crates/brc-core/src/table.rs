@@ -161,8 +161,10 @@ impl TextReason {
 /// How the values of a column differ from the text that they were read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnChanges {
-    /// How many will be written in another way: `1.5` is `1.50` in a column of two decimals, `1e5` a float.
+    /// How many will be written in another way: `1e5` as `100000.0`, but not `1.5` as `1.50`.
     pub altered: u64,
+    /// The first of these: as it was written, and as it will be.
+    pub example: Option<(Vec<u8>, Vec<u8>)>,
     /// How many are null because they are words for missing values, although no one said that these are null.
     pub nulled: u64,
     /// These words.
@@ -172,6 +174,7 @@ pub struct ColumnChanges {
 impl AddAssign<&ColumnChanges> for ColumnChanges {
     fn add_assign(&mut self, other: &Self) {
         self.altered += other.altered;
+        self.example = self.example.take().or_else(|| other.example.clone());
         self.nulled += other.nulled;
         self.null_tokens.extend(&other.null_tokens);
     }

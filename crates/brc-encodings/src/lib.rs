@@ -37,6 +37,7 @@ pub mod memory_budget;
 mod msgpack;
 mod narrow;
 pub mod ordered;
+mod other_formats;
 pub mod output;
 #[cfg(feature = "parquet")]
 mod parquet;

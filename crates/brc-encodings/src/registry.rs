@@ -4,6 +4,7 @@ use crate::compressed::CompressedWriter;
 use crate::encoding::{CreateOptions, Encoding};
 use crate::frames::Framed;
 use crate::input::Input;
+use crate::other_formats;
 use crate::text::is_binary;
 use crate::{bincode, buren, cbor, csv, json, msgpack, ppm};
 use brc_compress::read_only::{self, ReadOnly};
@@ -140,12 +141,12 @@ fn is_text(encoding: &dyn Encoding) -> bool {
 
 fn unknown(input: &Input, named: Option<&dyn Encoding>) -> Error {
     let names: Vec<_> = ENCODINGS.iter().map(|encoding| encoding.name()).collect();
-    let known = format!("is of no known encoding ({})", names.join(", "));
+    let looks = other_formats::name(&input.prefix).map(|name| format!(" (looks like {name})")).unwrap_or_default();
     let hint = match named.map(Encoding::name) {
-        Some(named) => format!("it is named as {named}, but is no text (--from {named} reads it as that)"),
-        None => "--from says of which it is nevertheless".to_owned(),
+        Some(named) => format!("it is named as {named}, but is not text; --from {named} reads it as that"),
+        None => format!("if it is one of these, name it with --from: {}", names.join(", ")),
     };
-    Error::unsupported(&input.path, format!("{known}: {hint}"))
+    Error::unsupported(&input.path, format!("unrecognised file format{looks}; {hint}"))
 }
 
 fn mismatch(input: &Input, named: &dyn Encoding, seen: &dyn Encoding) -> Error {

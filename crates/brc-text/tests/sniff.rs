@@ -138,6 +138,7 @@ fn what_is_above_a_table_is_told_from_ragged_rows() {
         // A row that begins like a comment is a row.
         ("# ;\nb;c\nd;e\nf;g\n".to_owned(), "';', no header", "column_1¦column_2"),
         ("a;b;c\nx;07:49:14;1\n// ;11:09:05;2\ny;12:00:00;3\n".to_owned(), "';', header", "a¦b¦c"),
+        ("a;b;c;d\nx;false;;1\ny;true;true;2\n#;true;Oslo;3\n".to_owned(), "';', header", "a¦b¦c¦d"),
         ("||08:59:25\n||21:56:36\n".to_owned(), "'|', no header", "column_1¦column_2¦column_3"),
         ("Anna,1999,2003\nBob,1987,2001\n".to_owned(), "',', no header", "column_1¦column_2¦column_3"),
         ("1000,aa,aa,1001\n0,ab,ab,0\n0,ab,ab,0\n".to_owned(), "',', no header", "column_1¦column_2¦column_3¦column_4"),
@@ -203,7 +204,7 @@ fn each_part_is_explained() {
     assert_eq!(evidence(&sniffed, Part::LineEnd).as_deref(), Some("line end CRLF - the sample has 4 CRLF"));
     let quote = "quote '\"' - no sampled field is quoted; the default";
     assert_eq!(evidence(&sniffed, Part::Quote).as_deref(), Some(quote));
-    let header = "header present - 2 of 2 typed columns begin with a field of another kind";
+    let header = "header present - in 2 of 2 number or date columns the first row is not a value";
     assert_eq!(evidence(&sniffed, Part::Header).as_deref(), Some(header));
     assert_eq!(evidence(&sniffed, Part::Escape), None);
     let quote = "quote '\"' - 2 sampled fields begin and end with it, 1 with doubled ones";

@@ -167,13 +167,12 @@ impl Args {
         Ok(Destination::File(OutputFile::new(path, self.to, options)?))
     }
 
-    /// A question in SQL has clauses of its own.
+    /// Refuses options that a SQL query has clauses for.
     fn refuse_clauses(&self) -> brc_core::Result<()> {
         let options = self.having.is_some() || self.order_by.is_some() || self.limit.is_some() || self.offset.is_some();
         match options || self.query.is_given() {
             true => Err(Error::Usage(
-                "a question in SQL has clauses of its own: --by, --agg, --where, --having, --order-by, --limit and --offset \
-                 do not go with it"
+                "--by, --agg, --where, --having, --order-by, --limit and --offset cannot be combined with a SQL query"
                     .to_owned(),
             )),
             false => Ok(()),

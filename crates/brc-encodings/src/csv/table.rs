@@ -12,7 +12,7 @@ use brc_core::{
 use brc_text::infer::Seen;
 use brc_text::rows::{self, Piece};
 use brc_text::typed::{BadRow, Changes, ColumnType, Output, TableParser, TextFormat, fault_of};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -60,7 +60,7 @@ pub(super) struct CsvTable {
     chunk_splits: Option<Vec<Range<u64>>>,
     keep_rejects: bool,
     /// How many values differ from the text, and in which type they were read: by split and column, where there are any.
-    changes: Mutex<HashMap<(u64, usize), (LogicalType, Changes)>>,
+    changes: Mutex<BTreeMap<(u64, usize), (LogicalType, Changes)>>,
 }
 
 /// The types of all columns.
@@ -149,12 +149,14 @@ impl CsvTable {
 
     /// Takes note of how a split's values of these columns differ from the text.
     fn keep_changes(&self, split: u64, projection: &[usize], types: &Types, parser: &TableParser) {
-        let found: Vec<Changes> = parser.changes().collect();
+        let found: Vec<&Changes> = parser.changes().collect();
         let mut known = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         for &column in projection {
-            match found[column] {
-                Changes { altered: 0, nulled: 0 } => drop(known.remove(&(split, column))),
-                changes => drop(known.insert((split, column), (types.columns[column].logical_type(), changes))),
+            let (place, changes) = ((split, column), found[column]);
+            if *changes == Changes::default() {
+                known.remove(&place);
+            } else {
+                known.insert(place, (types.columns[column].logical_type(), changes.clone()));
             }
         }
     }
@@ -229,8 +231,10 @@ impl Table for CsvTable {
         let mut sums = vec![ColumnChanges::default(); self.names.len()];
         for ((_, column), (read_as, changes)) in self.changes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             if *read_as == types.columns[*column].logical_type() {
-                sums[*column].altered += changes.altered;
-                sums[*column].nulled += changes.nulled;
+                let sum = &mut sums[*column];
+                sum.altered += changes.altered;
+                sum.nulled += changes.nulled;
+                sum.example = sum.example.take().or_else(|| changes.example.clone());
             }
         }
         for (sum, column) in sums.iter_mut().zip(&types.columns) {

@@ -20,7 +20,9 @@ impl Binder<'_> {
             return self.coalesce(call);
         }
         if let Some(aggregate) = AggregateFunction::by_name(&call.name, false) {
-            return self.error(format!("the aggregate '{}' cannot stand here", aggregate.name), position);
+            let message =
+                format!("the aggregate '{}' is not allowed here; use having to filter groups", aggregate.name);
+            return self.error(message, position);
         }
         let Some(function) = Function::by_name(&call.name) else {
             return self.error(unknown(&call.name), position);

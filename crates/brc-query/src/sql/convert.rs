@@ -222,8 +222,12 @@ impl Converter<'_> {
         if function.over.is_some() {
             return self.refuse("'over': a window function".to_owned(), position);
         }
-        if function.null_treatment.is_some() || !function.within_group.is_empty() {
-            return self.refuse(format!("what stands behind '{name}'"), position);
+        if !function.within_group.is_empty() {
+            let message = "'within group' is not supported; use quantile(x, 0.95)";
+            return Err(SyntaxError::new(message, position, self.source));
+        }
+        if function.null_treatment.is_some() {
+            return self.refuse(format!("'ignore nulls' or 'respect nulls' after '{name}'"), position);
         }
         let FunctionArguments::List(list) = function.args else {
             return self.refuse(format!("'{name}' without parentheses"), position);

@@ -108,7 +108,9 @@ fn is_like_row(
     let cells = table.row(row);
     let is_prose = samples.start()[table.start(row) + prefix.len()..].first().is_some_and(|byte| *byte == b' ');
     let likeness = columns.compare(cells);
-    cells.len() == columns.width() && likeness.unlike == 0 && (likeness.alike > 0 || !is_prose || !are_several)
+    let is_alike =
+        likeness.alike > likeness.unlike || (likeness.unlike == likeness.alike && (!is_prose || !are_several));
+    cells.len() == columns.width() && is_alike
 }
 
 fn is_name(cell: &Cell<'_>, prefix: &str) -> bool {

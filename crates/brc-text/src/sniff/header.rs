@@ -106,7 +106,8 @@ fn judge_by(row: &[Cell<'_>], below: &[&[Cell<'_>]]) -> (i32, String) {
         return (2, evidence.to_owned());
     }
     if typed > 0 {
-        let evidence = format!("{unlike} of {typed} typed columns begin with a field of another kind");
+        let columns = if typed == 1 { "column" } else { "columns" };
+        let evidence = format!("in {unlike} of {typed} number or date {columns} the first row is not a value");
         let weight = 2 * (unlike.min(4) as i32 - alike.min(4) as i32);
         return (if unlike > alike { weight.max(CERTAIN) } else { weight.min(-1) }, evidence);
     }

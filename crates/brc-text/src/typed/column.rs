@@ -31,10 +31,7 @@ struct Checks {
     nullable: bool,
     validity: BitmapBuffer,
     inference: Option<Inference>,
-    /// How many values are written in another way than they stood in the text.
-    altered: u64,
-    /// How many values are null because they are words for missing ones.
-    nulled: u64,
+    changes: Changes,
 }
 
 struct Inference {
@@ -47,13 +44,27 @@ struct Inference {
 /// Parses the fields of a column, with values that are written as they will be if that is demanded.
 type Kernel<'k, T> = &'k mut dyn FnMut(&FieldColumn<'_>, bool, &mut Vec<T>) -> fields::Parsed;
 
-/// How many values of a column are not what they stood in the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How values of a column differ from the text that they were read from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
-    /// Those that are written in another way.
+    /// How many are written in another way, apart from zeros at the end and the `T` of a timestamp.
     pub altered: u64,
-    /// Those that are null because they are words for missing ones.
+    /// The first of these: as it was written, and as it will be.
+    pub example: Option<(Vec<u8>, Vec<u8>)>,
+    /// How many are null because they are words for missing ones.
     pub nulled: u64,
+}
+
+/// Whether two texts of a value differ in more than zeros at the end and a `T` between date and time.
+fn differ(old: &[u8], new: &[u8]) -> bool {
+    let without_zone = |text: &[u8]| text.strip_suffix(b"Z").unwrap_or(text).to_vec();
+    let [mut old, new] = [old, new].map(without_zone);
+    if let (Some(between @ b'T'), Some(b' ')) = (old.get_mut(10), new.get(10)) {
+        *between = b' ';
+    }
+    let (short, long) = if old.len() < new.len() { (old, new) } else { (new, old) };
+    let rest = long.strip_prefix(short.as_slice());
+    rest.is_none_or(|rest| rest.iter().any(|byte| !matches!(byte, b'0' | b'.' | b':')))
 }
 
 /// What becomes of a value that is not written in the usual way.
@@ -81,8 +92,7 @@ impl TypedColumn {
                 nullable: true,
                 validity: BitmapBuffer::default(),
                 inference: None,
-                altered: 0,
-                nulled: 0,
+                changes: Changes::default(),
             },
         };
         new.set_type(column);
@@ -94,7 +104,7 @@ impl TypedColumn {
         self.clear();
         let checks = &mut self.checks;
         (checks.logical_type, checks.nullable) = (column.logical_type(), column.nullable());
-        (checks.altered, checks.nulled) = (0, 0);
+        checks.changes = Changes::default();
         checks.inference = match *column {
             ColumnType::Fixed { .. } => None,
             ColumnType::Inferred { seen, exact } => Some(Inference { seen, exact, misfits: false }),
@@ -247,8 +257,8 @@ impl TypedColumn {
     }
 
     /// How many values changed since the type was set.
-    pub(super) fn changes(&self) -> Changes {
-        Changes { altered: self.checks.altered, nulled: self.checks.nulled }
+    pub(super) fn changes(&self) -> &Changes {
+        &self.checks.changes
     }
 }
 
@@ -311,13 +321,11 @@ impl Checks {
         mut fast: impl FnMut(Text<'f>) -> Parsed<T>,
         of_value: impl Fn(Value<'_>) -> T,
     ) {
+        let differs = differs_if_altered(self.logical_type);
         let exact = self.inference.as_ref().is_some_and(|inference| inference.exact);
         let first = out.len();
         let odd = match kernel.and_then(|kernel| Some(kernel(&how.for_kernels(&fields)?, exact, out))) {
-            Some(parsed) => {
-                self.altered += parsed.altered;
-                parsed.odd
-            }
+            Some(parsed) => parsed.odd,
             None => {
                 out.resize(first + fields.len(), T::default());
                 (0..fields.len() as u32).collect()
@@ -326,10 +334,14 @@ impl Checks {
         let mut next = 0;
         for row in odd.into_iter().map(|row| row as usize) {
             let field = fields.get(row);
-            let value = if let Some((value, altered)) = how.usual(field).and_then(&mut fast)
+            let usual = how.usual(field).and_then(|text| Some((text, fast(text)?)));
+            let value = if let Some((text, (value, altered))) = usual
                 && !(altered && exact)
+                && let is_changed = altered
+                && differs(text.bytes())
+                && !(is_changed && self.changes.example.is_none())
             {
-                self.altered += u64::from(altered);
+                self.changes.altered += u64::from(is_changed);
                 Some(value)
             } else {
                 let text = how.value(field);
@@ -388,7 +400,7 @@ impl Checks {
             inference.seen = inference.seen.join(seen);
             let holds = inference.seen.logical_type(inference.exact) == Some(self.logical_type);
             if holds && !seen.null_tokens(self.logical_type).is_empty() {
-                self.nulled += 1;
+                self.changes.nulled += 1;
                 return Odd::Null;
             }
             if !holds || parsed.is_err() {
@@ -399,7 +411,11 @@ impl Checks {
         }
         match parsed {
             Ok(value) => {
-                self.altered += u64::from(value.to_text(self.logical_type).as_bytes() != text);
+                let written = value.to_text(self.logical_type).into_bytes();
+                if differ(text, &written) {
+                    self.changes.altered += 1;
+                    self.changes.example.get_or_insert_with(|| (text.to_vec(), written));
+                }
                 Odd::Value(value)
             }
             Err(fault) => {
@@ -451,6 +467,15 @@ impl Checks {
         taking.end();
         self.validity.push_values(fields.len() - valid);
         strings.found = places;
+    }
+}
+
+/// Whether the text of a value that is written in another way than it stood there differs by more than zeros at the end.
+fn differs_if_altered(logical_type: LogicalType) -> fn(&[u8]) -> bool {
+    match logical_type {
+        LogicalType::Uuid | LogicalType::Float32 => |_| true,
+        LogicalType::Timestamp { zone: true, .. } => |text| text.last() != Some(&b'Z'),
+        _ => |_| false,
     }
 }
 

@@ -207,8 +207,8 @@ impl TableParser {
         self.gathered.misfits()
     }
 
-    /// How many values of each column changed since the start.
-    pub fn changes(&self) -> impl Iterator<Item = Changes> {
+    /// How the values of each column changed since the start.
+    pub fn changes(&self) -> impl Iterator<Item = &Changes> {
         self.gathered.columns.iter().map(TypedColumn::changes)
     }
 }

@@ -33,7 +33,7 @@ const MOST_TRIED: usize = 8;
 const FORMULA: u64 = 64;
 
 /// How much smaller, in percent, a key has to make a file.
-pub(super) const WORTH: u64 = 2;
+const WORTH: u64 = 2;
 
 /// Strings that the size of all is estimated from.
 const STRINGS: usize = 2048;

@@ -7,7 +7,7 @@ use super::file_tokens::FileTokens;
 use super::fits;
 use super::footer::{Chunk, Footer, RowGroup};
 use super::footer_message;
-use super::key_choice::{Sample, WORTH};
+use super::key_choice::Sample;
 use crate::block::checksum;
 use crate::trailer::{self, Trailer};
 use crate::writer::WriterOptions;
@@ -193,8 +193,8 @@ impl BatchWriter for Writer {
         let ClusterKey::Automatic(key) = &self.key else { return None };
         let name = self.footer.name(key.known()?);
         Some(format!(
-            "rows are clustered by '{name}', which makes the file at least {WORTH} % smaller; they are still read in their \
-             order, but slower (--key none keeps them so)"
+            "rows are stored grouped by '{name}' to save space; reading them in the original order is slower; --key none \
+             turns this off"
         ))
     }
 
