@@ -195,7 +195,7 @@ impl Table for Union {
     }
 
     fn read_nulls_as_text(&self) -> bool {
-        self.tables.iter().fold(false, |any, table| table.read_nulls_as_text() || any)
+        self.tables.iter().filter(|table| table.read_nulls_as_text()).count() > 0
     }
 
     fn may_gain_columns(&self) -> bool {
