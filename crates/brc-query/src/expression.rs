@@ -114,8 +114,11 @@ fn written(name: &str) -> String {
 /// An item of a `select`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SelectItem {
-    /// `*`: all columns of the table.
-    All,
+    /// `*`: all columns of the table, but for those of `* exclude (a, b)`.
+    All {
+        /// The columns that are left out.
+        exclude: Vec<Expression>,
+    },
     /// An expression.
     Expression {
         /// What is computed.
@@ -128,12 +131,19 @@ pub enum SelectItem {
 /// By what an answer is sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderBy {
-    /// An output column's name or number, or an expression of what the answer is made of.
+    /// An output column's name or number, an expression of what the answer is made of, or what stands for all output columns.
     pub expression: Expression,
+    /// Whether it is `all`: every output column, from left to right.
+    pub is_all: bool,
     /// Whether the largest comes first.
     pub descending: bool,
     /// Whether nulls come first; else they come last, whatever the direction.
     pub nulls_first: bool,
+}
+
+impl SelectItem {
+    /// `*`.
+    pub const ALL: Self = Self::All { exclude: Vec::new() };
 }
 
 impl OrderBy {
@@ -151,6 +161,6 @@ impl OrderBy {
     /// By an output column of that name.
     #[must_use]
     pub fn column(name: &str, descending: bool) -> Self {
-        Self { expression: Expression::column(name), descending, nulls_first: false }
+        Self { expression: Expression::column(name), is_all: false, descending, nulls_first: false }
     }
 }

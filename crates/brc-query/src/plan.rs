@@ -7,6 +7,7 @@ use crate::keys::Keys;
 use crate::memory::{Allowance, Memory};
 use crate::node::{Node, Typed};
 use crate::partial::{Partial, Rows};
+use crate::query::Pick;
 use crate::result::OutputColumn;
 use crate::result_table;
 use crate::states::{State, StateKind};
@@ -37,6 +38,7 @@ pub struct Plan {
     pub(crate) order_by: Vec<SortKey>,
     pub(crate) offset: u64,
     pub(crate) limit: Option<u64>,
+    pub(crate) pick: Pick,
     pub(crate) statistics: bool,
     pub(crate) timings: bool,
     #[serde(skip)]

@@ -11,8 +11,9 @@ use crate::node::{Node, Typed};
 use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
 use crate::run::Answered;
-use crate::sql::{Kind, Parser, SyntaxError};
-use brc_core::{Error, PhysicalType, Predicate, Progress, Result, Schema, Table, read_rows, with_types};
+use crate::sql::{Kind, Parser, Syntax, SyntaxError};
+use brc_core::{Error, Field, PhysicalType, Predicate, Progress, Result, Schema, Table, read_rows, with_types};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// A question. [`Query::default`] asks for what fits the table best, with statistics allowed.
@@ -25,6 +26,8 @@ pub struct Query {
     /// What to group by. `None` is the only string column; without any, all rows are one group. An empty list also makes all
     /// rows one group; but where nothing is aggregated, each row is one of the answer.
     pub by: Option<Vec<Expression>>,
+    /// `group by all`: by every item of `select` that has no aggregate. Then `by` is an empty list.
+    pub group_by_all: bool,
     /// What is computed for each group, where `select` does not say it. `None` is min, mean and max of each column of numbers
     /// that is no key, or the number of rows if there is no such column.
     pub aggregates: Option<Vec<Expression>>,
@@ -38,10 +41,27 @@ pub struct Query {
     pub offset: u64,
     /// How many of the rows behind those are wanted.
     pub limit: Option<u64>,
+    /// Which rows those are, where nothing is grouped or sorted and there is a limit.
+    pub pick: Pick,
     /// Whether statistics in the file may stand for reading its data.
     pub statistics: bool,
     /// Whether to measure how long aggregation takes; it costs a little itself.
     pub timings: bool,
+}
+
+/// Which rows of a table a limit leaves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pick {
+    /// The first rows.
+    #[default]
+    First,
+    /// The last rows.
+    Last,
+    /// A uniform sample without replacement: the same for the same seed, whatever the number of threads.
+    Random {
+        /// What the sample depends on besides the table.
+        seed: u64,
+    },
 }
 
 impl Default for Query {
@@ -50,12 +70,14 @@ impl Default for Query {
             select: None,
             distinct: false,
             by: None,
+            group_by_all: false,
             aggregates: None,
             filter: None,
             having: None,
             order_by: Vec::new(),
             offset: 0,
             limit: None,
+            pick: Pick::First,
             statistics: true,
             timings: false,
         }
@@ -92,6 +114,7 @@ impl Query {
             order_by: Vec::new(),
             offset: self.offset,
             limit: self.limit,
+            pick: self.pick,
             statistics: self.statistics,
             timings: self.timings,
             allowance: Allowance::default(),
@@ -161,10 +184,11 @@ impl Query {
     fn selects_rows(&self) -> bool {
         let Some(items) = &self.select else { return false };
         let is_plain = |item: &SelectItem| match item {
-            SelectItem::All => true,
+            SelectItem::All { .. } => true,
             SelectItem::Expression { expression, .. } => !has_aggregates(expression.syntax()),
         };
-        let ungrouped = self.by.as_ref().is_none_or(Vec::is_empty) && self.having.is_none() && !self.distinct;
+        let has_keys = self.group_by_all || self.by.as_ref().is_some_and(|by| !by.is_empty());
+        let ungrouped = !has_keys && self.having.is_none() && !self.distinct;
         let ordered = self.order_by.iter().all(|order| !has_aggregates(order.expression.syntax()));
         ungrouped && ordered && items.iter().all(is_plain)
     }
@@ -172,19 +196,15 @@ impl Query {
     fn rows(&self, schema: &Schema, mut scope: RowScope<'_>, inputs: &Inputs, plan: &mut Plan) -> Result<()> {
         plan.grouped = false;
         plan.computed.clone_from(&inputs.computed);
-        for (name, expression) in self.items(schema) {
+        for (name, expression) in self.items(schema, scope)? {
             plan.columns.push(Answer { name, value: bind::bind(&expression, &mut scope)? });
         }
-        for order in &self.order_by {
-            let value = output(order, &plan.columns)?;
-            let value = value.map_or_else(|| bind::bind(&order.expression, &mut scope), Ok)?;
-            plan.order_by.push(sort_key(order, value));
-        }
+        plan.order_by = self.sort_keys(&plan.columns, &mut scope)?;
         Ok(())
     }
 
     fn groups(&self, schema: &Schema, rows: RowScope<'_>, inputs: Inputs, plan: &mut Plan) -> Result<()> {
-        let items = self.select.is_some().then(|| self.items(schema));
+        let items = self.select.is_some().then(|| self.items(schema, rows)).transpose()?;
         let keys = self.keys(schema, rows, items.as_deref())?;
         let (mut scope, positions) = GroupScope::new(rows, inputs, keys.clone());
         let items = match items {
@@ -203,11 +223,7 @@ impl Query {
         }
         plan.having =
             self.having.as_ref().map(|having| bind::condition(having, &mut scope as &mut dyn Scope)).transpose()?;
-        for order in &self.order_by {
-            let value = output(order, &plan.columns)?;
-            let value = value.map_or_else(|| bind::bind(&order.expression, &mut scope), Ok)?;
-            plan.order_by.push(sort_key(order, value));
-        }
+        plan.order_by = self.sort_keys(&plan.columns, &mut scope)?;
         // Groups differ by their keys: where an answer has all of those, its rows do too.
         let shown: HashSet<&Node> = plan.columns.iter().map(|column| &column.value.node).collect();
         plan.distinct &= !(0..positions.len()).all(|key| shown.contains(&Node::Column(key)));
@@ -217,13 +233,32 @@ impl Query {
         Ok(())
     }
 
+    /// What the answer, which has these columns, is sorted by.
+    fn sort_keys(&self, columns: &[Answer], scope: &mut dyn Scope) -> Result<Vec<SortKey>> {
+        let mut keys = Vec::new();
+        for order in &self.order_by {
+            if order.is_all {
+                keys.extend(columns.iter().map(|column| sort_key(order, column.value.clone())));
+                continue;
+            }
+            let value = output(order, columns)?;
+            let value = value.map_or_else(|| bind::bind(&order.expression, scope), Ok)?;
+            keys.push(sort_key(order, value));
+        }
+        Ok(keys)
+    }
+
     /// The output columns that `select` names.
-    fn items(&self, schema: &Schema) -> Vec<(String, Expression)> {
+    fn items(&self, schema: &Schema, mut rows: RowScope<'_>) -> Result<Vec<(String, Expression)>> {
         let mut items = Vec::new();
         for item in self.select.iter().flatten() {
             match item {
-                SelectItem::All => {
-                    let fields = schema.fields().iter();
+                SelectItem::All { exclude } => {
+                    for column in exclude {
+                        bind::bind(column, &mut rows)?;
+                    }
+                    let is_shown = |field: &&Field| !exclude.iter().any(|column| column.name() == field.name);
+                    let fields = schema.fields().iter().filter(is_shown);
                     items.extend(fields.map(|field| (field.name.clone(), Expression::column(&field.name))));
                 }
                 SelectItem::Expression { expression, alias } => {
@@ -231,7 +266,11 @@ impl Query {
                 }
             }
         }
-        items
+        let excludes = |item: &SelectItem| matches!(item, SelectItem::All { exclude } if !exclude.is_empty());
+        if items.is_empty() && self.select.iter().flatten().any(excludes) {
+            return Err(Error::Usage("no column is left to select".to_owned()));
+        }
+        Ok(items)
     }
 
     /// What is grouped by, each with its name.
@@ -243,6 +282,12 @@ impl Query {
     ) -> Result<Vec<(String, Typed)>> {
         let (mut keys, mut known) = (Vec::new(), HashSet::new());
         let by = match (&self.by, items) {
+            (Some(_), Some(items)) if self.group_by_all => {
+                let is_constant = |syntax: &Syntax| matches!(syntax.kind, Kind::Literal(_));
+                let is_key = |syntax: &Syntax| !is_constant(syntax) && !has_aggregates(syntax);
+                let keys = items.iter().filter(|(_, expression)| is_key(expression.syntax()));
+                keys.map(|(_, expression)| expression.clone()).collect()
+            }
             // All that is selected is what distinct rows differ by.
             (Some(by), Some(items))
                 if by.is_empty() && self.distinct && !items.iter().any(|(_, it)| has_aggregates(it.syntax())) =>

@@ -12,7 +12,9 @@ use crate::parallel;
 use crate::partial::Partial;
 use crate::partitions::spill::Spill;
 use crate::partitions::{self, Limits, OwnPart, Partitioning, Parts, Records};
+use crate::picked_rows;
 use crate::plan::Plan;
+use crate::query::Pick;
 use crate::result::QueryResult;
 use crate::runs::{Block, Sorter};
 use crate::sorted_rows::SortedRows;
@@ -125,6 +127,9 @@ impl Plan {
     ) -> Result<Answered> {
         if !self.grouped {
             return self.scanned(table, || match self.limit {
+                Some(limit) if self.pick != Pick::First && self.order_by.is_empty() => {
+                    picked_rows::picked(self, limit, table, threads, progress).map(Answered::held)
+                }
                 Some(limit) if self.order_by.is_empty() => {
                     let most = limit.saturating_add(self.offset);
                     first_rows::first(self, most, table, threads, progress).map(Answered::held)

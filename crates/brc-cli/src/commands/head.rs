@@ -51,6 +51,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// # Errors
 /// Those of the scan, unless there are enough rows before.
 pub(super) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, QueryResult)> {
-    let all = Query { select: Some(vec![SelectItem::All]), by: Some(Vec::new()), ..Query::default() };
+    let all = Query { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Query::default() };
     Query { limit: Some(rows), ..all }.ask(table, 1, &Progress::default())
 }

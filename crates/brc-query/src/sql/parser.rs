@@ -1,6 +1,6 @@
 //! The thin layer over `sqlparser`: places as bytes, messages as ours.
 
-use super::{Syntax, SyntaxError, convert};
+use super::{Kind, Syntax, SyntaxError, convert};
 use crate::expression::Expression;
 use sqlparser::dialect::DuckDbDialect;
 use sqlparser::keywords::Keyword;
@@ -52,6 +52,16 @@ impl Parser {
         let syntax: Syntax =
             convert::Converter { source: &self.source, places: &self.places, start }.expression(parsed)?;
         Ok(Expression::new(Arc::clone(&self.source), start..end, syntax))
+    }
+
+    /// The name of a column.
+    pub(crate) fn column(&mut self) -> Result<Expression, SyntaxError> {
+        let position = self.position();
+        let Token::Word(word) = self.peek() else { return Err(self.expected("the name of a column")) };
+        let kind = Kind::Column(word.value.clone());
+        self.advance();
+        let end = self.places.byte(self.inner.get_current_token().span.end);
+        Ok(Expression::new(Arc::clone(&self.source), position..end, Syntax { kind, position }))
     }
 
     /// Items with commas between.

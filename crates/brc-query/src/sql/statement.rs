@@ -36,7 +36,10 @@ impl Parser {
         query.by = Some(Vec::new());
         if self.keyword(Keyword::GROUP) {
             self.require(Keyword::BY, "'by'")?;
-            query.by = Some(self.list(|parser| parser.expression("an expression"))?);
+            query.group_by_all = self.keyword(Keyword::ALL);
+            if !query.group_by_all {
+                query.by = Some(self.list(|parser| parser.expression("an expression"))?);
+            }
         }
         if self.keyword(Keyword::HAVING) {
             query.having = Some(self.expression("a condition")?);
@@ -57,11 +60,23 @@ impl Parser {
 
     fn item(&mut self) -> Result<SelectItem, SyntaxError> {
         if self.take(&Token::Mul) {
-            return Ok(SelectItem::All);
+            return Ok(SelectItem::All { exclude: self.exclude()? });
         }
         let expression = self.expression("an expression")?;
         let alias = if self.keyword(Keyword::AS) { Some(self.name()?) } else { self.bare_alias() };
         Ok(SelectItem::Expression { expression, alias })
+    }
+
+    /// `exclude (a, b)` or `exclude a` after a `*`.
+    fn exclude(&mut self) -> Result<Vec<Expression>, SyntaxError> {
+        if !self.keyword(Keyword::EXCLUDE) {
+            return Ok(Vec::new());
+        }
+        if !self.take(&Token::LParen) {
+            return Ok(vec![self.column()?]);
+        }
+        let columns = self.list(Self::column)?;
+        if self.take(&Token::RParen) { Ok(columns) } else { Err(self.expected("',' or ')'")) }
     }
 
     fn bare_alias(&mut self) -> Option<String> {
@@ -108,7 +123,9 @@ impl Parser {
 
     /// An item of `order by`.
     pub(crate) fn order(&mut self) -> Result<OrderBy, SyntaxError> {
-        let expression: Expression = self.expression("an expression")?;
+        let is_all =
+            matches!(self.peek(), Token::Word(word) if word.quote_style.is_none() && word.keyword == Keyword::ALL);
+        let expression = if is_all { self.column()? } else { self.expression("an expression")? };
         let descending = self.keyword(Keyword::DESC);
         if !descending {
             self.keyword(Keyword::ASC);
@@ -120,7 +137,7 @@ impl Parser {
                 self.require(Keyword::LAST, "'first' or 'last'")?;
             }
         }
-        Ok(OrderBy { expression, descending, nulls_first })
+        Ok(OrderBy { expression, is_all, descending, nulls_first })
     }
 
     fn limits(&mut self, query: &mut Query) -> Result<(), SyntaxError> {

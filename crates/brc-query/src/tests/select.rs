@@ -57,6 +57,15 @@ fn groups_are_answered() {
         ("select s, max(x) - min(x) as spread group by s order by spread desc, s limit 1 offset 1", "b 4.0"),
         ("select \"y y\", count(*) group by \"y y\" order by count(*) desc, 1 desc", "0 4; 2 3; 1 3"),
         ("select distinct s", "a; b"),
+        (
+            "select * exclude (t, x), count(*) group by all having count(*) > 1 order by all desc",
+            "b 2 2; b 0 2; a 1 2; a 0 2",
+        ),
+        ("select upper(s) as u, sum(x), 1 as one group by all", "A 7.5 1; B 10.0 1"),
+        ("select count(*), 'a' as a group by all", "10 a"),
+        ("select s, length(t) > 4 as long group by all order by all", "a false; a true; b false; b true"),
+        ("select * exclude t where x > 3 order by all desc nulls first", "b 4.0 0; a 3.5 2"),
+        ("select * exclude (\"y y\", s, x) limit 2", "zero; one"),
         ("select distinct s, length(t) > 4 order by 1, 2", "a false; a true; b false; b true"),
         (
             "select case when x < 0 then 'cold' when x < 2 then 'mild' else 'warm' end as k, count(*) group by k",
@@ -184,6 +193,11 @@ fn mistakes_are_named() {
         ("select sum(max(x))", "the aggregate 'max' is not allowed here"),
         ("select 9223372036854775807 + \"y y\" where \"y y\" = 1", "9223372036854775807 + 1 is out of range for int64"),
         ("select cast(t as int)", "cannot cast 'zero' to int64"),
+        ("select * exclude (r)", "unknown column 'r'"),
+        ("select * exclude (t x)", "expected ',' or ')', found 'x'"),
+        ("select * exclude ()", "expected the name of a column, found ')'"),
+        ("select * exclude (s, t, x, \"y y\")", "no column is left to select"),
+        ("select s, x group by all, t", "expected a clause"),
         ("select t, t", "two output columns are named 't'"),
         ("select regexp_matches(t, '(')", "'regexp_matches' needs a regular expression"),
     ] {
