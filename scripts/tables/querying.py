@@ -99,7 +99,7 @@ def wrong_answers(binary, table, file, source, arguments, work):
     wrong = []
     for question, (text, _) in QUESTIONS[table].items():
         answer = os.path.join(work, "answer.parquet")
-        subprocess.run([binary, "query", file, text, "--out", answer, "--force", "--threads", str(arguments.threads)], check=True, capture_output=True)
+        subprocess.run([binary, "query", file, text, "-o", answer, "--force", "--threads", str(arguments.threads)], check=True, capture_output=True)
         database.execute(f"create or replace temp table theirs as {asked('duckdb', question, text)}")
         database.execute(f"create or replace temp table ours as select * from read_parquet('{answer}')")
         if not is_same(database):

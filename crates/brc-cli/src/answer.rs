@@ -1,11 +1,15 @@
 //! Where an answer goes: to standard output in a format, or to a file in any encoding, for a result is a table again.
 
+use crate::args::{MemoryArgs, Source, Threads};
+use crate::changes;
 use crate::commands::convert::{encoding_of, target_compression};
+use crate::progress::{Total, watch};
 use crate::render::{Format, default_format, render};
 use crate::stdout;
+use crate::text_args::TextArgs;
 use brc_core::{BatchWriter, Progress, Result, Table, with_types};
 use brc_encodings::{
-    CreateOptions, Encoding, Output, OutputOptions, RejectLog, convert, delimiter_by_extension, writer,
+    CreateOptions, Encoding, Output, OutputOptions, RejectLog, Workers, convert, delimiter_by_extension, writer,
 };
 use brc_query::{Answered, Memory, Plan, Query, QueryResult, ScanTotals};
 use std::path::{Path, PathBuf};
@@ -42,27 +46,81 @@ impl OutputFile {
         drop(Output::create(path, &options)?);
         Ok(Self { path: path.to_owned(), encoding, create, options })
     }
+
+    /// The same with options of its own for the encoding.
+    pub(crate) fn created_with(self, create: CreateOptions) -> Self {
+        Self { create, ..self }
+    }
+}
+
+/// What there is for an answer.
+pub(crate) struct Resources<'a> {
+    pub(crate) workers: Workers,
+    pub(crate) memory: Memory,
+    pub(crate) text: &'a TextArgs,
+}
+
+impl<'a> Resources<'a> {
+    pub(crate) fn new(threads: Threads, memory: &MemoryArgs, source: &'a Source) -> Self {
+        Self { workers: threads.count().into(), memory: memory.memory(), text: &source.text }
+    }
+}
+
+/// Does work on a table, and shows how far it is.
+fn watched<T: Send>(progress: &Progress, table: &dyn Table, work: impl FnOnce() -> T + Send) -> T {
+    watch(progress, table.bytes().map_or(Total::Unknown, Total::Bytes), work)
 }
 
 impl Destination {
-    /// Asks a table whose plan is [row by row](Plan::is_row_by_row), and writes the rows as they come.
+    /// Answers a query and writes the answer, and says on standard error what was read as null. Returns what was done to find
+    /// it.
     ///
     /// # Errors
-    /// Those of the question, the table and the destination.
-    pub(crate) fn stream(
+    /// Those of the query, the table and the destination.
+    pub(crate) fn answer(&self, query: &Query, table: &dyn Table, resources: &Resources<'_>) -> Result<ScanTotals> {
+        let (progress, threads) = (Progress::default(), resources.workers.threads);
+        let plan = watched(&progress, table, || query.bind(table, threads, &progress))?;
+        self.answer_bound(&plan, query, table, resources, &progress)
+    }
+
+    /// The same for a query that is bound to the table.
+    ///
+    /// # Errors
+    /// As for [`Destination::answer`].
+    pub(crate) fn answer_bound(
+        &self,
+        plan: &Plan,
+        query: &Query,
+        table: &dyn Table,
+        resources: &Resources<'_>,
+        progress: &Progress,
+    ) -> Result<ScanTotals> {
+        let threads = resources.workers.threads;
+        let totals = if plan.is_row_by_row() {
+            watched(progress, table, || self.stream(query, table, resources, progress))?
+        } else {
+            let answer = || query.ask_within(table, threads, &resources.memory, progress);
+            let (plan, answer) = watched(progress, table, answer)?;
+            self.write(&plan, answer, threads)?
+        };
+        changes::note_nulled(table);
+        Ok(totals)
+    }
+
+    /// Asks a table whose plan is [row by row](Plan::is_row_by_row), and writes the rows as they come.
+    fn stream(
         &self,
         query: &Query,
         table: &dyn Table,
-        rejects: impl Fn() -> RejectLog,
-        threads: usize,
-        memory: &Memory,
+        resources: &Resources<'_>,
         progress: &Progress,
     ) -> Result<ScanTotals> {
-        with_types(table, threads, progress, |schema| {
+        let Resources { workers, memory, text } = resources;
+        with_types(table, workers.threads, progress, |schema| {
             let plan = query.plan(schema)?.within(memory);
             let rows = plan.selected(table)?;
             let writer = self.writer(&plan, &rows)?;
-            convert(&rows, writer, self.output()?, rejects(), threads, progress)?;
+            convert(&rows, writer, self.output()?, text.reject_log(), *workers, progress)?;
             Ok(rows.totals())
         })
     }
@@ -71,7 +129,7 @@ impl Destination {
     ///
     /// # Errors
     /// If the destination cannot hold it or cannot be written.
-    pub(crate) fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<ScanTotals> {
+    fn write(&self, plan: &Plan, answer: Answered, threads: usize) -> Result<ScanTotals> {
         let is_printed = matches!(self, Self::Printed(_));
         match answer {
             Answered::Long(answer) => {

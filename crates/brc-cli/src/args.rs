@@ -45,6 +45,11 @@ pub(crate) struct MemoryArgs {
 }
 
 impl MemoryArgs {
+    /// For a conversion.
+    pub(crate) fn budget(&self) -> MemoryBudget {
+        MemoryBudget::new(memory_limit(self.memory))
+    }
+
     /// What was asked for, or a share of what there is.
     pub(crate) fn memory(&self) -> Memory {
         let temp_dir = self.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -229,7 +234,10 @@ pub(crate) struct Opened {
 
 /// Reads the name of an encoding.
 pub(crate) fn encoding() -> impl TypedValueParser<Value = &'static dyn Encoding> {
-    let values = ENCODINGS.iter().map(|encoding| PossibleValue::new(encoding.name()).help(encoding.about()));
+    let value = |encoding: &&dyn Encoding| {
+        PossibleValue::new(encoding.name()).aliases(encoding.aliases().iter().copied()).help(encoding.about())
+    };
+    let values = ENCODINGS.iter().map(value);
     PossibleValuesParser::new(values)
         .try_map(|name| brc_encodings::by_name(&name).ok_or_else(|| format!("unknown encoding {name}")))
 }

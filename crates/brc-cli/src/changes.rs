@@ -1,5 +1,6 @@
 //! Messages about values that differ from the text that they were read from.
 
+use crate::printable;
 use crate::quantity::count;
 use brc_core::{ColumnChanges, Table};
 
@@ -7,7 +8,7 @@ use brc_core::{ColumnChanges, Table};
 const MAX_COLUMNS: usize = 5;
 
 /// The columns of which something changed, those with most values first.
-fn by_column<'t>(table: &'t dyn Table, changed: fn(&ColumnChanges) -> u64) -> Vec<(&'t str, ColumnChanges)> {
+fn by_column(table: &dyn Table, changed: fn(&ColumnChanges) -> u64) -> Vec<(&str, ColumnChanges)> {
     let names = table.schema().fields().iter().map(|field| field.name.as_str());
     let mut columns: Vec<_> = names.zip(table.changes()).filter(|(_, changes)| changed(changes) > 0).collect();
     columns.sort_by_key(|(_, changes)| std::cmp::Reverse(changed(changes)));
@@ -45,6 +46,13 @@ fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) 
         lines.push(format!("values of {} {what}", plural((columns.len() - MAX_COLUMNS) as u64, "more column")));
     }
     lines
+}
+
+/// Says on standard error which words for missing values were read as null.
+pub(crate) fn note_nulled(table: &dyn Table) {
+    for line in nulled(table) {
+        message!("note: {}", printable::line(line.as_bytes()));
+    }
 }
 
 fn quoted(token: &str) -> String {

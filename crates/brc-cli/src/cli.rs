@@ -1,7 +1,8 @@
 //! The command line as a whole. Help, man pages and shell completions all come from these definitions.
 
 use crate::commands::{
-    cat, compare, completions, convert, functions, generate, head, inspect, man, query, schema, sniff, verify,
+    cat, compare, completions, convert, count, functions, generate, head, inspect, man, query, sample, schema, sniff,
+    sort, summarize, tail, verify,
 };
 use crate::metrics::Metrics;
 use clap::{Parser, Subcommand};
@@ -64,29 +65,53 @@ enum Command {
     /// For a text, each part of the dialect comes with the evidence for it and the option that overrides it; every
     /// command that reads tables takes these options. For other files: encoding, compression and columns.
     Sniff(sniff::Args),
-    /// Convert a table to another encoding
+    /// Show the first rows of a table
     ///
-    /// All rows are kept, in their order. The output is replaced atomically: a failed run leaves the old file
-    /// untouched. The same input and options give the same bytes, whatever the number of threads, from a file or a
-    /// pipe.
-    Convert(convert::Args),
+    /// Reads no more of the file than these rows need.
+    Head(head::Args),
+    /// Show the columns of a table: name, type and whether nulls are allowed
+    ///
+    /// Where types are inferred, all rows are read: each column gets the narrowest type that fits every value. brc
+    /// sniff infers types from a sample.
+    Schema(schema::Args),
+    /// Show what is in each column: nulls, distinct values, range, quartiles, most frequent values
+    ///
+    /// Each column is grouped by its values, one column after the other, in the memory that --memory allows. Files that
+    /// cannot be read column by column, such as texts, are copied to a temporary file first.
+    #[command(visible_alias = "describe")]
+    Summarize(summarize::Args),
+    /// Count the rows of a table
+    ///
+    /// Files that store their number of rows are not read.
+    Count(count::Args),
     /// Query a table in SQL, or with --by, --agg and --where
     ///
     /// Without options: min, mean and max of each number column, grouped by the string column. Sums are exact, also
     /// those of floats; means are rounded half up to the column's scale. Null keys form one group; aggregates ignore
     /// nulls. brc help functions lists all functions with an example each.
     Query(query::Args),
-    /// Show the first rows of a table
+    /// Convert a table to another encoding
     ///
-    /// Reads no more of the file than these rows need.
-    Head(head::Args),
+    /// All rows are kept, in their order. The output is replaced atomically: a failed run leaves the old file
+    /// untouched. The same input and options give the same bytes, whatever the number of threads, from a file or a
+    /// pipe.
+    Convert(convert::Args),
     /// Print or save rows of a table, optionally only some rows and columns
     Cat(cat::Args),
-    /// Show the columns of a table: name, type and whether nulls are allowed
+    /// Sort the rows of a table
     ///
-    /// Where types are inferred, all rows are read: each column gets the narrowest type that fits every value. brc
-    /// sniff infers types from a sample.
-    Schema(schema::Args),
+    /// Rows that are equal in what they are sorted by stay in their order. Beyond --memory, sorted runs go to a
+    /// temporary file.
+    Sort(sort::Args),
+    /// Show the last rows of a table
+    ///
+    /// Of a file that stores how many rows its parts have, only the last parts are read.
+    Tail(tail::Args),
+    /// Show a random sample of the rows of a table
+    ///
+    /// Every set of rows is as likely as any other of its size; no row comes twice. The rows come in the order of the
+    /// table, and the same seed gives the same rows, whatever the number of threads. They are kept in memory.
+    Sample(sample::Args),
     /// Show how a file is stored: row groups, schemes and sizes
     Inspect(inspect::Args),
     /// Check files for damage: every checksum; for a text, every row
@@ -116,11 +141,16 @@ impl Command {
     fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Sniff(args) => sniff::run(&args)?,
-            Self::Convert(args) => convert::run(&args)?,
-            Self::Query(args) => query::run(&args)?,
             Self::Head(args) => head::run(&args)?,
-            Self::Cat(args) => cat::run(&args)?,
             Self::Schema(args) => schema::run(&args)?,
+            Self::Summarize(args) => summarize::run(&args)?,
+            Self::Count(args) => count::run(&args)?,
+            Self::Query(args) => query::run(&args)?,
+            Self::Convert(args) => convert::run(&args)?,
+            Self::Cat(args) => cat::run(&args)?,
+            Self::Sort(args) => sort::run(&args)?,
+            Self::Tail(args) => tail::run(&args)?,
+            Self::Sample(args) => sample::run(&args)?,
             Self::Inspect(args) => inspect::run(&args)?,
             Self::Verify(args) => return verify::run(&args),
             Self::Compare(args) => return compare::run(&args),

@@ -24,7 +24,9 @@ mod metrics;
 mod progress;
 mod quantity;
 mod render;
+mod row_args;
 mod stdout;
+mod summary;
 mod system_memory;
 mod text_args;
 

@@ -120,7 +120,7 @@ fn cat_selects_columns_and_rows() {
     place.run("cat t.csv -o t.parquet").fails_with(2, "exists already");
     place.run("cat t.csv -o t.parquet --force").ok();
     assert_eq!(place.run("cat t.parquet").text(), place.run("cat t.csv").text());
-    place.run("cat t.csv --columns town").fails(2, "brc: unknown column 'town' (columns: city, day, price)");
+    place.run("cat t.csv --columns town").fails_with(2, "brc: unknown column 'town' (columns: city, day, price)");
     place.run("cat t.csv --where day").fails_with(2, "day");
 }
 

@@ -17,6 +17,11 @@ pub trait Encoding: Sync {
     /// Its name, as in `--from` and `--to`.
     fn name(&self) -> &'static str;
 
+    /// Other names of it in `--from` and `--to`.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The file extensions that mean it, the usual one first.
     fn extensions(&self) -> &'static [&'static str];
 

@@ -36,6 +36,8 @@ pub struct Output {
 enum Place {
     File(Unfinished),
     Stream(Mutex<File>),
+    /// A file without a name.
+    Unnamed(File),
     /// A stream that gets its bytes at the end.
     Staged {
         copy: File,
@@ -82,6 +84,17 @@ impl Output {
         Ok(Self { path: path.to_owned(), place })
     }
 
+    /// Begins a file without a name in that directory, which is gone when nobody has it open any more; and the file, to read
+    /// when the target is whole.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn temporary(directory: &Path) -> Result<(Self, File)> {
+        let file = tempfile::tempfile_in(directory).and_then(|file| Ok((file.try_clone()?, file)));
+        let (copy, file) = file.map_err(Error::io(directory, "make a temporary file in"))?;
+        Ok((Self { path: directory.to_owned(), place: Place::Unnamed(copy) }, file))
+    }
+
     /// The target's name, for messages.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -126,10 +139,16 @@ impl Output {
                 Place::File(new)
             }
             Place::Staged { copy, stream } => {
-                let new = temporary_file()?;
-                let read = |buffer: &mut [u8], at| copy.read_exact_at(buffer, at);
-                copy_ranges(ranges, read, |bytes, at| new.write_all_at(bytes, at)).map_err(failed)?;
-                Place::Staged { copy: new, stream }
+                Place::Staged { copy: rearranged(&copy, ranges).map_err(failed)?, stream }
+            }
+            Place::Unnamed(file) => {
+                // Whoever reads it has this file, and no other.
+                let new = rearranged(&file, ranges).map_err(failed)?;
+                let whole = 0..new.metadata().map_err(failed)?.len();
+                file.set_len(0).map_err(failed)?;
+                let read = |buffer: &mut [u8], at| new.read_exact_at(buffer, at);
+                copy_ranges(&[whole], read, |bytes, at| file.write_all_at(bytes, at)).map_err(failed)?;
+                Place::Unnamed(file)
             }
             Place::Stream(_) => return Err(failed(io::ErrorKind::NotSeekable.into())),
         };
@@ -144,7 +163,7 @@ impl Output {
         match &self.place {
             Place::File(file) => file.write_at(bytes, offset),
             Place::Stream(stream) => stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes),
-            Place::Staged { copy, .. } => copy.write_all_at(bytes, offset),
+            Place::Staged { copy: file, .. } | Place::Unnamed(file) => file.write_all_at(bytes, offset),
         }
         .map_err(Error::io(&self.path, "write"))
     }
@@ -156,6 +175,7 @@ impl Output {
     pub fn commit(self) -> Result<()> {
         match self.place {
             Place::File(file) => file.commit(),
+            Place::Unnamed(_) => Ok(()),
             Place::Stream(stream) => stream.into_inner().unwrap_or_else(PoisonError::into_inner).flush(),
             Place::Staged { mut copy, mut stream } => {
                 copy.rewind().and_then(|()| io::copy(&mut copy, &mut stream)).and_then(|_| stream.flush())
@@ -163,6 +183,13 @@ impl Output {
         }
         .map_err(Error::io(&self.path, "write"))
     }
+}
+
+/// A temporary file of just these bytes of a file.
+fn rearranged(file: &File, ranges: &[Range<u64>]) -> io::Result<File> {
+    let new = tempfile::tempfile_in(std::env::temp_dir())?;
+    copy_ranges(ranges, |buffer, at| file.read_exact_at(buffer, at), |bytes, at| new.write_all_at(bytes, at))?;
+    Ok(new)
 }
 
 /// Copies ranges of bytes one behind the other.
@@ -318,6 +345,16 @@ mod tests {
         drop(output);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(directory.path()), ["table"]);
+    }
+
+    #[test]
+    fn a_file_without_a_name_is_read_when_it_is_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let (output, mut file) = Output::temporary(directory.path()).unwrap();
+        output.write_at(b"hello world", 0).unwrap();
+        output.rearranged(&[6..11, 0..1]).unwrap().commit().unwrap();
+        assert_eq!(io::read_to_string(&mut file).unwrap(), "worldh");
+        assert!(names(directory.path()).is_empty());
     }
 
     #[test]

@@ -35,10 +35,10 @@ pub static ENCODINGS: &[&dyn Encoding] = &[
     &csv::Csv,
 ];
 
-/// The encoding of that name.
+/// The encoding of that name, or of that other name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static dyn Encoding> {
-    ENCODINGS.iter().copied().find(|encoding| encoding.name() == name)
+    ENCODINGS.iter().copied().find(|encoding| encoding.name() == name || encoding.aliases().contains(&name))
 }
 
 /// The text encoding: what tables usually come as, and what the size of all others is compared with.

@@ -1,49 +1,52 @@
 //! `brc head`: shows the first rows of tables.
 
-use crate::args::{Files, Opened, Source};
-use crate::inputs::expand;
-use crate::render::{Format, render, row_format};
-use crate::{quantity, stdout};
+use crate::answer::Resources;
+use crate::args::{MemoryArgs, Opened, Threads};
+use crate::row_args::{OutputArgs, Rows, Selection, TableArgs};
 use brc_core::{Progress, Table};
 use brc_query::{Plan, Query, QueryResult, SelectItem};
-use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
-    #[arg(value_name = "FILE", required = true)]
-    inputs: Vec<PathBuf>,
-
-    /// The number of rows
-    #[arg(long, short = 'n', value_name = "N", default_value = "10", value_parser = quantity::parse_count)]
-    rows: u64,
-
-    /// How to print them
-    #[arg(long, value_name = "NAME", default_value = "table", value_parser = row_format())]
-    format: &'static dyn Format,
+    #[command(flatten)]
+    rows: Rows,
 
     #[command(flatten)]
-    files: Files,
+    selection: Selection,
 
     #[command(flatten)]
-    source: Source,
+    output: OutputArgs,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 const AFTER_HELP: &str = "\
 Examples:
   brc head measurements.buren
   brc head measurements.parquet -n 3 --format jsonl
+  brc head visits.csv --columns country,price --where 'price > 10'
   brc head 'part-*.csv' --file-name part";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    stdout::check(args.format)?;
-    let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
-    let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
-    let (plan, rows) = first_rows(table.as_ref(), args.rows)?;
-    let mut text = Vec::new();
-    render(args.format, &plan, &rows, &mut text)?;
-    Ok(stdout::print_names(&text)?)
+    let query = Query { limit: Some(args.rows.limit), ..args.selection.query()? };
+    let paths = args.table.paths()?;
+    let Opened { table, .. } = args.table.open(&paths)?;
+    let destination = args.output.destination(paths)?;
+    let mut resources = Resources::new(args.threads, &args.memory, &args.table.source);
+    if query.filter.is_none() {
+        // Others would read ahead.
+        resources.workers = 1.into();
+    }
+    destination.answer(&query, table.as_ref(), &resources)?;
+    Ok(())
 }
 
 /// The first rows of a table. No more of it is read than they need.

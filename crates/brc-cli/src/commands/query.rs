@@ -1,14 +1,13 @@
 //! `brc query`: answers a group-by question.
 
-use crate::answer::{Destination, OutputFile};
-use crate::args::{Files, MemoryArgs, Opened, QueryArgs, Source, Threads, encoding, is_select};
+use crate::answer::Resources;
+use crate::args::{Files, MemoryArgs, Opened, QueryArgs, Source, Threads, is_select};
 use crate::inputs::expand;
 use crate::progress::{Total, watch};
-use crate::render::{Format, format};
-use crate::{changes, explain, printable, quantity, stdout};
+use crate::row_args::{Limit, OutputArgs};
+use crate::{explain, quantity};
 use brc_compare::QueryOptions;
 use brc_core::{Error, Progress};
-use brc_encodings::{Encoding, OutputOptions};
 use brc_query::{Expression, OrderBy, Query};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,29 +32,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "EXPRESSIONS", allow_hyphen_values = true)]
     order_by: Option<String>,
 
-    /// Print only the first N rows of the answer
-    #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
-    limit: Option<u64>,
+    #[command(flatten)]
+    limit: Limit,
 
     /// Skip the first N rows of the answer
     #[arg(long, value_name = "N", value_parser = quantity::parse_count)]
     offset: Option<u64>,
 
-    /// How to print the answer [default: 1brc if the query has that shape, else table]
-    #[arg(long, value_name = "NAME", value_parser = format())]
-    format: Option<&'static dyn Format>,
-
-    /// Save the answer to a file in the encoding of its extension: parquet, arrow, buren, csv, json …
-    #[arg(long, short, value_name = "OUT", conflicts_with = "format")]
-    out: Option<PathBuf>,
-
-    /// The encoding of --out [default: inferred from its extension]
-    #[arg(long, value_name = "ENCODING", requires = "out", value_parser = encoding())]
-    to: Option<&'static dyn Encoding>,
-
-    /// Overwrite the output if it exists
-    #[arg(long, requires = "out")]
-    force: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 
     #[command(flatten)]
     files: Files,
@@ -93,7 +78,7 @@ Examples:
   brc query measurements.buren --order-by 'max(temperature) desc' --limit 3 --format table
   brc query measurements.buren --by '' --agg 'count(),sum(temperature)' --format json --explain
   brc query 'part-*.buren' --file-name part --by part
-  brc query visits.csv 'select country, avg(duration) group by country' --out by-country.parquet
+  brc query visits.csv 'select country, avg(duration) group by country' -o by-country.parquet
   brc query visits.tsv --delimiter tab --schema 'ip:string,revenue:decimal(2)' --agg 'sum(revenue)'";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -102,24 +87,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let inputs = expand(files)?;
     let Opened { encoding: from, table } = args.source.open_all(&inputs, &args.files, &args.source.open_options())?;
     let table = table.as_ref();
-    let destination = args.destination(inputs)?;
-    let (progress, threads) = (Progress::default(), args.threads.count());
-    let total = || table.bytes().map_or(Total::Unknown, Total::Bytes);
-    let plan = watch(&progress, total(), || query.bind(table, threads, &progress))?;
+    let destination = args.output.destination(inputs)?;
+    let resources = Resources::new(args.threads, &args.memory, &args.source);
+    let progress = Progress::default();
+    let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
+    let plan = watch(&progress, total, || query.bind(table, args.threads.count(), &progress))?;
     if args.explain {
         explain::before(from, table, &plan);
     }
-    let memory = args.memory.memory();
-    let totals = if plan.is_row_by_row() {
-        let rejects = || args.source.text.reject_log();
-        watch(&progress, total(), || destination.stream(&query, table, rejects, threads, &memory, &progress))?
-    } else {
-        let (plan, answer) = watch(&progress, total(), || query.ask_within(table, threads, &memory, &progress))?;
-        destination.write(&plan, answer, threads)?
-    };
-    for line in changes::nulled(table) {
-        message!("note: {}", printable::line(line.as_bytes()));
-    }
+    let totals = destination.answer_bound(&plan, &query, table, &resources, &progress)?;
     if args.explain {
         explain::after(table, &totals);
     }
@@ -150,26 +126,16 @@ impl Args {
         if select.is_none() {
             query.having = self.having.as_deref().map(Expression::parse).transpose()?;
             query.order_by = self.order_by.as_deref().map_or(Ok(Vec::new()), OrderBy::parse_list)?;
-            query.limit = self.limit;
+            query.limit = self.limit.limit;
             query.offset = self.offset.unwrap_or(0);
         }
         Ok((Query { statistics: !self.no_statistics, timings: self.timings, ..query }, files))
     }
 
-    /// Where the answer goes.
-    fn destination(&self, inputs: Vec<PathBuf>) -> brc_core::Result<Destination> {
-        let Some(path) = &self.out else {
-            self.format.map_or(Ok(()), stdout::check)?;
-            return Ok(Destination::Printed(self.format));
-        };
-        crate::interrupt::clean_up_when_killed();
-        let options = OutputOptions { force: self.force, sync: true, inputs };
-        Ok(Destination::File(OutputFile::new(path, self.to, options)?))
-    }
-
     /// Refuses options that a SQL query has clauses for.
     fn refuse_clauses(&self) -> brc_core::Result<()> {
-        let options = self.having.is_some() || self.order_by.is_some() || self.limit.is_some() || self.offset.is_some();
+        let options =
+            self.having.is_some() || self.order_by.is_some() || self.limit.limit.is_some() || self.offset.is_some();
         match options || self.query.is_given() {
             true => Err(Error::Usage(
                 "--by, --agg, --where, --having, --order-by, --limit and --offset cannot be combined with a SQL query"

@@ -1,4 +1,4 @@
-//! Comma-separated values with a header, quoted as RFC 4180 has it where need be. Strings stay the bytes they are; a null is
+//! Comma- or tab-separated values with a header, quoted as RFC 4180 has it where need be. Strings stay the bytes they are; a null is
 //! an empty field, and an empty string is one in quotes.
 
 use super::lines::{self, Lines};
@@ -9,15 +9,24 @@ use brc_core::{
 };
 use std::ops::Range;
 
-pub(super) struct Csv;
+/// Values with the byte `DELIMITER` between them.
+pub(super) struct Separated<const DELIMITER: u8> {
+    name: &'static str,
+    about: &'static str,
+}
 
-impl Format for Csv {
+pub(super) const CSV: Separated<b','> =
+    Separated { name: "csv", about: "comma-separated values with a header; nulls are empty" };
+
+pub(super) const TSV: Separated<b'\t'> = Separated { name: "tsv", about: "the same with tabs" };
+
+impl<const DELIMITER: u8> Format for Separated<DELIMITER> {
     fn name(&self) -> &'static str {
-        "csv"
+        self.name
     }
 
     fn about(&self) -> &'static str {
-        "comma-separated values with a header; nulls are empty"
+        self.about
     }
 
     fn expresses_all(&self) -> bool {
@@ -27,22 +36,22 @@ impl Format for Csv {
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
         let names = schema.fields().iter().map(|field| field.name.as_bytes());
         let mut header = Vec::new();
-        fields(names.map(|name| (Some(Value::Bytes(name)), LogicalType::String)), &mut header);
-        lines::writer(schema, Rows { header })
+        fields::<DELIMITER>(names.map(|name| (Some(Value::Bytes(name)), LogicalType::String)), &mut header);
+        lines::writer(schema, Rows::<DELIMITER> { header })
     }
 }
 
-struct Rows {
+struct Rows<const DELIMITER: u8> {
     header: Vec<u8>,
 }
 
-impl Lines for Rows {
+impl<const DELIMITER: u8> Lines for Rows<DELIMITER> {
     fn start(&self) -> Vec<u8> {
         self.header.clone()
     }
 
     fn row(&self, values: &[Option<Value<'_>>], types: &[LogicalType], out: &mut Vec<u8>) -> Result<()> {
-        fields(values.iter().copied().zip(types.iter().copied()), out);
+        fields::<DELIMITER>(values.iter().copied().zip(types.iter().copied()), out);
         Ok(())
     }
 
@@ -51,9 +60,9 @@ impl Lines for Rows {
         for row in 0..batch.rows {
             for (index, fields) in columns.iter().enumerate() {
                 if index > 0 {
-                    out.push(b',');
+                    out.push(DELIMITER);
                 }
-                fields.write(row, out);
+                fields.write::<DELIMITER>(row, out);
             }
             out.push(b'\n');
         }
@@ -91,7 +100,7 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
+    fn write<const DELIMITER: u8>(&self, row: usize, out: &mut Vec<u8>) {
         if self.has_nulls && !self.column.is_valid(row) {
             return;
         }
@@ -100,11 +109,11 @@ impl<'a> Fields<'a> {
             Kind::Floats(values) => write_float(values[row], out),
             Kind::Strings(strings) => {
                 let (offsets, bytes) = strings.parts();
-                string_in(bytes, offsets[row] as usize..offsets[row + 1] as usize, out);
+                string_in::<DELIMITER>(bytes, offsets[row] as usize..offsets[row + 1] as usize, out);
             }
             Kind::Codes(codes, dictionary) => {
                 let (bytes, place) = dictionary.place(codes[row]);
-                string_in(bytes, place, out);
+                string_in::<DELIMITER>(bytes, place, out);
             }
             Kind::Others(logical_type) => plain(Value::of_row(&self.column, row), logical_type, out),
         }
@@ -112,13 +121,13 @@ impl<'a> Fields<'a> {
 }
 
 /// Appends a line of fields.
-fn fields<'a>(values: impl Iterator<Item = (Option<Value<'a>>, LogicalType)>, out: &mut Vec<u8>) {
+fn fields<'a, const DELIMITER: u8>(values: impl Iterator<Item = (Option<Value<'a>>, LogicalType)>, out: &mut Vec<u8>) {
     for (index, (value, of_type)) in values.enumerate() {
         if index > 0 {
-            out.push(b',');
+            out.push(DELIMITER);
         }
         match value {
-            Some(Value::Bytes(text)) => string(text, out),
+            Some(Value::Bytes(text)) => string::<DELIMITER>(text, out),
             value => plain(value, of_type, out),
         }
     }
@@ -127,38 +136,53 @@ fn fields<'a>(values: impl Iterator<Item = (Option<Value<'a>>, LogicalType)>, ou
 
 /// Appends a string that lies between others.
 #[inline]
-fn string_in(bytes: &[u8], place: Range<usize>, out: &mut Vec<u8>) {
+fn string_in<const DELIMITER: u8>(bytes: &[u8], place: Range<usize>, out: &mut Vec<u8>) {
     let text = &bytes[place.clone()];
     // Of a known number of bytes it takes a few instructions to see that none is special.
     let is_plain = bytes[place.start..].first_chunk().is_some_and(|first: &[u8; 16]| {
-        !text.is_empty() && text.len() <= first.len() && !first.iter().fold(false, |any, &byte| any | is_special(byte))
+        !text.is_empty()
+            && text.len() <= first.len()
+            && !first.iter().fold(false, |any, &byte| any | is_special::<DELIMITER>(byte))
     });
-    if is_plain || !needs_quotes(text) { append(bytes, place, out) } else { string(text, out) }
+    if is_plain || !needs_quotes::<DELIMITER>(text) {
+        append(bytes, place, out);
+    } else {
+        string::<DELIMITER>(text, out);
+    }
 }
 
 /// Whether a byte means something in a line.
 #[inline]
-fn is_special(byte: u8) -> bool {
-    (byte == b',') | (byte == b'"') | (byte == b'\r') | (byte == b'\n')
+const fn is_special<const DELIMITER: u8>(byte: u8) -> bool {
+    (byte == DELIMITER) | (byte == b'"') | (byte == b'\r') | (byte == b'\n')
 }
 
 /// Whether a string is empty, or contains what means something in a line.
 #[inline]
-fn needs_quotes(text: &[u8]) -> bool {
-    const SPECIAL: [bool; 256] = {
+fn needs_quotes<const DELIMITER: u8>(text: &[u8]) -> bool {
+    // Without a branch for each byte.
+    text.is_empty()
+        || text.iter().fold(false, |special, &byte| special | Special::<DELIMITER>::BYTES[usize::from(byte)])
+}
+
+struct Special<const DELIMITER: u8>;
+
+impl<const DELIMITER: u8> Special<DELIMITER> {
+    const BYTES: [bool; 256] = {
         let mut special = [false; 256];
-        (special[b',' as usize], special[b'"' as usize]) = (true, true);
-        (special[b'\r' as usize], special[b'\n' as usize]) = (true, true);
+        let mut byte = 0;
+        while byte < special.len() {
+            special[byte] = is_special::<DELIMITER>(byte as u8);
+            byte += 1;
+        }
         special
     };
-    // Without a branch for each byte.
-    text.is_empty() || text.iter().fold(false, |special, &byte| special | SPECIAL[usize::from(byte)])
 }
 
 /// Appends a string, in quotes if need be.
 #[inline]
-fn string(text: &[u8], out: &mut Vec<u8>) {
-    if !needs_quotes(text) {
+fn string<const DELIMITER: u8>(text: &[u8], out: &mut Vec<u8>) {
+    if !needs_quotes::<DELIMITER>(text) {
         return out.extend_from_slice(text);
     }
     out.push(b'"');
@@ -188,7 +212,7 @@ mod tests {
         ] {
             let mut out = Vec::new();
             let value = field.map(|field| Value::Bytes(field.as_bytes()));
-            fields([(value, LogicalType::String)].into_iter(), &mut out);
+            fields::<b','>([(value, LogicalType::String)].into_iter(), &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), quoted);
         }
     }
@@ -196,6 +220,8 @@ mod tests {
     #[test]
     fn values_of_every_type_are_written() {
         let expected = "a|b,n,d,f,b\n\"x, \"\"y\"\"\",1.50,2024-02-29,NaN,true\n\"\",,,1e300,\n";
-        assert_eq!(crate::render::rendered(&Csv), expected);
+        assert_eq!(crate::render::rendered(&CSV), expected);
+        let expected = "a|b\tn\td\tf\tb\n\"x, \"\"y\"\"\"\t1.50\t2024-02-29\tNaN\ttrue\n\"\"\t\t\t1e300\t\n";
+        assert_eq!(crate::render::rendered(&TSV), expected);
     }
 }

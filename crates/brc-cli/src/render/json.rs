@@ -10,8 +10,11 @@ pub(super) struct Json {
     in_array: bool,
 }
 
-pub(super) const JSON: Json =
-    Json { name: "json", about: "an object a line, as convert writes it; strings must be UTF-8", in_array: false };
+pub(super) const JSON: Json = Json {
+    name: "json",
+    about: "JSON lines (also jsonl): an object a line, as convert writes it; strings must be UTF-8",
+    in_array: false,
+};
 
 pub(super) const JSON_ARRAY: Json =
     Json { name: "json-array", about: "an array of these objects, one a line", in_array: true };
@@ -22,7 +25,7 @@ impl Format for Json {
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        if self.in_array { &[] } else { &["jsonl"] }
+        if self.in_array { &[] } else { &["jsonl", "ndjson"] }
     }
 
     fn about(&self) -> &'static str {

@@ -54,7 +54,8 @@ impl Cells {
     }
 }
 
-fn width_of(text: &str) -> usize {
+/// How many columns of a terminal a text takes.
+pub(crate) fn width_of(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
@@ -109,7 +110,7 @@ fn line<'a>(columns: &[(usize, &Header)], values: &mut impl Iterator<Item = (&'a
 }
 
 /// The beginning of a text that is too wide.
-fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     let mut left = width.saturating_sub(1);
     let fits = |character: &char| {
         let width = character.width().unwrap_or(0);

@@ -128,7 +128,7 @@ impl<L: Lines> PartEncoder for Encoder<L> {
 }
 
 /// The code of each row, where there is one for each run.
-pub(super) fn codes_of_runs(column: &Column<'_>) -> Vec<u32> {
+pub(crate) fn codes_of_runs(column: &Column<'_>) -> Vec<u32> {
     let mut codes = Vec::new();
     if matches!(column.data, Data::Runs { .. }) {
         codes_of(column, &mut codes);
@@ -137,7 +137,7 @@ pub(super) fn codes_of_runs(column: &Column<'_>) -> Vec<u32> {
 }
 
 /// The column with one code a row, where there was one for each run.
-pub(super) fn with_codes<'a>(column: &Column<'a>, codes: &'a [u32]) -> Column<'a> {
+pub(crate) fn with_codes<'a>(column: &Column<'a>, codes: &'a [u32]) -> Column<'a> {
     match column.data {
         Data::Runs { dictionary, .. } => Column { data: Data::Codes { codes, dictionary }, ..*column },
         _ => *column,

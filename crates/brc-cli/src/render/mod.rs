@@ -10,9 +10,12 @@ mod lines;
 mod markdown;
 mod one_brc;
 mod table;
+mod vertical;
 
 pub(crate) use json::json_string;
-pub(crate) use layout::{Cells, Header, lay_out};
+pub(crate) use layout::{Cells, Header, cut, lay_out, width_of};
+pub(crate) use lines::{codes_of_runs, with_codes};
+pub(crate) use table::terminal_width;
 
 use brc_core::{BatchWriter, Error, LogicalType, Result, ScanError, ScanOptions, Schema, Sink, Table, Value};
 use brc_query::{Plan, QueryResult};
@@ -59,27 +62,26 @@ pub(crate) trait Format: Sync {
 }
 
 /// All formats, in the order in which help texts show them.
-static FORMATS: &[&dyn Format] =
-    &[&one_brc::OneBrc, &table::Table, &csv::Csv, &json::JSON, &json::JSON_ARRAY, &markdown::Markdown, &arrow::Arrow];
+static FORMATS: &[&dyn Format] = &[
+    &one_brc::OneBrc,
+    &table::Table,
+    &vertical::Vertical,
+    &csv::CSV,
+    &csv::TSV,
+    &json::JSON,
+    &json::JSON_ARRAY,
+    &markdown::Markdown,
+    &arrow::Arrow,
+];
 
 /// Reads the name of a format.
 pub(crate) fn format() -> impl TypedValueParser<Value = &'static dyn Format> {
-    one_of(FORMATS)
-}
-
-/// Reads the name of a format of rows of any table.
-pub(crate) fn row_format() -> impl TypedValueParser<Value = &'static dyn Format> {
-    // All but the official line.
-    one_of(&FORMATS[1..])
-}
-
-fn one_of(formats: &'static [&'static dyn Format]) -> impl TypedValueParser<Value = &'static dyn Format> {
-    let values = formats
+    let values = FORMATS
         .iter()
         .map(|format| PossibleValue::new(format.name()).aliases(format.aliases().iter().copied()).help(format.about()));
     PossibleValuesParser::new(values).try_map(|name| {
         let is_named = |format: &&dyn Format| format.name() == name || format.aliases().contains(&&*name);
-        formats.iter().copied().find(is_named).ok_or_else(|| format!("unknown format {name}"))
+        FORMATS.iter().copied().find(is_named).ok_or_else(|| format!("unknown format {name}"))
     })
 }
 
@@ -93,9 +95,14 @@ pub(crate) fn table() -> &'static dyn Format {
     &table::Table
 }
 
+/// The format of one value a line.
+pub(crate) fn vertical() -> &'static dyn Format {
+    &vertical::Vertical
+}
+
 /// The format that tells answers apart: it is lossless, for any question and any bytes.
 pub(crate) fn exact_format() -> &'static dyn Format {
-    &csv::Csv
+    &csv::CSV
 }
 
 /// Appends a whole answer.

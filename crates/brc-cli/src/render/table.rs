@@ -87,7 +87,7 @@ impl PartEncoder for Encoder {
 }
 
 /// The width of the terminal, if standard output is one.
-fn terminal_width() -> Option<u16> {
+pub(crate) fn terminal_width() -> Option<u16> {
     let stdout = std::io::stdout();
     let width = if stdout.is_terminal() { rustix::termios::tcgetwinsize(&stdout).ok()?.ws_col } else { 0 };
     (width > 0).then_some(width)

@@ -37,12 +37,16 @@ impl Encoding for Json {
         "json"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["jsonl", "ndjson"]
+    }
+
     fn extensions(&self) -> &'static [&'static str] {
         &["json", "jsonl", "ndjson"]
     }
 
     fn about(&self) -> &'static str {
-        "JSON, one object a line: exchanged by programs of all kinds"
+        "JSON lines (also jsonl), one object a line: exchanged by programs of all kinds"
     }
 
     fn sniff(&self, prefix: &[u8]) -> bool {

@@ -1,0 +1,46 @@
+//! `brc count`: counts the rows of tables.
+
+use crate::args::{MemoryArgs, Opened, Threads};
+use crate::progress::{Total, watch};
+use crate::row_args::{Filter, TableArgs};
+use crate::{changes, stdout};
+use brc_core::{Progress, Value};
+use brc_query::{Expression, Query};
+
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: Filter,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
+    table: TableArgs,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  brc count measurements.buren
+  brc count visits.csv --where \"country = 'NO' and price > 10\"
+  brc count 'part-*.csv'";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let count = vec![Expression::call("count", &[])];
+    let filter = args.filter.expression()?;
+    let query = Query { by: Some(Vec::new()), aggregates: Some(count), filter, ..Query::default() };
+    let Opened { table, .. } = args.table.open(&args.table.paths()?)?;
+    let (table, threads, memory) = (table.as_ref(), args.threads.count(), args.memory.memory());
+    let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));
+    let (_, answer) = watch(&progress, total, || query.ask_within(table, threads, &memory, &progress))?;
+    let answer = answer.load(threads)?;
+    let rows = answer.rows().next().and_then(|mut row| row.next().flatten());
+    let rows = if let Some(Value::Integer(rows)) = rows { rows } else { 0 };
+    stdout::print(format!("{rows}\n").as_bytes())?;
+    changes::note_nulled(table);
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! Options of the commands that read rows: which files, which columns and rows of them, and where the rows go.
+
+use crate::answer::{Destination, OutputFile};
+use crate::args::{Files, Opened, Source, encoding};
+use crate::inputs::expand;
+use crate::render::{self, Format, format};
+use crate::{interrupt, quantity, stdout};
+use brc_core::{Result, identifier};
+use brc_encodings::{Encoding, OutputOptions};
+use brc_query::{Expression, Query, SelectItem};
+use std::path::{Path, PathBuf};
+
+// The files that are read as one table.
+#[derive(clap::Args)]
+pub(crate) struct TableArgs {
+    /// The files to read, as one table; - is standard input, and a quoted 'part-*.csv' is expanded
+    #[arg(value_name = "FILE", required = true)]
+    inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    files: Files,
+
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+impl TableArgs {
+    /// The files.
+    ///
+    /// # Errors
+    /// As for [`expand`].
+    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>> {
+        expand(&self.inputs)
+    }
+
+    /// Opens the files as one table.
+    ///
+    /// # Errors
+    /// As for [`Source::open_all`].
+    pub(crate) fn open(&self, paths: &[PathBuf]) -> Result<Opened> {
+        self.source.open_all(paths, &self.files, &self.source.open_options())
+    }
+
+    /// The same with other sizes of row groups.
+    ///
+    /// # Errors
+    /// As for [`Source::open_all`].
+    pub(crate) fn open_in_row_groups_of(&self, bytes: Option<u64>, paths: &[PathBuf]) -> Result<Opened> {
+        let options = brc_encodings::OpenOptions { row_group_bytes: bytes, ..self.source.open_options() };
+        self.source.open_all(paths, &self.files, &options)
+    }
+}
+
+// Which columns and rows are used.
+#[derive(clap::Args)]
+pub(crate) struct Selection {
+    /// The columns to use, in this order, separated by commas [default: all]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_parser = columns)]
+    columns: Option<Columns>,
+
+    #[command(flatten)]
+    filter: Filter,
+}
+
+// Which rows are used.
+#[derive(clap::Args)]
+pub(crate) struct Filter {
+    /// Use only rows that satisfy this SQL condition, as in price * 2 > 30 and city like 'A%'
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    pub(crate) filter: Option<String>,
+}
+
+impl Filter {
+    /// The condition.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn expression(&self) -> Result<Option<Expression>> {
+        Ok(self.filter.as_deref().map(Expression::parse).transpose()?)
+    }
+}
+
+/// Names of columns.
+#[derive(Clone)]
+struct Columns(Vec<String>);
+
+fn columns(list: &str) -> std::result::Result<Columns, identifier::ListError> {
+    identifier::parse_list(list).map(Columns)
+}
+
+impl Selection {
+    /// Whether it is all columns of all rows.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.columns.is_none() && self.filter.filter.is_none()
+    }
+
+    /// A query for these columns of these rows.
+    ///
+    /// # Errors
+    /// What is wrong with the condition.
+    pub(crate) fn query(&self) -> Result<Query> {
+        let select = match &self.columns {
+            Some(Columns(names)) => names.iter().map(|name| column(name)).collect(),
+            None => vec![SelectItem::ALL],
+        };
+        Ok(Query { select: Some(select), by: Some(Vec::new()), filter: self.filter.expression()?, ..Query::default() })
+    }
+}
+
+fn column(name: &str) -> SelectItem {
+    SelectItem::Expression { expression: Expression::column(name), alias: None }
+}
+
+// How many rows are shown.
+#[derive(clap::Args)]
+pub(crate) struct Rows {
+    /// The number of rows
+    #[arg(long, short = 'n', alias = "rows", value_name = "N", default_value = "10", value_parser = quantity::parse_count)]
+    pub(crate) limit: u64,
+}
+
+// How many rows there are at most.
+#[derive(clap::Args)]
+pub(crate) struct Limit {
+    /// Return only the first N rows
+    #[arg(long, short = 'n', value_name = "N", value_parser = quantity::parse_count)]
+    pub(crate) limit: Option<u64>,
+}
+
+// Where rows go: to standard output in a format, or to a file in any encoding.
+#[derive(clap::Args)]
+pub(crate) struct OutputArgs {
+    /// How to print rows [default: table; csv for cat; 1brc for a query of that shape]
+    #[arg(long, value_name = "NAME", conflicts_with = "to", value_parser = format())]
+    format: Option<&'static dyn Format>,
+
+    /// Print each value on a line of its own, after the name of its column
+    #[arg(long, short = 'x', conflicts_with_all = ["format", "output", "to"])]
+    vertical: bool,
+
+    /// Save the rows to a file in the encoding of its extension: parquet, arrow, buren, csv, json …; - is standard output
+    #[arg(long, short, alias = "out", value_name = "OUT", conflicts_with = "format")]
+    output: Option<PathBuf>,
+
+    /// The encoding of the output [default: inferred from its extension]
+    #[arg(long, value_name = "ENCODING", value_parser = encoding())]
+    to: Option<&'static dyn Encoding>,
+
+    /// Overwrite the output if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+impl OutputArgs {
+    /// How rows are printed, if that is given.
+    pub(crate) fn format(&self) -> Option<&'static dyn Format> {
+        self.format.or(self.vertical.then(render::vertical))
+    }
+
+    /// The file to write, if one is given or an encoding is; `-` is standard output.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let file = self.output.as_deref().filter(|path| *path != Path::new("-"));
+        file.or(self.to.is_some().then_some(Path::new("-")))
+    }
+
+    /// The encoding, if it is given.
+    pub(crate) fn to(&self) -> Option<&'static dyn Encoding> {
+        self.to
+    }
+
+    /// How the output is written that is not to replace these inputs.
+    pub(crate) fn options(&self, inputs: Vec<PathBuf>) -> OutputOptions {
+        OutputOptions { force: self.force, sync: true, inputs }
+    }
+
+    /// Where rows of these files go.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or a terminal cannot show the format.
+    pub(crate) fn destination(&self, inputs: Vec<PathBuf>) -> Result<Destination> {
+        let Some(path) = self.file() else {
+            let format = self.format();
+            format.map_or(Ok(()), stdout::check)?;
+            return Ok(Destination::Printed(format));
+        };
+        interrupt::clean_up_when_killed();
+        Ok(Destination::File(OutputFile::new(path, self.to, self.options(inputs))?))
+    }
+}

@@ -1,0 +1,49 @@
+//! A summary for programs: one object.
+
+use super::{ColumnSummary, TableSummary};
+use crate::render::json_string;
+use brc_core::LogicalType;
+
+/// The summary as JSON. What a column does not have is null; bytes that are not UTF-8 are replaced.
+pub(crate) fn json(summary: &TableSummary) -> String {
+    let columns: Vec<_> = summary.columns.iter().map(column).collect();
+    format!("{{\n  \"rows\": {},\n  \"columns\": [\n    {}\n  ]\n}}\n", summary.rows, columns.join(",\n    "))
+}
+
+fn column(column: &ColumnSummary) -> String {
+    let logical_type = column.logical_type;
+    let values = &column.values;
+    let shown = |text: Option<&Vec<u8>>| text.map_or("null".to_owned(), |text| value(text, logical_type));
+    let quartile = |number: usize| shown(values.quartiles.get(number));
+    let moment = |number: Option<f64>| match number {
+        Some(number) if number.is_finite() => number.to_string(),
+        _ => "null".to_owned(),
+    };
+    let frequent = values
+        .frequent
+        .iter()
+        .map(|(text, rows)| format!("{{\"value\": {}, \"count\": {rows}}}", value(text, logical_type)));
+    let members = [
+        ("name", json_string(&column.name)),
+        ("type", json_string(&logical_type.to_string())),
+        ("nulls", column.nulls.to_string()),
+        ("distinct", values.distinct.to_string()),
+        ("min", shown(values.min.as_ref())),
+        ("q25", quartile(0)),
+        ("q50", quartile(1)),
+        ("q75", quartile(2)),
+        ("max", shown(values.max.as_ref())),
+        ("mean", moment(column.mean)),
+        ("stddev", moment(column.deviation)),
+        ("most_frequent", format!("[{}]", frequent.collect::<Vec<_>>().join(", "))),
+    ];
+    let members = members.map(|(name, value)| format!("\"{name}\": {value}"));
+    format!("{{{}}}", members.join(", "))
+}
+
+/// A value in its text form.
+fn value(text: &[u8], logical_type: LogicalType) -> String {
+    let text = String::from_utf8_lossy(text);
+    let is_number = logical_type.is_numeric() && text.ends_with(|last: char| last.is_ascii_digit());
+    if is_number || logical_type == LogicalType::Bool { text.into_owned() } else { json_string(&text) }
+}

@@ -1,0 +1,114 @@
+//! How the values of a column are distributed, from its groups in the order of their values.
+
+use super::MOST_FREQUENT;
+use crate::render::{codes_of_runs, with_codes};
+use brc_core::{Batch, LogicalType, PhysicalType, Result, Sink, Summary, Value};
+
+/// What is known of the values that came so far.
+pub(super) struct Distribution {
+    logical_type: LogicalType,
+    /// How many values are not null, when all have come.
+    present: u64,
+    seen: u64,
+    pub(super) distinct: u64,
+    pub(super) min: Option<Vec<u8>>,
+    pub(super) max: Option<Vec<u8>>,
+    /// The smallest values that at least a quarter, two and three of all values do not exceed.
+    pub(super) quartiles: Vec<Vec<u8>>,
+    /// The most frequent values, the most frequent first; of those that are as frequent the smaller first.
+    pub(super) frequent: Vec<(Vec<u8>, u64)>,
+}
+
+impl Distribution {
+    pub(super) fn new(logical_type: LogicalType, present: u64) -> Self {
+        Self {
+            logical_type,
+            present,
+            seen: 0,
+            distinct: 0,
+            min: None,
+            max: None,
+            quartiles: Vec::new(),
+            frequent: Vec::new(),
+        }
+    }
+
+    /// Whether the values between the smallest and the largest one mean something.
+    fn has_quartiles(&self) -> bool {
+        self.logical_type.physical() != PhysicalType::Bytes && self.logical_type != LogicalType::Bool
+    }
+
+    /// Adds the next larger value, which so many rows have.
+    fn add(&mut self, value: Value<'_>, rows: u64) {
+        self.distinct += 1;
+        self.seen += rows;
+        if self.min.is_none() {
+            self.min = Some(self.text(value));
+        }
+        if self.seen == self.present {
+            self.max = Some(self.text(value));
+        }
+        while self.has_quartiles() && self.quartiles.len() < 3 && self.seen >= self.rank_of_next_quartile() {
+            self.quartiles.push(self.text(value));
+        }
+        if self.frequent.len() < MOST_FREQUENT || self.frequent.last().is_some_and(|&(_, least)| rows > least) {
+            self.frequent.truncate(MOST_FREQUENT - 1);
+            let place = self.frequent.partition_point(|&(_, others)| others >= rows);
+            self.frequent.insert(place, (self.text(value), rows));
+        }
+    }
+
+    /// How many values the next quartile is not exceeded by.
+    fn rank_of_next_quartile(&self) -> u64 {
+        let quarters = self.quartiles.len() as u128 + 1;
+        u64::try_from((u128::from(self.present) * quarters).div_ceil(4)).unwrap_or(u64::MAX)
+    }
+
+    fn text(&self, value: Value<'_>) -> Vec<u8> {
+        let mut text = Vec::new();
+        value.write(self.logical_type, &mut text);
+        text
+    }
+}
+
+impl Sink for Distribution {
+    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
+        let [values, rows] = batch.columns else { return Ok(()) };
+        let codes = codes_of_runs(values);
+        let values = with_codes(values, &codes);
+        for row in 0..batch.rows {
+            let value = Value::of_row(&values, row);
+            if let (Some(value), Some(Value::Integer(rows))) = (value, Value::of_row(rows, row)) {
+                self.add(value, u64::try_from(rows).unwrap_or(0));
+            }
+        }
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
+        // A scan of everything has none.
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_and_frequent_values_are_found_in_order() {
+        let mut distribution = Distribution::new(LogicalType::Int64, 10);
+        for (value, rows) in [(1, 2), (2, 1), (5, 4), (6, 1), (7, 1), (8, 1)] {
+            distribution.add(Value::Integer(value), rows);
+        }
+        let texts = |values: &[Vec<u8>]| values.iter().map(|it| String::from_utf8_lossy(it).into_owned()).collect();
+        let quartiles: Vec<String> = texts(&distribution.quartiles);
+        assert_eq!(quartiles, ["2", "5", "6"]);
+        let frequent: Vec<_> = distribution.frequent.iter().map(|(value, rows)| (value[0], *rows)).collect();
+        assert_eq!(frequent, [(b'5', 4), (b'1', 2), (b'2', 1), (b'6', 1), (b'7', 1)]);
+        assert_eq!(
+            (distribution.distinct, distribution.min, distribution.max),
+            (6, Some(b"1".into()), Some(b"8".into()))
+        );
+    }
+}
