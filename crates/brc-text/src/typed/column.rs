@@ -334,14 +334,17 @@ impl Checks {
         let mut next = 0;
         for row in odd.into_iter().map(|row| row as usize) {
             let field = fields.get(row);
-            let usual = how.usual(field).and_then(|text| Some((text, fast(text)?)));
-            let value = if let Some((text, (value, altered))) = usual
-                && !(altered && exact)
-                && let is_changed = altered
-                && differs(text.bytes())
-                && !(is_changed && self.changes.example.is_none())
+            // The first value that will be written differently is shown, and takes the long way.
+            let is_usual = |altered: bool, text: Text<'_>, known: &Changes| {
+                !altered || !(exact || known.example.is_none() && differs(text.bytes()))
+            };
+            let value = if let Some(text) = how.usual(field)
+                && let Some((value, altered)) = fast(text)
+                && is_usual(altered, text, &self.changes)
             {
-                self.changes.altered += u64::from(is_changed);
+                if altered {
+                    self.changes.altered += u64::from(differs(text.bytes()));
+                }
                 Some(value)
             } else {
                 let text = how.value(field);
