@@ -1,13 +1,13 @@
 //! Options of the commands that read rows: which files, which columns and rows of them, and where the rows go.
 
-use crate::answer::{Destination, OutputFile};
-use crate::args::{Files, Opened, Source, encoding};
+use crate::answer::{Destination, OutputFile, Resources};
+use crate::args::{Files, MemoryArgs, Opened, Source, Threads, encoding};
 use crate::inputs::expand;
 use crate::render::{self, Format, format};
 use crate::{interrupt, quantity, stdout};
 use brc_core::{Result, identifier};
 use brc_encodings::{Encoding, OutputOptions};
-use brc_query::{Expression, Query, SelectItem};
+use brc_query::{Expression, Pick, Query, SelectItem};
 use std::path::{Path, PathBuf};
 
 // The files that are read as one table.
@@ -84,8 +84,12 @@ impl Filter {
 #[derive(Clone)]
 struct Columns(Vec<String>);
 
-fn columns(list: &str) -> std::result::Result<Columns, identifier::ListError> {
-    identifier::parse_list(list).map(Columns)
+fn columns(list: &str) -> std::result::Result<Columns, String> {
+    let names = identifier::parse_list(list).map_err(|error| error.to_string())?;
+    match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+        Some((_, twice)) => Err(format!("column '{twice}' is named twice")),
+        None => Ok(Columns(names)),
+    }
 }
 
 impl Selection {
@@ -130,7 +134,7 @@ pub(crate) struct Limit {
 // Where rows go: to standard output in a format, or to a file in any encoding.
 #[derive(clap::Args)]
 pub(crate) struct OutputArgs {
-    /// How to print rows [default: table; csv for cat; 1brc for a query of that shape]
+    /// How to print rows [default: table; csv for cat and sort; 1brc for a query of that shape]
     #[arg(long, value_name = "NAME", conflicts_with = "to", value_parser = format())]
     format: Option<&'static dyn Format>,
 
@@ -178,12 +182,71 @@ impl OutputArgs {
     /// # Errors
     /// If the file cannot be written, or a terminal cannot show the format.
     pub(crate) fn destination(&self, inputs: Vec<PathBuf>) -> Result<Destination> {
+        self.destination_or(None, inputs)
+    }
+
+    /// The same, printed in that format if no other is named.
+    ///
+    /// # Errors
+    /// As for [`OutputArgs::destination`].
+    pub(crate) fn destination_or(
+        &self,
+        usual: Option<&'static dyn Format>,
+        inputs: Vec<PathBuf>,
+    ) -> Result<Destination> {
         let Some(path) = self.file() else {
-            let format = self.format();
+            let format = self.format().or(usual);
             format.map_or(Ok(()), stdout::check)?;
             return Ok(Destination::Printed(format));
         };
         interrupt::clean_up_when_killed();
         Ok(Destination::File(OutputFile::new(path, self.to, self.options(inputs))?))
+    }
+}
+
+// What the commands that select rows have in common.
+#[derive(clap::Args)]
+pub(crate) struct RowsArgs {
+    #[command(flatten)]
+    selection: Selection,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    #[command(flatten)]
+    table: TableArgs,
+}
+
+impl RowsArgs {
+    /// A query for the selected columns and rows.
+    ///
+    /// # Errors
+    /// What is wrong with the condition.
+    pub(crate) fn query(&self) -> Result<Query> {
+        self.selection.query()
+    }
+
+    /// Answers a query for rows, which are printed in that format if no other is named.
+    ///
+    /// # Errors
+    /// Those of the query, the table and the output.
+    pub(crate) fn answer(&self, query: &Query, usual: Option<&'static dyn Format>) -> Result<()> {
+        let paths = self.table.paths()?;
+        let Opened { table, .. } = self.table.open(&paths)?;
+        let destination = self.output.destination_or(usual, paths)?;
+        let mut resources = Resources::new(self.threads, &self.memory, &self.table.source);
+        let takes_first = query.limit.is_some() && query.pick == Pick::First && query.order_by.is_empty();
+        if takes_first && query.filter.is_none() {
+            // Others would read ahead.
+            resources.workers = 1.into();
+        }
+        destination.answer(query, table.as_ref(), &resources)?;
+        Ok(())
     }
 }

@@ -112,6 +112,7 @@ fn rows_are_sorted() {
     }
     place.run_of(&["sort", "t.csv", "--by", "city, day desc", "-o", "sorted.parquet"]).ok();
     assert_eq!(place.run("cat sorted.parquet").text(), sorted);
+    assert_eq!(place.run("sort t.csv --by city,day --limit 1").text(), "city,day,price\nBergen,2,1.25\n");
     place.run("sort t.csv").fails_with(2, "--by");
     place.run("sort t.csv --by town").fails_with(2, "unknown column 'town'");
 }
@@ -141,6 +142,7 @@ fn commands_take_the_same_options() {
         }
         with(&["-o", "t.parquet", "--force"]).fails_with(2, "input and output are the same file");
         run(&["--columns", "town"]).fails_with(2, "unknown column 'town'");
+        run(&["--columns", "city,city"]).fails_with(2, "column 'city' is named twice");
         run(&["--where", "town = 1"]).fails_with(2, "unknown column 'town'");
         run(&["--where", "city ="]).fails_with(2, "expected");
     }

@@ -53,6 +53,24 @@ sold   int64
 }
 
 #[test]
+fn every_encoding_is_summarized() {
+    let place = Place::new();
+    place.write("t.csv", "city,n,price\nOslo,1,0.50\nBergen,2,1.25\nOslo,3,20.00\n");
+    let expected = place.run("summarize t.csv --json").text();
+    for encoding in brc_encodings::ENCODINGS.iter().filter(|encoding| encoding.name() != "ppm") {
+        let file = format!("other.{}", encoding.extensions()[0]);
+        place.run(&format!("convert t.csv {file}")).ok();
+        assert_eq!(place.run(&format!("summarize {file} --json")).text(), expected, "{file}");
+    }
+    let twice = place.run("summarize t.csv other.parquet --json --columns n").text();
+    assert!(twice.contains("\"rows\": 6,") && twice.contains("\"distinct\": 3,"), "{twice}");
+    place.write("bad.csv", "n,s\n1,x\n2\n");
+    place.run("summarize bad.csv").fails_with(3, "line 3");
+    place.run("summarize t.csv --temp-dir nowhere").fails_with(1, "nowhere: cannot make a temporary file in");
+    assert!(place.names().iter().all(|name| name.contains('.')), "nothing is left behind");
+}
+
+#[test]
 fn programs_get_json() {
     let place = Place::new();
     place.write("t.csv", SALES);

@@ -1,8 +1,6 @@
 //! `brc head`: shows the first rows of tables.
 
-use crate::answer::Resources;
-use crate::args::{MemoryArgs, Opened, Threads};
-use crate::row_args::{OutputArgs, Rows, Selection, TableArgs};
+use crate::row_args::{Rows, RowsArgs};
 use brc_core::{Progress, Table};
 use brc_query::{Plan, Query, QueryResult, SelectItem};
 
@@ -13,19 +11,7 @@ pub(crate) struct Args {
     rows: Rows,
 
     #[command(flatten)]
-    selection: Selection,
-
-    #[command(flatten)]
-    output: OutputArgs,
-
-    #[command(flatten)]
-    threads: Threads,
-
-    #[command(flatten)]
-    memory: MemoryArgs,
-
-    #[command(flatten)]
-    table: TableArgs,
+    table: RowsArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -36,17 +22,8 @@ Examples:
   brc head 'part-*.csv' --file-name part";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let query = Query { limit: Some(args.rows.limit), ..args.selection.query()? };
-    let paths = args.table.paths()?;
-    let Opened { table, .. } = args.table.open(&paths)?;
-    let destination = args.output.destination(paths)?;
-    let mut resources = Resources::new(args.threads, &args.memory, &args.table.source);
-    if query.filter.is_none() {
-        // Others would read ahead.
-        resources.workers = 1.into();
-    }
-    destination.answer(&query, table.as_ref(), &resources)?;
-    Ok(())
+    let query = Query { limit: Some(args.rows.limit), ..args.table.query()? };
+    Ok(args.table.answer(&query, None)?)
 }
 
 /// The first rows of a table. No more of it is read than they need.

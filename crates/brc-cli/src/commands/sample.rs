@@ -1,8 +1,6 @@
 //! `brc sample`: shows a random sample of the rows of tables.
 
-use crate::answer::Resources;
-use crate::args::{MemoryArgs, Opened, Threads};
-use crate::row_args::{OutputArgs, Rows, Selection, TableArgs};
+use crate::row_args::{Rows, RowsArgs};
 use brc_query::{Pick, Query};
 
 #[derive(clap::Args)]
@@ -16,19 +14,7 @@ pub(crate) struct Args {
     seed: u64,
 
     #[command(flatten)]
-    selection: Selection,
-
-    #[command(flatten)]
-    output: OutputArgs,
-
-    #[command(flatten)]
-    threads: Threads,
-
-    #[command(flatten)]
-    memory: MemoryArgs,
-
-    #[command(flatten)]
-    table: TableArgs,
+    table: RowsArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -38,14 +24,7 @@ Examples:
   brc sample visits.parquet -n 1k --where 'price > 10' --format jsonl";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let query = {
-        let pick = Pick::Random { seed: args.seed };
-        Query { limit: Some(args.rows.limit), pick, ..args.selection.query()? }
-    };
-    let paths = args.table.paths()?;
-    let Opened { table, .. } = args.table.open(&paths)?;
-    let destination = args.output.destination(paths)?;
-    let resources = Resources::new(args.threads, &args.memory, &args.table.source);
-    destination.answer(&query, table.as_ref(), &resources)?;
-    Ok(())
+    let pick = Pick::Random { seed: args.seed };
+    let query = Query { limit: Some(args.rows.limit), pick, ..args.table.query()? };
+    Ok(args.table.answer(&query, None)?)
 }

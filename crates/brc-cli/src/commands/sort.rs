@@ -1,8 +1,7 @@
 //! `brc sort`: sorts the rows of tables.
 
-use crate::answer::Resources;
-use crate::args::{MemoryArgs, Opened, Threads};
-use crate::row_args::{Limit, OutputArgs, Selection, TableArgs};
+use crate::render::exact_format;
+use crate::row_args::{Limit, RowsArgs};
 use brc_query::{OrderBy, Query};
 
 #[derive(clap::Args)]
@@ -17,36 +16,18 @@ pub(crate) struct Args {
     limit: Limit,
 
     #[command(flatten)]
-    selection: Selection,
-
-    #[command(flatten)]
-    output: OutputArgs,
-
-    #[command(flatten)]
-    threads: Threads,
-
-    #[command(flatten)]
-    memory: MemoryArgs,
-
-    #[command(flatten)]
-    table: TableArgs,
+    table: RowsArgs,
 }
 
 const AFTER_HELP: &str = "\
 Examples:
   brc sort visits.csv --by price
   brc sort visits.csv --by 'country, price desc nulls first' -o sorted.parquet
-  brc sort measurements.buren --by 'temperature desc' -n 10";
+  brc sort measurements.buren --by 'temperature desc' -n 10 --format table";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let query = {
-        let order_by = OrderBy::parse_list(&args.by)?;
-        Query { order_by, limit: args.limit.limit, ..args.selection.query()? }
-    };
-    let paths = args.table.paths()?;
-    let Opened { table, .. } = args.table.open(&paths)?;
-    let destination = args.output.destination(paths)?;
-    let resources = Resources::new(args.threads, &args.memory, &args.table.source);
-    destination.answer(&query, table.as_ref(), &resources)?;
-    Ok(())
+    let order_by = OrderBy::parse_list(&args.by)?;
+    let query = Query { order_by, limit: args.limit.limit, ..args.table.query()? };
+    // A table for people is laid out when all rows have come, and they may be many.
+    Ok(args.table.answer(&query, Some(exact_format()))?)
 }

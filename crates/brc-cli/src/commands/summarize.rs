@@ -7,7 +7,7 @@ use crate::row_args::{Selection, TableArgs};
 use crate::summary::{self, Summarizer, TableSummary};
 use crate::{changes, stdout};
 use brc_compress::Compressor;
-use brc_core::{Error, Progress, Result, Table, current_schema, with_types};
+use brc_core::{Error, Progress, Result, Schema, Table, current_schema, with_types};
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, convert, writer};
 use brc_query::{Query, SelectItem};
 
@@ -41,14 +41,14 @@ Examples:
   brc summarize visits.parquet --json | jq '.columns[] | select(.nulls > 0) | .name'";
 
 impl Args {
-    fn summarize(&self, table: &dyn Table, query: &Query, progress: &Progress) -> Result<TableSummary> {
-        let (threads, memory) = (self.threads.count(), &self.memory.memory());
-        Summarizer { table, query, threads, memory, progress }.run()
+    fn summarize(&self, table: &dyn Table, query: &Query) -> Result<TableSummary> {
+        let (threads, memory, progress) = (self.threads.count(), &self.memory.memory(), &Progress::default());
+        watch(progress, Total::Unknown, || Summarizer { table, query, threads, memory, progress }.run())
     }
 
     /// The selected columns and rows as a temporary buren file: to read one column of it after the other costs less than to
     /// read all of a text for each, and a pipe can be read only once.
-    fn copy(&self, table: &dyn Table, progress: &Progress) -> Result<Box<dyn Table>> {
+    fn copy(&self, table: &dyn Table) -> Result<Box<dyn Table>> {
         let (query, memory, budget) = (self.selection.query()?, self.memory.memory(), self.memory.budget());
         let (threads, buren) = (self.threads.count(), buren()?);
         let workers = budget.workers(threads, budget.row_group_bytes());
@@ -57,15 +57,17 @@ impl Args {
             dictionary_bytes: Some(budget.dictionary_bytes()),
             ..CreateOptions::new(Compressor::none())
         };
-        let file = with_types(table, threads, progress, |schema| {
+        let progress = Progress::default();
+        let copy = |schema: &Schema| {
             let plan = query.plan(schema)?.within(&memory);
             let rows = plan.selected(table)?;
             let writer = writer(buren, &current_schema(&rows), &create)?;
             let (output, file) = Output::temporary(&memory.temp_dir)?;
-            convert(&rows, writer, output, self.table.source.text.reject_log(), workers, progress)?;
+            convert(&rows, writer, output, self.table.source.text.reject_log(), workers, &progress)?;
             Ok(file)
-        })?;
-        progress.restart();
+        };
+        let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
+        let file = watch(&progress, total, || with_types(table, threads, &progress, copy))?;
         buren.open(Input::from_file(table.path().to_owned(), file)?, &OpenOptions::default())
     }
 }
@@ -86,12 +88,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let budget = args.memory.budget();
     let row_group_bytes = Some(budget.row_group_bytes());
     let Opened { table, .. } = args.table.open_in_row_groups_of(row_group_bytes, &args.table.paths()?)?;
-    let (table, progress) = (table.as_ref(), Progress::default());
-    let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
-    let summary = watch(&progress, total, || match table.reads_by_column() {
-        true => args.summarize(table, &args.selection.query()?, &progress),
-        false => args.summarize(args.copy(table, &progress)?.as_ref(), &everything(), &progress),
-    })?;
+    let table = table.as_ref();
+    let summary = match table.reads_by_column() {
+        true => args.summarize(table, &args.selection.query()?)?,
+        false => args.summarize(args.copy(table)?.as_ref(), &everything())?,
+    };
     let text = match args.json {
         true => summary::json(&summary),
         false => summary::text(&summary, terminal_width().unwrap_or(USUAL_WIDTH).into()),

@@ -1,8 +1,6 @@
 //! `brc tail`: shows the last rows of tables.
 
-use crate::answer::Resources;
-use crate::args::{MemoryArgs, Opened, Threads};
-use crate::row_args::{OutputArgs, Rows, Selection, TableArgs};
+use crate::row_args::{Rows, RowsArgs};
 use brc_query::{Pick, Query};
 
 #[derive(clap::Args)]
@@ -12,19 +10,7 @@ pub(crate) struct Args {
     rows: Rows,
 
     #[command(flatten)]
-    selection: Selection,
-
-    #[command(flatten)]
-    output: OutputArgs,
-
-    #[command(flatten)]
-    threads: Threads,
-
-    #[command(flatten)]
-    memory: MemoryArgs,
-
-    #[command(flatten)]
-    table: TableArgs,
+    table: RowsArgs,
 }
 
 const AFTER_HELP: &str = "\
@@ -34,11 +20,6 @@ Examples:
   tail -n +2 visits.csv | brc tail - -n 5 --format jsonl";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let query = Query { limit: Some(args.rows.limit), pick: Pick::Last, ..args.selection.query()? };
-    let paths = args.table.paths()?;
-    let Opened { table, .. } = args.table.open(&paths)?;
-    let destination = args.output.destination(paths)?;
-    let resources = Resources::new(args.threads, &args.memory, &args.table.source);
-    destination.answer(&query, table.as_ref(), &resources)?;
-    Ok(())
+    let query = Query { limit: Some(args.rows.limit), pick: Pick::Last, ..args.table.query()? };
+    Ok(args.table.answer(&query, None)?)
 }
