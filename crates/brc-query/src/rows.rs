@@ -40,9 +40,18 @@ impl Plan {
             return Err(Error::Usage("rows that are grouped, sorted or limited do not come one by one".to_owned()));
         }
         self.scanned(table, || {
-            let (schema, totals) = (self.answer_schema()?, Mutex::default());
+            let (schema, totals) = (self.selected_schema()?, Mutex::default());
             Ok(SelectedRows { plan: self, table, schema, totals })
         })
+    }
+}
+
+impl Plan {
+    /// The columns of selected rows. What is known of the table as a whole still holds if they are columns of it.
+    fn selected_schema(&self) -> Result<Schema> {
+        let schema = self.answer_schema()?;
+        let are_of_table = self.columns.iter().all(|column| column.value.is_column());
+        Ok(if are_of_table { schema.with_metadata(self.schema.metadata().to_vec()) } else { schema })
     }
 }
 
