@@ -117,7 +117,13 @@ fn words_for_missing_values_can_be_asked_for() {
 #[test]
 fn nan_is_a_number_among_decimals_only() {
     let place = Place::new();
-    for (values, expected) in [("1\nNaN\n3", "int64"), ("1.5\nNaN\n3", "float64"), ("2024-01-01\nNaN\n", "date")] {
+    for (values, expected) in [
+        ("1\nNaN\n3", "int64"),
+        ("1.5\nNaN\n3", "float64"),
+        ("2024-01-01\nNaN\n", "date"),
+        ("NaN\n\nNaN", "float64"),
+        ("NaN\n1e300", "float64"),
+    ] {
         place.write("t.csv", format!("a\n{values}\n"));
         let schema = place.run("schema t.csv --header yes").text();
         assert_eq!(schema.lines().nth(2).and_then(|line| line.split_whitespace().nth(1)), Some(expected), "{values}");

@@ -369,8 +369,11 @@ impl Checks {
         let (mut most, mut least_scale) = (Shape { whole: 0, scale: 0 }, u8::MAX);
         let fast = |text| {
             let ((value, shape), altered) = values::float(text).or_else(|| values::printed_float(text))?;
-            most = Shape { whole: most.whole.max(shape.whole), scale: most.scale.max(shape.scale) };
-            least_scale = least_scale.min(shape.scale);
+            // `NaN` has no digits: alone, it must not count as a whole number.
+            if value.is_finite() {
+                most = Shape { whole: most.whole.max(shape.whole), scale: most.scale.max(shape.scale) };
+                least_scale = least_scale.min(shape.scale);
+            }
             Some((value, altered))
         };
         let kernel: Kernel<'_, f64> = &mut |column, exact, out| column.floats(Level::best(), exact, out, &mut shapes);
