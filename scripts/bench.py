@@ -375,7 +375,7 @@ class Bench:
 
     def make_queries(self, names, rows, threads):
         text, buren = self.text(names, rows), self.path(names, rows, "none.buren")
-        names_there = json.loads(self.run(self.brc, "query", text, "--agg", "count()", "--format", "json"))
+        names_there = json.loads(self.run(self.brc, "query", text, "--agg", "count()", "--format", "json-array"))
         there = [row["station"] for row in names_there if re.fullmatch(r"[A-Za-z]{3,20}", row["station"])]
         station = "Hamburg" if "Hamburg" in there else there[len(there) // 2]
         one, warm = ["--where", f"station = '{station}'"], ["--where", "temperature > 30"]

@@ -90,7 +90,7 @@ class Table:
         """The answer of `brc` as JSON, in which floats have all the digits that tell them apart."""
         options = [*options, *(["--schema", self.schema] if encoding in WITHOUT_TYPES else [])]
         file = self.directory / f"{question.table}.{encoding}"
-        return self.run("query", file, question.ours, "--format", "json", "--threads", threads, *options)
+        return self.run("query", file, question.ours, "--format", "json-array", "--threads", threads, *options)
 
     def theirs(self, question):
         return self.database.execute(question).fetchall()

@@ -87,7 +87,7 @@ class Known:
         return subprocess.run([self.brc, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def ask(self, file, question):
-        text = self.run("query", self.directory / file, question, "--format", "json")
+        text = self.run("query", self.directory / file, question, "--format", "json-array")
         return [list(row.values()) for row in json.loads(text, parse_float=Decimal)]
 
     def check(self, name, found, expected, is_same):

@@ -4,6 +4,7 @@
 //! row, and delivers batches. Columns whose types are inferred are parsed optimistically: where a value does not fit, what
 //! it [demands](crate::infer::Seen) is kept, and with it that the rows have to be parsed again.
 
+mod changes;
 mod column;
 mod fields;
 mod nulls;
@@ -11,7 +12,7 @@ mod parser;
 mod strings;
 mod values;
 
-pub use column::Changes;
+pub use changes::Changes;
 pub use nulls::NullTokens;
 pub use parser::{BadRow, ColumnType, Output, Ragged, TableParser, TextFormat, fault_of};
 

@@ -133,18 +133,19 @@ pub(super) fn columns(schema: FlatSchema<'_>) -> Result<Columns, Fault> {
     for (field, name) in schema.fields().into_iter().flatten().zip(names) {
         match column(field) {
             Ok(column) => held.push(FileColumn { before: std::mem::take(&mut behind), name, ..column }),
+            Err(kind) if kind == UNKNOWN => return Err(Fault::corrupt(format!("column '{name}' is {kind}"))),
             Err(kind) => {
                 let column = LeftOut { name, kind };
-                behind.add(field, MOST_NESTED).ok_or_else(|| match field.type_type().variant_name() {
-                    Some(_) => Fault::unsupported(column.to_string()),
-                    None => Fault::corrupt(format!("column '{}' is of a type that does not exist", column.name)),
-                })?;
+                behind.add(field, MOST_NESTED).ok_or_else(|| Fault::unsupported(column.to_string()))?;
                 left_out.push(column);
             }
         }
     }
     Ok(Columns { held, behind, left_out, note })
 }
+
+/// What a column is whose type does not exist or lacks its parameters.
+const UNKNOWN: &str = "of an unknown type";
 
 /// How deep types may be nested.
 const MOST_NESTED: usize = 64;
@@ -192,7 +193,7 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
         }
         Ok::<_, Fault>(data_type)
     });
-    let data_type = data_type.map_err(|_| "of an unknown type".to_owned())?;
+    let data_type = data_type.map_err(|_| UNKNOWN.to_owned())?;
     let is_uuid = value_of(field.custom_metadata(), EXTENSION) == Some(UUID);
     let logical_type = match data_type {
         DataType::FixedSizeBinary(16) if is_uuid => LogicalType::Uuid,
@@ -207,7 +208,7 @@ fn column(field: Field<'_>) -> Result<FileColumn, String> {
         }
     };
     let mut own = Gap::default();
-    own.add(field, MOST_NESTED).ok_or_else(|| "of an unknown type".to_owned())?;
+    own.add(field, MOST_NESTED).ok_or_else(|| UNKNOWN.to_owned())?;
     let stored = match data_type {
         DataType::Utf8 => DataType::Binary,
         DataType::LargeUtf8 => DataType::LargeBinary,

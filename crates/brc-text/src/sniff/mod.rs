@@ -18,6 +18,7 @@ mod score;
 pub use charset::is_utf16;
 
 use crate::dialect::{Delimiter, Dialect, DialectOverrides, LineEnd};
+use brc_core::decimal;
 use brc_core::names::{numbered_names, unique_names};
 use comments::Comments;
 use layout::Layout;
@@ -391,5 +392,5 @@ fn header_names(cells: &[String]) -> Vec<String> {
 }
 
 fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    format!("{} {noun}{}", decimal::with_thousands(number as u64), if number == 1 { "" } else { "s" })
 }

@@ -1,6 +1,7 @@
 //! All columns of the rows of a text.
 
-use super::column::{BadValue, Changes, TypedColumn, null_fault};
+use super::changes::Changes;
+use super::column::{BadValue, TypedColumn, null_fault};
 use super::fields::Fields;
 use super::nulls::NullTokens;
 use crate::infer::Seen;
