@@ -15,7 +15,7 @@ trap 'rm -rf "$directory"' EXIT
 cd "$root"
 echo "building brc, which takes about seven minutes on two cores unless it is built already" >&2
 start=$SECONDS
-cargo build --release --locked -p brc-cli
+cargo build --release --locked
 echo "built in $((SECONDS - start)) s" >&2
 target=$(cargo metadata --format-version 1 --no-deps --offline | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 PATH=$target/release:$PATH
