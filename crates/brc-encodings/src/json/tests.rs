@@ -832,6 +832,8 @@ proptest! {
         let mut text = row.repeat(3).into_bytes();
         sweep(&text, true, 1 << 20..(1 << 20) + 1);
         let at = at.index(text.len());
+        // Two objects on a line are two rows, which the definition by lines does not know.
+        prop_assume!(text[at] != b'\n');
         text[at] = byte;
         sweep(&text, true, 1 << 20..(1 << 20) + 1);
     }
