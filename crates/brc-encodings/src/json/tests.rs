@@ -41,6 +41,13 @@ fn shown(line: &[u8], schema: &Schema) -> std::result::Result<Vec<String>, BadRo
     Ok(schema.fields().iter().enumerate().map(value).collect())
 }
 
+/// Whether the definition by lines holds: no line has two objects, and the first object does not go on in the next line.
+fn is_by_lines(text: &str) -> bool {
+    let has_two = |line: &str| line.split('}').skip(1).any(|after| after.trim_start().starts_with('{'));
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    !text.lines().any(has_two) && (!first.starts_with('{') || first.contains('}'))
+}
+
 fn parse(line: &[u8]) -> std::result::Result<Vec<String>, BadRow> {
     shown(line, &Schema::one_brc())
 }
@@ -813,8 +820,10 @@ proptest! {
         ]), 0..24),
         size in 1u64..100,
     ) {
-        sweep(pieces.concat().as_bytes(), true, size..size + 1);
-        sweep(pieces.concat().as_bytes(), false, size..size + 1);
+        let text = pieces.concat();
+        prop_assume!(is_by_lines(&text));
+        sweep(text.as_bytes(), true, size..size + 1);
+        sweep(text.as_bytes(), false, size..size + 1);
     }
 
     #[test]
