@@ -4,8 +4,7 @@
 //! take is no such option: a cell that was given up is tried again.
 
 use super::results::{FileIdentity, Results, Settings, TableResults, VERSION};
-use brc_core::{Error, Result};
-use brc_encodings::input::read_full_at;
+use brc_core::{Error, ReadAt, Result};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs::{File, Metadata};
@@ -115,7 +114,7 @@ impl FileIdentity {
         let mut hash = std::hash::DefaultHasher::new();
         let mut buffer = vec![0; PROBE.min(bytes) as usize];
         for place in [0, bytes.saturating_sub(PROBE)] {
-            let read = read_full_at(&file, &mut buffer, place).map_err(Error::io(path, "read"))?;
+            let read = file.read_full_at(&mut buffer, place).map_err(Error::io(path, "read"))?;
             hash.write(&buffer[..read]);
         }
         let (path, modified) = (name.to_owned(), Self::modified(&metadata));

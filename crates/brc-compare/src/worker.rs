@@ -11,7 +11,7 @@ use super::usage;
 use crate::error::Failure;
 use crate::options::{QueryOptions, TableOptions};
 use brc_compress::Compressor;
-use brc_core::{Error, Progress, Result, Schema, Table, run_workers};
+use brc_core::{Error, Progress, ReadAt, Result, Schema, Table, run_workers};
 use brc_encodings::document::{self, DocumentError};
 use brc_encodings::encoding::read_all;
 use brc_encodings::{
@@ -202,7 +202,7 @@ impl Worker<'_> {
             let mut bytes = 0;
             loop {
                 let place = next.fetch_add(PORTION as u64, Relaxed);
-                let read = brc_encodings::input::read_full_at(&file, &mut buffer, place)?;
+                let read = file.read_full_at(&mut buffer, place)?;
                 if read == 0 {
                     return Ok(bytes);
                 }

@@ -9,9 +9,8 @@
 
 #![forbid(unsafe_code)]
 
-use brc_core::{Error, Progress, Result};
+use brc_core::{Error, Progress, ReadAt, Result};
 use brc_encodings::encoding::read_all;
-use brc_encodings::input::read_full_at;
 use brc_encodings::{Input, OpenOptions, by_name};
 use std::fs::File;
 use std::hint::black_box;
@@ -55,7 +54,7 @@ fn raw(path: &Path, threads: usize) -> Result<u64> {
         let (mut buffer, mut bytes) = (vec![0; PORTION], 0);
         loop {
             let start = next.fetch_add(PORTION as u64, Relaxed);
-            let read = read_full_at(&file, &mut buffer, start).map_err(Error::io(path, "read"))?;
+            let read = file.read_full_at(&mut buffer, start).map_err(Error::io(path, "read"))?;
             bytes += black_box(&buffer[..read]).len() as u64;
             if read < PORTION {
                 return Ok(bytes);

@@ -86,7 +86,7 @@ impl Input {
         let length = file.length().map_err(Error::io(&path, "open"))?;
         let most = usize::try_from(length).map_or(PREFIX_BYTES, |length| PREFIX_BYTES.min(length + 1));
         let mut prefix = vec![0; most];
-        let read = read_full_at(&file, &mut prefix, 0).map_err(Error::io(&path, "read"))?;
+        let read = file.read_full_at(&mut prefix, 0).map_err(Error::io(&path, "read"))?;
         prefix.truncate(read);
         if (read as u64) != length.min(PREFIX_BYTES as u64) {
             // Files of the system, such as those in /proc, report no size, or a page whatever they hold.
@@ -136,7 +136,7 @@ impl Input {
             Source::File { file, length } => {
                 let wanted = bytes.min(usize::try_from(*length).unwrap_or(bytes)).max(known);
                 self.prefix.resize(wanted, 0);
-                let read = read_full_at(file, &mut self.prefix[known..], known as u64);
+                let read = file.read_full_at(&mut self.prefix[known..], known as u64);
                 self.prefix.truncate(known + read.map_err(Error::io(&self.path, "read"))?);
                 self.is_whole = self.prefix.len() as u64 >= *length;
             }
@@ -352,12 +352,4 @@ fn enlarge(_pipe: &File) {}
 /// The error that a file has become shorter than it was when it was opened.
 pub(crate) fn cut_off(path: &Path, byte: u64) -> Error {
     Error::corrupt(path, format!("byte {byte}"), "the file was cut off while it was read")
-}
-
-/// Reads at a place of a file until `buffer` is full or the file ends; returns how many bytes there were.
-///
-/// # Errors
-/// The system's.
-pub fn read_full_at(file: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_full_at(buffer, offset)
 }

@@ -2,7 +2,6 @@
 
 use super::codec::Codec;
 use crate::columnar::Fault;
-use crate::input::read_full_at;
 use arrow_buffer::{Buffer, MutableBuffer};
 use brc_core::{Error, ReadAt};
 use crc_fast::{CrcAlgorithm, Digest};
@@ -74,7 +73,7 @@ impl Buffers {
                     self.packed.as_mut_slice()
                 }
             };
-            let read = read_full_at(file, stored, place.start).map_err(Error::io(path, "read"));
+            let read = file.read_full_at(stored, place.start).map_err(Error::io(path, "read"));
             self.cost.bytes += length as u64;
             self.cost.read_time += begun.elapsed();
             if read.map_err(ReadError::Io)? != length {

@@ -10,7 +10,6 @@ use super::types::{self, Columns, FileColumn, Gap};
 use super::writer::{self, CHECKSUMS, MAGIC};
 use crate::columnar::footer::{Footer, check_rest};
 use crate::columnar::{self, Fault, SCALES, arrow_columns, seal, with_scales};
-use crate::input::read_full_at;
 use crate::input_file::InputFile;
 use arrow_array::{Array, ArrayRef};
 use arrow_ipc::{Block, MetadataVersion, root_as_footer};
@@ -305,7 +304,7 @@ impl Blocks<'_> {
     fn metadata(&self, name: &str, block: &Block) -> Result<(Place, Vec<u8>)> {
         let place = Place::of(block, self.end).map_err(|fault| fault.at(self.path, name))?;
         let mut metadata = vec![0; place.metadata];
-        let read = read_full_at(self.file, &mut metadata, place.start).map_err(Error::io(self.path, "read"))?;
+        let read = self.file.read_full_at(&mut metadata, place.start).map_err(Error::io(self.path, "read"))?;
         if read != metadata.len() {
             return Err(Error::corrupt(self.path, name, "the file ends within it"));
         }

@@ -3,7 +3,6 @@
 //! Both formats end alike: the footer, its length in four bytes, and the mark with which the file begins too.
 
 use super::seal::{self, Seal};
-use crate::input::read_full_at;
 use brc_core::{Error, ReadAt, Result};
 use std::ops::Range;
 use std::path::Path;
@@ -105,7 +104,7 @@ fn expect(path: &Path, file: &dyn ReadAt, at: u64, expected: &[u8]) -> Result<()
 }
 
 fn read_exact(path: &Path, file: &dyn ReadAt, buffer: &mut [u8], at: u64) -> Result<()> {
-    let read = read_full_at(file, buffer, at).map_err(Error::io(path, "read"))?;
+    let read = file.read_full_at(buffer, at).map_err(Error::io(path, "read"))?;
     if read == buffer.len() { Ok(()) } else { Err(Error::corrupt(path, format!("byte {at}"), "the file ends here")) }
 }
 

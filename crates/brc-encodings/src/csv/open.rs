@@ -7,7 +7,7 @@ use super::table::{CsvTable, Parts};
 use crate::encoding::OpenOptions;
 use crate::input::{Input, PREFIX_BYTES, Source};
 use crate::stream_copy::StreamCopy;
-use brc_core::{Error, Field, LogicalType, Result, SkippedLines, Table, identifier};
+use brc_core::{Error, Field, LogicalType, ReadAt, Result, SkippedLines, Table, identifier};
 use brc_kernels::cpu::Level;
 use brc_kernels::structure::Syntax;
 use brc_text::infer::Seen;
@@ -276,7 +276,7 @@ fn without_trailing_lines(input: Input, dialect: &Dialect, body: u64, options: &
     // The line end of the last line belongs to it.
     while lines > 0 && at > body {
         at -= 1;
-        crate::input::read_full_at(&file, &mut byte, at).map_err(Error::io(&path, "read"))?;
+        file.read_full_at(&mut byte, at).map_err(Error::io(&path, "read"))?;
         if byte[0] == line_end && at + 1 < length {
             length = at + 1;
             lines -= 1;

@@ -1,8 +1,8 @@
 //! Finds out how a text is written: from its beginning and, where it can be read at any place, some others.
 
 use crate::encoding::OpenOptions;
-use crate::input::{Input, PREFIX_BYTES, Source, read_full_at};
-use brc_core::{Error, Result};
+use crate::input::{Input, PREFIX_BYTES, Source};
+use brc_core::{Error, ReadAt, Result};
 use brc_text::rows::RowOptions;
 use brc_text::sniff::{PLACE_BYTES, START_BYTES};
 use brc_text::{Delimiter, DialectOverrides, Sample, Sniffed, sniff, sniff_rows};
@@ -53,7 +53,7 @@ fn places(input: &Input) -> Result<Vec<Place>> {
         let offset = last / PLACES * place + if place == PLACES { last % PLACES } else { 0 };
         if offset > START_BYTES as u64 {
             let mut bytes = vec![0; PLACE_BYTES];
-            let read = read_full_at(file, &mut bytes, offset).map_err(Error::io(&input.path, "read"))?;
+            let read = file.read_full_at(&mut bytes, offset).map_err(Error::io(&input.path, "read"))?;
             bytes.truncate(read);
             places.push(Place { offset, is_end: offset + read as u64 >= *length, bytes });
         }

@@ -10,7 +10,7 @@
 use super::split_text::{PORTION, SplitText};
 use super::stream::Stream;
 use crate::chunks::{Chunks, ReadCost, read_error};
-use crate::input::{cut_off, read_full_at};
+use crate::input::cut_off;
 use crate::input_file::InputFile;
 use brc_core::{Error, ReadAt, Result};
 use brc_kernels::cpu::Level;
@@ -320,7 +320,7 @@ impl Source {
 
     /// Fills a buffer from a place of a file.
     fn read_at(&self, file: &dyn ReadAt, room: &mut [u8], offset: u64, cost: &mut ReadCost) -> Result<usize> {
-        let read = read_full_at(file, room, offset).map_err(Error::io(&self.path, "read"))?;
+        let read = file.read_full_at(room, offset).map_err(Error::io(&self.path, "read"))?;
         cost.bytes += read as u64;
         if read == room.len() { Ok(read) } else { Err(cut_off(&self.path, offset + read as u64)) }
     }

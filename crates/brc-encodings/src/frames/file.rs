@@ -2,9 +2,8 @@
 
 use super::{FrameHeader, LARGEST_FRAME, Layout, checksum};
 use crate::chunks::{Chunks, ReadCost};
-use crate::input::read_full_at;
 use crate::input_file::InputFile;
-use brc_core::{Error, Result};
+use brc_core::{Error, ReadAt, Result};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -56,7 +55,7 @@ impl FramedFile {
         let mut buffer = vec![0; layout.frame_header_bytes()];
         let corrupt = |at: u64, reason: &str| Error::corrupt(path, format!("byte {at}"), reason);
         loop {
-            let read = read_full_at(&file, &mut buffer, at).map_err(Error::io(path, "read"))?;
+            let read = file.read_full_at(&mut buffer, at).map_err(Error::io(path, "read"))?;
             if read < buffer.len() {
                 return Err(corrupt(at, "the file is cut off: no frame ends it"));
             }
@@ -135,7 +134,7 @@ impl FramedFile {
             (Bytes::File(file), Some(header)) => {
                 let before = Instant::now();
                 bytes.resize(header.length as usize, 0);
-                let read = read_full_at(file, bytes, place.at).map_err(Error::io(&self.path, "read"))?;
+                let read = file.read_full_at(bytes, place.at).map_err(Error::io(&self.path, "read"))?;
                 cost.read_time += before.elapsed();
                 cost.bytes += read as u64;
                 (header, &bytes[..read])

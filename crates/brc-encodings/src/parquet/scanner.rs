@@ -10,10 +10,9 @@ use super::table::{Chunk, ParquetTable, RowGroup};
 use super::types::Stored;
 use crate::columnar::arrow_columns::ArrowColumn;
 use crate::columnar::{Fault, Numbers, WINDOW, check_bounds};
-use crate::input::read_full_at;
 use brc_core::{
-    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, Result, ScanError, ScanOptions, Scanned, Scanner,
-    Sink, Split, Verdict,
+    Batch, Column, Conjunct, Data, Error, LogicalType, Predicate, ReadAt, Result, ScanError, ScanOptions, Scanned,
+    Scanner, Sink, Split, Verdict,
 };
 use brc_kernels::filter::{valid_bits, words};
 use std::ops::Range;
@@ -197,7 +196,7 @@ impl ScanColumn {
     fn read(&mut self, table: &ParquetTable, index: usize, rows: usize, chunk: &Chunk) -> Result<Duration> {
         let begun = Instant::now();
         let stored = self.pages.start(chunk.stored, chunk.unpacked, chunk.codec, chunk.is_padded.then_some(rows));
-        let read = read_full_at(&table.file, stored, chunk.start).map_err(Error::io(&table.path, "read"))?;
+        let read = table.file.read_full_at(stored, chunk.start).map_err(Error::io(&table.path, "read"))?;
         let took = begun.elapsed();
         let corrupt = |reason: &str| Error::corrupt(&table.path, table.place(index, self.column), reason);
         if read != chunk.stored {

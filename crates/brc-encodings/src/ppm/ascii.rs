@@ -9,8 +9,9 @@ use super::pixels::{Pixels, Samples};
 use super::table::PpmTable;
 use super::text::{LONGEST_WORD, Portion, Text};
 use crate::delivery::Delivery;
-use crate::input::read_full_at;
-use brc_core::{Error, Result, RowFault, RowPlace, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table};
+use brc_core::{
+    Error, ReadAt, Result, RowFault, RowPlace, ScanError, ScanOptions, Scanned, Scanner, Sink, Split, Table,
+};
 use brc_kernels::cpu::Level;
 use brc_kernels::samples;
 use memchr::{memchr_iter, memchr2};
@@ -229,7 +230,7 @@ impl<'t> AsciiScanner<'t> {
         let (mut line, mut at, mut buffer) = (1, 0, vec![0; STEP << 10]);
         while at < byte {
             let wanted = buffer.len().min(usize::try_from(byte - at).unwrap_or(usize::MAX));
-            let read = read_full_at(&self.table.file, &mut buffer[..wanted], at);
+            let read = self.table.file.read_full_at(&mut buffer[..wanted], at);
             let read = read.map_err(Error::io(&self.table.path, "read"))?;
             line += memchr_iter(b'\n', &buffer[..read]).count() as u64;
             if read < wanted {

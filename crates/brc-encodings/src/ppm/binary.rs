@@ -4,8 +4,7 @@ use super::image::SAMPLES;
 use super::pixels::{Pixels, Samples};
 use super::table::PpmTable;
 use crate::delivery::Delivery;
-use crate::input::read_full_at;
-use brc_core::{Error, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split};
+use brc_core::{Error, ReadAt, Result, ScanError, ScanOptions, Scanned, Scanner, Sink, Split};
 use std::time::{Duration, Instant};
 
 /// How many pixels are read at once: few enough to stay in the second-level cache until they are delivered.
@@ -31,7 +30,7 @@ impl<'t> BinaryScanner<'t> {
         self.bytes.resize((count * pixel) as usize, 0);
         let place = self.table.raster + first * pixel;
         let path = &self.table.path;
-        let read = read_full_at(&self.table.file, &mut self.bytes, place).map_err(Error::io(path, "read"))?;
+        let read = self.table.file.read_full_at(&mut self.bytes, place).map_err(Error::io(path, "read"))?;
         if read < self.bytes.len() {
             return Err(Error::corrupt(path, "raster", "the file became shorter while it was read"));
         }

@@ -6,7 +6,7 @@ use super::chain::Chain;
 use super::header::{self, Form, Header};
 use super::image::Image;
 use crate::encoding::OpenOptions;
-use crate::input::{Input, read_full_at};
+use crate::input::Input;
 use crate::input_file::InputFile;
 use brc_core::{Error, ReadAt, Result, ScanOptions, Scanner, Schema, Split, Table};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ impl PpmTable {
             return Ok(());
         }
         let mut next = [0; 2];
-        read_full_at(&self.file, &mut next, end).map_err(Error::io(&self.path, "read"))?;
+        self.file.read_full_at(&mut next, end).map_err(Error::io(&self.path, "read"))?;
         if matches!(next, [b'P', b'1'..=b'7']) {
             let reason = format!("has several images, one behind the other from byte {end} on; split them into files");
             return Err(Error::unsupported(&self.path, reason));

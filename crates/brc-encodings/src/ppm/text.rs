@@ -2,7 +2,6 @@
 
 use super::header::is_white;
 use crate::chunks::ReadCost;
-use crate::input::read_full_at;
 use brc_core::{Error, ReadAt, Result};
 use brc_kernels::text::{MARGIN, Window};
 use std::ops::Range;
@@ -103,7 +102,7 @@ impl<'t> Text<'t> {
         let wanted = room.min(left_of_split.saturating_add(overlap)).min(left_of_file);
         let target = &mut self.buffer[MARGIN + self.filled..][..wanted];
         let before = Instant::now();
-        let read = read_full_at(self.file, target, position).map_err(Error::io(self.path, "read"))?;
+        let read = self.file.read_full_at(target, position).map_err(Error::io(self.path, "read"))?;
         self.cost.read_time += before.elapsed();
         self.cost.bytes += read as u64;
         self.filled += read;

@@ -6,7 +6,7 @@
 use super::LONGEST_LINE;
 use super::pieces::{Piece, missing_end};
 use crate::chunks::ReadCost;
-use crate::input::{cut_off, read_full_at};
+use crate::input::cut_off;
 use brc_core::{Error, ReadAt, Result, Split};
 use brc_kernels::text::{MARGIN, Window};
 use memchr::{memchr, memrchr};
@@ -113,7 +113,7 @@ impl<'t> FilePieces<'t> {
         let wanted = room.min(left_of_split.saturating_add(OVERLAP)).min(left_of_file);
         let target = &mut self.buffer[MARGIN + self.filled..][..wanted];
         let before = Instant::now();
-        let read = read_full_at(self.file, target, position).map_err(Error::io(self.path, "read"))?;
+        let read = self.file.read_full_at(target, position).map_err(Error::io(self.path, "read"))?;
         self.cost.read_time += before.elapsed();
         self.cost.bytes += read as u64;
         self.filled += read;
