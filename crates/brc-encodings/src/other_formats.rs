@@ -1,5 +1,5 @@
 //! Files that brc does not read, known by their first bytes: an error that names what a file is helps more than one that
-//! says what it is not.
+//! says what it is not. Compressions that are not read are known before ([`brc_compress::unsupported`]).
 
 /// A format: where its mark stands, in bytes, the mark, and what it is called.
 type Format = (usize, &'static [u8], &'static str);
@@ -7,7 +7,6 @@ type Format = (usize, &'static [u8], &'static str);
 const FORMATS: &[Format] = &[
     (0, b"SQLite format 3\0", "an SQLite database"),
     (8, b"DUCK", "a DuckDB database"),
-    (0, b"PK\x03\x04", "a zip archive, or an Excel or OpenDocument file"),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel 97 file"),
     (0, b"Obj\x01", "Avro"),
     (0, b"ORC", "ORC"),
@@ -20,7 +19,6 @@ const FORMATS: &[Format] = &[
     (0, b"\x93NUMPY", "NumPy"),
     (0, b"\x80\x04\x95", "a Python pickle"),
     (257, b"ustar", "a tar archive"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (0, b"Rar!\x1a\x07", "a RAR archive"),
     (0, b"%PDF-", "PDF"),
     (0, b"\x7fELF", "a program"),

@@ -5,7 +5,7 @@
 use super::source::Source;
 use super::split_text::SplitText;
 use crate::chunks::ReadCost;
-use brc_core::{Column, Data, LogicalType, Result, TextReason};
+use brc_core::{Column, LogicalType, Result, TextReason, Value};
 use brc_text::infer::{NullTokenSet, Seen};
 use brc_text::rows::{Piece, Scanned};
 use brc_text::typed::{BadRow, ColumnType, NullTokens, Output, TableParser, TextFormat};
@@ -150,12 +150,11 @@ impl Output for Tally {
 
     fn batch(&mut self, rows: usize, columns: &[Column<'_>]) -> Result<(), Infallible> {
         for column in columns {
-            let value = |row: usize| match column.data {
-                Data::Codes { codes, dictionary } => Some(dictionary.get(codes[row])),
-                Data::Bytes(bytes) => Some(bytes.get(row)),
-                Data::Runs { .. } | Data::Integers(_) | Data::Floats(_) => None,
-            };
-            (0..rows).filter(|&row| column.is_valid(row)).filter_map(value).for_each(|value| self.add(value));
+            for row in 0..rows {
+                if let Some(Value::Bytes(value)) = Value::of_row(column, row) {
+                    self.add(value);
+                }
+            }
         }
         Ok(())
     }

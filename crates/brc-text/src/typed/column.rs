@@ -312,17 +312,16 @@ impl Checks {
         let mut next = 0;
         for row in odd.into_iter().map(|row| row as usize) {
             let field = fields.get(row);
+            let usual = how.usual(field).and_then(|text| {
+                let (value, altered) = fast(text)?;
+                Some((value, altered, altered && differs(text.bytes())))
+            });
             // The first value that will be written differently is shown, and takes the long way.
-            let is_usual = |altered: bool, text: Text<'_>, known: &Changes| {
-                !altered || !(exact || known.example.is_none() && differs(text.bytes()))
-            };
-            let value = if let Some(text) = how.usual(field)
-                && let Some((value, altered)) = fast(text)
-                && is_usual(altered, text, &self.changes)
+            let value = if let Some((value, altered, is_changed)) = usual
+                && !(altered && exact)
+                && !(is_changed && self.changes.example.is_none())
             {
-                if altered {
-                    self.changes.altered += u64::from(differs(text.bytes()));
-                }
+                self.changes.altered += u64::from(is_changed);
                 Some(value)
             } else {
                 let text = how.value(field);
