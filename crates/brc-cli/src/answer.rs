@@ -3,7 +3,7 @@
 use crate::args::{MemoryArgs, Source, Threads};
 use crate::changes;
 use crate::commands::convert::{encoding_of, target_compression};
-use crate::progress::{Total, watch};
+use crate::progress::watch_table;
 use crate::render::{Format, default_format, render};
 use crate::stdout;
 use crate::text_args::TextArgs;
@@ -66,11 +66,6 @@ impl<'a> Resources<'a> {
     }
 }
 
-/// Does work on a table, and shows how far it is.
-fn watched<T: Send>(progress: &Progress, table: &dyn Table, work: impl FnOnce() -> T + Send) -> T {
-    watch(progress, table.bytes().map_or(Total::Unknown, Total::Bytes), work)
-}
-
 impl Destination {
     /// Answers a query and writes the answer, and says on standard error what was read as null. Returns what was done to find
     /// it.
@@ -79,7 +74,7 @@ impl Destination {
     /// Those of the query, the table and the destination.
     pub(crate) fn answer(&self, query: &Query, table: &dyn Table, resources: &Resources<'_>) -> Result<ScanTotals> {
         let (progress, threads) = (Progress::default(), resources.workers.threads);
-        let plan = watched(&progress, table, || query.bind(table, threads, &progress))?;
+        let plan = watch_table(&progress, table, || query.bind(table, threads, &progress))?;
         self.answer_bound(&plan, query, table, resources, &progress)
     }
 
@@ -97,10 +92,10 @@ impl Destination {
     ) -> Result<ScanTotals> {
         let threads = resources.workers.threads;
         let totals = if plan.is_row_by_row() {
-            watched(progress, table, || self.stream(query, table, resources, progress))?
+            watch_table(progress, table, || self.stream(query, table, resources, progress))?
         } else {
             let answer = || query.ask_within(table, threads, &resources.memory, progress);
-            let (plan, answer) = watched(progress, table, answer)?;
+            let (plan, answer) = watch_table(progress, table, answer)?;
             self.write(&plan, answer, threads)?
         };
         changes::note_nulled(table);

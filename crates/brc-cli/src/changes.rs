@@ -1,7 +1,7 @@
 //! Messages about values that differ from the text that they were read from.
 
 use crate::printable;
-use crate::quantity::count;
+use brc_core::decimal::counted;
 use brc_core::{ColumnChanges, Table};
 
 /// How many columns a message names.
@@ -20,7 +20,7 @@ pub(crate) fn nulled(table: &dyn Table) -> Vec<String> {
     let line = |name: &str, changes: &ColumnChanges| {
         let tokens: Vec<String> = changes.null_tokens.iter().map(|token| quoted(token)).collect();
         let them = if changes.nulled == 1 { "it" } else { "them" };
-        let values = plural(changes.nulled, "value");
+        let values = counted(changes.nulled, "value");
         format!("{} in '{name}' read as null ({values}; --null '' keeps {them} as text)", tokens.join(" and "))
     };
     lines(&by_column(table, |changes| changes.nulled), line, "read as null")
@@ -33,7 +33,7 @@ pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
             let [old, new] = [&example.0, &example.1].map(|text| String::from_utf8_lossy(text));
             format!(" ({old} → {new})")
         });
-        let (values, example) = (plural(changes.altered, "value"), example.unwrap_or_default());
+        let (values, example) = (counted(changes.altered, "value"), example.unwrap_or_default());
         format!("{values} of '{name}' will be written differently{example}; --exact-text keeps the spelling")
     };
     lines(&by_column(table, |changes| changes.altered), line, "written differently")
@@ -43,7 +43,7 @@ pub(crate) fn altered(table: &dyn Table) -> Vec<String> {
 fn lines(columns: &[(&str, ColumnChanges)], line: impl Fn(&str, &ColumnChanges) -> String, what: &str) -> Vec<String> {
     let mut lines: Vec<String> = columns.iter().take(MAX_COLUMNS).map(|(name, changes)| line(name, changes)).collect();
     if columns.len() > MAX_COLUMNS {
-        lines.push(format!("values of {} {what}", plural((columns.len() - MAX_COLUMNS) as u64, "more column")));
+        lines.push(format!("values of {} {what}", counted((columns.len() - MAX_COLUMNS) as u64, "more column")));
     }
     lines
 }
@@ -57,9 +57,4 @@ pub(crate) fn note_nulled(table: &dyn Table) {
 
 fn quoted(token: &str) -> String {
     if token.is_empty() { "\"\"".to_owned() } else { format!("'{token}'") }
-}
-
-/// A number with a noun.
-pub(crate) fn plural(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }

@@ -1,7 +1,7 @@
 //! How far a run is, for whoever looks at the terminal: rows, bytes, speed, time to go. Anywhere else, nothing.
 
 use crate::metrics;
-use brc_core::Progress;
+use brc_core::{Progress, Table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,6 +30,11 @@ pub(crate) fn watch<T: Send>(progress: &Progress, total: Total, work: impl FnOnc
         drop(done);
         result
     })
+}
+
+/// The same for work that reads a table.
+pub(crate) fn watch_table<T: Send>(progress: &Progress, table: &dyn Table, work: impl FnOnce() -> T + Send) -> T {
+    watch(progress, table.bytes().map_or(Total::Unknown, Total::Bytes), work)
 }
 
 /// Quick runs show nothing.

@@ -103,11 +103,11 @@ impl Selection {
     /// # Errors
     /// What is wrong with the condition.
     pub(crate) fn query(&self) -> Result<Query> {
-        let select = match &self.columns {
-            Some(Columns(names)) => names.iter().map(|name| column(name)).collect(),
-            None => vec![SelectItem::ALL],
-        };
-        Ok(Query { select: Some(select), by: Some(Vec::new()), filter: self.filter.expression()?, ..Query::default() })
+        let mut query = Query { filter: self.filter.expression()?, ..Query::everything() };
+        if let Some(Columns(names)) = &self.columns {
+            query.select = Some(names.iter().map(|name| column(name)).collect());
+        }
+        Ok(query)
     }
 }
 

@@ -275,6 +275,12 @@ pub fn with_thousands(number: u64) -> String {
     text
 }
 
+/// A number with a noun: `1 line`, `3,000 lines`.
+#[must_use]
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", with_thousands(number), if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -85,6 +85,12 @@ impl Default for Query {
 }
 
 impl Query {
+    /// All columns of all rows.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Self::default() }
+    }
+
     /// Parses a `select` of one table, of which `from` may be left out.
     ///
     /// # Errors

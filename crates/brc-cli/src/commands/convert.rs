@@ -1,13 +1,14 @@
 //! `brc convert`: writes a table in another encoding.
 
 use crate::args::{ConversionMemory, Files, Opened, Source, Threads, compression, encoding};
-use crate::changes::{self, plural};
+use crate::changes;
 use crate::failure::hint;
 use crate::inputs::expand;
-use crate::progress::{Total, watch};
+use crate::progress::watch_table;
 use crate::text_args::delimiter;
 use crate::{printable, quantity};
 use brc_compress::Compressor;
+use brc_core::decimal::counted;
 use brc_core::{Error, Progress, RowFault, Schema, SkippedLines, Table};
 use brc_encodings::{
     Converted, CreateOptions, ENCODINGS, Encoding, OpenOptions, Output, OutputOptions, RejectLog, RejectReason, Target,
@@ -133,7 +134,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let progress = Progress::default();
     let workers = budget.workers(args.threads.count(), row_group_bytes);
     let converted =
-        watch(&progress, total(table.as_ref()), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
+        watch_table(&progress, table.as_ref(), || convert_inferred(table.as_ref(), begin, workers, &progress))?;
     message!("{}", summary(&converted, start.elapsed().as_secs_f64()));
     let skipped = skipped(&converted.skipped_lines);
     let notes = skipped.into_iter().chain(rejected(&converted)).chain(left_out(table.as_ref()));
@@ -212,14 +213,10 @@ fn reject_log(args: &Args, inputs: &[PathBuf]) -> Result<RejectLog, Error> {
     Ok(if inputs.len() > 1 { log.naming_files() } else { log })
 }
 
-fn total(table: &dyn Table) -> Total {
-    table.bytes().map_or(Total::Unknown, Total::Bytes)
-}
-
 fn summary(converted: &Converted, seconds: f64) -> String {
     let Converted { rows_stored, rows_rejected, bytes_in, bytes_out, .. } = converted;
     let [bytes_in, bytes_out] = [bytes_in, bytes_out].map(|&bytes| quantity::bytes(bytes));
-    let rows = plural(*rows_stored, "row");
+    let rows = counted(*rows_stored, "row");
     format!("{rows} written, {rows_rejected} rejected; {bytes_in} → {bytes_out} in {seconds:.2} s")
 }
 
@@ -232,7 +229,7 @@ fn skipped(lines: &SkippedLines) -> Option<String> {
         (lines.footer, "line", " after the table"),
     ];
     let kinds = kinds.iter().filter(|(lines, ..)| *lines > 0);
-    let kinds: Vec<_> = kinds.map(|(lines, noun, place)| format!("{}{place}", plural(*lines, noun))).collect();
+    let kinds: Vec<_> = kinds.map(|(lines, noun, place)| format!("{}{place}", counted(*lines, noun))).collect();
     (!kinds.is_empty()).then(|| format!("skipped {}", kinds.join(", ")))
 }
 
@@ -246,12 +243,12 @@ fn rejected(converted: &Converted) -> Vec<String> {
         let column = column.as_ref().map(|column| format!("column '{column}': ")).unwrap_or_default();
         let kind = fault.as_ref().map_or("other reasons".to_owned(), RowFault::kind);
         let hint = fault.as_ref().and_then(hint).map(|hint| format!("; {hint}")).unwrap_or_default();
-        format!("rejected {}: {column}{kind} (first on line {first_line}){hint}", plural(*rows, "row"))
+        format!("rejected {}: {column}{kind} (first on line {first_line}){hint}", counted(*rows, "row"))
     };
     let mut lines: Vec<_> = converted.reasons.iter().take(MOST_TOLD).map(line).collect();
     let rest: u64 = converted.reasons.iter().skip(MOST_TOLD).map(|reason| reason.rows).sum();
     if rest > 0 {
-        lines.push(format!("rejected {} for other reasons", plural(rest, "row")));
+        lines.push(format!("rejected {} for other reasons", counted(rest, "row")));
     }
     lines
 }

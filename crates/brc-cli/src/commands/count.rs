@@ -1,7 +1,7 @@
 //! `brc count`: counts the rows of tables.
 
 use crate::args::{MemoryArgs, Opened, Threads};
-use crate::progress::{Total, watch};
+use crate::progress::watch_table;
 use crate::row_args::{Filter, TableArgs};
 use crate::{changes, stdout};
 use brc_core::{Progress, Value};
@@ -35,8 +35,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let query = Query { by: Some(Vec::new()), aggregates: Some(count), filter, ..Query::default() };
     let Opened { table, .. } = args.table.open(&args.table.paths()?)?;
     let (table, threads, memory) = (table.as_ref(), args.threads.count(), args.memory.memory());
-    let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));
-    let (_, answer) = watch(&progress, total, || query.ask_within(table, threads, &memory, &progress))?;
+    let progress = Progress::default();
+    let (_, answer) = watch_table(&progress, table, || query.ask_within(table, threads, &memory, &progress))?;
     let answer = answer.load(threads)?;
     let rows = answer.rows().next().and_then(|mut row| row.next().flatten());
     let rows = if let Some(Value::Integer(rows)) = rows { rows } else { 0 };

@@ -2,7 +2,7 @@
 
 use crate::row_args::{Rows, RowsArgs};
 use brc_core::{Progress, Table};
-use brc_query::{Plan, Query, QueryResult, SelectItem};
+use brc_query::{Plan, Query, QueryResult};
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -31,6 +31,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// # Errors
 /// Those of the scan, unless there are enough rows before.
 pub(super) fn first_rows(table: &dyn Table, rows: u64) -> brc_core::Result<(Plan, QueryResult)> {
-    let all = Query { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Query::default() };
-    Query { limit: Some(rows), ..all }.ask(table, 1, &Progress::default())
+    Query { limit: Some(rows), ..Query::everything() }.ask(table, 1, &Progress::default())
 }

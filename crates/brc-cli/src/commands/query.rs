@@ -3,7 +3,7 @@
 use crate::answer::Resources;
 use crate::args::{Files, MemoryArgs, Opened, QueryArgs, Source, Threads, is_select};
 use crate::inputs::expand;
-use crate::progress::{Total, watch};
+use crate::progress::watch_table;
 use crate::row_args::{Limit, OutputArgs};
 use crate::{explain, quantity};
 use brc_compare::QueryOptions;
@@ -90,8 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let destination = args.output.destination(inputs)?;
     let resources = Resources::new(args.threads, &args.memory, &args.source);
     let progress = Progress::default();
-    let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
-    let plan = watch(&progress, total, || query.bind(table, args.threads.count(), &progress))?;
+    let plan = watch_table(&progress, table, || query.bind(table, args.threads.count(), &progress))?;
     if args.explain {
         explain::before(from, table, &plan);
     }

@@ -2,7 +2,7 @@
 
 use crate::args::{Files, Opened, Source, Threads};
 use crate::inputs::expand;
-use crate::progress::{Total, watch};
+use crate::progress::watch_table;
 use crate::render::{Cells, Header, json_string, lay_out};
 use crate::{changes, printable, stdout};
 use brc_core::{LeftOut, Progress, Schema, current_schema};
@@ -46,15 +46,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (inputs, options) = (expand(&args.inputs)?, args.source.open_options());
     let Opened { table, .. } = args.source.open_all(&inputs, &args.files, &options)?;
     if table.inferred().is_some() {
-        let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));
-        watch(&progress, total, || read_all(table.as_ref(), args.threads.count(), &progress))?;
+        let progress = Progress::default();
+        watch_table(&progress, table.as_ref(), || read_all(table.as_ref(), args.threads.count(), &progress))?;
     }
     let schema = &*current_schema(table.as_ref());
     let text = if args.json { json(schema).into_bytes() } else { columns(schema) };
     stdout::print_names(&text)?;
-    for line in changes::nulled(table.as_ref()) {
-        message!("note: {}", printable::line(line.as_bytes()));
-    }
+    changes::note_nulled(table.as_ref());
     // What the first rows have told is said by a note.
     let is_told = |column: &&LeftOut| table.inferred().is_some() && table.schema().left_out().contains(column);
     for column in schema.left_out().iter().filter(|column| !is_told(column)) {

@@ -3,7 +3,7 @@
 use super::head::first_rows;
 use super::schema;
 use crate::args::Threads;
-use crate::progress::{Total, watch};
+use crate::progress::watch_table;
 use crate::render::{self, render};
 use crate::text_args::TextArgs;
 use crate::{changes, printable, stdout};
@@ -106,8 +106,8 @@ impl Args {
         if !self.all && !is_whole {
             return Ok(TypesOf::Sample);
         }
-        let (progress, total) = (Progress::default(), table.bytes().map_or(Total::Unknown, Total::Bytes));
-        watch(&progress, total, || read_rows(table, self.threads.count(), &progress))?;
+        let progress = Progress::default();
+        watch_table(&progress, table, || read_rows(table, self.threads.count(), &progress))?;
         Ok(TypesOf::All)
     }
 }

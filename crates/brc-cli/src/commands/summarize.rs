@@ -1,7 +1,7 @@
 //! `brc summarize`: shows what is in each column of tables.
 
 use crate::args::{MemoryArgs, Opened, Threads};
-use crate::progress::{Total, watch};
+use crate::progress::{Total, watch, watch_table};
 use crate::render::terminal_width;
 use crate::row_args::{Selection, TableArgs};
 use crate::summary::{self, Summarizer, TableSummary};
@@ -9,7 +9,7 @@ use crate::{changes, stdout};
 use brc_compress::Compressor;
 use brc_core::{Error, Progress, Result, Schema, Table, current_schema, with_types};
 use brc_encodings::{CreateOptions, Encoding, Input, OpenOptions, Output, convert, writer};
-use brc_query::{Query, SelectItem};
+use brc_query::Query;
 
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -66,19 +66,13 @@ impl Args {
             convert(&rows, writer, output, self.table.source.text.reject_log(), workers, &progress)?;
             Ok(file)
         };
-        let total = table.bytes().map_or(Total::Unknown, Total::Bytes);
-        let file = watch(&progress, total, || with_types(table, threads, &progress, copy))?;
+        let file = watch_table(&progress, table, || with_types(table, threads, &progress, copy))?;
         buren.open(Input::from_file(table.path().to_owned(), file)?, &OpenOptions::default())
     }
 }
 
 fn buren() -> Result<&'static dyn Encoding> {
     brc_encodings::by_name("buren").ok_or_else(|| Error::Usage("there is no encoding for temporary files".to_owned()))
-}
-
-/// A query for all columns of all rows.
-fn everything() -> Query {
-    Query { select: Some(vec![SelectItem::ALL]), by: Some(Vec::new()), ..Query::default() }
 }
 
 /// How wide lines are where there is no terminal.
@@ -91,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let table = table.as_ref();
     let summary = match table.reads_by_column() {
         true => args.summarize(table, &args.selection.query()?)?,
-        false => args.summarize(args.copy(table)?.as_ref(), &everything())?,
+        false => args.summarize(args.copy(table)?.as_ref(), &Query::everything())?,
     };
     let text = match args.json {
         true => summary::json(&summary),

@@ -1,10 +1,9 @@
 //! One value a line, after the name of its column: for rows that are wider than a terminal. Nothing is cut.
 
 use super::lines::{self, Lines};
-use super::{Format, cell};
+use super::{Format, cell, width_of};
 use crate::printable;
 use brc_core::{BatchWriter, LogicalType, Result, Schema, Value};
-use unicode_width::UnicodeWidthStr;
 
 pub(super) struct Vertical;
 
@@ -19,8 +18,8 @@ impl Format for Vertical {
 
     fn writer(&self, schema: &Schema) -> Box<dyn BatchWriter> {
         let names: Vec<_> = schema.fields().iter().map(|field| printable::line(field.name.as_bytes())).collect();
-        let width = names.iter().map(|name| name.width()).max().unwrap_or(0);
-        let padded = |name: &str| format!("{name}{}", " ".repeat(width - name.width()));
+        let width = names.iter().map(|name| width_of(name)).max().unwrap_or(0);
+        let padded = |name: &str| format!("{name}{}", " ".repeat(width - width_of(name)));
         lines::writer(schema, Rows { names: names.iter().map(|name| padded(name)).collect() })
     }
 }

@@ -1,9 +1,9 @@
 //! A summary for people: a few lines for each column, no wider than a terminal.
 
 use super::{ColumnSummary, TableSummary};
-use crate::changes::plural;
 use crate::render::{cut, width_of};
 use crate::{printable, quantity};
+use brc_core::decimal::counted;
 
 /// What a line of a column begins with.
 const INDENT: &str = "  ";
@@ -23,7 +23,7 @@ const MIN_BAR_WIDTH: usize = 8;
 
 /// The summary as lines of that width, unless a single fact is wider.
 pub(crate) fn text(summary: &TableSummary, width: usize) -> String {
-    let mut out = format!("{}, {}\n", plural(summary.rows, "row"), plural(summary.columns.len() as u64, "column"));
+    let mut out = format!("{}, {}\n", counted(summary.rows, "row"), counted(summary.columns.len() as u64, "column"));
     for column in &summary.columns {
         out.push('\n');
         let name = printable::line(column.name.as_bytes());
@@ -43,7 +43,7 @@ fn facts(column: &ColumnSummary, rows: u64) -> [Vec<String>; 2] {
     let values = &column.values;
     let mut counts = vec![match column.nulls {
         0 => "no nulls".to_owned(),
-        nulls => format!("{} ({})", plural(nulls, "null"), percent(nulls, rows)),
+        nulls => format!("{} ({})", counted(nulls, "null"), percent(nulls, rows)),
     }];
     counts.push(format!("{} distinct", quantity::count(values.distinct)));
     let moments = [("mean", column.mean), ("stddev", column.deviation)];

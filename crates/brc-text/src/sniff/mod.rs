@@ -392,5 +392,5 @@ fn header_names(cells: &[String]) -> Vec<String> {
 }
 
 fn count(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", decimal::with_thousands(number as u64), if number == 1 { "" } else { "s" })
+    decimal::counted(number as u64, noun)
 }
