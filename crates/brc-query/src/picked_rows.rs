@@ -7,11 +7,9 @@ use crate::inputs::RowPlace;
 use crate::plan::Plan;
 use crate::query::Pick;
 use crate::result::QueryResult;
-use crate::selector::Selector;
+use crate::selector::{Selector, takes_wanted_rows};
 use crate::totals::ScanTotals;
-use crate::wanted::row_numbers;
-use brc_core::{Batch, Error, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Worker, scan};
-use std::sync::Arc;
+use brc_core::{Batch, Progress, Result, Scanned, Sink, Split, Table, Worker, scan};
 
 /// A worker keeps at least so many rows before it drops some of them.
 const MIN_ROWS_BEFORE_CUT: usize = 1 << 12;
@@ -184,28 +182,7 @@ impl<'a> Picker<'a> {
     }
 }
 
-impl Sink for Picker<'_> {
-    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
-        if self.selector.plan().is_for(schema) { Ok(()) } else { Err(Error::Widened) }
-    }
-
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let wanted = self.selector.wanted(batch)?;
-        self.take(batch, wanted)
-    }
-
-    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
-        self.selector.test(conjunct, batch, rows)
-    }
-
-    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
-        self.take(batch, rows.map(row_numbers))
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
-    }
-}
+takes_wanted_rows!(Picker<'_>);
 
 impl Worker for Picker<'_> {
     fn split_begins(&mut self, split: &Split) {

@@ -5,12 +5,9 @@
 //! prints it needs no memory for all of it. Only what is limited or sorted is collected.
 
 use crate::plan::Plan;
-use crate::selector::Selector;
+use crate::selector::{Selector, takes_wanted_rows};
 use crate::totals::ScanTotals;
-use crate::wanted::row_numbers;
-use brc_core::{
-    Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Summary, Table, TableFile,
-};
+use brc_core::{Batch, Error, Result, ScanError, ScanOptions, Scanned, Scanner, Schema, Sink, Split, Table, TableFile};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -141,25 +138,4 @@ impl Selecting<'_, '_> {
     }
 }
 
-impl Sink for Selecting<'_, '_> {
-    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
-        if self.selector.plan().is_for(schema) { Ok(()) } else { Err(Error::Widened) }
-    }
-
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let wanted = self.selector.wanted(batch)?;
-        self.take(batch, wanted)
-    }
-
-    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
-        self.selector.test(conjunct, batch, rows)
-    }
-
-    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
-        self.take(batch, rows.map(row_numbers))
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
-    }
-}
+takes_wanted_rows!(Selecting<'_, '_>);

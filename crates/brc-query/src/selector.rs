@@ -10,6 +10,40 @@ use brc_core::{Batch, Column, LogicalType, Result, Table};
 use brc_kernels::cpu::Level;
 use std::path::Path;
 
+/// Makes a sink of a type that has a `selector` and a method `take` for a batch and those of its rows that are wanted.
+macro_rules! takes_wanted_rows {
+    ($sink:ty) => {
+        impl brc_core::Sink for $sink {
+            fn schema(&mut self, schema: &std::sync::Arc<brc_core::Schema>) -> brc_core::Result<()> {
+                if self.selector.plan().is_for(schema) { Ok(()) } else { Err(brc_core::Error::Widened) }
+            }
+
+            fn batch(&mut self, batch: &brc_core::Batch<'_>) -> brc_core::Result<()> {
+                let wanted = self.selector.wanted(batch)?;
+                self.take(batch, wanted)
+            }
+
+            fn test(
+                &mut self,
+                conjunct: usize,
+                batch: &brc_core::Batch<'_>,
+                rows: &mut [u64],
+            ) -> brc_core::Result<usize> {
+                self.selector.test(conjunct, batch, rows)
+            }
+
+            fn tested(&mut self, batch: &brc_core::Batch<'_>, rows: Option<&[u64]>) -> brc_core::Result<()> {
+                self.take(batch, rows.map($crate::wanted::row_numbers))
+            }
+
+            fn summary(&mut self, _: &brc_core::Summary<'_>) -> brc_core::Result<()> {
+                unreachable!("nobody asked for summaries")
+            }
+        }
+    };
+}
+pub(crate) use takes_wanted_rows;
+
 /// Finds the rows that a question wants, and computes values of them.
 pub(crate) struct Selector<'a> {
     plan: &'a Plan,

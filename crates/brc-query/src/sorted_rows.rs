@@ -18,15 +18,13 @@ use crate::plan::{Answer, Plan, SortKey};
 use crate::result::QueryResult;
 use crate::run::{Answered, MANY};
 use crate::runs::{Block, Sorter};
-use crate::selector::{Selector, Values};
+use crate::selector::{Selector, Values, takes_wanted_rows};
 use crate::totals::ScanTotals;
 use crate::vector::{Fault, View};
-use crate::wanted::row_numbers;
 use brc_core::{
-    Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Schema, Sink, Split, Summary, Table, Value,
-    Worker, scan,
+    Batch, Error, LogicalType, PhysicalType, Progress, Result, Scanned, Sink, Split, Table, Value, Worker, scan,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// A worker keeps at least so many rows before it leaves some of them out.
@@ -315,28 +313,7 @@ impl<'a> Sorting<'a> {
     }
 }
 
-impl Sink for Sorting<'_> {
-    fn schema(&mut self, schema: &Arc<Schema>) -> Result<()> {
-        if self.selector.plan().is_for(schema) { Ok(()) } else { Err(Error::Widened) }
-    }
-
-    fn batch(&mut self, batch: &Batch<'_>) -> Result<()> {
-        let wanted = self.selector.wanted(batch)?;
-        self.take(batch, wanted)
-    }
-
-    fn test(&mut self, conjunct: usize, batch: &Batch<'_>, rows: &mut [u64]) -> Result<usize> {
-        self.selector.test(conjunct, batch, rows)
-    }
-
-    fn tested(&mut self, batch: &Batch<'_>, rows: Option<&[u64]>) -> Result<()> {
-        self.take(batch, rows.map(row_numbers))
-    }
-
-    fn summary(&mut self, _: &Summary<'_>) -> Result<()> {
-        unreachable!("nobody asked for summaries")
-    }
-}
+takes_wanted_rows!(Sorting<'_>);
 
 impl Worker for Sorting<'_> {
     fn split_begins(&mut self, split: &Split) {
