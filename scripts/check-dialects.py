@@ -7,18 +7,15 @@ The dialect is inferred from the text. The seed is printed; with it and --only N
 needed; DuckDB and Polars are left out, and said, where they are not installed.
 """
 
-import argparse
 import random
 import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
 import pyarrow.parquet
 
 from interop.dialects import WRITERS, random_dialect
 from interop.random_tables import random_table
 from interop.readers import is_installed
+from interop.rounds import check_tables
 from interop.texts import assert_texts
 
 
@@ -63,30 +60,5 @@ def try_table(brc, directory, seed):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("brc", nargs="?", default="target/release/brc")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
-    parser.add_argument("--tables", type=int, default=200, help="how many tables to try")
-    parser.add_argument("--only", type=int, metavar="N", help="try just this table of the seed")
-    parser.add_argument("--keep", type=Path, metavar="DIRECTORY", help="leave the files of the last table here")
-    arguments = parser.parse_args()
-    brc = Path(arguments.brc).absolute()
-    for program in WRITERS:
-        if program != "python" and not is_installed(program):
-            print(f"LEFT OUT: {program} is not installed")
-    print(f"seed {arguments.seed}")
-    numbers = range(arguments.tables) if arguments.only is None else [arguments.only]
-    failed = 0
-    with tempfile.TemporaryDirectory() as directory:
-        for number in numbers:
-            failure = try_table(brc, arguments.keep or Path(directory), f"{arguments.seed}/{number}")
-            if failure:
-                failed += 1
-                print(f"FAILED  --seed {arguments.seed} --only {number}: {failure}")
-    print(f"{len(numbers) - failed} tables came back equal, {failed} did not")
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_tables(__doc__, WRITERS, try_table)
